@@ -1,0 +1,61 @@
+//! How is a finding represented?
+//!
+//! Invariant: a `Diagnostic` knows a rule's id, never the rule.
+
+use crate::source::Span;
+
+/// How loud a rule is, in rustc's sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Not reported.
+    Allow,
+    /// Reported; never fails a run.
+    Note,
+    /// Reported; the run exits 1.
+    Warn,
+    /// Reported as an error; the run exits 1.
+    Deny,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// The rule's id, `bank-conflict`.
+    pub rule: &'static str,
+    /// How it is reported. Rules set their default; the run's levels replace it.
+    pub level: Level,
+    /// What is the matter, in one line, without a final full stop.
+    pub message: String,
+    /// Where.
+    pub primary: Span,
+    /// The few words under the primary span; may be empty.
+    pub primary_label: String,
+    /// Other places that matter, with a few words each.
+    pub labels: Vec<(Span, String)>,
+    /// `= note:` lines.
+    pub notes: Vec<String>,
+    /// `= help:` lines.
+    pub helps: Vec<String>,
+    /// Edits that repair it, if any are known to.
+    pub fix: Option<Fix>,
+    /// The kernel through which it was found.
+    pub kernel: String,
+}
+
+/// A checked repair: all edits belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, in words ("pad the rows of `tile` by one element").
+    pub title: String,
+    /// The edits; they do not overlap.
+    pub edits: Vec<Edit>,
+}
+
+/// Replace the text under `span` by `text`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced; empty for an insertion.
+    pub span: Span,
+    /// Its new text.
+    pub text: String,
+}

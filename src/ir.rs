@@ -1,0 +1,594 @@
+//! What is the program: kernels, statements, expressions, types?
+//!
+//! `lower` builds this from a syntax tree; `exec` runs it. No tree node survives into it.
+//! Names that are local to a function are resolved to slots ([`LocalId`]) by `lower`;
+//! every other name stays a [`Path`] that `exec` looks up among template parameters,
+//! members of `this`, and the [`Program`]'s items.
+//!
+//! Invariant: every node carries the span of the *original* text it came from. A node that
+//! came out of a macro has the span of the macro's use.
+
+use crate::source::{FileId, Span};
+use std::sync::Arc;
+
+/// An identifier.
+pub type Name = Arc<str>;
+
+/// A slot in a function's frame: an index into [`Function::locals`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocalId(pub u32);
+
+/// A possibly qualified name: `tile`, `Traits<T>::kWidth`, `cg::sync`, `load<float4>`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// What stands before the last `::`, outermost first. A namespace or a class:
+    /// the parser cannot tell, whoever looks the name up can.
+    pub qualifiers: Vec<(Name, Vec<TemplateArg>)>,
+    /// The last segment.
+    pub name: Name,
+    /// Explicit template arguments of the last segment; `None` when no `<...>` was written.
+    pub args: Option<Vec<TemplateArg>>,
+}
+
+impl Path {
+    /// A path without qualifiers or template arguments.
+    #[must_use]
+    pub fn simple(name: Name) -> Path {
+        Path { qualifiers: Vec::new(), name, args: None }
+    }
+}
+
+/// One explicit template argument. `Name` is what the grammar cannot classify:
+/// `foo<N>` may name a type or a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TemplateArg {
+    /// A type.
+    Type(Type),
+    /// A value.
+    Value(Expr),
+}
+
+/// A scalar type with its C++ integer semantics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// `bool`
+    Bool,
+    /// 8-bit signed (`char`, `signed char`, `int8_t`)
+    I8,
+    /// 8-bit unsigned
+    U8,
+    /// 16-bit signed
+    I16,
+    /// 16-bit unsigned
+    U16,
+    /// 32-bit signed
+    I32,
+    /// 32-bit unsigned
+    U32,
+    /// 64-bit signed (`long` is 64-bit: LP64)
+    I64,
+    /// 64-bit unsigned (`size_t`)
+    U64,
+    /// 32-bit float
+    F32,
+    /// 64-bit float
+    F64,
+}
+
+impl Scalar {
+    /// Size in bytes, which is also the alignment.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        match self {
+            Scalar::Bool | Scalar::I8 | Scalar::U8 => 1,
+            Scalar::I16 | Scalar::U16 => 2,
+            Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::U64 | Scalar::F64 => 8,
+        }
+    }
+
+    /// Whether it is an integer type (`bool` included).
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        !matches!(self, Scalar::F32 | Scalar::F64)
+    }
+
+    /// Whether it is an unsigned integer type.
+    #[must_use]
+    pub fn is_unsigned(self) -> bool {
+        matches!(self, Scalar::Bool | Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64)
+    }
+}
+
+/// A type as written. `const`, `volatile` and `__restrict__` are dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// `void`
+    Void,
+    /// A scalar that the language defines, or a `<cstdint>` name for one.
+    Scalar(Scalar),
+    /// `float4`, `half`, a struct, a typedef, a template parameter, `typename T::type`.
+    Named(Box<Path>),
+    /// `T*`
+    Pointer(Box<Type>),
+    /// `T&` and `T&&`
+    Reference(Box<Type>),
+    /// `T[n]`; no length for `T[]`.
+    Array(Box<Type>, Option<Box<Expr>>),
+    /// `auto`, `auto&`, `decltype(auto)`
+    Auto,
+    /// `decltype(expr)`
+    Decltype(Box<Expr>),
+    /// A function type or something the lowering does not know.
+    Opaque,
+}
+
+/// An expression and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands in the original text.
+    pub span: Span,
+}
+
+/// The kinds of expression. Parentheses are dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// An integer or character literal (or `true`/`false`), with its type.
+    Int(i128, Scalar),
+    /// A floating-point literal.
+    Float(f64, Scalar),
+    /// A string literal's text, without quotes.
+    Str(Name),
+    /// `nullptr`, `NULL`
+    Null,
+    /// A local variable or parameter of the enclosing function.
+    Local(LocalId),
+    /// Any other name.
+    Path(Box<Path>),
+    /// `this`
+    This,
+    /// `-x`, `!x`, `~x`, `+x`
+    Unary(UnaryOp, Box<Expr>),
+    /// `a + b`, `a < b`, `a && b`, ...
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `a = b`, and `a += b` with the operator.
+    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    /// `++x`, `x++`, `--x`, `x--`
+    Step {
+        /// What is stepped.
+        target: Box<Expr>,
+        /// +1 or -1.
+        by: i8,
+        /// Whether the value is that before the step (`x++`).
+        post: bool,
+    },
+    /// `c ? a : b`
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `a, b`
+    Comma(Box<Expr>, Box<Expr>),
+    /// `a[i]`; `a[i, j]` is lowered to a `Comma` index.
+    Index(Box<Expr>, Box<Expr>),
+    /// `a.name` and `a->name`
+    Member {
+        /// The object or pointer.
+        base: Box<Expr>,
+        /// The member.
+        name: Name,
+        /// Whether it was written `->`.
+        arrow: bool,
+    },
+    /// `*p`
+    Deref(Box<Expr>),
+    /// `&x`
+    AddressOf(Box<Expr>),
+    /// Every cast between types: `(T)x`, `static_cast<T>(x)`, `reinterpret_cast<T>(x)`,
+    /// and `int(x)` for language-defined scalars.
+    Cast(Type, Box<Expr>),
+    /// `T{...}` and `T(...)` where `T` is known to be a type (`dim3(32, 8)` is a `Call`: the
+    /// grammar does not tell), and `T x(...)`/`T x{...}` initialisers.
+    Construct(Type, Vec<Expr>),
+    /// `{a, b}` without a type.
+    InitList(Vec<Expr>),
+    /// `sizeof(T)`
+    SizeofType(Type),
+    /// `sizeof(expr)`
+    SizeofExpr(Box<Expr>),
+    /// `alignof(T)`
+    AlignofType(Type),
+    /// `offsetof(T, member)`
+    Offsetof(Type, Name),
+    /// A call: `f(a)`, `obj.method(a)`, `f<4>(a)`, `lambda(a)`.
+    Call {
+        /// What is called: usually a `Path`, a `Local` (lambda) or a `Member`.
+        callee: Box<Expr>,
+        /// The arguments.
+        args: Vec<Expr>,
+    },
+    /// `kernel<<<grid, block, bytes, stream>>>(args)`. `cudaLaunchKernel` and its kin stay calls.
+    Launch(Box<Launch>),
+    /// `[&](int i) { ... }`: its body uses slots of the enclosing function.
+    Lambda(Arc<Lambda>),
+    /// Inline assembly.
+    Asm(Box<Asm>),
+    /// Something that is not modelled, with its kind in words ("throw expression").
+    Unsupported(&'static str),
+    /// A part of the text that did not parse.
+    Damaged,
+}
+
+/// Unary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// `-`
+    Neg,
+    /// `!`
+    Not,
+    /// `~`
+    BitNot,
+    /// `+`
+    Plus,
+}
+
+/// Binary operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `%`
+    Rem,
+    /// `<<`
+    Shl,
+    /// `>>`
+    Shr,
+    /// `&`
+    And,
+    /// `|`
+    Or,
+    /// `^`
+    Xor,
+    /// `&&`
+    LogicalAnd,
+    /// `||`
+    LogicalOr,
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+/// A kernel launch in host code.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// The kernel as named, with explicit template arguments.
+    pub kernel: Expr,
+    /// The grid, if written.
+    pub grid: Option<Expr>,
+    /// The block, if written.
+    pub block: Option<Expr>,
+    /// Dynamic shared memory in bytes, if written.
+    pub dynamic_bytes: Option<Expr>,
+    /// The kernel's arguments.
+    pub args: Vec<Expr>,
+}
+
+/// A lambda. Captures need no list: captured names are slots of the enclosing function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lambda {
+    /// Its parameters, as slots of the enclosing function.
+    pub params: Vec<Param>,
+    /// Its body.
+    pub body: Vec<Stmt>,
+}
+
+/// An `asm` statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asm {
+    /// The template text, string pieces joined.
+    pub template: String,
+    /// Output operands: constraint and lvalue.
+    pub outputs: Vec<(String, Expr)>,
+    /// Input operands: constraint and value.
+    pub inputs: Vec<(String, Expr)>,
+}
+
+/// A statement and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt {
+    /// What it is.
+    pub kind: StmtKind,
+    /// Where it stands in the original text.
+    pub span: Span,
+}
+
+/// The kinds of statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StmtKind {
+    /// An expression for its effect.
+    Expr(Expr),
+    /// Local variables, in order.
+    Declare(Vec<Declaration>),
+    /// `{ ... }`
+    Block(Vec<Stmt>),
+    /// `if (cond) then else otherwise`; an init-statement precedes it in a `Block`.
+    If {
+        /// The condition.
+        cond: Expr,
+        /// The branch taken when it holds.
+        then: Vec<Stmt>,
+        /// The other branch, possibly empty.
+        otherwise: Vec<Stmt>,
+    },
+    /// `for`, `while`; the `for`'s init-statement precedes it in a `Block`.
+    Loop {
+        /// The condition; `None` is `true`.
+        cond: Option<Expr>,
+        /// The body.
+        body: Vec<Stmt>,
+        /// What runs after each iteration and on `continue`.
+        step: Option<Expr>,
+        /// Whether the body runs once before the first test (`do ... while`).
+        body_first: bool,
+    },
+    /// `switch`: the cases in order, each falling through to the next.
+    Switch {
+        /// What is compared.
+        value: Expr,
+        /// The arms.
+        cases: Vec<Case>,
+    },
+    /// `return`
+    Return(Option<Expr>),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// A statement that is not modelled (`goto`, `try`, range-`for`), with its kind in words, and
+    /// what is known to be inside it, run once under an unknown condition.
+    Unsupported(&'static str, Vec<Stmt>),
+    /// A part of the text that did not parse.
+    Damaged,
+}
+
+/// One arm of a `switch`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// The value; `None` is `default`.
+    pub value: Option<Expr>,
+    /// Its statements, up to the next label.
+    pub body: Vec<Stmt>,
+}
+
+/// A variable declared in a function or at file scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declaration {
+    /// Its slot; for a file-scope variable, meaningless.
+    pub local: LocalId,
+    /// Its name.
+    pub name: Name,
+    /// Its full type, array dimensions included (outermost dimension outermost).
+    pub ty: Type,
+    /// Where it lives.
+    pub storage: Storage,
+    /// Alignment written as `__align__(n)` or `alignas(n)`, in bytes.
+    pub align: Option<Expr>,
+    /// Its initialiser. `T x(a, b)` and `T x{a, b}` are a `Construct`.
+    pub init: Option<Expr>,
+    /// The name in the text.
+    pub name_span: Span,
+    /// The whole declaration statement in the text, for labels and fixes.
+    pub span: Span,
+    /// For an array: the span of each dimension's expression, outermost first (inside the
+    /// brackets); empty span just after `[` when the dimension is missing.
+    pub dimension_spans: Vec<Span>,
+    /// Whether it is `const` or `constexpr`.
+    pub constant: bool,
+}
+
+/// Where a variable lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Storage {
+    /// A register or the stack.
+    Automatic,
+    /// `static` in a function or class: one value for everyone.
+    Static,
+    /// `__shared__`
+    Shared,
+    /// `extern __shared__`: sized at launch.
+    DynamicShared,
+    /// `__constant__`
+    Constant,
+    /// `__device__` or a plain file-scope variable.
+    Global,
+}
+
+/// Who may call a function, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FunctionKind {
+    /// `__global__`
+    Kernel,
+    /// `__device__` (also with `__host__`), and `constexpr` functions
+    Device,
+    /// Anything else.
+    Host,
+}
+
+/// A function parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// Its slot.
+    pub local: LocalId,
+    /// Its name; empty when it has none.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+    /// Its default.
+    pub default: Option<Expr>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A template parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateParam {
+    /// Its name; empty when it has none.
+    pub name: Name,
+    /// What it stands for.
+    pub kind: TemplateParamKind,
+    /// Whether it is a pack (`...`).
+    pub pack: bool,
+}
+
+/// What a template parameter stands for, with its default.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TemplateParamKind {
+    /// `typename T`
+    Type(Option<Type>),
+    /// `int N`, `bool B`, `class-enum E`
+    Value(Type, Option<Expr>),
+    /// A template template parameter.
+    Template,
+}
+
+/// A function or method with a body, or (`body: None`) its declaration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its name, without qualifiers.
+    pub name: Name,
+    /// The class it is a member of.
+    pub owner: Option<Name>,
+    /// Template parameters of the owner class, which its body may use.
+    pub owner_params: Vec<TemplateParam>,
+    /// Who may call it.
+    pub kind: FunctionKind,
+    /// Its template parameters.
+    pub template_params: Vec<TemplateParam>,
+    /// For an explicit specialisation (`template <> void f<4>()`): its arguments.
+    pub specialization: Vec<TemplateArg>,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// What it returns.
+    pub return_type: Type,
+    /// The slots of its frame: parameters, locals and lambdas' parameters.
+    pub locals: Vec<Local>,
+    /// Its body.
+    pub body: Option<Vec<Stmt>>,
+    /// The arguments of `__launch_bounds__`.
+    pub launch_bounds: Vec<Expr>,
+    /// `block(x, y, z)` of a `// cudalint: block(...)` directive above it.
+    pub block_directive: Option<[u32; 3]>,
+    /// Whether part of its text did not parse.
+    pub damaged: bool,
+    /// What its body may do, so that the rest can be skipped cheaply.
+    pub mentions: Mentions,
+    /// The name in the text.
+    pub name_span: Span,
+    /// The whole function.
+    pub span: Span,
+}
+
+/// What a function's own text mentions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// A `__shared__` declaration.
+    pub shared: bool,
+    /// A block barrier by any spelling.
+    pub barrier: bool,
+    /// A `<<<...>>>` or `cudaLaunchKernel`-like call.
+    pub launch: bool,
+}
+
+/// A slot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Local {
+    /// Its name, for messages.
+    pub name: Name,
+}
+
+/// A `struct`, `class` or `union`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Its name; empty when it has none.
+    pub name: Name,
+    /// Its template parameters.
+    pub template_params: Vec<TemplateParam>,
+    /// For a specialisation: its arguments.
+    pub specialization: Vec<TemplateArg>,
+    /// Whether it is a `union`.
+    pub union: bool,
+    /// Base classes.
+    pub bases: Vec<Type>,
+    /// Non-static data members in order.
+    pub fields: Vec<Field>,
+    /// Static data members, with initialisers, and enumerators of nested enums.
+    pub constants: Vec<Declaration>,
+    /// Member typedefs.
+    pub aliases: Vec<Alias>,
+    /// Alignment in bytes, if written.
+    pub align: Option<Expr>,
+    /// The name in the text.
+    pub span: Span,
+}
+
+/// A data member.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name; empty for an anonymous struct or union.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+    /// Alignment in bytes, if written.
+    pub align: Option<Expr>,
+    /// Whether it is a bit-field, whose place is not modelled.
+    pub bit_field: bool,
+}
+
+/// `typedef T Name;` and `using Name = T;`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alias {
+    /// The new name.
+    pub name: Name,
+    /// Its template parameters.
+    pub template_params: Vec<TemplateParam>,
+    /// What it stands for.
+    pub ty: Type,
+}
+
+/// One file, lowered on its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module {
+    /// Functions and methods, class members among them, in order of appearance.
+    pub functions: Vec<Arc<Function>>,
+    /// Structs, classes and unions, nested ones too.
+    pub records: Vec<Arc<Record>>,
+    /// File-scope variables and constants, enumerators too (each with an initialiser).
+    pub variables: Vec<Arc<Declaration>>,
+    /// Type aliases at file or namespace scope.
+    pub aliases: Vec<Arc<Alias>>,
+    /// Names that are enum types, with the underlying type if written.
+    pub enums: Vec<(Name, Option<Type>)>,
+    /// Explicit instantiations: `template __global__ void k<float, 4>(...)`.
+    pub instantiations: Vec<Path>,
+    /// Parts that did not parse.
+    pub damage: Vec<Span>,
+    /// Whether `cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)` (or the per-function
+    /// form) is visible in the text.
+    pub eight_byte_banks: bool,
+    /// The file; `None` only for an empty module.
+    pub file: Option<FileId>,
+}

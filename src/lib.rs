@@ -1,0 +1,9 @@
+//! `cudalint` finds shared-memory bank conflicts and divergent barriers in CUDA source.
+//!
+//! Data flows one way: `source` → `preproc` → `syntax` → `lower` → `exec` → `verdict`
+//! (with `banks`) → `rules` → `output`.
+
+pub mod diagnostic;
+pub mod ir;
+pub mod source;
+pub mod verdict;
