@@ -5,5 +5,7 @@
 
 pub mod diagnostic;
 pub mod ir;
+pub mod preproc;
 pub mod source;
+pub mod syntax;
 pub mod verdict;

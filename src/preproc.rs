@@ -1,0 +1,110 @@
+//! What does the text say before it is parsed: macros, `#if`, `#include`?
+//!
+//! Produces the text to parse and a [`SpanMap`] that leads every byte of it back to the original.
+
+use crate::source::{SourceFile, Span};
+use std::sync::Arc;
+
+/// Text that is ready to parse, and how to get back from it.
+#[derive(Debug)]
+pub struct Expanded {
+    /// The file it came from.
+    pub file: Arc<SourceFile>,
+    /// The text: macros expanded, untaken branches and directives blanked, masks applied.
+    /// `None` when it is the file's own text, unchanged.
+    pub text: Option<String>,
+    /// The way back.
+    pub map: SpanMap,
+    /// What the masks removed, by position in the expanded text, in order.
+    pub masked: Vec<Masked>,
+    /// Every project header that was reached, in order of first inclusion.
+    pub headers: Vec<Arc<SourceFile>>,
+}
+
+impl Expanded {
+    /// The text to parse.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or(&self.file.text)
+    }
+
+    /// A file without macros or masks: its own text.
+    #[must_use]
+    pub fn unchanged(file: Arc<SourceFile>) -> Expanded {
+        Expanded { file, text: None, map: SpanMap::default(), masked: Vec::new(), headers: Vec::new() }
+    }
+}
+
+/// Something with a meaning that the grammar cannot parse, blanked from the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Masked {
+    /// First byte in the expanded text.
+    pub start: u32,
+    /// One past the last byte in the expanded text.
+    pub end: u32,
+    /// What it was.
+    pub kind: MaskKind,
+    /// Its arguments as written (expanded), without the parentheses: `16`, `256, 2`.
+    pub args: String,
+}
+
+/// The masked constructs whose meaning matters later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaskKind {
+    /// `__align__(n)` and `alignas(n)` where the grammar cannot take it.
+    Align,
+    /// `__launch_bounds__(...)` where the grammar cannot take it.
+    LaunchBounds,
+    /// `__cluster_dims__(...)`
+    ClusterDims,
+    /// Anything without meaning for this tool.
+    Other,
+}
+
+/// Leads a range of the expanded text back to the original. Empty: the identity.
+#[derive(Debug, Default)]
+pub struct SpanMap {
+    /// In order of `expanded_start`, covering the text.
+    pub segments: Vec<Segment>,
+}
+
+/// A run of expanded text with one origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Where it starts in the expanded text; it ends where the next one starts.
+    pub expanded_start: u32,
+    /// Where its origin starts in the original text.
+    pub original_start: u32,
+    /// For the expansion of a macro: one past the end of the macro's use in the original text.
+    /// `None`: the text is the original's, byte for byte.
+    pub macro_use_end: Option<u32>,
+    /// For the expansion of a macro: where it is defined.
+    pub definition: Option<Span>,
+}
+
+impl SpanMap {
+    /// The original range of the expanded range `start..end`. A position inside a macro's
+    /// expansion becomes that macro's whole use.
+    #[must_use]
+    pub fn original(&self, start: u32, end: u32) -> (u32, u32) {
+        if self.segments.is_empty() {
+            return (start, end);
+        }
+        let first = self.segment_at(start);
+        let last = self.segment_at(end.saturating_sub(1).max(start));
+        let low = match first.macro_use_end {
+            Some(_) => first.original_start,
+            None => first.original_start + (start - first.expanded_start),
+        };
+        let high = match last.macro_use_end {
+            Some(use_end) => use_end,
+            None => last.original_start + (end.max(last.expanded_start) - last.expanded_start),
+        };
+        (low, high.max(low))
+    }
+
+    fn segment_at(&self, expanded: u32) -> &Segment {
+        let after = self.segments.partition_point(|segment| segment.expanded_start <= expanded);
+        &self.segments[after.saturating_sub(1)]
+    }
+}
