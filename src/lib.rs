@@ -4,8 +4,10 @@
 //! (with `banks`) → `rules` → `output`.
 
 pub mod diagnostic;
+pub mod exec;
 pub mod ir;
 pub mod preproc;
 pub mod source;
 pub mod syntax;
+pub mod trace;
 pub mod verdict;

@@ -1,0 +1,28 @@
+//! What does every thread of a block compute?
+//!
+//! A symbolic run of one thread block: the lowered kernel is interpreted once for a scenario
+//! (block shape, template arguments), for all threads at the same time. The result is a
+//! [`Trace`](crate::trace::Trace) of shared-memory requests and barriers.
+//!
+//! An integer is a known number per thread plus known factors of unknown uniform symbols
+//! ([`int`] has a worked example). A condition splits the set of active threads
+//! ([`condition`]); a loop is run for real or all iterations at once ([`loops`]).
+
+pub mod assembly;
+pub mod call;
+pub mod condition;
+pub mod expr;
+pub mod int;
+pub mod intrinsics;
+pub mod lanes;
+pub mod launch;
+pub mod loops;
+pub mod machine;
+pub mod operators;
+pub mod place;
+pub mod record;
+pub mod resolve;
+pub mod stmt;
+pub mod symbol;
+pub mod types;
+pub mod value;

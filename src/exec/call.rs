@@ -1,0 +1,487 @@
+//! Calls: device functions are run in place, with template arguments and pointers bound like any
+//! value; lambdas run in the frame they were made in.
+
+use super::lanes::Bits;
+use super::machine::{CALL_DEPTH, Frame, Machine, Slot};
+use super::types::{Binding, Env, Ty};
+use super::value::{Pointer, Reason, Target, Unknown, Value, Variation};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, TemplateParamKind, Type};
+use crate::source::Span;
+use crate::trace::Call;
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Machine<'_> {
+    /// A call. `used`: whether its value is.
+    pub fn call(&mut self, expr: &Expr, callee: &Expr, args: &[Expr], used: bool) -> Value {
+        match &callee.kind {
+            ExprKind::Path(path) => self.call_path(expr, path, args, used),
+            ExprKind::Member { base, name, arrow } => self.call_method(expr, base, name, *arrow, args),
+            _ => {
+                let target = self.evaluate(callee);
+                match target {
+                    Value::Closure(lambda, frame) => self.call_lambda(&lambda, frame, args, expr.span),
+                    Value::Function(path) => self.call_path(expr, &path, args, used),
+                    _ => match self.locate(callee) {
+                        Ok(object) => self.call_member(expr, &object, "operator()", args),
+                        Err(_) => self.call_unknown("a function that is not followed", args, expr.span),
+                    },
+                }
+            }
+        }
+    }
+
+    fn call_path(&mut self, expr: &Expr, path: &Path, args: &[Expr], used: bool) -> Value {
+        if let Some(value) = self.intrinsic(expr, path, args, used) {
+            return value;
+        }
+        if let Some(function) = self.choose_function(path, args) {
+            return self.call_function(&function, path, None, args, expr.span);
+        }
+        if let Some(ty) = self.constructed_type(path) {
+            return self.construct(&ty, args, expr.span);
+        }
+        match self.lookup_callable(path) {
+            Some(Value::Closure(lambda, frame)) => self.call_lambda(&lambda, frame, args, expr.span),
+            Some(Value::Function(other)) if other.name != path.name => {
+                self.call_path(expr, &other, args, used)
+            }
+            _ => self.call_unknown(&path.name, args, expr.span),
+        }
+    }
+
+    /// A template parameter that stands for a function or lambda.
+    fn lookup_callable(&self, path: &Path) -> Option<Value> {
+        match self.frame()?.env.bindings.get(&path.name)? {
+            Binding::Value(value) => Some(value.clone()),
+            Binding::Type(_) => None,
+        }
+    }
+
+    fn constructed_type(&mut self, path: &Path) -> Option<Ty> {
+        match self.resolve_type(&Type::Named(Box::new(path.clone()))) {
+            Ty::Unknown(_) => None,
+            ty => Some(ty),
+        }
+    }
+
+    /// The definition a call means: by owner, number of parameters, then how well types fit.
+    fn choose_function(&mut self, path: &Path, args: &[Expr]) -> Option<Arc<Function>> {
+        let owner = match path.qualifiers.last() {
+            Some((name, _)) => Some(name.clone()),
+            None => self.frame().and_then(|f| f.function.owner.clone()),
+        };
+        let all = self.program.functions(&path.name);
+        let fits = |f: &&Arc<Function>| {
+            let required = f.params.iter().filter(|p| p.default.is_none()).count();
+            let pack = f.template_params.iter().any(|p| p.pack);
+            f.body.is_some()
+                && args.len() >= required.min(f.params.len())
+                && (args.len() <= f.params.len() || pack)
+        };
+        let of = |wanted: Option<&str>| -> Vec<Arc<Function>> {
+            all.iter().filter(|f| f.owner.as_deref() == wanted).filter(fits).cloned().collect()
+        };
+        let mut candidates = of(owner.as_deref());
+        if candidates.is_empty()
+            && (path.qualifiers.is_empty() || self.program.records(owner.as_deref().unwrap_or("")).is_empty())
+        {
+            candidates = of(None);
+        }
+        if candidates.len() <= 1 {
+            return candidates.pop();
+        }
+        let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
+        let explicit = path.args.as_deref().unwrap_or(&[]);
+        let score = |machine: &mut Self, f: &Arc<Function>| -> i32 {
+            let mut score = 0;
+            if !f.specialization.is_empty() {
+                score += if machine.specialization_fits(f, explicit) { 100 } else { -1000 };
+            }
+            if !explicit.is_empty() && f.template_params.is_empty() && f.specialization.is_empty() {
+                score -= 100;
+            }
+            for (param, ty) in f.params.iter().zip(&types) {
+                score += fit(machine, f, &param.ty, ty);
+            }
+            score
+        };
+        let mut best: Option<(i32, Arc<Function>)> = None;
+        for function in candidates {
+            let points = score(self, &function);
+            if best.as_ref().is_none_or(|(top, _)| points > *top) {
+                best = Some((points, function));
+            }
+        }
+        best.map(|(_, function)| function)
+    }
+
+    fn specialization_fits(&mut self, function: &Function, explicit: &[crate::ir::TemplateArg]) -> bool {
+        use crate::ir::TemplateArg::{Type as T, Value as V};
+        function.specialization.iter().zip(explicit).all(|(pattern, arg)| match (pattern, arg) {
+            (T(a), T(b)) => self.resolve_type(a) == self.resolve_type(b),
+            (V(a), V(b)) => {
+                let (a, b) = (self.constant(a), self.constant(b));
+                a.is_some() && a == b
+            }
+            _ => false,
+        })
+    }
+
+    /// Runs a function in place.
+    pub fn call_function(
+        &mut self,
+        function: &Arc<Function>,
+        path: &Path,
+        this: Option<Pointer>,
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
+        let recursive = self.state.frames.iter().filter(|f| Arc::ptr_eq(&f.function, function)).count();
+        if self.state.frames.len() >= CALL_DEPTH || recursive >= 2 {
+            return self.call_unknown(&function.name, args, span);
+        }
+        let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };
+        let mut env = self.call_env(function, path, this.as_ref());
+        let mut slots =
+            vec![Slot { value: Value::Undefined, ty: Ty::Void, reference: false }; function.locals.len()];
+        let mut pending = Vec::new();
+        for (at, param) in function.params.iter().enumerate() {
+            match args.get(at) {
+                Some(arg) => {
+                    let argument = self.argument(param, arg);
+                    deduce(&mut env, function, &param.ty, &argument.ty);
+                    if let Value::Closure(..) | Value::Function(_) = argument.value
+                        && let Type::Named(name) = strip(&param.ty)
+                    {
+                        env.bindings.insert(name.name.clone(), Binding::Value(argument.value.clone()));
+                    }
+                    pending.push((param.local, argument));
+                }
+                None => pending
+                    .push((param.local, Slot { value: Value::Undefined, ty: Ty::Void, reference: false })),
+            }
+        }
+        let env = self.bind_rest(&function.template_params, env);
+        let env = Rc::new(self.bind_rest(&function.owner_params, env));
+        for ((local, mut slot), param) in pending.into_iter().zip(&function.params) {
+            let ty = self.within_env(Rc::clone(&env), |machine| machine.resolve_type(&param.ty));
+            if matches!(slot.value, Value::Undefined)
+                && let Some(default) = &param.default
+            {
+                slot.value = self.within_env(Rc::clone(&env), |machine| machine.evaluate(default));
+            }
+            if !slot.reference {
+                slot.value = self.convert(slot.value, &decayed(&ty));
+                if !matches!(ty, Ty::Unknown(_)) {
+                    slot.ty = decayed(&ty);
+                }
+            } else if let Value::Pointer(pointer) = &mut slot.value {
+                if !matches!(ty, Ty::Unknown(_)) && !matches!(ty, Ty::Record(_)) {
+                    pointer.pointee = ty.clone();
+                }
+                slot.ty = pointer.pointee.clone();
+            }
+            if let Some(place) = slots.get_mut(local.0 as usize) {
+                *place = slot;
+            }
+        }
+        let frame = Frame {
+            function: Arc::clone(function),
+            slots,
+            env,
+            this,
+            result: Value::Undefined,
+            returned: Bits::NONE,
+        };
+        let name: Arc<str> = Arc::clone(&function.name);
+        self.calls.push(Call { function: name, span });
+        let result = self.run_frame(frame, body);
+        self.calls.pop();
+        match (result, &function.return_type) {
+            (Value::Pointer(pointer), Type::Reference(_)) => self.read(&pointer, span),
+            (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::Opaque(
+                Variation::Maybe,
+                Unknown::new(Reason::Unsupported, span, "a function without a known result"),
+            ),
+            (value, _) => value,
+        }
+    }
+
+    fn run_frame(&mut self, frame: Frame, body: &[crate::ir::Stmt]) -> Value {
+        let active = self.state.active;
+        let departures = self.departures.len();
+        let loops = std::mem::take(&mut self.state.loops);
+        self.state.frames.push(frame);
+        let outer = std::mem::replace(&mut self.in_lambda, false);
+        self.run(body);
+        self.in_lambda = outer;
+        let frame = self.state.frames.pop();
+        self.state.loops = loops;
+        self.departures.truncate(departures);
+        self.state.active = active.minus(&self.state.exited);
+        frame.map_or(Value::Undefined, |frame| frame.result)
+    }
+
+    fn call_env(&mut self, function: &Function, path: &Path, this: Option<&Pointer>) -> Env {
+        let mut env = Env::default();
+        if let Some(Pointer { pointee: Ty::Record(layout), .. }) = this {
+            env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+        } else if let Some((_, owner_args)) = path.qualifiers.last() {
+            let bound = self.bind(&function.owner_params, Some(owner_args), &Env::default());
+            env.bindings.extend(bound.bindings);
+        } else if function.owner.is_some() {
+            env.bindings.extend(self.env().bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+        }
+        let explicit = self.bind(&function.template_params, path.args.as_deref(), &Env::default());
+        env.bindings.extend(explicit.bindings);
+        env
+    }
+
+    /// An argument: by reference when the parameter is one and the argument has a place.
+    fn argument(&mut self, param: &Param, arg: &Expr) -> Slot {
+        if matches!(param.ty, Type::Reference(_))
+            && let Ok(pointer) = self.locate_argument(arg)
+        {
+            return Slot { ty: pointer.pointee.clone(), value: Value::Pointer(pointer), reference: true };
+        }
+        let value = self.evaluate(arg);
+        let ty = match &value {
+            Value::Pointer(pointer) => Ty::Pointer(Rc::new(pointer.pointee.clone())),
+            Value::Int(_, scalar) => Ty::Scalar(*scalar),
+            _ => self.type_of(arg),
+        };
+        Slot { value, ty, reference: false }
+    }
+
+    fn locate_argument(&mut self, arg: &Expr) -> Result<Pointer, Unknown> {
+        match &arg.kind {
+            ExprKind::Local(_)
+            | ExprKind::Index(..)
+            | ExprKind::Deref(_)
+            | ExprKind::Member { .. }
+            | ExprKind::Path(_) => self.locate(arg),
+            ExprKind::Cast(Type::Reference(_), _) => self.locate(arg),
+            _ => Err(Unknown::new(Reason::Unsupported, arg.span, "a temporary")),
+        }
+    }
+
+    fn call_lambda(&mut self, lambda: &Arc<Lambda>, frame: usize, args: &[Expr], span: Span) -> Value {
+        if self.calls.len() >= CALL_DEPTH || frame >= self.state.frames.len() {
+            return self.call_unknown("a lambda", args, span);
+        }
+        let mut slots: Vec<(LocalId, Slot)> = Vec::new();
+        for (param, arg) in lambda.params.iter().zip(args) {
+            slots.push((param.local, self.argument(param, arg)));
+        }
+        // Its body uses the slots of the frame it was made in: put that frame on top.
+        let above = self.state.frames.split_off(frame + 1);
+        for ((local, mut slot), param) in slots.into_iter().zip(&lambda.params) {
+            let ty = self.resolve_type(&param.ty);
+            if !slot.reference && !matches!(ty, Ty::Unknown(_)) {
+                slot.value = self.convert(slot.value, &ty);
+                slot.ty = ty;
+            }
+            self.set_slot(local, slot);
+        }
+        let active = self.state.active;
+        let saved = self.state.frames.last().map(|f| (f.result.clone(), f.returned));
+        if let Some(top) = self.state.frames.last_mut() {
+            (top.result, top.returned) = (Value::Undefined, Bits::NONE);
+        }
+        self.calls.push(Call { function: "lambda".into(), span });
+        let loops = std::mem::take(&mut self.state.loops);
+        let departures = self.departures.len();
+        // `return` must not end the kernel: pretend one more frame by keeping exited apart.
+        let exited = self.state.exited;
+        let outer = std::mem::replace(&mut self.in_lambda, true);
+        self.run(&lambda.body);
+        self.in_lambda = outer;
+        self.state.exited = exited;
+        self.state.loops = loops;
+        self.departures.truncate(departures);
+        self.calls.pop();
+        let result = self.state.frames.last().map_or(Value::Undefined, |f| f.result.clone());
+        if let (Some(top), Some((value, returned))) = (self.state.frames.last_mut(), saved) {
+            (top.result, top.returned) = (value, returned);
+        }
+        self.state.frames.extend(above);
+        self.state.active = active.minus(&self.state.exited);
+        result
+    }
+
+    fn call_method(&mut self, expr: &Expr, base: &Expr, name: &str, arrow: bool, args: &[Expr]) -> Value {
+        if let Some(value) = self.group_method(expr, base, name, args) {
+            return value;
+        }
+        let object = if arrow {
+            match self.evaluate(base) {
+                Value::Pointer(pointer) => Ok(pointer),
+                _ => Err(()),
+            }
+        } else {
+            self.locate(base).map_err(|_| ())
+        };
+        match object {
+            Ok(object) => self.call_member(expr, &object, name, args),
+            Err(()) => {
+                self.evaluate(base);
+                self.call_unknown(name, args, expr.span)
+            }
+        }
+    }
+
+    fn call_member(&mut self, expr: &Expr, object: &Pointer, name: &str, args: &[Expr]) -> Value {
+        let owner = match &object.pointee {
+            Ty::Record(layout) => layout.name.clone(),
+            _ => return self.call_unknown(name, args, expr.span),
+        };
+        let mut owners = vec![owner];
+        if let Some(record) = self.program.records(&owners[0]).first() {
+            owners.extend(record.bases.iter().filter_map(|base| match base {
+                Type::Named(path) => Some(path.name.clone()),
+                _ => None,
+            }));
+        }
+        let candidates: Vec<Arc<Function>> = self
+            .program
+            .functions(name)
+            .iter()
+            .filter(|f| f.body.is_some() && f.owner.as_ref().is_some_and(|o| owners.contains(o)))
+            .filter(|f| args.len() <= f.params.len())
+            .cloned()
+            .collect();
+        match candidates.first() {
+            Some(function) => {
+                let path = Path::simple(name.into());
+                self.call_function(&Arc::clone(function), &path, Some(object.clone()), args, expr.span)
+            }
+            None => self.call_unknown(name, args, expr.span),
+        }
+    }
+
+    /// A function whose body is not visible: it may do anything to what it is given.
+    pub fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
+        let mut variation = Variation::Maybe;
+        for arg in args {
+            let value = self.evaluate_argument_of_unknown(arg);
+            variation = variation.max(value.variation());
+            if let Value::Pointer(pointer) = &value {
+                self.note_flattened(pointer);
+                if matches!(pointer.target, Target::Place(_)) {
+                    let why =
+                        Unknown::new(Reason::UnknownFunction, span, format!("`{name}` may have changed it"));
+                    self.write(pointer, Value::Opaque(Variation::Maybe, why), span);
+                }
+            }
+        }
+        // Equal results for different arguments are possible: not surely varying.
+        let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
+        Value::Opaque(
+            variation,
+            Unknown::new(Reason::UnknownFunction, span, format!("the body of `{name}` is not visible")),
+        )
+    }
+
+    /// Arrays go to unknown functions as pointers; nothing of them is read here.
+    fn evaluate_argument_of_unknown(&mut self, arg: &Expr) -> Value {
+        self.evaluate(arg)
+    }
+}
+
+/// Binds template parameters that a parameter's type tells from its argument's.
+fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
+    match (pattern, ty) {
+        (Type::Reference(inner), _) => deduce(env, function, inner, ty),
+        (Type::Pointer(inner), Ty::Pointer(pointee)) => deduce(env, function, inner, pointee),
+        (Type::Pointer(inner), Ty::Array(element, _)) => deduce(env, function, inner, element),
+        (Type::Array(inner, length), Ty::Array(element, actual)) => {
+            if let (Some(length), Some(actual)) = (length, actual)
+                && let ExprKind::Path(path) = &length.kind
+                && is_free(env, function, &path.name)
+            {
+                let value = Value::Int(actual.clone(), crate::ir::Scalar::I32);
+                env.bindings.insert(path.name.clone(), Binding::Value(value));
+            }
+            deduce(env, function, inner, element);
+        }
+        (Type::Array(inner, _), Ty::Pointer(element)) => deduce(env, function, inner, element),
+        (Type::Named(path), _) if path.qualifiers.is_empty() && !matches!(ty, Ty::Unknown(_) | Ty::Void) => {
+            if path.args.is_none() && is_free(env, function, &path.name) {
+                env.bindings.insert(path.name.clone(), Binding::Type(ty.clone()));
+            } else if let (Some(args), Ty::Record(layout)) = (&path.args, ty) {
+                deduce_record(env, function, args, layout);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `Foo<T, N>` against a `Foo<float, 4>`.
+fn deduce_record(
+    env: &mut Env,
+    function: &Function,
+    args: &[crate::ir::TemplateArg],
+    layout: &super::types::Layout,
+) {
+    let Some(record) = &layout.record else { return };
+    for (arg, param) in args.iter().zip(&record.template_params) {
+        let name = match arg {
+            crate::ir::TemplateArg::Type(Type::Named(path)) => &path.name,
+            crate::ir::TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => &path.name,
+            _ => continue,
+        };
+        if is_free(env, function, name)
+            && let Some(bound) = layout.env.bindings.get(&param.name)
+        {
+            env.bindings.insert(name.clone(), bound.clone());
+        }
+    }
+}
+
+fn is_free(env: &Env, function: &Function, name: &str) -> bool {
+    !env.bindings.contains_key(name)
+        && function
+            .template_params
+            .iter()
+            .any(|p| &*p.name == name && !matches!(p.kind, TemplateParamKind::Template))
+}
+
+fn strip(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(inner) => strip(inner),
+        other => other,
+    }
+}
+
+/// Parameters of array type are pointers.
+fn decayed(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Array(element, _) => Ty::Pointer(Rc::clone(element)),
+        other => other.clone(),
+    }
+}
+
+/// How well an argument of type `ty` fits a parameter.
+fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, ty: &Ty) -> i32 {
+    let param = strip(param);
+    if let Type::Named(path) = param
+        && function.template_params.iter().any(|p| p.name == path.name)
+    {
+        return 1;
+    }
+    match (param, ty) {
+        (_, Ty::Unknown(_)) => 0,
+        (Type::Pointer(inner), Ty::Pointer(pointee)) => 4 + fit(machine, function, inner, pointee),
+        (Type::Pointer(inner), Ty::Array(element, _)) => 4 + fit(machine, function, inner, element),
+        (Type::Array(..), Ty::Array(..)) => 5,
+        (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => -50,
+        _ => {
+            if machine.resolve_type(param) == *ty {
+                3
+            } else {
+                -1
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Which threads does a condition let through?
+//!
+//! A condition is decided per thread by the numbers, or the same for every thread but not known,
+//! or a bounds guard, or data. Example, in a block of 256:
+//!
+//! | condition | threads in the first branch | in the second |
+//! |---|---|---|
+//! | `threadIdx.x < 16` | 0 to 15 | 16 to 255 |
+//! | `n > 5` | all, if any | all, if any |
+//! | `blockIdx.x * 256 + threadIdx.x < n` | all (assumed: the block is inside) | some, not known |
+//! | `data[threadIdx.x] > 0` | some, not known | some, not known |
+
+use super::int::Int;
+use super::lanes::Bits;
+use super::machine::Machine;
+use super::symbol::Origin;
+use super::value::{Condition, Reason, Relation, Unknown, Value, Variation};
+use crate::source::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What is known of a condition.
+#[derive(Clone, Debug)]
+pub struct Truth {
+    /// Whether the numbers decide it for every thread.
+    pub decided: bool,
+    /// Whether it is the same for every thread that is not decided.
+    pub uniform: bool,
+    /// The threads for which it may hold.
+    pub can_hold: Bits,
+    /// The threads for which it may fail.
+    pub can_fail: Bits,
+    /// The threads for which it holds, given that it holds for some; `None`: a part of `can_hold`
+    /// that is not known.
+    pub holds: Option<Bits>,
+    /// The same for those for which it fails.
+    pub fails: Option<Bits>,
+    /// The branch an interior block takes, and in what words that is assumed.
+    pub guard: Option<(bool, Vec<Arc<str>>)>,
+    /// Whether a guard is joined with something uniform that is not known, so that its branch may
+    /// not be taken after all.
+    pub mixed: bool,
+    /// Whether some threads may differ in it for some run-time value, by the numbers.
+    pub differs: bool,
+    /// Why it is not decided.
+    pub why: Option<Unknown>,
+    /// `symbol == value`, when that is what it says.
+    pub equality: Option<(super::symbol::SymbolId, i64)>,
+}
+
+impl Machine<'_> {
+    /// The value as a condition.
+    pub fn condition_of(&mut self, value: &Value, span: Span) -> Condition {
+        let shape = self.shape();
+        match value {
+            Value::Int(int, _) => {
+                let int = self.substitute(int);
+                match int.as_known() {
+                    Some(known) => Condition::Known(Bits::nonzero(known, shape)),
+                    None => Condition::Compare { difference: int, relation: Relation::NotEqual, span },
+                }
+            }
+            Value::Condition(condition) => (**condition).clone(),
+            Value::Float(number) => {
+                Condition::Known(if *number == 0.0 { Bits::NONE } else { Bits::all(shape) })
+            }
+            Value::Opaque(variation, why) => Condition::Opaque(*variation, why.clone()),
+            Value::Pointer(_) => {
+                let why = Unknown::new(Reason::DataDependent, span, "whether a pointer is null");
+                Condition::Opaque(Variation::Uniform, why)
+            }
+            _ => {
+                let why = Unknown::new(Reason::Unsupported, span, "a condition that is not followed");
+                Condition::Opaque(Variation::Maybe, why)
+            }
+        }
+    }
+
+    /// What is known of a condition. `leaves`: whether its branch only leaves (`return`,
+    /// `continue`, `break`), so that an interior block does not take it.
+    pub fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
+        let all = Bits::all(self.shape());
+        match condition {
+            Condition::Known(bits) => Truth {
+                decided: true,
+                uniform: bits.is_empty() || *bits == all,
+                can_hold: *bits,
+                can_fail: all.minus(bits),
+                holds: Some(*bits),
+                fails: Some(all.minus(bits)),
+                guard: None,
+                mixed: false,
+                differs: !bits.is_empty() && *bits != all,
+                why: None,
+                equality: None,
+            },
+            Condition::Compare { difference, relation, span } => {
+                self.compare_truth(difference, *relation, *span, leaves)
+            }
+            Condition::Opaque(variation, why) => {
+                undecided(all, *variation == Variation::Uniform, Some(why.clone()))
+            }
+            Condition::Not(inner) => {
+                let inner = self.truth(inner, leaves);
+                Truth {
+                    can_hold: inner.can_fail,
+                    can_fail: inner.can_hold,
+                    holds: inner.fails,
+                    fails: inner.holds,
+                    guard: inner.guard.map(|(taken, words)| (!taken, words)),
+                    equality: None,
+                    ..inner
+                }
+            }
+            Condition::And(a, b) => {
+                let (a, b) = (self.truth(a, leaves), self.truth(b, leaves));
+                both(&a, &b)
+            }
+            Condition::Or(a, b) => {
+                // a || b is !(!a && !b).
+                let negated = Condition::And(
+                    Rc::new(Condition::Not(Rc::clone(a))),
+                    Rc::new(Condition::Not(Rc::clone(b))),
+                );
+                self.truth(&Condition::Not(Rc::new(negated)), leaves)
+            }
+        }
+    }
+
+    fn compare_truth(&mut self, difference: &Int, relation: Relation, span: Span, leaves: bool) -> Truth {
+        let shape = self.shape();
+        let all = Bits::all(shape);
+        let why = || {
+            let names: Vec<&str> =
+                difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).name.as_str()).collect();
+            Unknown::new(
+                Reason::DataDependentMask,
+                span,
+                format!("the condition depends on `{}`", names.join("`, `")),
+            )
+        };
+        if difference.is_uniform() {
+            let mut truth = undecided(all, true, Some(why()));
+            if relation == Relation::Equal
+                && let [(id, factor)] = difference.terms.as_slice()
+                && let (Some(base), Some(factor)) = (difference.base.as_constant(), factor.as_constant())
+                && factor != 0
+                && base % factor == 0
+            {
+                truth.equality = Some((*id, -(base / factor)));
+            }
+            return truth;
+        }
+        let mut truth = undecided(all, false, Some(why()));
+        // Uniform factors: whatever the symbols are, lanes whose known parts differ can be split.
+        truth.differs = difference.terms.iter().all(|(_, f)| f.as_constant().is_some());
+        if truth.differs {
+            // In steps of the symbols' common factor only: a guard against a multiple of the block's
+            // extent never splits it.
+            let step = difference.terms_gcd(shape) as i64;
+            let base = difference.base.spread(shape);
+            let side = |b: i64| match relation {
+                Relation::Less | Relation::GreaterEqual => b.div_euclid(step),
+                Relation::LessEqual | Relation::Greater => (b - 1).div_euclid(step),
+                Relation::Equal | Relation::NotEqual => i64::from(b % step != 0) * (b + 1),
+            };
+            let first = side(base[0]);
+            truth.differs = step > 0 && base.iter().any(|&b| side(b) != first);
+        }
+        let taken = match relation {
+            Relation::Less | Relation::LessEqual | Relation::Greater | Relation::GreaterEqual => {
+                self.interior(difference, relation, leaves)
+            }
+            Relation::Equal | Relation::NotEqual => None,
+        };
+        if let Some(taken) = taken {
+            let words = self.guard_words(difference);
+            truth.guard = Some((taken, vec![words]));
+            if taken {
+                truth.holds = Some(all);
+            } else {
+                truth.fails = Some(all);
+            }
+        }
+        truth
+    }
+
+    /// The side of an ordered comparison that a block in the middle of the problem is on: the
+    /// run-time sizes outgrow block indices, loop counters and the block's coordinates. `x < n`
+    /// holds there and `if (x >= n) return;` is not taken. Where only block indices and loop
+    /// counters are unknown, an ordered comparison is a bound that the interior keeps.
+    fn interior(&self, difference: &Int, relation: Relation, leaves: bool) -> Option<bool> {
+        let shape = self.shape();
+        let strongest = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).origin).max()?;
+        if strongest == Origin::Choice {
+            return None;
+        }
+        if strongest < Origin::Given {
+            return Some(!leaves);
+        }
+        let mut sign = 0;
+        for (_, factor) in
+            difference.terms.iter().filter(|(id, _)| self.world.symbols.get(*id).origin == strongest)
+        {
+            let (low, high) = factor.bounds(shape);
+            let this = if low >= 0 {
+                1
+            } else if high <= 0 {
+                -1
+            } else {
+                return None;
+            };
+            if sign != 0 && sign != this {
+                return None;
+            }
+            sign = this;
+        }
+        let holds = relation.holds(sign);
+        // A lower bound given at run time (`i >= start`) looks like a size; only a branch that
+        // leaves tells `if (i >= n) return;` from it.
+        if !holds && !leaves { None } else { Some(holds) }
+    }
+
+    fn guard_words(&self, difference: &Int) -> Arc<str> {
+        let names: Vec<String> = difference
+            .terms
+            .iter()
+            .filter(|(id, _)| self.world.symbols.get(*id).origin >= Origin::BlockIndex)
+            .map(|(id, _)| format!("`{}`", self.world.symbols.get(*id).name))
+            .collect();
+        if names.is_empty() {
+            return "the last iteration of a loop is like the others".into();
+        }
+        format!("the block lies inside the bounds given by {}", names.join(", ")).into()
+    }
+}
+
+fn undecided(all: Bits, uniform: bool, why: Option<Unknown>) -> Truth {
+    let branch = uniform.then_some(all);
+    Truth {
+        decided: false,
+        uniform,
+        can_hold: all,
+        can_fail: all,
+        holds: branch,
+        fails: branch,
+        guard: None,
+        mixed: false,
+        differs: false,
+        why,
+        equality: None,
+    }
+}
+
+fn both(a: &Truth, b: &Truth) -> Truth {
+    let holds = a.holds.zip(b.holds).map(|(x, y)| x.and(&y));
+    let decided_uniform = |t: &Truth| t.uniform;
+    let fails = if a.decided && b.decided {
+        Some(a.can_fail.or(&b.can_fail))
+    } else if decided_uniform(a) && decided_uniform(b) {
+        Some(a.can_fail.or(&b.can_fail))
+    } else if a.decided && a.can_fail.is_empty() {
+        b.fails
+    } else if b.decided && b.can_fail.is_empty() {
+        a.fails
+    } else {
+        // A guard that an interior block fails decides the whole for it.
+        [a, b].iter().find(|t| matches!(t.guard, Some((false, _)))).and_then(|t| t.fails)
+    };
+    let guard = match (&a.guard, &b.guard) {
+        (Some((false, words)), _) | (_, Some((false, words))) => Some((false, words.clone())),
+        (Some((true, x)), Some((true, y))) => Some((true, x.iter().chain(y).cloned().collect())),
+        // `inside && something not known` is no longer a guard, but what it lets through still
+        // rests on being inside.
+        (Some((true, words)), None) => (b.decided || b.uniform).then(|| (true, words.clone())),
+        (None, Some((true, words))) => (a.decided || a.uniform).then(|| (true, words.clone())),
+        (None, None) => None,
+    };
+    let unknown_side = |t: &Truth| !t.decided && t.uniform;
+    let mixed = a.mixed || b.mixed || (guard.is_some() && (unknown_side(a) || unknown_side(b)));
+    Truth {
+        decided: a.decided && b.decided,
+        uniform: a.uniform && b.uniform,
+        can_hold: a.can_hold.and(&b.can_hold),
+        can_fail: a.can_fail.or(&b.can_fail),
+        holds,
+        fails: if mixed { None } else { fails },
+        guard,
+        mixed,
+        differs: a.differs || b.differs,
+        why: a.why.clone().or_else(|| b.why.clone()),
+        equality: a.equality.or(b.equality),
+    }
+}

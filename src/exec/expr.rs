@@ -1,0 +1,545 @@
+//! What does an expression evaluate to, for all threads at once?
+
+use super::int::Int;
+use super::lanes::Lanes;
+use super::machine::{Machine, Mode};
+use super::symbol::{Key, Origin};
+use super::types::Ty;
+use super::value::{Condition, Pointer, Reason, Step, Target, Unknown, Value, Variation};
+use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type};
+use crate::source::Span;
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// Evaluates an expression, with its effects.
+    pub fn evaluate(&mut self, expr: &Expr) -> Value {
+        if !self.step(expr.span) {
+            return Value::Opaque(
+                Variation::Maybe,
+                Unknown::new(Reason::Budget, expr.span, "the budget ran out"),
+            );
+        }
+        match &expr.kind {
+            ExprKind::Int(value, scalar) => Value::Int(Int::constant(*value as i64), *scalar),
+            ExprKind::Float(value, _) => Value::Float(*value),
+            ExprKind::Null => Value::Int(Int::constant(0), Scalar::I64),
+            ExprKind::Local(_) | ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::This => {
+                self.read_lvalue(expr)
+            }
+            ExprKind::Path(path) => self.evaluate_path(expr, path),
+            ExprKind::Member { base, name, .. } => self.evaluate_member(expr, base, name),
+            ExprKind::Unary(op, inner) => {
+                let value = self.evaluate(inner);
+                self.unary(*op, value, expr.span)
+            }
+            ExprKind::Binary(BinaryOp::LogicalAnd, a, b) => self.short_circuit(a, b, true, expr.span),
+            ExprKind::Binary(BinaryOp::LogicalOr, a, b) => self.short_circuit(a, b, false, expr.span),
+            ExprKind::Binary(op, a, b) => {
+                let a = self.evaluate(a);
+                let b = self.evaluate(b);
+                self.binary(*op, &a, &b, expr.span)
+            }
+            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span),
+            ExprKind::Step { target, by, post } => self.step_variable(target, *by, *post),
+            ExprKind::Conditional(cond, then, otherwise) => {
+                self.conditional(cond, then, otherwise, expr.span)
+            }
+            ExprKind::Comma(a, b) => {
+                self.discard(a);
+                self.evaluate(b)
+            }
+            ExprKind::AddressOf(inner) => match self.locate(inner) {
+                Ok(pointer) => Value::Pointer(pointer),
+                Err(why) => match &inner.kind {
+                    ExprKind::Path(path) if !self.program.functions(&path.name).is_empty() => {
+                        Value::Function(Rc::new((**path).clone()))
+                    }
+                    _ => Value::Opaque(Variation::Maybe, why),
+                },
+            },
+            ExprKind::Cast(Type::Reference(_), _) => self.read_lvalue(expr),
+            ExprKind::Cast(ty, inner) => {
+                let ty = self.resolve_type(ty);
+                let value = self.evaluate(inner);
+                if let (Value::Pointer(pointer), Ty::Pointer(_)) = (&value, &ty) {
+                    self.note_flattened_by_cast(pointer, &ty);
+                }
+                self.convert(value, &ty)
+            }
+            ExprKind::Construct(ty, args) => {
+                let ty = self.resolve_type(ty);
+                self.construct(&ty, args, expr.span)
+            }
+            ExprKind::InitList(items) => {
+                let parts = items
+                    .iter()
+                    .enumerate()
+                    .map(|(at, item)| (vec![Step::Index(at as i64)], self.evaluate(item)));
+                Value::Aggregate(Rc::new(parts.collect()))
+            }
+            ExprKind::SizeofType(ty) => {
+                let ty = self.resolve_type(ty);
+                self.size_value(&ty, expr.span)
+            }
+            ExprKind::SizeofExpr(inner) => {
+                let ty = self.type_of(inner);
+                self.size_value(&ty, expr.span)
+            }
+            ExprKind::AlignofType(ty) => {
+                let ty = self.resolve_type(ty);
+                Value::Int(Int::constant(ty.align() as i64), Scalar::U64)
+            }
+            ExprKind::Offsetof(ty, member) => {
+                let ty = self.resolve_type(ty);
+                let offset = match &ty {
+                    Ty::Record(layout) => layout.field(member).and_then(|field| field.offset),
+                    _ => None,
+                };
+                match offset {
+                    Some(offset) => Value::Int(Int::constant(offset as i64), Scalar::U64),
+                    None => self.uniform_unknown(&format!("offsetof({}, {member})", ty.describe())),
+                }
+            }
+            ExprKind::Call { callee, args } => self.call(expr, callee, args, true),
+            ExprKind::Launch(launch) => {
+                self.launch(launch, expr.span);
+                Value::Undefined
+            }
+            ExprKind::Lambda(lambda) => Value::Closure(std::sync::Arc::clone(lambda), self.top()),
+            ExprKind::Asm(asm) => {
+                self.assembly(asm, expr.span);
+                Value::Undefined
+            }
+            ExprKind::Str(_) => {
+                Value::Opaque(Variation::Uniform, Unknown::new(Reason::Unsupported, expr.span, "a string"))
+            }
+            ExprKind::Unsupported(what) => {
+                Value::Opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, expr.span, *what))
+            }
+            ExprKind::Damaged => Value::Opaque(
+                Variation::Maybe,
+                Unknown::new(Reason::Damaged, expr.span, "an expression that did not parse"),
+            ),
+        }
+    }
+
+    /// Evaluates for the effect alone: a plain lvalue is not read.
+    pub fn discard(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Call { callee, args } => {
+                self.call(expr, callee, args, false);
+            }
+            ExprKind::Cast(Type::Void, inner) => self.discard(inner),
+            ExprKind::Comma(a, b) => {
+                self.discard(a);
+                self.discard(b);
+            }
+            ExprKind::Conditional(cond, a, b) => {
+                let value = self.evaluate(cond);
+                let condition = self.condition_of(&value, cond.span);
+                let truth = self.truth(&condition, false);
+                self.fork(
+                    &truth,
+                    cond.span,
+                    &mut |m, side| m.discard(if side { a } else { b }),
+                    [false, false],
+                );
+            }
+            ExprKind::Step { target, by, .. } => {
+                // The value is not used, so `x++` reads once like `++x`.
+                self.step_variable(target, *by, false);
+            }
+            ExprKind::Local(_) | ExprKind::Path(_) => {}
+            _ => {
+                self.evaluate(expr);
+            }
+        }
+    }
+
+    fn size_value(&mut self, ty: &Ty, span: Span) -> Value {
+        match self.size_of(ty, span) {
+            Ok(size) => Value::Int(size, Scalar::U64),
+            Err(_) => {
+                let name = format!("sizeof({})", ty.describe());
+                let key = Key::Named(name.clone());
+                let id = self.world.symbols.intern(key, |_| name, Origin::Given, Some(1), None);
+                Value::Int(Int::symbol(id), Scalar::U64)
+            }
+        }
+    }
+
+    /// A number that is not known but the same for every thread.
+    pub fn uniform_unknown(&mut self, name: &str) -> Value {
+        let id = self.world.symbols.fresh(name.to_string(), Origin::Given, None, None);
+        Value::Int(Int::symbol(id), Scalar::I32)
+    }
+
+    fn read_lvalue(&mut self, expr: &Expr) -> Value {
+        if matches!(expr.kind, ExprKind::This) {
+            return match self.locate(expr) {
+                Ok(pointer) => Value::Pointer(pointer),
+                Err(why) => Value::Opaque(Variation::Uniform, why),
+            };
+        }
+        match self.locate(expr) {
+            Ok(pointer) => self.read(&pointer, expr.span),
+            Err(why) => Value::Opaque(Variation::Maybe, why),
+        }
+    }
+
+    fn evaluate_path(&mut self, expr: &Expr, path: &Path) -> Value {
+        if path.qualifiers.is_empty()
+            && let Some(pointer) = self.own_member(&path.name, expr.span)
+        {
+            return self.read(&pointer, expr.span);
+        }
+        match self.lookup(path, expr.span) {
+            // A file-scope variable in memory: its value is read.
+            Value::Pointer(pointer) => self.read(&pointer, expr.span),
+            value => value,
+        }
+    }
+
+    fn evaluate_member(&mut self, expr: &Expr, base: &Expr, name: &str) -> Value {
+        if let ExprKind::Path(path) = &base.kind
+            && self.mode == Mode::Device
+            && let Some(value) = self.coordinate(&path.name, name)
+        {
+            return value;
+        }
+        match self.locate(expr) {
+            Ok(pointer) => self.read(&pointer, expr.span),
+            Err(why) => match self.evaluate(base) {
+                Value::Aggregate(parts) => {
+                    let step = [Step::Member(name.into())];
+                    let part = parts.iter().find(|(path, _)| path.as_slice() == step).map(|(_, v)| v.clone());
+                    part.unwrap_or(Value::Opaque(Variation::Maybe, why))
+                }
+                Value::Opaque(variation, why) => Value::Opaque(variation, why),
+                Value::Int(int, _) if int.is_uniform() => self.uniform_unknown(name),
+                _ => Value::Opaque(Variation::Maybe, why),
+            },
+        }
+    }
+
+    /// `threadIdx.x` and its kin.
+    fn coordinate(&mut self, base: &str, member: &str) -> Option<Value> {
+        let axis = ["x", "y", "z"].iter().position(|axis| *axis == member)?;
+        let shape = self.shape();
+        let int = match base {
+            "threadIdx" => Int::known(Lanes::coordinate(axis, shape)),
+            "blockDim" => Int::constant(i64::from(shape.dims[axis])),
+            "blockIdx" | "gridDim" => {
+                let name = format!("{base}.{member}");
+                let (origin, low) =
+                    if base == "blockIdx" { (Origin::BlockIndex, 0) } else { (Origin::GridSize, 1) };
+                let key = Key::Named(name.clone());
+                Int::symbol(self.world.symbols.intern(
+                    key,
+                    |_| name,
+                    origin,
+                    Some(low),
+                    Some(i64::from(i32::MAX)),
+                ))
+            }
+            _ => return None,
+        };
+        Some(Value::Int(int, Scalar::U32))
+    }
+
+    /// `a && b`, `a || b`: `b` is evaluated by the threads that need it.
+    fn short_circuit(&mut self, a: &Expr, b: &Expr, and: bool, span: Span) -> Value {
+        let left = self.evaluate(a);
+        let left = self.condition_of(&left, a.span);
+        let truth = self.truth(&left, false);
+        let (go_on, surely) = if and { (truth.can_hold, truth.holds) } else { (truth.can_fail, truth.fails) };
+        let before = (self.state.active, self.state.doubt.clone());
+        self.state.active = before.0.and(&go_on);
+        if surely.is_none() {
+            self.state.doubt = self.state.doubt.take().or(truth.why.clone());
+        }
+        let right = if self.state.active.is_empty() {
+            Condition::Known(go_on)
+        } else {
+            let value = self.evaluate(b);
+            self.condition_of(&value, b.span)
+        };
+        (self.state.active, self.state.doubt) = before;
+        match (left, right, and) {
+            (Condition::Known(x), Condition::Known(y), true) => self.from_bits(&x.and(&y)),
+            (Condition::Known(x), Condition::Known(y), false) => self.from_bits(&x.or(&y)),
+            (Condition::Known(x), other, true) | (other, Condition::Known(x), true) if x.is_empty() => {
+                let _ = (other, span);
+                self.from_bits(&x)
+            }
+            (x, y, true) => Value::Condition(Rc::new(Condition::And(Rc::new(x), Rc::new(y)))),
+            (x, y, false) => Value::Condition(Rc::new(Condition::Or(Rc::new(x), Rc::new(y)))),
+        }
+    }
+
+    fn assign(&mut self, op: Option<BinaryOp>, target: &Expr, value: &Expr, span: Span) -> Value {
+        let result = match op {
+            None => {
+                let ty = self.type_of_target(target);
+                self.initial(value, &ty)
+            }
+            Some(_) => self.evaluate(value),
+        };
+        let pointer = match self.locate(target) {
+            Ok(pointer) => pointer,
+            Err(_) => return result,
+        };
+        let result = match op {
+            None => result,
+            Some(op) => {
+                let old = self.read(&pointer, target.span);
+                self.binary(op, &old, &result, span)
+            }
+        };
+        self.write(&pointer, result.clone(), target.span);
+        result
+    }
+
+    /// The type an initialiser list on the right of `=` is for; cheap and only that.
+    fn type_of_target(&mut self, target: &Expr) -> Ty {
+        match &target.kind {
+            ExprKind::Local(local) => self
+                .frame()
+                .and_then(|f| f.slots.get(local.0 as usize))
+                .map_or(Ty::Void, |slot| slot.ty.clone()),
+            _ => Ty::Unknown("auto".into()),
+        }
+    }
+
+    fn step_variable(&mut self, target: &Expr, by: i8, post: bool) -> Value {
+        let pointer = match self.locate(target) {
+            Ok(pointer) => pointer,
+            Err(why) => return Value::Opaque(Variation::Maybe, why),
+        };
+        let old = self.read(&pointer, target.span);
+        let new = self.binary(BinaryOp::Add, &old, &Value::int(i64::from(by)), target.span);
+        self.write(&pointer, new.clone(), target.span);
+        if post { old } else { new }
+    }
+
+    fn conditional(&mut self, cond: &Expr, then: &Expr, otherwise: &Expr, _span: Span) -> Value {
+        let value = self.evaluate(cond);
+        let condition = self.condition_of(&value, cond.span);
+        let truth = self.truth(&condition, false);
+        let before = self.state.active;
+        let mut results = [None, None];
+        self.fork(
+            &truth,
+            cond.span,
+            &mut |machine, side| {
+                results[usize::from(!side)] = Some(machine.evaluate(if side { then } else { otherwise }));
+            },
+            [false, false],
+        );
+        let [held, failed] = results;
+        match (held, failed) {
+            (Some(a), Some(b)) if truth.decided => {
+                let mask = truth.can_hold.and(&before);
+                self.blend(&a, &b, &mask)
+            }
+            (Some(a), Some(b)) => match &truth.guard {
+                Some((true, _))
+                    if !truth.mixed && truth.holds.is_some_and(|h| before.minus(&h).is_empty()) =>
+                {
+                    a
+                }
+                Some((false, _)) if !truth.mixed => b,
+                _ if truth.uniform => {
+                    let id = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
+                    self.choose(&a, &b, id)
+                }
+                _ => self.lost(&a, &b),
+            },
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => Value::Undefined,
+        }
+    }
+
+    /// An initialiser for a variable of type `ty`.
+    pub fn initial(&mut self, expr: &Expr, ty: &Ty) -> Value {
+        match &expr.kind {
+            ExprKind::InitList(items) => self.construct(ty, items, expr.span),
+            _ => self.evaluate(expr),
+        }
+    }
+
+    /// `T(args)`, `T{args}`
+    pub fn construct(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Value {
+        match ty {
+            Ty::Record(layout) => {
+                let layout = Rc::clone(layout);
+                if let [single] = args
+                    && &*layout.name != "dim3"
+                {
+                    let value = self.evaluate(single);
+                    if matches!(value, Value::Aggregate(_)) || layout.fields.len() != 1 {
+                        return value;
+                    }
+                    let step = vec![Step::Member(layout.fields[0].name.clone())];
+                    return Value::Aggregate(Rc::new(vec![(step, value)]));
+                }
+                let dim3 = &*layout.name == "dim3";
+                let mut parts = Vec::new();
+                for (at, field) in layout.fields.iter().enumerate() {
+                    let value = match args.get(at) {
+                        Some(arg) => self.initial(arg, &field.ty),
+                        None if dim3 => Value::Int(Int::constant(1), Scalar::U32),
+                        None if args.is_empty() && layout.record.is_some() => continue,
+                        None => Value::int(0),
+                    };
+                    if dim3 && at == 0 && matches!(value, Value::Aggregate(_)) {
+                        return value;
+                    }
+                    let value = self.convert(value, &field.ty);
+                    push_parts(&mut parts, Step::Member(field.name.clone()), value);
+                }
+                Value::Aggregate(Rc::new(parts))
+            }
+            Ty::Array(element, length) => {
+                let element = Rc::clone(element);
+                let mut parts = Vec::new();
+                for (at, arg) in args.iter().enumerate() {
+                    let value = self.initial(arg, &element);
+                    let value = self.convert(value, &element);
+                    push_parts(&mut parts, Step::Index(at as i64), value);
+                }
+                let length = length.as_ref().and_then(Int::as_constant).unwrap_or(0).min(256);
+                for at in args.len() as i64..length {
+                    if matches!(*element, Ty::Scalar(_)) {
+                        parts.push((vec![Step::Index(at)], Value::int(0)));
+                    }
+                }
+                Value::Aggregate(Rc::new(parts))
+            }
+            _ => match args {
+                [] => Value::int(0),
+                [single] => {
+                    let value = self.evaluate(single);
+                    self.convert(value, ty)
+                }
+                _ => {
+                    let mut variation = Variation::Uniform;
+                    for arg in args {
+                        variation = variation.max(self.evaluate(arg).variation());
+                    }
+                    let what = format!("an object of type `{}`", ty.describe());
+                    Value::Opaque(variation, Unknown::new(Reason::UnknownType, span, what))
+                }
+            },
+        }
+    }
+
+    /// Notes a cast of a row or of a whole array to another pointer type as a use that rests on
+    /// the distance between rows, unless it only widens the access (`float*` to `float4*`).
+    fn note_flattened_by_cast(&mut self, pointer: &Pointer, _ty: &Ty) {
+        if matches!(pointer.pointee, Ty::Array(..)) {
+            self.note_flattened(pointer);
+        }
+    }
+
+    /// The static type of an expression, as far as it is cheap to tell; nothing is executed.
+    pub fn type_of(&mut self, expr: &Expr) -> Ty {
+        let unknown = || Ty::Unknown("auto".into());
+        match &expr.kind {
+            ExprKind::Int(_, scalar) | ExprKind::Float(_, scalar) => Ty::Scalar(*scalar),
+            ExprKind::Local(local) => {
+                let slot = self.frame().and_then(|f| f.slots.get(local.0 as usize));
+                slot.map_or_else(unknown, |slot| slot.ty.clone())
+            }
+            ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve_type(ty),
+            ExprKind::Index(base, _) => match self.type_of(base) {
+                Ty::Array(element, _) | Ty::Pointer(element) => (*element).clone(),
+                _ => unknown(),
+            },
+            ExprKind::Deref(inner) => match self.type_of(inner) {
+                Ty::Pointer(inner) | Ty::Array(inner, _) => (*inner).clone(),
+                _ => unknown(),
+            },
+            ExprKind::AddressOf(inner) => Ty::Pointer(Rc::new(self.type_of(inner))),
+            ExprKind::Member { base, name, arrow } => {
+                let mut ty = self.type_of(base);
+                if *arrow && let Ty::Pointer(inner) = &ty {
+                    ty = (**inner).clone();
+                }
+                match &ty {
+                    Ty::Record(layout) => layout.field(name).map_or_else(unknown, |field| field.ty.clone()),
+                    _ => unknown(),
+                }
+            }
+            ExprKind::Binary(op, a, b) => match (self.type_of(a), self.type_of(b)) {
+                (Ty::Scalar(Scalar::F64), Ty::Scalar(_)) | (Ty::Scalar(_), Ty::Scalar(Scalar::F64)) => {
+                    Ty::Scalar(Scalar::F64)
+                }
+                (Ty::Scalar(Scalar::F32), Ty::Scalar(_)) | (Ty::Scalar(_), Ty::Scalar(Scalar::F32)) => {
+                    Ty::Scalar(Scalar::F32)
+                }
+                (Ty::Scalar(x), Ty::Scalar(y)) => Ty::Scalar(super::operators::promote(x, y, *op)),
+                (pointer @ (Ty::Pointer(_) | Ty::Array(..)), _) => decayed(pointer),
+                (_, pointer @ (Ty::Pointer(_) | Ty::Array(..))) => decayed(pointer),
+                (other, _) => other,
+            },
+            ExprKind::Unary(_, inner)
+            | ExprKind::Assign(_, inner, _)
+            | ExprKind::Step { target: inner, .. } => self.type_of(inner),
+            ExprKind::Conditional(_, a, _) => self.type_of(a),
+            ExprKind::Comma(_, b) => self.type_of(b),
+            ExprKind::Path(path) => {
+                if let Some(variable) = self.program.variable(&path.name).cloned() {
+                    return self.resolve_type(&variable.ty);
+                }
+                Ty::Scalar(Scalar::I32)
+            }
+            ExprKind::Call { callee, .. } => {
+                if let ExprKind::Path(path) = &callee.kind {
+                    let name = path.name.strip_prefix("make_").unwrap_or(&path.name);
+                    if let Some(ty) = super::types::builtin(name) {
+                        return ty;
+                    }
+                    if let [function] = self.program.functions(&path.name)
+                        && function.template_params.is_empty()
+                    {
+                        let ty = function.return_type.clone();
+                        return self.resolve_type(&ty);
+                    }
+                }
+                unknown()
+            }
+            _ => unknown(),
+        }
+    }
+
+    /// The pointer behind a value, for intrinsics.
+    #[must_use]
+    pub fn as_pointer(value: &Value) -> Option<&Pointer> {
+        match value {
+            Value::Pointer(pointer @ Pointer { target: Target::Memory(..), .. }) => Some(pointer),
+            _ => None,
+        }
+    }
+}
+
+fn decayed(ty: Ty) -> Ty {
+    match ty {
+        Ty::Array(element, _) => Ty::Pointer(element),
+        other => other,
+    }
+}
+
+/// Adds a value under a step; an aggregate's parts are added one by one.
+fn push_parts(parts: &mut Vec<(Vec<Step>, Value)>, step: Step, value: Value) {
+    match value {
+        Value::Aggregate(inner) => {
+            for (path, part) in inner.iter() {
+                let mut full = vec![step.clone()];
+                full.extend(path.iter().cloned());
+                parts.push((full, part.clone()));
+            }
+        }
+        other => parts.push((vec![step], other)),
+    }
+}

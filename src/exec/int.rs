@@ -1,0 +1,547 @@
+//! Integers that are affine in unknown uniform symbols, with a factor per thread.
+//!
+//! `v[t] = base[t] + Σ factor_k[t] · symbol_k`. Worked example, in a block of 256 threads and a
+//! loop whose counter `k` is not known:
+//!
+//! | expression | base | terms |
+//! |---|---|---|
+//! | `i = threadIdx.x + k * 256` | `x` | `256·k` |
+//! | `i / 32` | `x / 32`, spread | `8·k` (256 is a multiple of 32: it distributes) |
+//! | `i % 32` | `x % 32`, spread | none |
+//! | `s[i] - s[i of lane 0]` | `x` | none: the symbol cancels between lanes |
+//! | `k % 4` with `k` unknown | 0 | a new symbol `k % 4`, uniform, 0 to 3 |
+//! | `(k + x) % 4` | - | not affine: whoever runs the loop is asked to unroll it by 4 |
+//!
+//! The last line is a *demand*: the operator notes that it would be decided if `k` were a
+//! multiple of 4, and `exec::loops` then runs four iterations in a row with `k = 4·q`.
+
+use super::lanes::{Lanes, Shape, gcd};
+use super::symbol::{Key, Origin, SymbolId, Symbols, lcm};
+use rustc_hash::FxHashMap;
+
+/// An integer per thread: known numbers plus known factors of unknown uniform symbols.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Int {
+    /// The known part.
+    pub base: Lanes,
+    /// The factors, sorted by symbol, none of them zero for every thread.
+    pub terms: Vec<(SymbolId, Lanes)>,
+}
+
+/// A result that is not affine. The caller knows where and says why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAffine;
+
+impl Int {
+    /// The same known number for every thread.
+    #[must_use]
+    pub fn constant(value: i64) -> Int {
+        Int { base: Lanes::constant(value), terms: Vec::new() }
+    }
+
+    /// Known numbers.
+    #[must_use]
+    pub fn known(base: Lanes) -> Int {
+        Int { base, terms: Vec::new() }
+    }
+
+    /// One symbol.
+    #[must_use]
+    pub fn symbol(id: SymbolId) -> Int {
+        Int { base: Lanes::constant(0), terms: vec![(id, Lanes::constant(1))] }
+    }
+
+    /// The number, when it is known and the same for every thread.
+    #[must_use]
+    pub fn as_constant(&self) -> Option<i64> {
+        if self.terms.is_empty() { self.base.as_constant() } else { None }
+    }
+
+    /// The numbers, when they are known.
+    #[must_use]
+    pub fn as_known(&self) -> Option<&Lanes> {
+        self.terms.is_empty().then_some(&self.base)
+    }
+
+    /// The symbol, when it is just that.
+    #[must_use]
+    pub fn as_symbol(&self) -> Option<SymbolId> {
+        match self.terms.as_slice() {
+            [(id, factor)] if self.base.is_zero() && factor.as_constant() == Some(1) => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the same for every thread.
+    #[must_use]
+    pub fn is_uniform(&self) -> bool {
+        self.base.as_constant().is_some() && self.terms.iter().all(|(_, f)| f.as_constant().is_some())
+    }
+
+    /// The largest number known to divide the symbolic part; 0 without one.
+    #[must_use]
+    pub fn terms_gcd(&self, shape: Shape) -> u64 {
+        self.terms.iter().fold(0, |acc, (_, factor)| gcd(acc, factor.gcd(shape)))
+    }
+
+    fn canonical(&self) -> Option<Vec<(u32, i64)>> {
+        let mut list = vec![(u32::MAX, self.base.as_constant()?)];
+        for (id, factor) in &self.terms {
+            list.push((id.0, factor.as_constant()?));
+        }
+        Some(list)
+    }
+}
+
+/// What integer arithmetic needs to know and to note.
+#[derive(Debug)]
+pub struct World {
+    /// The block's shape.
+    pub shape: Shape,
+    /// The symbols.
+    pub symbols: Symbols,
+    /// By loop symbol: the multiple it should be for an operator to be decided.
+    pub demands: FxHashMap<SymbolId, u64>,
+    /// Symbols that were taken to be non-negative.
+    pub taken_nonnegative: Vec<SymbolId>,
+}
+
+impl World {
+    /// A world for a block of this shape.
+    #[must_use]
+    pub fn new(shape: Shape) -> World {
+        World {
+            shape,
+            symbols: Symbols::default(),
+            demands: FxHashMap::default(),
+            taken_nonnegative: Vec::new(),
+        }
+    }
+
+    /// Sum.
+    #[must_use]
+    pub fn add(&self, a: &Int, b: &Int) -> Int {
+        let base = a.base.add(&b.base, self.shape);
+        if b.terms.is_empty() {
+            return Int { base, terms: a.terms.clone() };
+        }
+        let mut terms = a.terms.clone();
+        for (id, factor) in &b.terms {
+            match terms.binary_search_by_key(id, |(id, _)| *id) {
+                Ok(at) => {
+                    let sum = terms[at].1.add(factor, self.shape);
+                    if sum.is_zero() {
+                        terms.remove(at);
+                    } else {
+                        terms[at].1 = sum;
+                    }
+                }
+                Err(at) => terms.insert(at, (*id, factor.clone())),
+            }
+        }
+        Int { base, terms }
+    }
+
+    /// Product with a number.
+    #[must_use]
+    pub fn scale(&self, a: &Int, factor: i64) -> Int {
+        if factor == 0 {
+            return Int::constant(0);
+        }
+        let terms = a.terms.iter().map(|(id, f)| (*id, f.scale(factor))).collect();
+        Int { base: a.base.scale(factor), terms }
+    }
+
+    /// Difference.
+    #[must_use]
+    pub fn sub(&self, a: &Int, b: &Int) -> Int {
+        self.add(a, &self.scale(b, -1))
+    }
+
+    /// Product; symbols multiply into product symbols.
+    pub fn mul(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        if let Some(factor) = b.as_constant() {
+            return Ok(self.scale(a, factor));
+        }
+        if let Some(factor) = a.as_constant() {
+            return Ok(self.scale(b, factor));
+        }
+        if a.terms.len() * b.terms.len() > 16 {
+            return Err(NotAffine);
+        }
+        let shape = self.shape;
+        let mut sum = Int::known(a.base.mul(&b.base, shape));
+        let mut add_term = |world: &World, id, factor: Lanes| {
+            if !factor.is_zero() {
+                sum = world.add(&sum, &Int { base: Lanes::constant(0), terms: vec![(id, factor)] });
+            }
+        };
+        for (id, factor) in &a.terms {
+            add_term(self, *id, factor.mul(&b.base, shape));
+        }
+        for (id, factor) in &b.terms {
+            add_term(self, *id, factor.mul(&a.base, shape));
+        }
+        for (ida, fa) in &a.terms {
+            for (idb, fb) in &b.terms {
+                if self.symbols.get(*ida).factors.len() + self.symbols.get(*idb).factors.len() > 4 {
+                    return Err(NotAffine);
+                }
+                let id = self.symbols.product(*ida, *idb);
+                add_term(self, id, fa.mul(fb, shape));
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Least and greatest value over all threads, as far as known.
+    #[must_use]
+    pub fn bounds(&self, a: &Int) -> (Option<i64>, Option<i64>) {
+        let (low, high) = a.base.bounds(self.shape);
+        let (mut low, mut high) = (Some(low), Some(high));
+        for (id, factor) in &a.terms {
+            let symbol = self.symbols.get(*id);
+            let (least, most) = factor.bounds(self.shape);
+            let reach = |factor: i64, up: bool| {
+                let end = if (factor >= 0) == up { symbol.high } else { symbol.low };
+                if factor == 0 { Some(0) } else { end?.checked_mul(factor) }
+            };
+            let smallest = [reach(least, false), reach(most, false)];
+            let largest = [reach(least, true), reach(most, true)];
+            let plus = |sum: Option<i64>, part: Option<i64>| sum?.checked_add(part?);
+            low = plus(low, smallest[0].zip(smallest[1]).map(|(a, b)| a.min(b)));
+            high = plus(high, largest[0].zip(largest[1]).map(|(a, b)| a.max(b)));
+        }
+        (low, high)
+    }
+
+    fn within(&self, a: &Int, low: i64, high: i64) -> bool {
+        let (least, most) = self.bounds(a);
+        least.is_some_and(|v| v >= low) && most.is_some_and(|v| v <= high)
+    }
+
+    /// Notes that the unknown symbols of `a` are taken to be non-negative, where truncating
+    /// division would otherwise differ from the floor that distributes.
+    fn take_nonnegative(&mut self, a: &Int) {
+        if self.bounds(a).0.is_some_and(|low| low >= 0) {
+            return;
+        }
+        for (id, _) in &a.terms {
+            if self.symbols.get(*id).low.is_none_or(|low| low < 0) && !self.taken_nonnegative.contains(id) {
+                self.taken_nonnegative.push(*id);
+            }
+        }
+    }
+
+    /// C++ `/`: towards zero.
+    pub fn div(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
+            return Ok(Int::known(x.zip(y, self.shape, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) })));
+        }
+        match b.as_constant() {
+            Some(divisor) if divisor > 0 => {
+                self.take_nonnegative(a);
+                self.floor_div(a, divisor)
+            }
+            _ => self.uniform_operation("/", a, b, 0),
+        }
+    }
+
+    /// C++ `%`: the sign of the dividend.
+    pub fn rem(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
+            return Ok(Int::known(x.zip(y, self.shape, |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) })));
+        }
+        match b.as_constant() {
+            Some(divisor) if divisor > 0 => {
+                self.take_nonnegative(a);
+                self.floor_rem(a, divisor)
+            }
+            _ => self.uniform_operation("%", a, b, 0),
+        }
+    }
+
+    /// `floor(a / m)` for `m > 0`.
+    ///
+    /// With `g` the common divisor of `m` and every factor, `a = g·T + base`, and
+    /// `floor(a / m) = floor((T + floor(base / g)) / (m / g))`: decided when `m / g` is 1, and
+    /// uniform when `floor(base / g)` is.
+    fn floor_div(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
+        if m == 1 {
+            return Ok(a.clone());
+        }
+        if self.within(a, 0, m - 1) {
+            return Ok(Int::constant(0));
+        }
+        let (reduced, rest) = self.reduce(a, m);
+        if rest == 1 {
+            return Ok(reduced);
+        }
+        if reduced.is_uniform() {
+            return self.uniform_operation("/", &reduced, &Int::constant(rest), 0);
+        }
+        self.demand(a, m);
+        Err(NotAffine)
+    }
+
+    /// `a - m·floor(a / m)` for `m > 0`.
+    fn floor_rem(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
+        if self.within(a, 0, m - 1) {
+            return Ok(a.clone());
+        }
+        let (reduced, rest) = self.reduce(a, m);
+        let step = m / rest;
+        let low = Int::known(a.base.map(self.shape, |v| v.rem_euclid(step)));
+        if rest == 1 {
+            return Ok(low);
+        }
+        if reduced.is_uniform() {
+            let high = self.uniform_operation("%", &reduced, &Int::constant(rest), rest - 1)?;
+            return Ok(self.add(&self.scale(&high, step), &low));
+        }
+        self.demand(a, m);
+        Err(NotAffine)
+    }
+
+    /// `(T + floor(base / g), m / g)` as in [`World::floor_div`].
+    fn reduce(&self, a: &Int, m: i64) -> (Int, i64) {
+        let step = gcd(a.terms_gcd(self.shape), m.unsigned_abs()) as i64;
+        let terms = a.terms.iter().map(|(id, f)| (*id, f.map(self.shape, |v| v / step))).collect();
+        let base = a.base.map(self.shape, |v| v.div_euclid(step));
+        (Int { base, terms }, m / step)
+    }
+
+    /// Asks for the loop symbols of `a` to be such multiples that `a`'s terms are multiples of `m`.
+    fn demand(&mut self, a: &Int, m: i64) {
+        for (id, factor) in &a.terms {
+            let multiple = m.unsigned_abs() / gcd(factor.gcd(self.shape), m.unsigned_abs()).max(1);
+            for part in self.symbols.get(*id).factors.clone() {
+                if self.symbols.get(part).origin == Origin::Loop && multiple > 1 {
+                    let entry = self.demands.entry(part).or_insert(1);
+                    *entry = lcm(*entry, multiple);
+                }
+            }
+        }
+    }
+
+    /// The symbol for an operator over uniform values; at most `high` when that is positive.
+    pub fn uniform_operation(
+        &mut self,
+        op: &'static str,
+        a: &Int,
+        b: &Int,
+        high: i64,
+    ) -> Result<Int, NotAffine> {
+        let (Some(ka), Some(kb)) = (a.canonical(), b.canonical()) else { return Err(NotAffine) };
+        let nonnegative = [a, b].iter().all(|v| self.bounds(v).0.is_some_and(|low| low >= 0)) || high > 0;
+        let most = if high > 0 { Some(high) } else { self.operation_high(op, a, b) };
+        let names = (self.describe(a), self.describe(b));
+        let origin = a.terms.iter().chain(&b.terms).map(|(id, _)| self.symbols.get(*id).origin).max();
+        let id = self.symbols.intern(
+            Key::Operation(op, ka, kb),
+            |_| format!("{} {op} {}", parenthesize(&names.0), parenthesize(&names.1)),
+            origin.unwrap_or(Origin::Given),
+            nonnegative.then_some(0),
+            most.filter(|_| nonnegative),
+        );
+        Ok(Int::symbol(id))
+    }
+
+    fn operation_high(&self, op: &str, a: &Int, b: &Int) -> Option<i64> {
+        let (high, divisor) = (self.bounds(a).1, b.as_constant());
+        match (op, divisor) {
+            ("/", Some(d)) if d > 0 => high.map(|h| h / d),
+            ("%", Some(d)) if d > 0 => Some(high.map_or(d - 1, |h| h.min(d - 1))),
+            ("&", Some(mask)) if mask >= 0 => Some(mask),
+            ("min", _) => high.into_iter().chain(self.bounds(b).1).min(),
+            ("max", _) => Some(high?.max(self.bounds(b).1?)),
+            ("/" | ">>" | "%", _) => high,
+            _ => None,
+        }
+    }
+
+    /// `a << b`
+    pub fn shl(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        match b.as_constant() {
+            Some(count @ 0..=62) => Ok(self.scale(a, 1i64 << count)),
+            _ => self.known_or_uniform("<<", a, b, |a, b| {
+                if (0..64).contains(&b) { a.wrapping_shl(b as u32) } else { 0 }
+            }),
+        }
+    }
+
+    /// `a >> b`
+    pub fn shr(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        match b.as_constant() {
+            Some(count @ 0..=62) if !a.terms.is_empty() => self.floor_div(a, 1i64 << count),
+            _ => self.known_or_uniform(">>", a, b, |a, b| if (0..64).contains(&b) { a >> b } else { 0 }),
+        }
+    }
+
+    /// `a & b`
+    pub fn and(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        if a.as_known().is_some() && b.as_known().is_none() {
+            return self.and(b, a);
+        }
+        if let (Some(mask), None) = (b.as_constant(), a.as_known()) {
+            // One run of ones, `((1 << width) - 1) << shift`, is a remainder with the low bits cut.
+            let shift = mask.trailing_zeros().min(62);
+            let run = mask >> shift;
+            if mask < 0 && run == -1 {
+                let low = self.floor_rem(a, 1i64 << shift)?;
+                return Ok(self.sub(a, &low));
+            }
+            if mask > 0 && (run & (run + 1)) == 0 && mask < 1 << 61 {
+                let kept = self.floor_rem(a, mask + (1i64 << shift))?;
+                let cut = self.floor_rem(&kept, 1i64 << shift)?;
+                return Ok(self.sub(&kept, &cut));
+            }
+        }
+        self.bitwise("&", a, b, |a, b| a & b)
+    }
+
+    /// `a | b`
+    pub fn or(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        self.bitwise("|", a, b, |a, b| a | b)
+    }
+
+    /// `a ^ b`
+    pub fn xor(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        self.bitwise("^", a, b, |a, b| a ^ b)
+    }
+
+    /// A bitwise operator. When the known side `w` fits into the low bits that the other side's
+    /// terms leave untouched (every factor a multiple of `2^j`, `0 <= w < 2^j`), the operator
+    /// only meets the known bits: `(T + base) ^ w = T + (base ^ w)`, and `&` drops `T`.
+    fn bitwise(
+        &mut self,
+        op: &'static str,
+        a: &Int,
+        b: &Int,
+        apply: impl Fn(i64, i64) -> i64 + Copy,
+    ) -> Result<Int, NotAffine> {
+        if a.as_known().is_some() && b.as_known().is_none() {
+            return self.bitwise(op, b, a, apply);
+        }
+        if let (Some(w), None) = (b.as_known(), a.as_known()) {
+            let (low, high) = w.bounds(self.shape);
+            let reach = 64 - high.max(0).leading_zeros();
+            let multiple = a.terms_gcd(self.shape);
+            if low >= 0 && (multiple == 0 || multiple.trailing_zeros() >= reach) {
+                let base = a.base.zip(w, self.shape, apply);
+                let terms = if op == "&" { Vec::new() } else { a.terms.clone() };
+                return Ok(Int { base, terms });
+            }
+            if low >= 0 && reach < 16 && !(a.is_uniform() && b.is_uniform()) {
+                self.demand(a, 1 << reach);
+            }
+        } else if op != "&" && self.disjoint(a, b) {
+            return Ok(self.add(a, b));
+        }
+        self.known_or_uniform(op, a, b, apply)
+    }
+
+    /// Whether no bit can be set in both: one is a multiple of `2^j`, the other below it.
+    fn disjoint(&self, a: &Int, b: &Int) -> bool {
+        let multiple = |v: &Int| gcd(v.terms_gcd(self.shape), v.base.gcd(self.shape));
+        let one_way = |a: &Int, b: &Int| {
+            let zeros = multiple(a).trailing_zeros().min(62);
+            multiple(a) != 0 && self.within(b, 0, (1i64 << zeros) - 1)
+        };
+        one_way(a, b) || one_way(b, a)
+    }
+
+    /// The smaller or larger.
+    pub fn extremum(&mut self, a: &Int, b: &Int, max: bool) -> Result<Int, NotAffine> {
+        let difference = self.sub(a, b);
+        let (low, high) = self.bounds(&difference);
+        if low.is_some_and(|v| v >= 0) {
+            return Ok(if max { a.clone() } else { b.clone() });
+        }
+        if high.is_some_and(|v| v <= 0) {
+            return Ok(if max { b.clone() } else { a.clone() });
+        }
+        if max {
+            self.known_or_uniform("max", a, b, i64::max)
+        } else {
+            self.known_or_uniform("min", a, b, i64::min)
+        }
+    }
+
+    /// Thread by thread when both are known, a symbol when both are uniform.
+    pub fn known_or_uniform(
+        &mut self,
+        op: &'static str,
+        a: &Int,
+        b: &Int,
+        apply: impl Fn(i64, i64) -> i64,
+    ) -> Result<Int, NotAffine> {
+        match (a.as_known(), b.as_known()) {
+            (Some(x), Some(y)) => Ok(Int::known(x.zip(y, self.shape, apply))),
+            _ => self.uniform_operation(op, a, b, 0),
+        }
+    }
+
+    /// Wraps known numbers into a C++ integer type of `bits` bits. Symbols are left alone:
+    /// they are taken not to overflow.
+    #[must_use]
+    pub fn wrap(&self, a: Int, bits: u32, signed: bool) -> Int {
+        let Some(known) = a.as_known() else { return a };
+        let (low, high) = known.bounds(self.shape);
+        let fits = match (bits, signed) {
+            (64.., _) => true,
+            (_, true) => low >= -(1i64 << (bits - 1)) && high < 1i64 << (bits - 1),
+            (_, false) => low >= 0 && high < 1i64 << bits,
+        };
+        if fits {
+            return a;
+        }
+        let shift = 64 - bits;
+        Int::known(known.map(self.shape, |v| {
+            if signed { v << shift >> shift } else { ((v as u64) << shift >> shift) as i64 }
+        }))
+    }
+
+    /// `a` in the threads of `mask`, `b` elsewhere.
+    #[must_use]
+    pub fn blend(&self, a: &Int, b: &Int, mask: &super::lanes::Bits) -> Int {
+        let zero = Lanes::constant(0);
+        let base = a.base.blend(&b.base, mask, self.shape);
+        let mut ids: Vec<SymbolId> = a.terms.iter().chain(&b.terms).map(|(id, _)| *id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let factor = |v: &Int, id| {
+            v.terms.iter().find(|(other, _)| *other == id).map_or_else(|| zero.clone(), |(_, f)| f.clone())
+        };
+        let terms = ids
+            .into_iter()
+            .map(|id| (id, factor(a, id).blend(&factor(b, id), mask, self.shape)))
+            .filter(|(_, f)| !f.is_zero())
+            .collect();
+        Int { base, terms }
+    }
+
+    /// A uniform value in words: `n / 4 + 3`.
+    #[must_use]
+    pub fn describe(&self, a: &Int) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for (id, factor) in &a.terms {
+            let name = &self.symbols.get(*id).name;
+            parts.push(match factor.as_constant() {
+                Some(1) => name.clone(),
+                Some(f) => format!("{f} * {}", parenthesize(name)),
+                None => format!("... * {}", parenthesize(name)),
+            });
+        }
+        match a.base.as_constant() {
+            Some(0) if !parts.is_empty() => {}
+            Some(d) => parts.push(d.to_string()),
+            None => parts.push("...".to_string()),
+        }
+        parts.join(" + ")
+    }
+}
+
+fn parenthesize(text: &str) -> String {
+    if text.contains(' ') { format!("({text})") } else { text.to_string() }
+}

@@ -1,0 +1,415 @@
+//! What do the functions that CUDA defines do, as far as addresses and barriers go?
+
+use super::int::Int;
+use super::lanes::Lanes;
+use super::machine::Machine;
+use super::types::Ty;
+use super::value::{Group, Pointer, Reason, Step, Unknown, Value, Variation};
+use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
+use crate::source::Span;
+use crate::trace::Atomic;
+use crate::verdict::AccessOp;
+use std::rc::Rc;
+
+/// Block barriers by name.
+const BARRIERS: [&str; 4] = ["__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"];
+
+impl Machine<'_> {
+    /// Runs a function that CUDA defines; `None` when the name is not one.
+    pub fn intrinsic(&mut self, expr: &Expr, path: &Path, args: &[Expr], used: bool) -> Option<Value> {
+        let name = &*path.name;
+        let span = expr.span;
+        if BARRIERS.contains(&name) {
+            for arg in args {
+                self.evaluate(arg);
+            }
+            self.barrier(name, span, None);
+            // The combined value is the same for every thread of the block.
+            return Some(if name == "__syncthreads" { Value::Undefined } else { self.uniform_unknown(name) });
+        }
+        if let Some(kind) = name.strip_prefix("atomic")
+            && !kind.is_empty()
+            && self.program.functions(name).is_empty()
+        {
+            return Some(self.atomic(kind, args, used, span));
+        }
+        match name {
+            "__syncwarp"
+            | "__threadfence"
+            | "__threadfence_block"
+            | "__threadfence_system"
+            | "printf"
+            | "assert"
+            | "__builtin_assume"
+            | "__pipeline_commit"
+            | "__pipeline_wait_prior"
+            | "static_assert"
+            | "__trap"
+            | "__nanosleep" => {
+                // Arguments of `printf` and `assert` may read shared memory.
+                for arg in args {
+                    self.evaluate(arg);
+                }
+                Some(Value::Undefined)
+            }
+            "sync" if args.len() == 1 => self.group_of(&args[0]).map(|group| self.group_sync(group, span)),
+            "this_thread_block" => Some(Value::Group(Group::Block)),
+            "this_grid" => Some(Value::Group(Group::Grid)),
+            "tiled_partition" => self.partition(path, args),
+            "min" | "max" | "umin" | "umax" | "fminf" | "fmaxf" | "fmin" | "fmax" if args.len() == 2 => {
+                let (a, b) = (self.evaluate(&args[0]), self.evaluate(&args[1]));
+                Some(self.extremum(&a, &b, name.contains("max"), span))
+            }
+            "abs" if args.len() == 1 => {
+                let a = self.evaluate(&args[0]);
+                let negated = self.unary(crate::ir::UnaryOp::Neg, a.clone(), span);
+                Some(self.extremum(&a, &negated, true, span))
+            }
+            "__mul24" | "__umul24" | "mul24" | "IMUL" | "__imul"
+                if args.len() == 2 && self.program.functions(name).is_empty() =>
+            {
+                let (a, b) = (self.evaluate(&args[0]), self.evaluate(&args[1]));
+                Some(self.binary(crate::ir::BinaryOp::Mul, &a, &b, span))
+            }
+            "__ldg" | "__ldca" | "__ldcg" | "__ldcs" | "__ldlu" | "__ldcv" if args.len() == 1 => {
+                Some(match self.evaluate(&args[0]) {
+                    Value::Pointer(pointer) => self.read(&pointer, span),
+                    other => Value::Opaque(other.variation().min(Variation::Maybe), unseen(name, span)),
+                })
+            }
+            "__cvta_generic_to_shared" | "__nvvm_get_smem_pointer" | "cast_smem_ptr_to_uint"
+                if args.len() == 1 =>
+            {
+                let value = self.evaluate(&args[0]);
+                if let Value::Pointer(pointer) = &value {
+                    self.note_flattened(pointer);
+                }
+                Some(self.convert(value, &Ty::Scalar(Scalar::U64)))
+            }
+            "move" | "forward" | "addressof" | "__builtin_expect" | "as_const" | "__float2int_rd"
+            | "ceil" | "ceilf" | "floor" | "floorf"
+                if !args.is_empty() =>
+            {
+                let value = self.evaluate(&args[0]);
+                Some(match (name, value) {
+                    ("ceil" | "ceilf", Value::Float(x)) => Value::Float(x.ceil()),
+                    ("floor" | "floorf" | "__float2int_rd", Value::Float(x)) => Value::Float(x.floor()),
+                    (_, value) => value,
+                })
+            }
+            "swap" if args.len() == 2 && self.program.functions(name).is_empty() => {
+                Some(self.swap(args, span))
+            }
+            "__popc" | "__ffs" | "__clz" | "__brev" | "__popcll" | "__ffsll" | "__clzll"
+                if args.len() == 1 =>
+            {
+                let value = self.evaluate(&args[0]);
+                Some(self.bit_count(name, &value, span))
+            }
+            "__pipeline_memcpy_async" if args.len() >= 3 => {
+                let to = self.evaluate(&args[0]);
+                self.evaluate(&args[1]);
+                let bytes = self.constant(&args[2]).and_then(|b| u64::try_from(b).ok());
+                if let Some(pointer) = Self::as_pointer(&to).cloned() {
+                    self.record_bytes(AccessOp::AsyncCopy, &pointer, bytes, span, None);
+                }
+                Some(Value::Undefined)
+            }
+            "load_matrix_sync" | "store_matrix_sync" if args.len() >= 3 => {
+                Some(self.wmma(name.starts_with("load"), args, span))
+            }
+            "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" | "cudaLaunchKernelEx" => {
+                self.launch_call(name, args, span);
+                Some(Value::int(0))
+            }
+            _ => self.warp_intrinsic(name, args, span).or_else(|| self.vector_maker(name, args)),
+        }
+    }
+
+    /// Shuffles and votes: their results vary by lane unless what goes in is uniform.
+    fn warp_intrinsic(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Value> {
+        let is_shuffle = name.starts_with("__shfl");
+        if !is_shuffle
+            && !matches!(
+                name,
+                "__ballot_sync"
+                    | "__ballot"
+                    | "__any_sync"
+                    | "__all_sync"
+                    | "__any"
+                    | "__all"
+                    | "__activemask"
+            )
+        {
+            return None;
+        }
+        let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
+        let moved = values.get(usize::from(name.ends_with("_sync")));
+        if is_shuffle
+            && let Some(value) = moved
+            && value.variation() == Variation::Uniform
+        {
+            return Some(value.clone());
+        }
+        Some(Value::Opaque(Variation::Maybe, unseen(name, span)))
+    }
+
+    /// `make_int2(a, b)` and the like keep their members.
+    fn vector_maker(&mut self, name: &str, args: &[Expr]) -> Option<Value> {
+        let ty = super::types::builtin(name.strip_prefix("make_")?)?;
+        let Ty::Record(layout) = &ty else { return None };
+        if args.len() != layout.fields.len() {
+            let variation = args.iter().map(|arg| self.evaluate(arg).variation()).max();
+            return Some(Value::Opaque(
+                variation.unwrap_or(Variation::Uniform),
+                unseen(name, args.first()?.span),
+            ));
+        }
+        let mut parts = Vec::new();
+        for (arg, field) in args.iter().zip(&layout.fields) {
+            let value = self.evaluate(arg);
+            let value = self.convert(value, &field.ty);
+            parts.push((vec![Step::Member(field.name.clone())], value));
+        }
+        Some(Value::Aggregate(Rc::new(parts)))
+    }
+
+    fn extremum(&mut self, a: &Value, b: &Value, max: bool, span: Span) -> Value {
+        match (a, b) {
+            (Value::Float(x), Value::Float(y)) => Value::Float(if max { x.max(*y) } else { x.min(*y) }),
+            _ => match (self.number(a, span), self.number(b, span)) {
+                (Ok(x), Ok(y)) => {
+                    let scalar = super::operators::promote(
+                        super::operators::scalar_of(a),
+                        super::operators::scalar_of(b),
+                        crate::ir::BinaryOp::Add,
+                    );
+                    let result = self.world.extremum(&x, &y, max);
+                    self.integer_result(result, &x, &y, scalar, span)
+                }
+                (Err(why), _) | (_, Err(why)) => Value::Opaque(a.variation().max(b.variation()), why),
+            },
+        }
+    }
+
+    fn swap(&mut self, args: &[Expr], span: Span) -> Value {
+        if let (Ok(a), Ok(b)) = (self.locate(&args[0]), self.locate(&args[1])) {
+            let (x, y) = (self.read(&a, args[0].span), self.read(&b, args[1].span));
+            self.write(&a, y, span);
+            self.write(&b, x, span);
+        }
+        Value::Undefined
+    }
+
+    fn bit_count(&mut self, name: &str, value: &Value, span: Span) -> Value {
+        let Value::Int(int, _) = value else { return Value::Opaque(value.variation(), unseen(name, span)) };
+        let shape = self.shape();
+        let Some(known) = int.as_known() else {
+            if int.is_uniform() {
+                return self.uniform_unknown(name);
+            }
+            return Value::Opaque(Variation::Maybe, unseen(name, span));
+        };
+        let wide = name.ends_with("ll");
+        let count = |v: i64| -> i64 {
+            let (narrow, v) = (v as u32, v as u64);
+            match (name.trim_end_matches("ll"), wide) {
+                ("__popc", false) => narrow.count_ones().into(),
+                ("__popc", true) => v.count_ones().into(),
+                ("__clz", false) => narrow.leading_zeros().into(),
+                ("__clz", true) => v.leading_zeros().into(),
+                ("__ffs", false) => {
+                    if narrow == 0 {
+                        0
+                    } else {
+                        i64::from(narrow.trailing_zeros()) + 1
+                    }
+                }
+                ("__ffs", true) => {
+                    if v == 0 {
+                        0
+                    } else {
+                        i64::from(v.trailing_zeros()) + 1
+                    }
+                }
+                _ => narrow.reverse_bits().into(),
+            }
+        };
+        Value::Int(Int::known(known.map(shape, count)), Scalar::I32)
+    }
+
+    fn atomic(&mut self, kind: &str, args: &[Expr], used: bool, span: Span) -> Value {
+        let kind = kind.trim_end_matches("_block").trim_end_matches("_system");
+        let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
+        let target = values.first().and_then(Self::as_pointer).cloned();
+        let Some(pointer) = target else {
+            return Value::Opaque(Variation::Maybe, unseen("an atomic", span));
+        };
+        let uniform = |value: Option<&Value>| {
+            value.is_some_and(|v| matches!(v, Value::Int(int, _) if int.is_uniform()))
+        };
+        let atomic = match (&pointer.pointee, pointer.pointee.constant_size()) {
+            (_, Some(8)) => Atomic::Wide,
+            (Ty::Scalar(s), _) if !s.is_integer() => Atomic::Float,
+            (Ty::Scalar(_), _) if kind == "CAS" => Atomic::CompareAndSwap,
+            (Ty::Scalar(_), _) if !used && matches!(kind, "Add" | "Sub") && uniform(values.get(1)) => {
+                Atomic::CountUnused
+            }
+            (Ty::Scalar(_), _) => Atomic::Integer,
+            _ => Atomic::Float,
+        };
+        if self.is_shared(&pointer) {
+            self.record(AccessOp::Atomic, &pointer, span, Some(atomic));
+        }
+        Value::Opaque(
+            Variation::Maybe,
+            Unknown::new(Reason::DataDependent, span, "the old value of an atomic"),
+        )
+    }
+
+    /// `wmma::load_matrix_sync(fragment, pointer, leading dimension)`.
+    fn wmma(&mut self, load: bool, args: &[Expr], span: Span) -> Value {
+        let at = usize::from(load);
+        let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
+        if let Value::Pointer(pointer) = values[at].clone() {
+            let op = if load { AccessOp::MatrixLoad } else { AccessOp::MatrixStore };
+            let why = Unknown::new(
+                Reason::Hardware,
+                span,
+                "how a wmma fragment is spread over the lanes is not documented",
+            );
+            let target = match pointer.target {
+                super::value::Target::Memory(object, _) => super::value::Target::Memory(
+                    object,
+                    super::value::Offset::Unknown(Variation::Varying, why),
+                ),
+                other => other,
+            };
+            let pointer = Pointer { target, pointee: pointer.pointee };
+            self.note_flattened(&pointer);
+            if self.is_shared(&pointer) {
+                self.record(op, &pointer, span, None);
+            }
+        }
+        Value::Undefined
+    }
+
+    /// Methods and accessors of cooperative groups.
+    pub fn group_method(&mut self, expr: &Expr, base: &Expr, name: &str, args: &[Expr]) -> Option<Value> {
+        let group = self.group_of(base)?;
+        let shape = self.shape();
+        let linear = Lanes::coordinate(0, shape)
+            .add(&Lanes::coordinate(1, shape).scale(i64::from(shape.dims[0])), shape)
+            .add(&Lanes::coordinate(2, shape).scale(i64::from(shape.dims[0] * shape.dims[1])), shape);
+        let number = |lanes: Lanes| Some(Value::Int(Int::known(lanes), Scalar::U32));
+        let axes = |parts: [Value; 3]| {
+            let named = ["x", "y", "z"].iter().zip(parts).map(|(n, v)| (vec![Step::Member((*n).into())], v));
+            Some(Value::Aggregate(Rc::new(named.collect())))
+        };
+        match (group, name) {
+            (_, "sync") => Some(self.group_sync(group, expr.span)),
+            (Group::Block, "thread_rank") => number(linear),
+            (Group::Block, "size" | "num_threads") => number(Lanes::constant(shape.threads() as i64)),
+            (Group::Block, "thread_index") => axes(std::array::from_fn(|axis| {
+                Value::Int(Int::known(Lanes::coordinate(axis, shape)), Scalar::U32)
+            })),
+            (Group::Block, "group_dim" | "dim_threads") => axes(std::array::from_fn(|axis| {
+                Value::Int(Int::constant(i64::from(shape.dims[axis])), Scalar::U32)
+            })),
+            (Group::Block, "group_index") => {
+                let parts = ["x", "y", "z"].map(|axis| {
+                    let name = format!("blockIdx.{axis}");
+                    let key = super::symbol::Key::Named(name.clone());
+                    let origin = super::symbol::Origin::BlockIndex;
+                    Value::Int(
+                        Int::symbol(self.world.symbols.intern(
+                            key,
+                            |_| name,
+                            origin,
+                            Some(0),
+                            Some(i64::from(i32::MAX)),
+                        )),
+                        Scalar::U32,
+                    )
+                });
+                axes(parts)
+            }
+            (Group::Tile(size), "thread_rank") => number(linear.map(shape, |v| v % i64::from(size))),
+            (Group::Tile(size), "size" | "num_threads") => number(Lanes::constant(i64::from(size))),
+            (Group::Tile(size), "meta_group_rank") => number(linear.map(shape, |v| v / i64::from(size))),
+            (Group::Tile(size), "meta_group_size") => {
+                number(Lanes::constant((shape.threads() as i64 + i64::from(size) - 1) / i64::from(size)))
+            }
+            (Group::Grid, "thread_rank" | "size" | "num_threads" | "block_rank") if name != "thread_rank" => {
+                Some(self.uniform_unknown(name))
+            }
+            (Group::Grid, "thread_rank") => {
+                let Value::Int(first, _) = self.uniform_unknown("the block's first rank") else {
+                    return None;
+                };
+                let scaled = self.world.scale(&first, shape.threads() as i64);
+                Some(Value::Int(self.world.add(&scaled, &Int::known(linear)), Scalar::U64))
+            }
+            _ => {
+                let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
+                let uniform = name.starts_with("shfl")
+                    && values.first().is_some_and(|v| v.variation() == Variation::Uniform);
+                Some(if uniform {
+                    values[0].clone()
+                } else {
+                    Value::Opaque(Variation::Maybe, unseen(name, expr.span))
+                })
+            }
+        }
+    }
+
+    fn group_of(&mut self, expr: &Expr) -> Option<Group> {
+        let value = match &expr.kind {
+            ExprKind::Local(_) => match self.locate(expr) {
+                Ok(pointer) if !self.is_shared(&pointer) => self.read(&pointer, expr.span),
+                _ => return None,
+            },
+            ExprKind::Call { callee, .. } => match &callee.kind {
+                ExprKind::Path(path)
+                    if matches!(&*path.name, "this_thread_block" | "this_grid" | "tiled_partition") =>
+                {
+                    self.evaluate(expr)
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        match value {
+            Value::Group(group) => Some(group),
+            _ => None,
+        }
+    }
+
+    fn group_sync(&mut self, group: Group, span: Span) -> Value {
+        if group == Group::Block {
+            self.barrier("sync", span, None);
+        }
+        Value::Undefined
+    }
+
+    fn partition(&mut self, path: &Path, args: &[Expr]) -> Option<Value> {
+        let size = match path.args.as_deref().and_then(|args| args.first()) {
+            Some(TemplateArg::Value(size)) => self.constant(size),
+            Some(TemplateArg::Type(crate::ir::Type::Named(name))) => {
+                match self.lookup(name, args.first()?.span) {
+                    Value::Int(int, _) => int.as_constant(),
+                    _ => None,
+                }
+            }
+            _ => args.get(1).and_then(|size| self.constant(size)),
+        };
+        match size {
+            Some(size @ 1..=1024) => Some(Value::Group(Group::Tile(size as u32))),
+            _ => Some(Value::Opaque(Variation::Uniform, unseen("tiled_partition", args.first()?.span))),
+        }
+    }
+}
+
+fn unseen(name: &str, span: Span) -> Unknown {
+    Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`"))
+}

@@ -1,0 +1,380 @@
+//! One known number per thread of the block.
+//!
+//! Most numbers in a kernel are affine in the thread's coordinates, so they are kept as the
+//! closed form `d + a*x + b*y + c*z` as long as it lasts, and spread to one number per thread
+//! only when an operator needs it. Example, in a block of 64 x 2:
+//!
+//! | expression | form |
+//! |---|---|
+//! | `threadIdx.x` | `0 + 1*x` |
+//! | `threadIdx.y * 64 + threadIdx.x` | `0 + 1*x + 64*y` |
+//! | that `/ 32` | spread: 0 (32 times), 1 (32 times), 2 (32 times), 3 (32 times) |
+//! | that `& 0` | spread, seen to be constant, closed again: `0` |
+//!
+//! All arithmetic wraps at 64 bits; C++ widths are applied by the caller.
+
+use std::rc::Rc;
+
+/// Threads in the largest block.
+pub const MAX_THREADS: usize = 1024;
+
+/// The block's shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Threads along x, y and z; each at least 1, their product at most [`MAX_THREADS`].
+    pub dims: [u32; 3],
+}
+
+impl Shape {
+    /// Threads in the block.
+    #[must_use]
+    pub fn threads(self) -> usize {
+        (self.dims[0] * self.dims[1] * self.dims[2]) as usize
+    }
+
+    /// The coordinates of a thread, by linear index (x fastest).
+    #[must_use]
+    pub fn coordinates(self, thread: usize) -> [i64; 3] {
+        let (x, y) = (self.dims[0] as usize, self.dims[1] as usize);
+        [(thread % x) as i64, (thread / x % y) as i64, (thread / (x * y)) as i64]
+    }
+}
+
+/// One number per thread.
+#[derive(Clone, Debug)]
+pub enum Lanes {
+    /// `d + a*x + b*y + c*z`, as `[d, a, b, c]`. The factor of a dimension of size 1 is 0.
+    Closed([i64; 4]),
+    /// By linear thread index.
+    Each(Rc<[i64]>),
+}
+
+impl Lanes {
+    /// The same number for every thread.
+    #[must_use]
+    pub fn constant(value: i64) -> Lanes {
+        Lanes::Closed([value, 0, 0, 0])
+    }
+
+    /// The coordinate along `axis` (0 is x).
+    #[must_use]
+    pub fn coordinate(axis: usize, shape: Shape) -> Lanes {
+        let mut form = [0; 4];
+        form[axis + 1] = i64::from(shape.dims[axis] > 1);
+        Lanes::Closed(form)
+    }
+
+    /// The number, when it is the same for every thread.
+    #[must_use]
+    pub fn as_constant(&self) -> Option<i64> {
+        match self {
+            Lanes::Closed([d, 0, 0, 0]) => Some(*d),
+            _ => None,
+        }
+    }
+
+    /// Whether it is 0 for every thread.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.as_constant() == Some(0)
+    }
+
+    /// The number of one thread.
+    #[must_use]
+    pub fn at(&self, thread: usize, shape: Shape) -> i64 {
+        match self {
+            Lanes::Closed(form) => evaluate(form, shape.coordinates(thread)),
+            Lanes::Each(values) => values[thread],
+        }
+    }
+
+    /// One number per thread, spread out.
+    #[must_use]
+    pub fn spread(&self, shape: Shape) -> Rc<[i64]> {
+        match self {
+            Lanes::Each(values) => Rc::clone(values),
+            Lanes::Closed(form) => {
+                let mut values = Vec::with_capacity(shape.threads());
+                for z in 0..i64::from(shape.dims[2]) {
+                    for y in 0..i64::from(shape.dims[1]) {
+                        let row = evaluate(form, [0, y, z]);
+                        values.extend(
+                            (0..i64::from(shape.dims[0])).map(|x| row.wrapping_add(form[1].wrapping_mul(x))),
+                        );
+                    }
+                }
+                values.into()
+            }
+        }
+    }
+
+    /// Closes a spread form again when it is affine after all.
+    #[must_use]
+    pub fn close(values: Vec<i64>, shape: Shape) -> Lanes {
+        let [nx, ny, _] = shape.dims.map(|d| d as usize);
+        let first = values[0];
+        let step = |stride: usize, size: u32| {
+            if size > 1 { values[stride].wrapping_sub(first) } else { 0 }
+        };
+        let form = [first, step(1, shape.dims[0]), step(nx, shape.dims[1]), step(nx * ny, shape.dims[2])];
+        let affine = values.iter().enumerate().all(|(t, &v)| v == evaluate(&form, shape.coordinates(t)));
+        if affine { Lanes::Closed(form) } else { Lanes::Each(values.into()) }
+    }
+
+    /// Applies an operator thread by thread.
+    #[must_use]
+    pub fn zip(&self, other: &Lanes, shape: Shape, op: impl Fn(i64, i64) -> i64) -> Lanes {
+        if let (Some(a), Some(b)) = (self.as_constant(), other.as_constant()) {
+            return Lanes::constant(op(a, b));
+        }
+        if let Some(b) = other.as_constant() {
+            return Lanes::close(self.spread(shape).iter().map(|&a| op(a, b)).collect(), shape);
+        }
+        let (a, b) = (self.spread(shape), other.spread(shape));
+        Lanes::close(a.iter().zip(b.iter()).map(|(&a, &b)| op(a, b)).collect(), shape)
+    }
+
+    /// Applies a function thread by thread.
+    #[must_use]
+    pub fn map(&self, shape: Shape, op: impl Fn(i64) -> i64) -> Lanes {
+        match self.as_constant() {
+            Some(a) => Lanes::constant(op(a)),
+            None => Lanes::close(self.spread(shape).iter().map(|&a| op(a)).collect(), shape),
+        }
+    }
+
+    /// Sum.
+    #[must_use]
+    pub fn add(&self, other: &Lanes, shape: Shape) -> Lanes {
+        if let (Lanes::Closed(a), Lanes::Closed(b)) = (self, other) {
+            return Lanes::Closed(std::array::from_fn(|i| a[i].wrapping_add(b[i])));
+        }
+        self.zip(other, shape, i64::wrapping_add)
+    }
+
+    /// Difference.
+    #[must_use]
+    pub fn sub(&self, other: &Lanes, shape: Shape) -> Lanes {
+        self.add(&other.scale(-1), shape)
+    }
+
+    /// Product.
+    #[must_use]
+    pub fn mul(&self, other: &Lanes, shape: Shape) -> Lanes {
+        match (self.as_constant(), other.as_constant()) {
+            (_, Some(factor)) => self.scale(factor),
+            (Some(factor), _) => other.scale(factor),
+            _ => self.zip(other, shape, i64::wrapping_mul),
+        }
+    }
+
+    /// Product with one number.
+    #[must_use]
+    pub fn scale(&self, factor: i64) -> Lanes {
+        match self {
+            Lanes::Closed(form) => Lanes::Closed(form.map(|v| v.wrapping_mul(factor))),
+            Lanes::Each(_) if factor == 0 => Lanes::constant(0),
+            Lanes::Each(values) => Lanes::Each(values.iter().map(|v| v.wrapping_mul(factor)).collect()),
+        }
+    }
+
+    /// Smallest and largest number over the block.
+    #[must_use]
+    pub fn bounds(&self, shape: Shape) -> (i64, i64) {
+        match self {
+            Lanes::Each(values) => values
+                .iter()
+                .fold((i64::MAX, i64::MIN), |(low, high), &value| (low.min(value), high.max(value))),
+            Lanes::Closed(form) => {
+                let (mut low, mut high) = (form[0], form[0]);
+                for axis in 0..3 {
+                    let reach = form[axis + 1].saturating_mul(i64::from(shape.dims[axis]) - 1);
+                    low = low.saturating_add(reach.min(0));
+                    high = high.saturating_add(reach.max(0));
+                }
+                (low, high)
+            }
+        }
+    }
+
+    /// The largest number that divides every thread's number; 0 when all are 0.
+    #[must_use]
+    pub fn gcd(&self, shape: Shape) -> u64 {
+        match self {
+            Lanes::Closed(form) => form.iter().fold(0, |acc, v| gcd(acc, v.unsigned_abs())),
+            Lanes::Each(_) => self.spread(shape).iter().fold(0, |acc, v| gcd(acc, v.unsigned_abs())),
+        }
+    }
+
+    /// `self` in the threads of `mask`, `other` elsewhere.
+    #[must_use]
+    pub fn blend(&self, other: &Lanes, mask: &Bits, shape: Shape) -> Lanes {
+        if self == other {
+            return self.clone();
+        }
+        let (a, b) = (self.spread(shape), other.spread(shape));
+        Lanes::close((0..a.len()).map(|t| if mask.has(t) { a[t] } else { b[t] }).collect(), shape)
+    }
+
+    /// Whether all threads of `mask` have the same number.
+    #[must_use]
+    pub fn same_over(&self, mask: &Bits, shape: Shape) -> bool {
+        self.as_constant().is_some() || {
+            let values = self.spread(shape);
+            let mut chosen = mask.threads().map(|t| values[t]);
+            let first = chosen.next();
+            chosen.all(|value| Some(value) == first)
+        }
+    }
+}
+
+impl PartialEq for Lanes {
+    fn eq(&self, other: &Lanes) -> bool {
+        match (self, other) {
+            (Lanes::Closed(a), Lanes::Closed(b)) => a == b,
+            (Lanes::Each(a), Lanes::Each(b)) => Rc::ptr_eq(a, b) || a == b,
+            // `close` keeps every affine form closed, so the two forms never hold equal numbers.
+            _ => false,
+        }
+    }
+}
+
+fn evaluate(form: &[i64; 4], at: [i64; 3]) -> i64 {
+    (0..3).fold(form[0], |sum, axis| sum.wrapping_add(form[axis + 1].wrapping_mul(at[axis])))
+}
+
+/// Greatest common divisor; `gcd(0, n)` is `n`.
+#[must_use]
+pub fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// A set of threads of the block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Bits([u64; MAX_THREADS / 64]);
+
+impl Bits {
+    /// No thread.
+    pub const NONE: Bits = Bits([0; MAX_THREADS / 64]);
+
+    /// Every thread of the block.
+    #[must_use]
+    pub fn all(shape: Shape) -> Bits {
+        let mut bits = Bits::NONE;
+        let threads = shape.threads();
+        for (word, slot) in bits.0.iter_mut().enumerate() {
+            let below = threads.saturating_sub(word * 64);
+            *slot = if below >= 64 { u64::MAX } else { (1u64 << below) - 1 };
+        }
+        bits
+    }
+
+    /// The threads for which `test` holds.
+    #[must_use]
+    pub fn collect(shape: Shape, test: impl Fn(usize) -> bool) -> Bits {
+        let mut bits = Bits::NONE;
+        for thread in (0..shape.threads()).filter(|&t| test(t)) {
+            bits.0[thread / 64] |= 1 << (thread % 64);
+        }
+        bits
+    }
+
+    /// The threads whose number is not 0.
+    #[must_use]
+    pub fn nonzero(lanes: &Lanes, shape: Shape) -> Bits {
+        match lanes.as_constant() {
+            Some(0) => Bits::NONE,
+            Some(_) => Bits::all(shape),
+            None => {
+                let values = lanes.spread(shape);
+                Bits::collect(shape, |t| values[t] != 0)
+            }
+        }
+    }
+
+    /// Whether a thread is in the set.
+    #[must_use]
+    pub fn has(&self, thread: usize) -> bool {
+        self.0[thread / 64] >> (thread % 64) & 1 == 1
+    }
+
+    /// The 32 lanes of a warp, lane 0 lowest.
+    #[must_use]
+    pub fn warp(&self, warp: usize) -> u32 {
+        (self.0[warp / 2] >> (warp % 2 * 32)) as u32
+    }
+
+    /// In both.
+    #[must_use]
+    pub fn and(&self, other: &Bits) -> Bits {
+        Bits(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
+    /// In either.
+    #[must_use]
+    pub fn or(&self, other: &Bits) -> Bits {
+        Bits(std::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
+
+    /// In this one but not the other.
+    #[must_use]
+    pub fn minus(&self, other: &Bits) -> Bits {
+        Bits(std::array::from_fn(|i| self.0[i] & !other.0[i]))
+    }
+
+    /// Whether no thread is in the set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+
+    /// Threads in the set.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// The threads in the set, ascending.
+    pub fn threads(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..MAX_THREADS).filter(|&t| self.has(t))
+    }
+
+    /// Whether the set is made of whole warps of the block.
+    #[must_use]
+    pub fn is_whole_warps(&self, shape: Shape) -> bool {
+        let all = Bits::all(shape);
+        (0..shape.threads().div_ceil(32)).all(|w| self.warp(w) == 0 || self.warp(w) == all.warp(w))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape = Shape { dims: [64, 2, 1] };
+
+    #[test]
+    fn affine_stays_closed_and_division_spreads() {
+        let x = Lanes::coordinate(0, SHAPE);
+        let linear = x.add(&Lanes::coordinate(1, SHAPE).scale(64), SHAPE);
+        assert_eq!(linear, Lanes::Closed([0, 1, 64, 0]));
+        let warp = linear.map(SHAPE, |v| v / 32);
+        assert_eq!((warp.at(31, SHAPE), warp.at(32, SHAPE), warp.at(127, SHAPE)), (0, 1, 3));
+        assert!(matches!(warp, Lanes::Each(_)));
+        assert_eq!(linear.map(SHAPE, |v| v / 64), Lanes::Closed([0, 0, 1, 0]));
+    }
+
+    #[test]
+    fn a_dimension_of_one_has_no_factor() {
+        assert!(Lanes::coordinate(2, SHAPE).is_zero());
+    }
+
+    #[test]
+    fn bits_of_a_partial_block() {
+        let shape = Shape { dims: [48, 1, 1] };
+        let all = Bits::all(shape);
+        assert_eq!((all.count(), all.warp(1)), (48, 0xffff));
+        assert!(Bits::collect(shape, |t| t >= 32).is_whole_warps(shape));
+        assert!(!Bits::collect(shape, |t| t >= 31).is_whole_warps(shape));
+    }
+}

@@ -1,0 +1,501 @@
+//! How does a loop change the state?
+//!
+//! A loop whose condition the numbers decide is run for real. One whose trip count is not known
+//! runs its body once for all iterations at the same time, with `k` a fresh symbol for the
+//! iteration number:
+//!
+//! 1. *Probe* (nothing is recorded): run one iteration from the state at the entry. Each variable
+//!    that it wrote changed by some difference, `d`.
+//! 2. Suppose `v = v0 + k·d` for each of them, run an iteration from there, and see whether each
+//!    changed by `d` again. One that did not is set to what it can be: a fresh symbol when it stays
+//!    uniform, unknown otherwise. Repeat until nothing new is found.
+//! 3. Run the body once from that state, recording.
+//!
+//! Example: `for (i = threadIdx.x, stage = 0; i < n; i += 128, stage ^= 1)`. The probe finds `i`
+//! changed by 128 and `stage` by 1; the second run confirms `i = x + 128·k` but `stage` comes back
+//! to 0. The loop is *unrolled*: two iterations in a row, `i = x + 256·q`, after which `stage` is as
+//! before (`d = 0`), and both iterations are recorded. The same unrolling answers the demands of
+//! operators such as `(i / 32 + k) % 4` (see `exec::int`).
+
+use super::int::Int;
+use super::lanes::Bits;
+use super::machine::{LoopMask, Machine, State};
+use super::symbol::{Origin, SymbolId, lcm};
+use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
+use crate::ir::{Expr, LocalId, Stmt};
+use crate::source::Span;
+use crate::trace::{Split, SplitKind};
+
+/// The longest loop that is run for real while the budget is fresh.
+const LONGEST: u64 = 1100;
+/// The most iterations unrolled in a row.
+const UNROLL: u64 = 32;
+
+/// The parts of a loop.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    cond: Option<&'a Expr>,
+    body: &'a [Stmt],
+    step: Option<&'a Expr>,
+    body_first: bool,
+    span: Span,
+}
+
+/// How an iteration begins.
+enum Test {
+    /// The threads that go on, decided.
+    Go(Bits),
+    /// Not decided, and so the loop is not run for real.
+    Open,
+}
+
+impl Machine<'_> {
+    /// Runs a loop.
+    pub fn run_loop(
+        &mut self,
+        cond: Option<&Expr>,
+        body: &[Stmt],
+        step: Option<&Expr>,
+        body_first: bool,
+        span: Span,
+    ) {
+        let parts = Parts { cond, body, step, body_first, span };
+        let entry = self.state.active;
+        let frames = self.state.frames.len();
+        let departures = self.departures.len();
+        self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
+        self.run_real(parts);
+        self.state.loops.pop();
+        self.departures.truncate(departures);
+        // Whoever entered and did not return comes out.
+        let returned = self.state.frames.get(frames - 1).map_or(Bits::NONE, |f| f.returned);
+        self.state.active = entry.minus(&returned).minus(&self.state.exited);
+    }
+
+    fn iterations_left(&self) -> u64 {
+        let spent = self.steps as f64 / super::machine::STEP_BUDGET as f64;
+        match spent {
+            s if s < 0.2 => LONGEST,
+            s if s < 0.5 => 128,
+            s if s < 0.8 => 16,
+            _ => 2,
+        }
+    }
+
+    fn run_real(&mut self, parts: Parts<'_>) {
+        let start = self.state.clone();
+        let trace = self.trace_mark();
+        let mut first = parts.body_first;
+        for iteration in 0u64.. {
+            if !first {
+                match self.test(parts, iteration == 0) {
+                    Test::Go(bits) => self.state.active = self.state.active.and(&bits),
+                    Test::Open => {
+                        // Not decided now; what ran for real so far stands.
+                        return self.run_symbolic(parts, iteration == 0);
+                    }
+                }
+            }
+            first = false;
+            if self.state.active.is_empty() {
+                return;
+            }
+            if iteration >= self.iterations_left() || (parts.cond.is_none() && iteration > 64) {
+                self.trace_rollback(trace);
+                self.state = start;
+                return self.run_symbolic(parts, true);
+            }
+            if self.trace.stopped.is_some() {
+                return;
+            }
+            self.iterate(parts);
+        }
+    }
+
+    /// The body and the step, by the active threads.
+    fn iterate(&mut self, parts: Parts<'_>) {
+        let before = self.state.active;
+        let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
+        let pushed = split.is_some();
+        self.splits.extend(split);
+        self.run(parts.body);
+        if pushed {
+            self.splits.pop();
+        }
+        if let Some(mask) = self.state.loops.last_mut() {
+            self.state.active = self.state.active.or(&mask.continued);
+            mask.continued = Bits::NONE;
+        }
+        if let Some(step) = parts.step
+            && !self.state.active.is_empty()
+        {
+            self.discard(step);
+        }
+    }
+
+    fn loop_split(&mut self, parts: Parts<'_>, taken: Bits, kind: SplitKind) -> Split {
+        self.next_split += 1;
+        let span = parts.cond.map_or(parts.span, |cond| cond.span);
+        Split { id: self.next_split, span, branch: true, taken, before: taken, kind }
+    }
+
+    fn test(&mut self, parts: Parts<'_>, _first: bool) -> Test {
+        let Some(cond) = parts.cond else { return Test::Go(Bits::all(self.shape())) };
+        let value = self.evaluate(cond);
+        let condition = self.condition_of(&value, cond.span);
+        let truth = self.truth(&condition, false);
+        if truth.decided { Test::Go(truth.can_hold) } else { Test::Open }
+    }
+
+    /// Runs all iterations at once. `fresh`: whether none has run for real yet.
+    fn run_symbolic(&mut self, parts: Parts<'_>, fresh: bool) {
+        let start = self.state.clone();
+        let mut unroll = 1;
+        let mut round = 0;
+        let (state, symbol) = loop {
+            round += 1;
+            let symbol = self.world.symbols.fresh("the loop counter".into(), Origin::Loop, Some(0), None);
+            let (state, wanted) = self.probe(parts, &start, symbol, unroll);
+            self.state = start.clone();
+            let wanted = lcm(unroll, wanted.max(1));
+            if wanted <= unroll || wanted > UNROLL || round > 4 {
+                break (state, symbol);
+            }
+            unroll = wanted;
+        };
+        let _ = symbol;
+        self.state = state.clone();
+        let departures = self.departures.len();
+        for _ in 0..unroll {
+            if self.state.active.is_empty() || self.trace.stopped.is_some() {
+                break;
+            }
+            self.run_once(parts);
+        }
+        self.departures.truncate(departures);
+        self.leave(parts, start, state, fresh);
+    }
+
+    /// One iteration whose condition may be undecided.
+    fn run_once(&mut self, parts: Parts<'_>) {
+        let Some(cond) = parts.cond.filter(|_| !parts.body_first) else {
+            return self.iterate(parts);
+        };
+        let value = self.evaluate(cond);
+        let condition = self.condition_of(&value, cond.span);
+        let truth = self.truth(&condition, false);
+        let before = self.state.active;
+        let doubt = self.state.doubt.clone();
+        let marks = self.state.assumptions.len();
+        let mut split = None;
+        if truth.decided {
+            self.state.active = before.and(&truth.can_hold);
+        } else if let Some((_, words)) = &truth.guard {
+            // An interior iteration: every thread that can is inside.
+            self.state.active = before.and(&truth.holds.unwrap_or(truth.can_hold));
+            for word in words {
+                self.assume(std::sync::Arc::clone(word));
+            }
+            if truth.differs {
+                let text = words.join("; ");
+                split = Some(self.loop_split(parts, before, SplitKind::Guard(text)));
+            }
+        } else if !truth.uniform {
+            self.state.active = before.and(&truth.can_hold);
+            self.state.doubt = self.state.doubt.take().or(truth.why.clone());
+            split = Some(self.loop_split(parts, before, SplitKind::Data));
+        }
+        let pushed = split.is_some();
+        self.splits.extend(split);
+        self.iterate(parts);
+        if pushed {
+            self.splits.pop();
+        }
+        // Guards that hold in every iteration but the last say nothing of what comes after.
+        self.state.assumptions.truncate(marks.max(0));
+        self.state.doubt = doubt;
+    }
+
+    /// Finds the state at the start of iteration `k` (of `unroll` iterations each), and the factor
+    /// by which the loop should be unrolled for operators to be decided.
+    fn probe(&mut self, parts: Parts<'_>, start: &State, symbol: SymbolId, unroll: u64) -> (State, u64) {
+        let was_recording = std::mem::replace(&mut self.recording, false);
+        let departures = self.departures.len();
+        self.world.demands.remove(&symbol);
+        let written = self.watch(parts, start, unroll);
+        let mut plan: Vec<(usize, LocalId, Change)> = Vec::new();
+        for (frame, local) in written {
+            let before = slot_value(start, frame, local);
+            let after = slot_value(&self.state, frame, local);
+            let change = self.difference(&before, &after);
+            plan.push((frame, local, change));
+        }
+        let mut cycles = false;
+        let mut entry = start.clone();
+        for round in 0..6 {
+            entry = self.entry_state(start, &plan, symbol);
+            let mut found = self.watch(parts, &entry, unroll);
+            found.retain(|(frame, local)| !plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
+            let mut stable = found.is_empty();
+            for (frame, local) in found {
+                plan.push((frame, local, Change::Lost(Variation::Maybe)));
+            }
+            for (frame, local, change) in &mut plan {
+                let before = slot_value(&entry, *frame, *local);
+                let after = slot_value(&self.state, *frame, *local);
+                let now = self.difference(&before, &after);
+                let next = match (&*change, now) {
+                    (Change::By(was), Change::By(now)) if *was == now => continue,
+                    (Change::Lost(was), now) => {
+                        let variation = match now {
+                            Change::By(_) => after.variation(),
+                            Change::Lost(variation) => variation,
+                        };
+                        if variation <= *was {
+                            continue;
+                        }
+                        Change::Lost(variation)
+                    }
+                    (Change::By(_), now) => {
+                        cycles |= round == 0 && known_twice(&before, &after);
+                        let varies = match now {
+                            Change::Lost(variation) => variation,
+                            Change::By(_) => Variation::Uniform,
+                        };
+                        Change::Lost(
+                            varies.max(after.variation()).max(slot_value(start, *frame, *local).variation()),
+                        )
+                    }
+                };
+                *change = next;
+                stable = false;
+            }
+            if stable {
+                break;
+            }
+        }
+        self.recording = was_recording;
+        self.departures.truncate(departures);
+        let demanded = self.world.demands.get(&symbol).copied().unwrap_or(1);
+        let mut wanted = unroll.saturating_mul(demanded);
+        if cycles && demanded <= 1 {
+            wanted = lcm(wanted, self.cycle(parts, start, &plan));
+        }
+        (entry, wanted)
+    }
+
+    /// After how many iterations the variables that are not affine come back to their start, if
+    /// that happens within four; else 1.
+    fn cycle(&mut self, parts: Parts<'_>, start: &State, plan: &[(usize, LocalId, Change)]) -> u64 {
+        let was_recording = std::mem::replace(&mut self.recording, false);
+        let departures = self.departures.len();
+        let lost: Vec<(usize, LocalId)> = plan
+            .iter()
+            .filter(|(frame, local, change)| {
+                matches!(change, Change::Lost(_)) && known(&slot_value(start, *frame, *local))
+            })
+            .map(|(frame, local, _)| (*frame, *local))
+            .collect();
+        self.state = start.clone();
+        let mut period = 1;
+        for count in 1..=4 {
+            self.run_once(parts);
+            let back = lost.iter().any(|(f, l)| slot_value(start, *f, *l) == slot_value(&self.state, *f, *l));
+            if back && count > 1 {
+                period = count;
+                break;
+            }
+        }
+        self.recording = was_recording;
+        self.departures.truncate(departures);
+        period
+    }
+
+    /// Runs `unroll` iterations from `from` and lists the variables they wrote.
+    fn watch(&mut self, parts: Parts<'_>, from: &State, unroll: u64) -> Vec<(usize, LocalId)> {
+        self.state = from.clone();
+        let depth = self.state.frames.len();
+        self.watched.push(Vec::new());
+        for _ in 0..unroll {
+            if self.trace.stopped.is_some() {
+                break;
+            }
+            self.run_once(parts);
+        }
+        let mut written = self.watched.pop().unwrap_or_default();
+        if let Some(outer) = self.watched.last_mut() {
+            for place in &written {
+                if !outer.contains(place) {
+                    outer.push(*place);
+                }
+            }
+        }
+        written.retain(|(frame, _)| *frame < depth);
+        written
+    }
+
+    /// The state at the start of iteration `symbol`.
+    fn entry_state(&mut self, start: &State, plan: &[(usize, LocalId, Change)], symbol: SymbolId) -> State {
+        let mut state = start.clone();
+        for (frame, local, change) in plan {
+            let Some(slot) = state.frames.get_mut(*frame).and_then(|f| f.slots.get_mut(local.0 as usize))
+            else {
+                continue;
+            };
+            slot.value = match (&slot.value, change) {
+                (Value::Int(int, scalar), Change::By(step)) => {
+                    match self.world.mul(step, &Int::symbol(symbol)) {
+                        Ok(moved) => Value::Int(self.world.add(int, &moved), *scalar),
+                        Err(_) => lost_value(&slot.value, Variation::Maybe, &self.objects),
+                    }
+                }
+                (Value::Pointer(pointer), Change::By(step)) => {
+                    match (&pointer.target, self.world.mul(step, &Int::symbol(symbol))) {
+                        (Target::Memory(object, Offset::Known(offset)), Ok(moved)) => {
+                            let offset = Offset::Known(self.world.add(offset, &moved));
+                            Value::Pointer(Pointer {
+                                target: Target::Memory(*object, offset),
+                                pointee: pointer.pointee.clone(),
+                            })
+                        }
+                        _ => lost_value(&slot.value, Variation::Maybe, &self.objects),
+                    }
+                }
+                (value, Change::By(_)) => value.clone(),
+                (Value::Int(_, scalar), Change::Lost(Variation::Uniform)) => {
+                    let low = super::resolve::low_of(*scalar);
+                    let name = "a variable of a loop".to_string();
+                    Value::Int(Int::symbol(self.world.symbols.fresh(name, Origin::Loop, low, None)), *scalar)
+                }
+                (value, Change::Lost(variation)) => lost_value(value, *variation, &self.objects),
+            };
+        }
+        state
+    }
+
+    /// How a variable changes in one run of the body.
+    fn difference(&self, before: &Value, after: &Value) -> Change {
+        let lost = || Change::Lost(before.variation().max(after.variation()));
+        match (before, after) {
+            (Value::Int(a, _), Value::Int(b, _)) => Change::By(self.world.sub(b, a)),
+            (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
+                (Target::Memory(a, Offset::Known(x)), Target::Memory(b, Offset::Known(y))) if a == b => {
+                    Change::By(self.world.sub(y, x))
+                }
+                _ if p == q => Change::By(Int::constant(0)),
+                _ => lost(),
+            },
+            _ if before == after => Change::By(Int::constant(0)),
+            _ => lost(),
+        }
+    }
+
+    /// The state after a loop that was run for all iterations at once.
+    fn leave(&mut self, parts: Parts<'_>, start: State, entry: State, fresh: bool) {
+        let returned_here = self.state.frames.last().map_or(Bits::NONE, |f| f.returned);
+        let exited_here = self.state.exited;
+        let mut after = entry;
+        // The loop may also not run at all, or end in its middle: values that it changes are those
+        // of the start of some iteration, whichever was the last.
+        for (frame, before) in after.frames.iter_mut().zip(&start.frames) {
+            for (slot, was) in frame.slots.iter_mut().zip(&before.slots) {
+                if matches!(was.value, Value::Undefined) && !matches!(slot.value, Value::Undefined) {
+                    continue;
+                }
+            }
+        }
+        for (at, frame) in self.state.frames.iter().enumerate() {
+            for (number, slot) in frame.slots.iter().enumerate() {
+                if let Some(place) = after.frames.get_mut(at).and_then(|f| f.slots.get_mut(number))
+                    && matches!(place.value, Value::Undefined)
+                {
+                    *place = slot.clone();
+                }
+            }
+            if let Some(place) = after.frames.get_mut(at) {
+                place.result = frame.result.clone();
+            }
+        }
+        self.state = after;
+        let _ = (parts, fresh);
+        if let Some(frame) = self.state.frames.last_mut() {
+            // A return in the body under a decided condition takes its threads out for good.
+            frame.returned = frame.returned.or(&returned_here);
+        }
+        self.state.exited = self.state.exited.or(&exited_here);
+    }
+
+    fn trace_mark(&self) -> TraceMark {
+        TraceMark {
+            accesses: self.trace.accesses.len(),
+            patterns: self
+                .trace
+                .accesses
+                .iter()
+                .map(|a| a.patterns.iter().map(|p| p.count).collect())
+                .collect(),
+            barriers: self.trace.barriers.len(),
+        }
+    }
+
+    /// Takes back what was recorded since the mark: counts return, new patterns stay with count 0.
+    fn trace_rollback(&mut self, mark: TraceMark) {
+        for (at, access) in self.trace.accesses.iter_mut().enumerate() {
+            for (number, pattern) in access.patterns.iter_mut().enumerate() {
+                let before = mark.patterns.get(at).and_then(|counts| counts.get(number));
+                pattern.count = before.copied().unwrap_or(0);
+            }
+        }
+        self.trace.barriers.truncate(mark.barriers);
+        let _ = mark.accesses;
+    }
+}
+
+/// How a variable changes from iteration to iteration.
+#[derive(Clone, Debug)]
+enum Change {
+    /// By this much each time.
+    By(Int),
+    /// In a way that is not followed.
+    Lost(Variation),
+}
+
+struct TraceMark {
+    accesses: usize,
+    patterns: Vec<Vec<u64>>,
+    barriers: usize,
+}
+
+fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {
+    let slot = state.frames.get(frame).and_then(|f| f.slots.get(local.0 as usize));
+    slot.map_or(Value::Undefined, |slot| slot.value.clone())
+}
+
+fn known(value: &Value) -> bool {
+    match value {
+        Value::Int(int, _) => int.as_known().is_some(),
+        Value::Pointer(_) => true,
+        _ => false,
+    }
+}
+
+fn known_twice(before: &Value, after: &Value) -> bool {
+    matches!((before, after), (Value::Int(..), Value::Int(..)) | (Value::Pointer(_), Value::Pointer(_)))
+}
+
+/// What is left of a variable that is not followed through a loop. A pointer keeps its object.
+fn lost_value(value: &Value, variation: Variation, _objects: &[super::machine::Object]) -> Value {
+    let why = Unknown::new(
+        Reason::LoopCarried,
+        super::resolve::NOWHERE,
+        "a variable changes from iteration to iteration in a way that is not followed",
+    );
+    match value {
+        Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
+            let target = Target::Memory(*object, Offset::Unknown(variation.max(Variation::Maybe), why));
+            Value::Pointer(Pointer { target, pointee: pointee.clone() })
+        }
+        Value::Undefined => Value::Undefined,
+        _ => Value::Opaque(variation, why),
+    }
+}

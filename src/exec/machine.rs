@@ -1,0 +1,251 @@
+//! The machine that runs a kernel for all threads of a block at once.
+
+use super::int::World;
+use super::lanes::{Bits, Shape};
+use super::symbol::SymbolId;
+use super::types::{Env, Ty};
+use super::value::{ObjectId, Pointer, Reason, Unknown, Value};
+use crate::ir::program::Program;
+use crate::ir::{Function, LocalId, Name};
+use crate::source::Span;
+use crate::trace::{Call, Split, Trace};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Expression evaluations and statements one run may take.
+pub const STEP_BUDGET: u64 = 300_000;
+/// Calls within calls.
+pub const CALL_DEPTH: usize = 24;
+
+/// Whether device or host code is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A kernel, by a block of threads.
+    Device,
+    /// Host code, by one thread, to see its launches.
+    Host,
+}
+
+/// One run.
+pub struct Machine<'p> {
+    /// What is visible.
+    pub program: &'p Program,
+    /// Integer arithmetic.
+    pub world: World,
+    /// What changes as it runs.
+    pub state: State,
+    /// Memory objects.
+    pub objects: Vec<Object>,
+    /// What is recorded.
+    pub trace: Trace,
+    /// Lookup of sites and patterns already in the trace.
+    pub index: super::record::Index,
+    /// Off while a loop body is probed.
+    pub recording: bool,
+    /// How often what happens now happens.
+    pub weight: u64,
+    /// Steps taken.
+    pub steps: u64,
+    /// The calls around.
+    pub calls: Vec<Call>,
+    /// The conditions around.
+    pub splits: Vec<Split>,
+    /// Numbers the splits.
+    pub next_split: u32,
+    /// Device or host.
+    pub mode: Mode,
+    /// Rows of shared arrays to be padded: name span of the declaration, extra elements.
+    pub pads: Vec<(Span, u64)>,
+    /// Slots that were assigned since a loop began to watch, innermost loop last.
+    pub watched: Vec<Vec<(usize, LocalId)>>,
+    /// Writes to variables so far.
+    pub writes: u64,
+    /// Where threads left a function or loop under a condition, innermost last.
+    pub departures: Vec<(Bits, Split)>,
+    /// Shared variables by declaration, so that a redeclaration in a loop is the same object.
+    pub shared: FxHashMap<Span, ObjectId>,
+    /// Records already laid out, by name and arguments.
+    pub layouts: FxHashMap<String, Ty>,
+    /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
+    pub matrices: u8,
+    /// Whether a lambda's body runs, whose `return` is its own.
+    pub in_lambda: bool,
+    /// Depth of type and constant lookups.
+    pub lookup_depth: usize,
+}
+
+/// What changes as the machine runs, and is copied where control forks.
+#[derive(Clone)]
+pub struct State {
+    /// The call stack.
+    pub frames: Vec<Frame>,
+    /// The threads that run now.
+    pub active: Bits,
+    /// Why `active` is only an upper bound, if it is.
+    pub doubt: Option<Unknown>,
+    /// The threads that have left the kernel.
+    pub exited: Bits,
+    /// The loops around, innermost last.
+    pub loops: Vec<LoopMask>,
+    /// What is taken for granted from here on.
+    pub assumptions: Vec<Arc<str>>,
+    /// Symbols known to have a value here, because of a condition around.
+    pub facts: Vec<(SymbolId, i64)>,
+}
+
+/// The threads that left an iteration or a loop.
+#[derive(Clone, Copy)]
+pub struct LoopMask {
+    /// By `continue`.
+    pub continued: Bits,
+    /// By `break`.
+    pub broken: Bits,
+}
+
+/// A function's frame.
+#[derive(Clone)]
+pub struct Frame {
+    /// The function.
+    pub function: Arc<Function>,
+    /// Its variables.
+    pub slots: Vec<Slot>,
+    /// Its template parameters.
+    pub env: Rc<Env>,
+    /// `this`.
+    pub this: Option<Pointer>,
+    /// What it returns, as far as it has.
+    pub result: Value,
+    /// The threads that have returned.
+    pub returned: Bits,
+}
+
+/// A variable.
+#[derive(Clone)]
+pub struct Slot {
+    /// Its value; for a reference, the pointer behind it.
+    pub value: Value,
+    /// Its type; for a reference, the type referred to.
+    pub ty: Ty,
+    /// Whether it stands for what its pointer points to (references and shared variables).
+    pub reference: bool,
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// Shared memory.
+    Shared,
+    /// Anything a kernel gets a pointer to, and file-scope variables.
+    Global,
+}
+
+/// A memory object.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Its name for messages.
+    pub name: Name,
+    /// Index into [`Trace::arrays`] for shared ones.
+    pub array: Option<usize>,
+}
+
+impl<'p> Machine<'p> {
+    /// A machine for a block of this shape.
+    #[must_use]
+    pub fn new(program: &'p Program, shape: Shape, mode: Mode) -> Machine<'p> {
+        Machine {
+            program,
+            world: World::new(shape),
+            state: State {
+                frames: Vec::new(),
+                active: Bits::all(shape),
+                doubt: None,
+                exited: Bits::NONE,
+                loops: Vec::new(),
+                assumptions: Vec::new(),
+                facts: Vec::new(),
+            },
+            objects: Vec::new(),
+            trace: Trace::default(),
+            index: super::record::Index::default(),
+            recording: true,
+            weight: 1,
+            steps: 0,
+            calls: Vec::new(),
+            splits: Vec::new(),
+            next_split: 0,
+            mode,
+            pads: Vec::new(),
+            watched: Vec::new(),
+            writes: 0,
+            departures: Vec::new(),
+            shared: FxHashMap::default(),
+            layouts: FxHashMap::default(),
+            matrices: 0,
+            in_lambda: false,
+            lookup_depth: 0,
+        }
+    }
+
+    /// The block's shape.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.world.shape
+    }
+
+    /// Takes a step; false when the budget is spent, which is noted once with its place.
+    pub fn step(&mut self, span: Span) -> bool {
+        self.steps += 1;
+        if self.steps <= STEP_BUDGET {
+            return true;
+        }
+        if self.trace.stopped.is_none() {
+            self.trace.stopped = Some(Unknown::new(
+                Reason::Budget,
+                span,
+                format!("the analysis stopped here after {STEP_BUDGET} steps"),
+            ));
+        }
+        false
+    }
+
+    /// The innermost frame's number.
+    #[must_use]
+    pub fn top(&self) -> usize {
+        self.state.frames.len().saturating_sub(1)
+    }
+
+    /// The innermost frame.
+    #[must_use]
+    pub fn frame(&self) -> Option<&Frame> {
+        self.state.frames.last()
+    }
+
+    /// The template parameters in force.
+    #[must_use]
+    pub fn env(&self) -> Rc<Env> {
+        self.frame().map(|frame| Rc::clone(&frame.env)).unwrap_or_default()
+    }
+
+    /// Threads that could be active in the innermost frame.
+    #[must_use]
+    pub fn everyone(&self) -> Bits {
+        Bits::all(self.shape()).minus(&self.state.exited)
+    }
+
+    /// Adds an assumption that holds from here on in the present branch.
+    pub fn assume(&mut self, text: impl Into<Arc<str>>) {
+        let text = text.into();
+        if !self.state.assumptions.contains(&text) {
+            self.state.assumptions.push(text);
+        }
+    }
+
+    /// A new object that is not shared memory.
+    pub fn global_object(&mut self, name: Name) -> ObjectId {
+        self.objects.push(Object { kind: ObjectKind::Global, name, array: None });
+        ObjectId(self.objects.len() as u32 - 1)
+    }
+}

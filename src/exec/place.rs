@@ -1,0 +1,494 @@
+//! Reading, writing and addressing: what does an lvalue denote?
+
+use super::int::{Int, NotAffine};
+use super::lanes::Bits;
+use super::machine::{Machine, ObjectKind};
+use super::types::Ty;
+use super::value::{Offset, Place, Pointer, Reason, Step, Target, Unknown, Value, Variation};
+use crate::ir::{Expr, ExprKind, LocalId, Name, Scalar, Type};
+use crate::source::Span;
+use crate::verdict::AccessOp;
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// Where an lvalue lies. Nothing is read but what its address needs.
+    pub fn locate(&mut self, expr: &Expr) -> Result<Pointer, Unknown> {
+        match &expr.kind {
+            ExprKind::Local(local) => self.locate_local(*local, expr.span),
+            ExprKind::Path(path) => {
+                if path.qualifiers.is_empty()
+                    && let Some(pointer) = self.own_member(&path.name, expr.span)
+                {
+                    return Ok(pointer);
+                }
+                match self.lookup(path, expr.span) {
+                    Value::Pointer(pointer) => Ok(pointer),
+                    Value::Opaque(_, why) => Err(why),
+                    _ => Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue")),
+                }
+            }
+            ExprKind::Index(base, index) => {
+                let base = self.evaluate(base);
+                let index = self.evaluate(index);
+                match base {
+                    Value::Pointer(pointer) => Ok(self.advance(&pointer, &index, 1, expr.span)),
+                    Value::Opaque(_, why) => Err(why),
+                    _ => Err(Unknown::new(
+                        Reason::UnknownPointer,
+                        expr.span,
+                        "indexing something that is not followed",
+                    )),
+                }
+            }
+            ExprKind::Deref(inner) => match self.evaluate(inner) {
+                Value::Pointer(pointer) => Ok(pointer),
+                Value::Opaque(_, why) => Err(why),
+                _ => Err(Unknown::new(Reason::UnknownPointer, expr.span, "a pointer that is not followed")),
+            },
+            ExprKind::Member { base, name, arrow } => {
+                let base = if *arrow {
+                    match self.evaluate(base) {
+                        Value::Pointer(pointer) => pointer,
+                        Value::Opaque(_, why) => return Err(why),
+                        _ => {
+                            return Err(Unknown::new(
+                                Reason::UnknownPointer,
+                                expr.span,
+                                "a pointer that is not followed",
+                            ));
+                        }
+                    }
+                } else {
+                    self.locate(base)?
+                };
+                Ok(self.member(&base, name, expr.span))
+            }
+            ExprKind::Cast(Type::Reference(ty), inner) => {
+                let mut pointer = self.locate(inner)?;
+                pointer.pointee = self.resolve_type(ty);
+                Ok(pointer)
+            }
+            ExprKind::Assign(_, target, _) | ExprKind::Step { target, post: false, .. } => {
+                self.evaluate(expr);
+                self.locate(target)
+            }
+            ExprKind::Comma(first, second) => {
+                self.evaluate(first);
+                self.locate(second)
+            }
+            ExprKind::This => self
+                .frame()
+                .and_then(|frame| frame.this.clone())
+                .ok_or_else(|| Unknown::new(Reason::UnknownPointer, expr.span, "`this` is not known")),
+            _ => Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue that is followed")),
+        }
+    }
+
+    fn locate_local(&mut self, local: LocalId, span: Span) -> Result<Pointer, Unknown> {
+        let frame = self.top();
+        let slot = self.frame().and_then(|f| f.slots.get(local.0 as usize));
+        let Some(slot) = slot else {
+            return Err(Unknown::new(Reason::UnknownName, span, "a variable out of scope"));
+        };
+        if slot.reference {
+            return match &slot.value {
+                Value::Pointer(pointer) => Ok(pointer.clone()),
+                Value::Opaque(_, why) => Err(why.clone()),
+                _ => Err(Unknown::new(Reason::UnknownPointer, span, "a reference that is not followed")),
+            };
+        }
+        let pointee = slot.ty.clone();
+        Ok(Pointer {
+            target: Target::Place(Place { frame, local, path: Vec::new(), blurred: false }),
+            pointee,
+        })
+    }
+
+    /// A data member of `this`.
+    pub fn own_member(&mut self, name: &Name, span: Span) -> Option<Pointer> {
+        let this = self.frame()?.this.clone()?;
+        match &this.pointee {
+            Ty::Record(layout) if layout.field(name).is_some() => Some(self.member(&this, name, span)),
+            _ => None,
+        }
+    }
+
+    /// A member of what `base` points to.
+    pub fn member(&mut self, base: &Pointer, name: &Name, span: Span) -> Pointer {
+        let field = match &base.pointee {
+            Ty::Record(layout) => layout.field(name).map(|field| (field.ty.clone(), field.offset)),
+            _ => None,
+        };
+        let (pointee, at) = field.unwrap_or_else(|| (Ty::Unknown(name.clone()), None));
+        let target = match &base.target {
+            Target::Place(place) => {
+                let mut place = place.clone();
+                if !place.blurred {
+                    place.path.push(Step::Member(name.clone()));
+                }
+                Target::Place(place)
+            }
+            Target::Memory(object, offset) => {
+                let moved = match (offset, at) {
+                    (Offset::Known(offset), Some(at)) => {
+                        Offset::Known(self.world.add(offset, &Int::constant(at as i64)))
+                    }
+                    (Offset::Known(_), None) => {
+                        let what = format!("where member `{name}` lies is not known");
+                        Offset::Unknown(offset.variation(), Unknown::new(Reason::UnknownType, span, what))
+                    }
+                    (unknown, _) => unknown.clone(),
+                };
+                Target::Memory(*object, moved)
+            }
+        };
+        Pointer { target, pointee }
+    }
+
+    /// An array becomes a pointer to its first element.
+    #[must_use]
+    pub fn decay(pointer: &Pointer) -> Pointer {
+        let Ty::Array(element, _) = &pointer.pointee else { return pointer.clone() };
+        let target = match &pointer.target {
+            Target::Place(place) => {
+                let mut place = place.clone();
+                if !place.blurred {
+                    place.path.push(Step::Index(0));
+                }
+                Target::Place(place)
+            }
+            memory => memory.clone(),
+        };
+        Pointer { target, pointee: (**element).clone() }
+    }
+
+    /// `sizeof`, in bytes.
+    pub fn size_of(&mut self, ty: &Ty, span: Span) -> Result<Int, Unknown> {
+        if let Some(size) = ty.constant_size() {
+            return Ok(Int::constant(size as i64));
+        }
+        if let Ty::Array(element, Some(length)) = ty {
+            let element = self.size_of(element, span)?;
+            if let Ok(size) = self.world.mul(&element, length) {
+                return Ok(size);
+            }
+        }
+        Err(Unknown::new(Reason::UnknownType, span, format!("the size of `{}` is not known", ty.describe())))
+    }
+
+    /// `pointer + sign * index`, in elements.
+    pub fn advance(&mut self, pointer: &Pointer, index: &Value, sign: i64, span: Span) -> Pointer {
+        let target = match &pointer.target {
+            Target::Place(place) => Target::Place(advance_place(place, index, sign)),
+            Target::Memory(object, offset) => {
+                let moved = self.advance_offset(offset, &pointer.pointee, index, sign, span);
+                Target::Memory(*object, moved)
+            }
+        };
+        Pointer { target, pointee: pointer.pointee.clone() }
+    }
+
+    fn advance_offset(
+        &mut self,
+        offset: &Offset,
+        pointee: &Ty,
+        index: &Value,
+        sign: i64,
+        span: Span,
+    ) -> Offset {
+        let Offset::Known(base) = offset else {
+            let Offset::Unknown(variation, why) = offset else { return offset.clone() };
+            return Offset::Unknown((*variation).max(index.variation()), why.clone());
+        };
+        let variation = offset.variation().max(index.variation());
+        let index = match self.number(index, span) {
+            Ok(index) => index,
+            Err(why) => return Offset::Unknown(variation, why),
+        };
+        if index.as_constant() == Some(0) {
+            return offset.clone();
+        }
+        let size = match self.size_of(pointee, span) {
+            Ok(size) => size,
+            Err(why) => return Offset::Unknown(variation, why),
+        };
+        match self.world.mul(&index, &size) {
+            Ok(bytes) => Offset::Known(self.world.add(base, &self.world.scale(&bytes, sign))),
+            Err(NotAffine) => {
+                let why =
+                    Unknown::new(Reason::NotAffine, span, "the index is not affine in what is not known");
+                Offset::Unknown(variation, why)
+            }
+        }
+    }
+
+    /// The value as an integer; a condition becomes 0 or 1.
+    pub fn number(&mut self, value: &Value, span: Span) -> Result<Int, Unknown> {
+        match value {
+            Value::Int(int, _) => Ok(int.clone()),
+            Value::Float(number) => Ok(Int::constant(*number as i64)),
+            Value::Condition(condition) => {
+                let variation = condition.variation();
+                if variation == Variation::Uniform {
+                    let name = "a condition".to_string();
+                    let id = self.world.symbols.fresh(name, super::symbol::Origin::Choice, Some(0), Some(1));
+                    return Ok(Int::symbol(id));
+                }
+                Err(Unknown::new(
+                    Reason::DataDependent,
+                    span,
+                    "it depends on a condition that is not known per thread",
+                ))
+            }
+            Value::Opaque(_, why) => Err(why.clone()),
+            Value::Undefined => {
+                Err(Unknown::new(Reason::Uninitialized, span, "a variable without a known value"))
+            }
+            _ => Err(Unknown::new(Reason::Unsupported, span, "not an integer that is followed")),
+        }
+    }
+
+    /// Reads what a pointer points to.
+    pub fn read(&mut self, pointer: &Pointer, span: Span) -> Value {
+        if matches!(pointer.pointee, Ty::Array(..)) {
+            return Value::Pointer(Self::decay(pointer));
+        }
+        match &pointer.target {
+            Target::Place(place) => self.read_place(place, &pointer.pointee, span),
+            Target::Memory(object, offset) => {
+                let info = &self.objects[object.0 as usize];
+                let (kind, name) = (info.kind, info.name.clone());
+                let variation = offset.variation();
+                if kind == ObjectKind::Shared {
+                    self.record(AccessOp::Load, pointer, span, None);
+                }
+                let what = if kind == ObjectKind::Shared { "shared memory" } else { "memory" };
+                let why = Unknown::new(
+                    Reason::DataDependent,
+                    span,
+                    format!("its value comes from {what} (`{name}`)"),
+                );
+                // Different threads may read equal values, so data is never surely varying.
+                let variation = if variation == Variation::Uniform { variation } else { Variation::Maybe };
+                self.unknown_of(&pointer.pointee, variation, &name, &why)
+            }
+        }
+    }
+
+    fn read_place(&mut self, place: &Place, ty: &Ty, span: Span) -> Value {
+        let why = || Unknown::new(Reason::Uninitialized, span, "a part of a variable that is not followed");
+        let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
+        let Some(slot) = slot else { return Value::Opaque(Variation::Maybe, why()) };
+        if place.path.is_empty() && !place.blurred {
+            let value = slot.value.clone();
+            return self.refine(value);
+        }
+        if place.blurred {
+            let variation = slot.value.variation().max(Variation::Maybe);
+            return Value::Opaque(variation, why());
+        }
+        match &slot.value {
+            Value::Aggregate(parts) => {
+                if let Some((_, value)) = parts.iter().find(|(path, _)| *path == place.path) {
+                    let value = value.clone();
+                    return self.refine(value);
+                }
+                let inner: Vec<(Vec<Step>, Value)> = parts
+                    .iter()
+                    .filter(|(path, _)| path.starts_with(&place.path))
+                    .map(|(path, value)| (path[place.path.len()..].to_vec(), value.clone()))
+                    .collect();
+                if !inner.is_empty() {
+                    return Value::Aggregate(Rc::new(inner));
+                }
+                let outer =
+                    parts.iter().find(|(path, _)| place.path.starts_with(path)).map(|(_, v)| v.clone());
+                match outer {
+                    Some(Value::Opaque(variation, why)) => self.unknown_of(ty, variation, "a member", &why),
+                    _ => Value::Opaque(Variation::Maybe, why()),
+                }
+            }
+            Value::Opaque(variation, why) => {
+                let (variation, why) = (*variation, why.clone());
+                self.unknown_of(ty, variation, "a member", &why)
+            }
+            Value::Int(int, _) if int.as_symbol().is_some() => {
+                let Some(id) = int.as_symbol() else { return Value::Opaque(Variation::Maybe, why()) };
+                self.symbol_member(id, &place.path, ty, span)
+            }
+            _ => Value::Opaque(Variation::Maybe, why()),
+        }
+    }
+
+    /// `params.width` of a uniform struct that is not known: a symbol of that name.
+    fn symbol_member(&mut self, id: super::symbol::SymbolId, path: &[Step], ty: &Ty, span: Span) -> Value {
+        let mut name = self.world.symbols.get(id).name.clone();
+        for step in path {
+            match step {
+                Step::Member(member) => name.push_str(&format!(".{member}")),
+                Step::Index(at) => name.push_str(&format!("[{at}]")),
+            }
+        }
+        if let Ty::Pointer(inner) = ty {
+            return Value::Pointer(self.named_global(&name.as_str().into(), inner));
+        }
+        if matches!(ty, Ty::Scalar(s) if !s.is_integer()) {
+            return Value::Opaque(Variation::Uniform, Unknown::new(Reason::DataDependent, span, name));
+        }
+        let scalar = match ty {
+            Ty::Scalar(scalar) => *scalar,
+            _ => Scalar::I32,
+        };
+        let key = super::symbol::Key::Named(format!("member {} {name}", id.0));
+        let low = super::resolve::low_of(scalar);
+        let id = self.world.symbols.intern(key, |_| name, super::symbol::Origin::Given, low, None);
+        Value::Int(Int::symbol(id), scalar)
+    }
+
+    /// Puts in what the conditions around say of symbols.
+    fn refine(&mut self, value: Value) -> Value {
+        if self.state.facts.is_empty() {
+            return value;
+        }
+        match value {
+            Value::Int(int, scalar) => Value::Int(self.substitute(&int), scalar),
+            other => other,
+        }
+    }
+
+    /// Replaces symbols that are known here by their values.
+    #[must_use]
+    pub fn substitute(&self, int: &Int) -> Int {
+        let mut result = Int::known(int.base.clone());
+        for (id, factor) in &int.terms {
+            let fact = self.state.facts.iter().rev().find(|(symbol, _)| symbol == id);
+            let part = match fact {
+                Some((_, value)) => Int::known(factor.scale(*value)),
+                None => Int { base: super::lanes::Lanes::constant(0), terms: vec![(*id, factor.clone())] },
+            };
+            result = self.world.add(&result, &part);
+        }
+        result
+    }
+
+    /// Writes to what a pointer points to, in the active threads.
+    pub fn write(&mut self, pointer: &Pointer, value: Value, span: Span) {
+        match &pointer.target {
+            Target::Place(place) => {
+                let value = self.convert(value, &pointer.pointee);
+                self.write_place(place, value);
+            }
+            Target::Memory(object, _) => {
+                if self.objects[object.0 as usize].kind == ObjectKind::Shared {
+                    self.record(AccessOp::Store, pointer, span, None);
+                }
+            }
+        }
+    }
+
+    /// Notes for the loops around that a variable changes.
+    pub fn note_write(&mut self, frame: usize, local: LocalId) {
+        self.writes += 1;
+        if let Some(watch) = self.watched.last_mut()
+            && !watch.contains(&(frame, local))
+        {
+            watch.push((frame, local));
+        }
+    }
+
+    fn write_place(&mut self, place: &Place, value: Value) {
+        self.note_write(place.frame, place.local);
+        let active = self.state.active;
+        let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
+        let Some(slot) = slot else { return };
+        let old = slot.value.clone();
+        let new = if place.path.is_empty() && !place.blurred {
+            if self.covers(place.frame) { value } else { self.blend(&value, &old, &active) }
+        } else {
+            self.write_part(place, value, &old, &active)
+        };
+        if let Some(slot) =
+            self.state.frames.get_mut(place.frame).and_then(|f| f.slots.get_mut(place.local.0 as usize))
+        {
+            slot.value = new;
+        }
+    }
+
+    /// Whether every thread that can still use a variable of this frame is active.
+    fn covers(&self, frame: usize) -> bool {
+        let Some(frame) = self.state.frames.get(frame) else { return true };
+        self.everyone().minus(&frame.returned).minus(&self.state.active).is_empty()
+    }
+
+    fn write_part(&mut self, place: &Place, value: Value, old: &Value, active: &Bits) -> Value {
+        let mut parts: Vec<(Vec<Step>, Value)> = match old {
+            Value::Aggregate(parts) => (**parts).clone(),
+            Value::Undefined => Vec::new(),
+            other => vec![(Vec::new(), other.clone())],
+        };
+        if place.blurred {
+            // Any element below the path may have changed.
+            let variation = value.variation().max(Variation::Maybe);
+            let why = Unknown::new(
+                Reason::LoopCarried,
+                super::resolve::NOWHERE,
+                "an array written at an unknown index",
+            );
+            for (path, part) in &mut parts {
+                if path.starts_with(&place.path) {
+                    *part = Value::Opaque(variation, why.clone());
+                }
+            }
+            return Value::Aggregate(Rc::new(parts));
+        }
+        let before = parts.iter().find(|(path, _)| *path == place.path).map(|(_, v)| v.clone());
+        let value = match before {
+            Some(before) if !self.covers(place.frame) => self.blend(&value, &before, active),
+            _ => value,
+        };
+        parts.retain(|(path, _)| !path.starts_with(&place.path));
+        match value {
+            Value::Aggregate(inner) => {
+                for (path, part) in inner.iter() {
+                    let full = place.path.iter().chain(path).cloned().collect();
+                    parts.push((full, part.clone()));
+                }
+            }
+            other => parts.push((place.path.clone(), other)),
+        }
+        if parts.len() > 4096 {
+            let why = Unknown::new(
+                Reason::Budget,
+                super::resolve::NOWHERE,
+                "a local array of over 4096 known parts",
+            );
+            return Value::Opaque(Variation::Maybe, why);
+        }
+        Value::Aggregate(Rc::new(parts))
+    }
+}
+
+/// `place + sign * index` where the place is an element of a local array.
+fn advance_place(place: &Place, index: &Value, sign: i64) -> Place {
+    let mut place = place.clone();
+    let step = match index {
+        Value::Int(int, _) => int.as_constant(),
+        _ => None,
+    };
+    if place.blurred {
+        return place;
+    }
+    match (place.path.last().cloned(), step) {
+        (Some(Step::Index(at)), Some(step)) => {
+            place.path.pop();
+            place.path.push(Step::Index(at.wrapping_add(sign.wrapping_mul(step))));
+        }
+        (_, Some(0)) => {}
+        (Some(Step::Index(_)), None) => {
+            place.path.pop();
+            place.blurred = true;
+        }
+        _ => place.blurred = true,
+    }
+    place
+}

@@ -1,0 +1,534 @@
+//! What do a type and a name stand for, seen from the innermost frame?
+
+use super::int::Int;
+use super::machine::{Frame, Machine, ObjectKind};
+use super::symbol::{Key, Origin};
+use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
+use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
+use crate::ir::{
+    Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, Storage, TemplateArg,
+    TemplateParam, TemplateParamKind, Type,
+};
+use crate::source::{FileId, Span};
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+/// Lookups within lookups (an alias of an alias, a constant made of constants).
+const LOOKUP_DEPTH: usize = 48;
+
+impl Machine<'_> {
+    /// The type, with names resolved in the innermost frame.
+    pub fn resolve_type(&mut self, ty: &Type) -> Ty {
+        if self.lookup_depth > LOOKUP_DEPTH {
+            return Ty::Unknown("a type nested too deeply".into());
+        }
+        self.lookup_depth += 1;
+        let resolved = match ty {
+            Type::Void => Ty::Void,
+            Type::Scalar(scalar) => Ty::Scalar(*scalar),
+            Type::Named(path) => self.resolve_named(path),
+            Type::Pointer(inner) => Ty::Pointer(Rc::new(self.resolve_type(inner))),
+            Type::Reference(inner) => self.resolve_type(inner),
+            Type::Array(inner, length) => {
+                let element = self.resolve_type(inner);
+                let length = length.as_ref().map(|length| match self.evaluate(length) {
+                    Value::Int(length, _) => length,
+                    _ => self.unknown_symbol("an array length"),
+                });
+                Ty::Array(Rc::new(element), length)
+            }
+            Type::Decltype(expr) => self.type_of(expr),
+            Type::Auto => Ty::Unknown("auto".into()),
+            Type::Opaque => Ty::Unknown("a type that is not modelled".into()),
+        };
+        self.lookup_depth -= 1;
+        resolved
+    }
+
+    fn unknown_symbol(&mut self, name: &str) -> Int {
+        Int::symbol(self.world.symbols.fresh(name.to_string(), Origin::Given, None, None))
+    }
+
+    fn resolve_named(&mut self, path: &Path) -> Ty {
+        let name = &path.name;
+        if let Some((owner, args)) = path.qualifiers.last() {
+            let owner_path = Path { qualifiers: Vec::new(), name: owner.clone(), args: Some(args.clone()) };
+            if let Some(Ty::Record(layout)) = self.named_record(&owner_path) {
+                return self.member_type(&layout, path);
+            }
+        } else if let Some(binding) = self.env().bindings.get(name) {
+            return match binding {
+                Binding::Type(ty) => ty.clone(),
+                Binding::Value(_) => Ty::Unknown(name.clone()),
+            };
+        }
+        if let Some(ty) = self.own_alias(path) {
+            return ty;
+        }
+        if let Some(ty) = self.named_record(path) {
+            return ty;
+        }
+        if let Some(alias) = self.program.alias(name).cloned() {
+            let env = self.bind(&alias.template_params, path.args.as_deref(), &Env::default());
+            return self.within_env(Rc::new(env), |machine| machine.resolve_type(&alias.ty));
+        }
+        if let Some(underlying) = self.program.enumeration(name).cloned() {
+            return underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
+        }
+        builtin(name).unwrap_or_else(|| Ty::Unknown(name.clone()))
+    }
+
+    /// A member typedef of the class that the running method belongs to.
+    fn own_alias(&mut self, path: &Path) -> Option<Ty> {
+        let owner = self.frame()?.function.owner.clone()?;
+        let alias = self
+            .program
+            .records(&owner)
+            .iter()
+            .find_map(|record| record.aliases.iter().find(|alias| alias.name == path.name).cloned())?;
+        Some(self.resolve_type(&alias.ty))
+    }
+
+    fn member_type(&mut self, layout: &Rc<Layout>, path: &Path) -> Ty {
+        let alias = layout
+            .record
+            .as_ref()
+            .and_then(|record| record.aliases.iter().find(|alias| alias.name == path.name).cloned());
+        if let Some(alias) = alias {
+            return self.within_env(Rc::clone(&layout.env), |machine| machine.resolve_type(&alias.ty));
+        }
+        let nested = Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone() };
+        let nested = self.within_env(Rc::clone(&layout.env), |machine| machine.named_record(&nested));
+        nested.unwrap_or_else(|| Ty::Unknown(path.name.clone()))
+    }
+
+    /// The record of this name for these template arguments, laid out.
+    pub fn named_record(&mut self, path: &Path) -> Option<Ty> {
+        if path.qualifiers.is_empty()
+            && let Some(Binding::Type(ty)) = self.env().bindings.get(&path.name)
+        {
+            return Some(ty.clone());
+        }
+        let records = self.program.records(&path.name);
+        let primary = records.iter().find(|r| r.specialization.is_empty()).or(records.first())?;
+        let primary = Arc::clone(primary);
+        if primary.name.is_empty() {
+            return None;
+        }
+        let outer = self.env();
+        let mut env = self.bind(&primary.template_params, path.args.as_deref(), &outer);
+        let mut chosen = primary;
+        if let Some(args) = path.args.as_deref() {
+            for record in records.iter().filter(|r| !r.specialization.is_empty()) {
+                if let Some(found) = self.match_specialization(record, args) {
+                    (chosen, env) = (Arc::clone(record), found);
+                    break;
+                }
+            }
+        }
+        Some(self.lay_out(&chosen, Rc::new(env)))
+    }
+
+    /// The bindings under which a specialisation's arguments equal `args`, if they can.
+    fn match_specialization(&mut self, record: &Arc<Record>, args: &[TemplateArg]) -> Option<Env> {
+        if record.specialization.len() != args.len() {
+            return None;
+        }
+        let mut env = Env::default();
+        for (pattern, arg) in record.specialization.iter().zip(args) {
+            let parameter = match pattern {
+                TemplateArg::Type(Type::Named(path)) => {
+                    record.template_params.iter().find(|p| p.name == path.name)
+                }
+                TemplateArg::Value(expr) => match &expr.kind {
+                    crate::ir::ExprKind::Path(path) => {
+                        record.template_params.iter().find(|p| p.name == path.name)
+                    }
+                    _ => None,
+                },
+                TemplateArg::Type(_) => None,
+            };
+            if let Some(parameter) = parameter {
+                let bound = self.bind_one(&parameter.kind.clone(), arg);
+                env.bindings.insert(parameter.name.clone(), bound);
+                continue;
+            }
+            let same = match (pattern, arg) {
+                (TemplateArg::Type(a), TemplateArg::Type(b)) => {
+                    let (a, b) = (self.resolve_type(a), self.resolve_type(b));
+                    !matches!(a, Ty::Unknown(_)) && a == b
+                }
+                (TemplateArg::Value(a), TemplateArg::Value(b)) => {
+                    let (a, b) = (self.evaluate(a), self.evaluate(b));
+                    matches!((&a, &b), (Value::Int(x, _), Value::Int(y, _))
+                        if x.as_constant().is_some() && x.as_constant() == y.as_constant())
+                }
+                _ => false,
+            };
+            if !same {
+                return None;
+            }
+        }
+        Some(env)
+    }
+
+    fn lay_out(&mut self, record: &Arc<Record>, env: Rc<Env>) -> Ty {
+        let mut bound: Vec<String> = env.bindings.iter().map(|(k, v)| format!("{k}={v:?}")).collect();
+        bound.sort_unstable();
+        let key = format!("{}@{:?}<{}>", record.name, record.span, bound.join(","));
+        if let Some(ty) = self.layouts.get(&key) {
+            return ty.clone();
+        }
+        // A record that holds itself by value is not C++; the guard keeps broken code finite.
+        self.layouts.insert(key.clone(), Ty::Unknown(record.name.clone()));
+        let layout = self.within_env(Rc::clone(&env), |machine| machine.compute_layout(record, &env));
+        let ty = Ty::Record(Rc::new(layout));
+        self.layouts.insert(key, ty.clone());
+        ty
+    }
+
+    fn compute_layout(&mut self, record: &Arc<Record>, env: &Rc<Env>) -> Layout {
+        let mut fields = Vec::new();
+        let (mut end, mut align) = (Some(0u64), 1u64);
+        let mut place = |end: &mut Option<u64>, ty: &Ty, wanted: u64| -> Option<u64> {
+            align = align.max(wanted);
+            let at = end.map(|end| if record.union { 0 } else { end.next_multiple_of(wanted.max(1)) });
+            let after = at.zip(ty.constant_size()).and_then(|(at, size)| at.checked_add(size));
+            *end = after.map(|after| after.max(end.unwrap_or(0)));
+            at
+        };
+        for base in &record.bases {
+            let ty = self.resolve_type(base);
+            let at = place(&mut end, &ty, ty.align());
+            if let Ty::Record(layout) = &ty {
+                fields.extend(layout.fields.iter().map(|field| FieldLayout {
+                    name: field.name.clone(),
+                    ty: field.ty.clone(),
+                    offset: at.zip(field.offset).map(|(a, b)| a + b),
+                }));
+            }
+        }
+        for field in &record.fields {
+            let ty = self.resolve_type(&field.ty);
+            let written = field.align.as_ref().and_then(|e| self.constant(e));
+            let at = place(&mut end, &ty, ty.align().max(written.unwrap_or(1).clamp(1, 4096) as u64));
+            if field.bit_field {
+                end = None;
+            }
+            match &ty {
+                Ty::Record(inner) if field.name.is_empty() => {
+                    fields.extend(inner.fields.iter().map(|part| FieldLayout {
+                        name: part.name.clone(),
+                        ty: part.ty.clone(),
+                        offset: at.zip(part.offset).map(|(a, b)| a + b),
+                    }));
+                }
+                _ => fields.push(FieldLayout {
+                    name: field.name.clone(),
+                    ty,
+                    offset: at.filter(|_| !field.bit_field),
+                }),
+            }
+        }
+        let written = record.align.as_ref().and_then(|e| self.constant(e)).unwrap_or(1);
+        let align = align.max(written.clamp(1, 4096) as u64);
+        let size = end.map(|end| end.max(1).next_multiple_of(align));
+        Layout {
+            name: record.name.clone(),
+            size,
+            align,
+            fields,
+            record: Some(Arc::clone(record)),
+            env: Rc::clone(env),
+        }
+    }
+
+    /// Binds template parameters to explicit arguments, then defaults; what is left is unknown.
+    pub fn bind(&mut self, params: &[TemplateParam], args: Option<&[TemplateArg]>, outer: &Env) -> Env {
+        let mut env = Env { bindings: outer.bindings.clone() };
+        for (at, param) in params.iter().enumerate() {
+            let explicit = args.and_then(|args| args.get(at)).filter(|_| !param.pack);
+            if let Some(arg) = explicit {
+                let bound = self.bind_one(&param.kind, arg);
+                env.bindings.insert(param.name.clone(), bound);
+            } else {
+                env.bindings.remove(&param.name);
+            }
+        }
+        env
+    }
+
+    /// Fills parameters that are still free with their defaults, or with "not known".
+    pub fn bind_rest(&mut self, params: &[TemplateParam], env: Env) -> Env {
+        let mut env = env;
+        for param in params {
+            if env.bindings.contains_key(&param.name) || param.name.is_empty() {
+                continue;
+            }
+            let so_far = Rc::new(Env { bindings: env.bindings.clone() });
+            let bound = match &param.kind {
+                TemplateParamKind::Type(Some(ty)) => {
+                    Binding::Type(self.within_env(so_far, |machine| machine.resolve_type(ty)))
+                }
+                TemplateParamKind::Value(_, Some(expr)) if !param.pack => {
+                    Binding::Value(self.within_env(so_far, |machine| machine.evaluate(expr)))
+                }
+                TemplateParamKind::Value(..) if !param.pack => {
+                    let key = Key::Named(format!("template parameter {}", param.name));
+                    let name = param.name.to_string();
+                    let id = self.world.symbols.intern(key, |_| name, Origin::Given, None, None);
+                    Binding::Value(Value::Int(Int::symbol(id), Scalar::I32))
+                }
+                _ => Binding::Type(Ty::Unknown(param.name.clone())),
+            };
+            env.bindings.insert(param.name.clone(), bound);
+        }
+        env
+    }
+
+    /// One argument. The grammar cannot tell a type from a value by name: the parameter can.
+    fn bind_one(&mut self, kind: &TemplateParamKind, arg: &TemplateArg) -> Binding {
+        match (kind, arg) {
+            (TemplateParamKind::Value(..), TemplateArg::Value(expr)) => Binding::Value(self.evaluate(expr)),
+            (TemplateParamKind::Value(..), TemplateArg::Type(Type::Named(path))) => {
+                Binding::Value(self.lookup(path, NOWHERE))
+            }
+            (_, TemplateArg::Type(ty)) => Binding::Type(self.resolve_type(ty)),
+            (_, TemplateArg::Value(expr)) => match &expr.kind {
+                crate::ir::ExprKind::Path(path) => {
+                    Binding::Type(self.resolve_type(&Type::Named(path.clone())))
+                }
+                _ => Binding::Value(self.evaluate(expr)),
+            },
+        }
+    }
+
+    /// Runs `work` in a frame that only has these template parameters.
+    pub fn within_env<R>(&mut self, env: Rc<Env>, work: impl FnOnce(&mut Self) -> R) -> R {
+        let frame = Frame {
+            function: nothing(),
+            slots: Vec::new(),
+            env,
+            this: None,
+            result: Value::Undefined,
+            returned: super::lanes::Bits::NONE,
+        };
+        self.state.frames.push(frame);
+        let result = work(self);
+        self.state.frames.pop();
+        result
+    }
+
+    /// What a name that is not a local variable stands for.
+    pub fn lookup(&mut self, path: &Path, span: Span) -> Value {
+        if self.lookup_depth > LOOKUP_DEPTH {
+            return self.unseen(path, span);
+        }
+        self.lookup_depth += 1;
+        let value = self.lookup_value(path, span);
+        self.lookup_depth -= 1;
+        value.unwrap_or_else(|| self.unseen(path, span))
+    }
+
+    /// A name that is not visible is a constant, a macro or a global: the same for every thread.
+    fn unseen(&mut self, path: &Path, _span: Span) -> Value {
+        let name = path.name.to_string();
+        let key = Key::Named(format!("name {}", qualified(path)));
+        let id = self.world.symbols.intern(key, |_| name, Origin::Given, None, None);
+        Value::Int(Int::symbol(id), Scalar::I32)
+    }
+
+    fn lookup_value(&mut self, path: &Path, span: Span) -> Option<Value> {
+        let name = &path.name;
+        if let Some((owner, args)) = path.qualifiers.last() {
+            let args = (!args.is_empty()).then(|| args.clone());
+            let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args };
+            if let Some(Ty::Record(layout)) = self.named_record(&owner)
+                && let Some(record) = layout.record.clone()
+            {
+                let env =
+                    self.bind_rest(&record.template_params, Env { bindings: layout.env.bindings.clone() });
+                if let Some(value) = self.static_member(&record, Rc::new(env), name) {
+                    return Some(value);
+                }
+            }
+            if matches!((&**owner_name(path), &**name), ("std", "numeric_limits")) {
+                return None;
+            }
+        } else {
+            if let Some(binding) = self.env().bindings.get(name) {
+                return match binding {
+                    Binding::Value(value) => Some(value.clone()),
+                    Binding::Type(_) => None,
+                };
+            }
+            if let Some(owner) = self.frame().and_then(|frame| frame.function.owner.clone()) {
+                let env = self.env();
+                for record in self.program.records(&owner).to_vec() {
+                    if let Some(value) = self.static_member(&record, Rc::clone(&env), name) {
+                        return Some(value);
+                    }
+                }
+            }
+        }
+        match &**name {
+            "warpSize" => return Some(Value::int(32)),
+            "INT_MAX" => return Some(Value::int(i64::from(i32::MAX))),
+            "CHAR_BIT" => return Some(Value::int(8)),
+            _ => {}
+        }
+        if let Some(variable) = self.program.variable(name).cloned() {
+            return Some(self.file_scope_variable(&variable, span));
+        }
+        if !self.program.functions(name).is_empty() {
+            return Some(Value::Function(Rc::new(path.clone())));
+        }
+        None
+    }
+
+    fn static_member(&mut self, record: &Arc<Record>, env: Rc<Env>, name: &Name) -> Option<Value> {
+        let constant = record.constants.iter().find(|c| c.name == *name)?.clone();
+        let init = constant.init?;
+        let value = self.within_env(env, |machine| machine.member_scope(record, |m| m.evaluate(&init)));
+        let ty = self.resolve_type(&constant.ty);
+        Some(self.convert(value, &ty))
+    }
+
+    /// Lets unqualified names find the record's own constants and typedefs.
+    fn member_scope<R>(&mut self, record: &Arc<Record>, work: impl FnOnce(&mut Self) -> R) -> R {
+        if let Some(frame) = self.state.frames.last_mut() {
+            let mut function = (*frame.function).clone();
+            function.owner = Some(record.name.clone());
+            frame.function = Arc::new(function);
+        }
+        work(self)
+    }
+
+    /// A file-scope variable as a value: constants by their initialiser, arrays as memory.
+    pub fn file_scope_variable(&mut self, variable: &Arc<Declaration>, span: Span) -> Value {
+        if matches!(variable.storage, Storage::Shared | Storage::DynamicShared) {
+            return Value::Pointer(self.shared_variable(variable));
+        }
+        let ty = self.resolve_type(&variable.ty);
+        if variable.constant
+            && !matches!(ty, Ty::Array(..))
+            && let Some(init) = &variable.init
+        {
+            let value = self.within_env(Rc::default(), |machine| machine.evaluate(init));
+            return self.convert(value, &ty);
+        }
+        match &ty {
+            Ty::Array(..) | Ty::Record(_) => {
+                let pointer = self.named_global(&variable.name, &ty);
+                Value::Pointer(pointer)
+            }
+            _ => {
+                let what = Unknown::new(
+                    Reason::DataDependent,
+                    span,
+                    format!("`{}` is set at run time", variable.name),
+                );
+                self.unknown_of(&ty, Variation::Uniform, &variable.name, &what)
+            }
+        }
+    }
+
+    /// A pointer to the memory known by this name, the same object each time.
+    pub fn named_global(&mut self, name: &Name, ty: &Ty) -> Pointer {
+        let known = self.objects.iter().position(|o| o.kind == ObjectKind::Global && o.name == *name);
+        let object = match known {
+            Some(at) => super::value::ObjectId(at as u32),
+            None => self.global_object(name.clone()),
+        };
+        Pointer { target: Target::Memory(object, Offset::Known(Int::constant(0))), pointee: ty.clone() }
+    }
+
+    /// A value of this type of which only the variation is known. Integers that are the same for
+    /// every thread become symbols named `name`.
+    pub fn unknown_of(&mut self, ty: &Ty, variation: Variation, name: &str, why: &Unknown) -> Value {
+        match ty {
+            Ty::Scalar(scalar) if scalar.is_integer() && variation == Variation::Uniform => {
+                let id = self.world.symbols.fresh(
+                    name.to_string(),
+                    Origin::Given,
+                    low_of(*scalar),
+                    high_of(*scalar),
+                );
+                Value::Int(Int::symbol(id), *scalar)
+            }
+            Ty::Pointer(inner) if variation == Variation::Uniform => {
+                let object = self.global_object(name.into());
+                let target = Target::Memory(object, Offset::Known(Int::constant(0)));
+                Value::Pointer(Pointer { target, pointee: (**inner).clone() })
+            }
+            _ => Value::Opaque(variation, why.clone()),
+        }
+    }
+
+    /// A number, if the expression is one that is known here.
+    pub fn constant(&mut self, expr: &crate::ir::Expr) -> Option<i64> {
+        match self.evaluate(expr) {
+            Value::Int(int, _) => int.as_constant(),
+            _ => None,
+        }
+    }
+}
+
+/// The least value of an integer type, when that tells something.
+#[must_use]
+pub fn low_of(scalar: Scalar) -> Option<i64> {
+    scalar.is_unsigned().then_some(0)
+}
+
+/// The greatest value of an integer type, when that tells something.
+#[must_use]
+pub fn high_of(scalar: Scalar) -> Option<i64> {
+    match scalar {
+        Scalar::Bool => Some(1),
+        Scalar::I8 => Some(127),
+        Scalar::U8 => Some(255),
+        Scalar::I16 => Some(32767),
+        Scalar::U16 => Some(65535),
+        _ => None,
+    }
+}
+
+/// The path with its qualifiers, for keys and messages.
+#[must_use]
+pub fn qualified(path: &Path) -> String {
+    let mut text: String = path.qualifiers.iter().map(|(name, _)| format!("{name}::")).collect();
+    text.push_str(&path.name);
+    text
+}
+
+fn owner_name(path: &Path) -> &Name {
+    path.qualifiers.last().map_or(&path.name, |(name, _)| name)
+}
+
+/// A span for values that come from no place in the text.
+pub const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
+
+/// A function without anything, for frames that only hold template parameters.
+fn nothing() -> Arc<Function> {
+    static NOTHING: OnceLock<Arc<Function>> = OnceLock::new();
+    Arc::clone(NOTHING.get_or_init(|| {
+        Arc::new(Function {
+            name: "".into(),
+            owner: None,
+            owner_params: Vec::new(),
+            kind: FunctionKind::Host,
+            template_params: Vec::new(),
+            specialization: Vec::new(),
+            params: Vec::new(),
+            return_type: Type::Void,
+            locals: Vec::new(),
+            body: None,
+            launch_bounds: Vec::new(),
+            block_directive: None,
+            damaged: false,
+            mentions: Mentions::default(),
+            name_span: NOWHERE,
+            span: NOWHERE,
+        })
+    }))
+}

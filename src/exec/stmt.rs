@@ -1,0 +1,548 @@
+//! Running statements under a set of active threads.
+//!
+//! A decided condition splits the set and nothing is copied: writes only reach active threads. An
+//! undecided one runs both branches from copies of the state and joins them.
+
+use super::condition::Truth;
+use super::lanes::Bits;
+use super::machine::{LoopMask, Machine, Slot, State};
+use super::symbol::{Origin, SymbolId};
+use super::types::Ty;
+use super::value::{Reason, Unknown, Value};
+use crate::ir::{Case, Declaration, Expr, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::source::Span;
+use crate::trace::{Split, SplitKind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How two copies of the state are joined.
+#[derive(Clone, Debug)]
+pub enum Join {
+    /// The same unknown choice for every thread.
+    Uniform(SymbolId, Unknown),
+    /// Any thread may have come either way.
+    Varying(Unknown),
+}
+
+impl Machine<'_> {
+    /// Runs statements until no thread is active.
+    pub fn run(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            if self.state.active.is_empty() || !self.step(stmt.span) {
+                return;
+            }
+            self.run_stmt(stmt);
+        }
+    }
+
+    fn run_stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Expr(expr) => self.discard(expr),
+            StmtKind::Declare(declarations) => {
+                for declaration in declarations {
+                    self.declare(declaration);
+                }
+            }
+            StmtKind::Block(body) => self.run(body),
+            StmtKind::If { cond, then, otherwise } => {
+                let value = self.evaluate(cond);
+                self.branch(&value, cond.span, then, otherwise);
+            }
+            StmtKind::Loop { cond, body, step, body_first } => {
+                self.run_loop(cond.as_ref(), body, step.as_ref(), *body_first, stmt.span);
+            }
+            StmtKind::Switch { value, cases } => self.run_switch(value, cases, stmt.span),
+            StmtKind::Return(value) => self.run_return(value.as_ref()),
+            StmtKind::Break => self.leave_loop(true),
+            StmtKind::Continue => self.leave_loop(false),
+            StmtKind::Unsupported(what, inner) => {
+                let why = Unknown::new(Reason::Unsupported, stmt.span, *what);
+                self.run_doubtful(inner, why);
+            }
+            StmtKind::Damaged => {
+                // What was lost may have changed anything; the sites before and after it stand.
+                let why = Unknown::new(Reason::Damaged, stmt.span, "a statement that did not parse");
+                self.assume(format!(
+                    "the statement that did not parse at `{}` changes nothing here",
+                    why.detail
+                ));
+            }
+        }
+    }
+
+    /// Runs a branch of which it is not known whether it runs, for its sites alone.
+    fn run_doubtful(&mut self, body: &[Stmt], why: Unknown) {
+        if body.is_empty() {
+            return;
+        }
+        let before = self.state.clone();
+        let (active, doubt) = (before.active, before.doubt.clone());
+        self.state.doubt.get_or_insert_with(|| why.clone());
+        self.run(body);
+        self.join(before, Join::Varying(why));
+        (self.state.active, self.state.doubt) = (active, doubt);
+    }
+
+    /// Declares a variable.
+    pub fn declare(&mut self, declaration: &Declaration) {
+        let slot = match declaration.storage {
+            Storage::Shared | Storage::DynamicShared => {
+                let pointer = self.shared_variable(declaration);
+                Slot { ty: pointer.pointee.clone(), value: Value::Pointer(pointer), reference: true }
+            }
+            _ => self.declare_automatic(declaration),
+        };
+        let frame = self.top();
+        self.note_write(frame, declaration.local);
+        self.set_slot(declaration.local, slot);
+    }
+
+    /// Puts a variable into the innermost frame.
+    pub fn set_slot(&mut self, local: LocalId, slot: Slot) {
+        if let Some(frame) = self.state.frames.last_mut()
+            && let Some(place) = frame.slots.get_mut(local.0 as usize)
+        {
+            *place = slot;
+        }
+    }
+
+    fn declare_automatic(&mut self, declaration: &Declaration) -> Slot {
+        if let Type::Reference(inner) = &declaration.ty {
+            let target = declaration.init.as_ref().map(|init| self.locate(init));
+            match target {
+                Some(Ok(pointer)) => {
+                    let pointee = match self.resolve_type(inner) {
+                        Ty::Unknown(_) => pointer.pointee.clone(),
+                        ty => ty,
+                    };
+                    let pointer = super::value::Pointer { pointee: pointee.clone(), ..pointer };
+                    return Slot { value: Value::Pointer(pointer), ty: pointee, reference: true };
+                }
+                // A reference to a temporary is a variable.
+                _ => {
+                    let value =
+                        declaration.init.as_ref().map_or(Value::Undefined, |init| self.evaluate(init));
+                    let ty = self.resolve_type(inner);
+                    return Slot { value, ty, reference: false };
+                }
+            }
+        }
+        let declared = self.resolve_type(&declaration.ty);
+        let Some(init) = &declaration.init else {
+            return Slot { value: Value::Undefined, ty: declared, reference: false };
+        };
+        let value = self.initial(init, &declared);
+        let ty = match (&declared, &value) {
+            (Ty::Unknown(name), _) if &**name == "auto" => self.type_of(init),
+            (Ty::Pointer(inner), Value::Pointer(pointer)) if matches!(**inner, Ty::Unknown(_)) => {
+                Ty::Pointer(Rc::new(pointer.pointee.clone()))
+            }
+            _ => declared,
+        };
+        let value = self.convert(value, &ty);
+        Slot { value, ty, reference: false }
+    }
+
+    /// `if`: the value of the condition decides what runs.
+    pub fn branch(&mut self, value: &Value, span: Span, then: &[Stmt], otherwise: &[Stmt]) {
+        let condition = self.condition_of(value, span);
+        let truth = self.truth(&condition, only_leaves(then));
+        self.fork(
+            &truth,
+            span,
+            &mut |machine, side| machine.run(if side { then } else { otherwise }),
+            [then.is_empty(), otherwise.is_empty()],
+        );
+    }
+
+    /// Runs both sides of a condition as far as it lets threads through. `empty` says of each
+    /// side (holds, fails) whether nothing happens there.
+    pub fn fork(
+        &mut self,
+        truth: &Truth,
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+        empty: [bool; 2],
+    ) {
+        self.next_split += 1;
+        let id = self.next_split;
+        let before = self.state.active;
+        if truth.decided {
+            let kind = |_: &Bits| SplitKind::Known;
+            self.run_side(id, span, true, before.and(&truth.can_hold), kind, run);
+            let rest = self.state.active;
+            let other = before.minus(&truth.can_hold);
+            self.state.active = other;
+            self.run_side(id, span, false, other, kind, run);
+            self.state.active = self.state.active.or(&rest);
+            return;
+        }
+        if let Some((taken, words)) = &truth.guard
+            && !truth.mixed
+        {
+            return self.run_guard(id, truth, *taken, words, span, run, empty);
+        }
+        let why = truth.why.clone().unwrap_or_else(|| {
+            Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
+        });
+        let start = self.state.clone();
+        let marks = self.state.assumptions.len();
+        if let Some((_, words)) = &truth.guard {
+            words.iter().for_each(|w| self.assume(Arc::clone(w)));
+        }
+        let data = |_: &Bits| if truth.differs { SplitKind::Guard(String::new()) } else { SplitKind::Data };
+        self.enter_side(truth.holds, &truth.can_hold, &why);
+        self.state.facts.extend(truth.equality);
+        let side = self.state.active;
+        let split = !truth.uniform;
+        if split {
+            self.run_side(id, span, true, side, data, run);
+        } else {
+            run(self, true);
+        }
+        self.state.facts.truncate(start.facts.len());
+        self.state.assumptions.truncate(marks.max(start.assumptions.len()));
+        let all_stayed = self.state.active == side;
+        let start_doubt = start.doubt.clone();
+        let held = std::mem::replace(&mut self.state, start);
+        self.enter_side(truth.fails, &truth.can_fail, &why);
+        let side = self.state.active;
+        if split {
+            self.run_side(id, span, false, side, data, run);
+        } else {
+            run(self, false);
+        }
+        let join = if truth.uniform {
+            let name = "the side of a condition".to_string();
+            Join::Uniform(self.world.symbols.fresh(name, Origin::Choice, Some(0), Some(1)), why)
+        } else {
+            Join::Varying(why)
+        };
+        let all_stayed = all_stayed && self.state.active == side;
+        self.join(held, join);
+        if all_stayed {
+            (self.state.active, self.state.doubt) = (before, start_doubt);
+        }
+    }
+
+    fn enter_side(&mut self, exact: Option<Bits>, possible: &Bits, why: &Unknown) {
+        match exact {
+            Some(bits) => self.state.active = self.state.active.and(&bits),
+            None => {
+                self.state.active = self.state.active.and(possible);
+                self.state.doubt.get_or_insert_with(|| why.clone());
+            }
+        }
+    }
+
+    /// A bounds guard: the side an interior block takes decides what follows; the other side is
+    /// run for its sites alone.
+    #[allow(clippy::too_many_arguments)]
+    fn run_guard(
+        &mut self,
+        id: u32,
+        truth: &Truth,
+        taken: bool,
+        words: &[Arc<str>],
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+        empty: [bool; 2],
+    ) {
+        let before = self.state.active;
+        let hold = match (taken, truth.holds, truth.fails) {
+            (true, Some(bits), _) => bits,
+            (false, _, Some(bits)) => Bits::all(self.shape()).minus(&bits),
+            (true, None, _) => truth.can_hold,
+            (false, _, None) => Bits::NONE,
+        };
+        let text = words.join("; ");
+        let kind = |_: &Bits| if truth.differs { SplitKind::Guard(text.clone()) } else { SplitKind::Data };
+        // The side that an interior block does not enter.
+        let idle = if before.and(&hold).is_empty() {
+            Some(true)
+        } else if before.minus(&hold).is_empty() {
+            Some(false)
+        } else {
+            None
+        };
+        if let Some(side) = idle.filter(|side| !empty[usize::from(!side)]) {
+            let start = self.state.clone();
+            let why = truth
+                .why
+                .clone()
+                .unwrap_or_else(|| Unknown::new(Reason::DataDependentMask, span, text.clone()));
+            self.state.doubt.get_or_insert(why);
+            let active = self.state.active;
+            self.run_side(id, span, side, active, kind, run);
+            self.state = start;
+        }
+        let marks = self.state.assumptions.len();
+        let writes = self.writes;
+        for word in words {
+            self.assume(Arc::clone(word));
+        }
+        self.state.active = before.and(&hold);
+        let side = self.state.active;
+        self.run_side(id, span, true, side, kind, run);
+        let rest = self.state.active;
+        self.state.active = before.minus(&hold);
+        let side = self.state.active;
+        self.run_side(id, span, false, side, kind, run);
+        self.state.active = self.state.active.or(&rest);
+        // What follows rests on the guard only if taking it changed something.
+        let changed = self.state.active != before || self.writes != writes;
+        if !changed && self.state.assumptions.len() > marks {
+            self.state.assumptions.truncate(marks);
+        }
+    }
+
+    fn run_side(
+        &mut self,
+        id: u32,
+        span: Span,
+        branch: bool,
+        taken: Bits,
+        kind: impl Fn(&Bits) -> SplitKind,
+        run: &mut dyn FnMut(&mut Self, bool),
+    ) {
+        let before = self.state.active;
+        self.state.active = taken;
+        if taken.is_empty() {
+            return;
+        }
+        let whole = self.everyone().minus(&taken).is_empty();
+        let kind = kind(&taken);
+        let split = !(whole && kind == SplitKind::Known);
+        if split {
+            self.splits.push(Split { id, span, branch, taken, before, kind });
+        }
+        run(self, branch);
+        if split {
+            self.splits.pop();
+        }
+    }
+
+    /// Joins the present state with another that started from the same one. The doubt about
+    /// the active threads ends with the branch, unless the branches end with different ones.
+    pub fn join(&mut self, held: State, how: Join) {
+        if held.active.is_empty() && !matches!(how, Join::Varying(_)) {
+            return;
+        }
+        if self.state.active.is_empty() && !matches!(how, Join::Varying(_)) {
+            self.state = held;
+            return;
+        }
+        let why = match &how {
+            Join::Uniform(_, why) | Join::Varying(why) => why.clone(),
+        };
+        for (at, frame) in held.frames.into_iter().enumerate() {
+            for (number, slot) in frame.slots.into_iter().enumerate() {
+                let Some(here) = self.state.frames.get(at).and_then(|f| f.slots.get(number)) else {
+                    continue;
+                };
+                if here.value == slot.value {
+                    continue;
+                }
+                let failed = here.value.clone();
+                let value = self.join_values(&slot.value, &failed, &how);
+                if let Some(place) = self.state.frames.get_mut(at).and_then(|f| f.slots.get_mut(number)) {
+                    if matches!(place.value, Value::Undefined) {
+                        place.ty = slot.ty;
+                        place.reference = slot.reference;
+                    }
+                    place.value = value;
+                }
+            }
+            let Some(here) = self.state.frames.get(at).map(|f| f.result.clone()) else { continue };
+            let result =
+                if here == frame.result { here } else { self.join_values(&frame.result, &here, &how) };
+            if let Some(place) = self.state.frames.get_mut(at) {
+                place.result = result;
+                place.returned = place.returned.and(&frame.returned);
+            }
+        }
+        if held.active != self.state.active {
+            self.state.doubt.get_or_insert(why);
+        }
+        self.state.active = self.state.active.or(&held.active);
+        self.state.exited = self.state.exited.and(&held.exited);
+        for (here, there) in self.state.loops.iter_mut().zip(&held.loops) {
+            here.broken = here.broken.and(&there.broken);
+            here.continued = here.continued.and(&there.continued);
+        }
+        for text in held.assumptions {
+            if !self.state.assumptions.contains(&text) {
+                self.state.assumptions.push(text);
+            }
+        }
+    }
+
+    fn join_values(&mut self, held: &Value, failed: &Value, how: &Join) -> Value {
+        match how {
+            Join::Uniform(choice, _) => self.choose(held, failed, *choice),
+            Join::Varying(why) => match (held, failed) {
+                (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
+                _ => match self.lost(held, failed) {
+                    Value::Opaque(variation, _) => Value::Opaque(variation, why.clone()),
+                    other => other,
+                },
+            },
+        }
+    }
+
+    fn run_return(&mut self, value: Option<&Expr>) {
+        if let Some(expr) = value {
+            let ty = self.frame().filter(|_| !self.in_lambda).map(|f| f.function.return_type.clone());
+            let returned = match ty {
+                Some(Type::Reference(_)) => self
+                    .locate(expr)
+                    .map_or_else(|why| Value::Opaque(super::value::Variation::Maybe, why), Value::Pointer),
+                Some(ty) => {
+                    let ty = self.resolve_type(&ty);
+                    let value = self.initial(expr, &ty);
+                    self.convert(value, &ty)
+                }
+                None => self.evaluate(expr),
+            };
+            let active = self.state.active;
+            let old = self.frame().map_or(Value::Undefined, |f| f.result.clone());
+            let result = self.blend(&returned, &old, &active);
+            if let Some(frame) = self.state.frames.last_mut() {
+                frame.result = result;
+            }
+        }
+        let active = self.state.active;
+        let depth = self.state.frames.len();
+        // Threads that leave the kernel are not waited for.
+        if depth > 1 || self.in_lambda {
+            self.note_departure();
+        }
+        if let Some(frame) = self.state.frames.last_mut() {
+            frame.returned = frame.returned.or(&active);
+        }
+        if depth == 1 && !self.in_lambda {
+            self.state.exited = self.state.exited.or(&active);
+        }
+        self.state.active = Bits::NONE;
+    }
+
+    fn leave_loop(&mut self, for_good: bool) {
+        self.note_departure();
+        let active = self.state.active;
+        if let Some(mask) = self.state.loops.last_mut() {
+            if for_good {
+                mask.broken = mask.broken.or(&active);
+            } else {
+                mask.continued = mask.continued.or(&active);
+            }
+        }
+        self.state.active = Bits::NONE;
+    }
+
+    fn run_switch(&mut self, value: &Expr, cases: &[Case], span: Span) {
+        let value = self.evaluate(value);
+        let before = self.state.active;
+        self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
+        self.run_cases(&value, cases, span, &before);
+        if let Some(mask) = self.state.loops.pop() {
+            self.state.active = self.state.active.or(&mask.broken);
+            // `continue` inside a switch belongs to the loop around it.
+            if let Some(outer) = self.state.loops.last_mut() {
+                outer.continued = outer.continued.or(&mask.continued);
+            }
+        }
+    }
+
+    /// Each case is entered by the threads that match it and those that fall into it.
+    fn run_cases(&mut self, value: &Value, cases: &[Case], span: Span, before: &Bits) {
+        let mut waiting = *before;
+        let mut inside = Bits::NONE;
+        let mut unknown = Vec::new();
+        for (at, case) in cases.iter().enumerate() {
+            let entering = match &case.value {
+                None => Bits::NONE,
+                Some(label) => {
+                    let label = self.evaluate(label);
+                    let matches = self.binary(crate::ir::BinaryOp::Eq, value, &label, span);
+                    let condition = self.condition_of(&matches, span);
+                    let truth = self.truth(&condition, false);
+                    if !truth.decided {
+                        unknown.push((at, truth));
+                        continue;
+                    }
+                    truth.can_hold.and(&waiting)
+                }
+            };
+            waiting = waiting.minus(&entering);
+            self.state.active = inside.or(&entering);
+            if unknown.is_empty() {
+                self.run(&case.body);
+                inside = self.state.active;
+            }
+        }
+        if unknown.is_empty() {
+            // `default` may stand anywhere; it takes whoever matched nothing.
+            if let Some(at) = cases.iter().position(|case| case.value.is_none()) {
+                self.state.active = waiting;
+                for case in &cases[at..] {
+                    self.run(&case.body);
+                }
+                self.state.active = self.state.active.or(&inside);
+            } else {
+                self.state.active = inside.or(&waiting);
+            }
+            return;
+        }
+        self.run_unknown_cases(cases, unknown, before, span);
+    }
+
+    /// Not known which case: each is run from a copy and joined.
+    fn run_unknown_cases(&mut self, cases: &[Case], unknown: Vec<(usize, Truth)>, before: &Bits, span: Span) {
+        self.state.active = *before;
+        let start = self.state.clone();
+        let mut joined: Option<State> = None;
+        let entries = unknown
+            .into_iter()
+            .map(|(at, truth)| (at, Some(truth)))
+            .chain(cases.iter().position(|case| case.value.is_none()).map(|at| (at, None)));
+        for (at, truth) in entries {
+            self.state = start.clone();
+            let uniform = truth.as_ref().is_none_or(|t| t.uniform);
+            let why = Unknown::new(Reason::DataDependentMask, span, "which case of a switch is taken");
+            if !uniform {
+                self.state.doubt.get_or_insert_with(|| why.clone());
+            }
+            self.state.facts.extend(truth.and_then(|t| t.equality));
+            for case in &cases[at..] {
+                self.run(&case.body);
+            }
+            self.state.facts.truncate(start.facts.len());
+            if let Some(mask) = self.state.loops.last_mut() {
+                self.state.active = self.state.active.or(&mask.broken);
+                mask.broken = Bits::NONE;
+            }
+            if let Some(held) = joined.take() {
+                let how = if uniform {
+                    let name = "the case of a switch".to_string();
+                    Join::Uniform(self.world.symbols.fresh(name, Origin::Choice, Some(0), Some(1)), why)
+                } else {
+                    Join::Varying(why)
+                };
+                self.join(held, how);
+            }
+            joined = Some(std::mem::replace(&mut self.state, start.clone()));
+        }
+        if let Some(state) = joined {
+            self.state = state;
+        }
+    }
+}
+
+/// Whether a branch does nothing but leave.
+fn only_leaves(body: &[Stmt]) -> bool {
+    body.last().is_some_and(|last| match &last.kind {
+        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::Block(inner) => only_leaves(inner),
+        _ => false,
+    })
+}

@@ -1,0 +1,139 @@
+//! Unknown numbers that are the same for every thread of the block.
+//!
+//! A kernel parameter, `blockIdx.x`, a loop counter, a value read from a uniform address: each
+//! is a symbol. The same expression over the same symbols is the same symbol, so that it
+//! cancels in differences between lanes.
+
+use super::lanes::gcd;
+use rustc_hash::FxHashMap;
+
+/// A symbol of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SymbolId(pub u32);
+
+/// What a symbol stands for. The order is the order in which a bounds guard lets one outgrow the
+/// other: in `blockIdx.x * 32 + k * 8 < n`, an interior block has `n` larger than any of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Origin {
+    /// Which side of an undecided uniform condition was taken: 0 or 1.
+    Choice,
+    /// The iteration number of a loop.
+    Loop,
+    /// `blockIdx`
+    BlockIndex,
+    /// `gridDim`
+    GridSize,
+    /// Anything given at run time: a parameter, a value from memory, and what is computed of it.
+    Given,
+}
+
+/// What is known of a symbol.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// For messages: `n`, `blockIdx.x`, `width / 4`.
+    pub name: String,
+    /// What it stands for.
+    pub origin: Origin,
+    /// The least value, if known.
+    pub low: Option<i64>,
+    /// The greatest value, if known.
+    pub high: Option<i64>,
+    /// For a product: its factors, sorted; for any other symbol, itself.
+    pub factors: Vec<SymbolId>,
+}
+
+/// What makes two symbols the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// A parameter or built-in, by name.
+    Named(String),
+    /// A product of symbols, sorted.
+    Product(Vec<SymbolId>),
+    /// An operator applied to two uniform values (constant and terms each).
+    Operation(&'static str, Vec<(u32, i64)>, Vec<(u32, i64)>),
+    /// Like no other.
+    Fresh(u32),
+}
+
+/// All symbols of one run.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    list: Vec<Symbol>,
+    by_key: FxHashMap<Key, SymbolId>,
+    fresh: u32,
+}
+
+impl Symbols {
+    /// The symbol's facts.
+    #[must_use]
+    pub fn get(&self, id: SymbolId) -> &Symbol {
+        &self.list[id.0 as usize]
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The symbol for `key`, made on first use.
+    pub fn intern(
+        &mut self,
+        key: Key,
+        name: impl FnOnce(&Symbols) -> String,
+        origin: Origin,
+        low: Option<i64>,
+        high: Option<i64>,
+    ) -> SymbolId {
+        if let Some(&id) = self.by_key.get(&key) {
+            return id;
+        }
+        let id = SymbolId(self.list.len() as u32);
+        let name = name(self);
+        self.list.push(Symbol { name, origin, low, high, factors: vec![id] });
+        self.by_key.insert(key, id);
+        id
+    }
+
+    /// A symbol like no other.
+    pub fn fresh(&mut self, name: String, origin: Origin, low: Option<i64>, high: Option<i64>) -> SymbolId {
+        self.fresh += 1;
+        let key = Key::Fresh(self.fresh);
+        self.intern(key, |_| name, origin, low, high)
+    }
+
+    /// The product of two symbols.
+    pub fn product(&mut self, a: SymbolId, b: SymbolId) -> SymbolId {
+        let mut factors = self.get(a).factors.clone();
+        factors.extend(&self.get(b).factors);
+        factors.sort_unstable();
+        let origin = self.get(a).origin.max(self.get(b).origin);
+        let nonnegative = [a, b].iter().all(|&s| self.get(s).low.is_some_and(|low| low >= 0));
+        let high = match (self.get(a).high, self.get(b).high) {
+            (Some(x), Some(y)) if nonnegative => x.checked_mul(y),
+            _ => None,
+        };
+        let names = |symbols: &Symbols| {
+            factors.iter().map(|&f| symbols.get(f).name.clone()).collect::<Vec<_>>().join(" * ")
+        };
+        let id = self.intern(Key::Product(factors.clone()), names, origin, nonnegative.then_some(0), high);
+        self.list[id.0 as usize].factors = factors;
+        id
+    }
+}
+
+/// Least common multiple, saturating; `lcm(0, n)` is `n`.
+#[must_use]
+pub fn lcm(a: u64, b: u64) -> u64 {
+    match gcd(a, b) {
+        0 => 0,
+        _ if a == 0 || b == 0 => a.max(b),
+        divisor => (a / divisor).saturating_mul(b),
+    }
+}

@@ -1,0 +1,252 @@
+//! What does a type mean here: sizes, alignment, members?
+//!
+//! Sizes are bytes. A length may hold symbols (`T tile[N][N + 1]` with `N` not known), so a
+//! size is an [`Int`]; member offsets are known numbers or not known at all.
+
+use super::int::Int;
+use super::value::Value;
+use crate::ir::{Name, Record, Scalar};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A type with its template parameters and names resolved.
+#[derive(Clone, Debug)]
+pub enum Ty {
+    /// `void`
+    Void,
+    /// A scalar.
+    Scalar(Scalar),
+    /// A type of known size whose values are not followed: `half`, `__nv_bfloat16`, fp8.
+    Sized {
+        /// Its name.
+        name: Name,
+        /// Bytes.
+        size: u64,
+        /// Bytes.
+        align: u64,
+    },
+    /// A struct, class, union or CUDA vector type.
+    Record(Rc<Layout>),
+    /// `T*`
+    Pointer(Rc<Ty>),
+    /// `T[n]`; `None` for `T[]`.
+    Array(Rc<Ty>, Option<Int>),
+    /// Not known, with its name as written.
+    Unknown(Name),
+}
+
+/// Where a record's members lie.
+#[derive(Debug)]
+pub struct Layout {
+    /// Its name.
+    pub name: Name,
+    /// Bytes; `None` when a member's size is not known.
+    pub size: Option<u64>,
+    /// Bytes.
+    pub align: u64,
+    /// Members in order, those of bases first.
+    pub fields: Vec<FieldLayout>,
+    /// What it was made from; `None` for built-in vector types.
+    pub record: Option<Arc<Record>>,
+    /// The template parameters it was made with.
+    pub env: Rc<Env>,
+}
+
+/// A member.
+#[derive(Debug)]
+pub struct FieldLayout {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Ty,
+    /// Bytes from the record's start.
+    pub offset: Option<u64>,
+}
+
+impl Layout {
+    /// The member of this name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&FieldLayout> {
+        self.fields.iter().find(|field| &*field.name == name)
+    }
+}
+
+impl PartialEq for Ty {
+    fn eq(&self, other: &Ty) -> bool {
+        match (self, other) {
+            (Ty::Void, Ty::Void) => true,
+            (Ty::Scalar(a), Ty::Scalar(b)) => a == b,
+            (Ty::Sized { name: a, .. }, Ty::Sized { name: b, .. }) => a == b,
+            (Ty::Record(a), Ty::Record(b)) => Rc::ptr_eq(a, b) || (a.name == b.name && a.size == b.size),
+            (Ty::Pointer(a), Ty::Pointer(b)) => a == b,
+            (Ty::Array(a, n), Ty::Array(b, m)) => a == b && n == m,
+            (Ty::Unknown(a), Ty::Unknown(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// What template parameters (and `using` names of a class) stand for.
+#[derive(Debug, Default)]
+pub struct Env {
+    /// By name.
+    pub bindings: FxHashMap<Name, Binding>,
+}
+
+/// What a template parameter stands for.
+#[derive(Clone, Debug)]
+pub enum Binding {
+    /// A type.
+    Type(Ty),
+    /// A value.
+    Value(Value),
+}
+
+impl Ty {
+    /// Bytes, as a number; `None` when not known or not constant.
+    #[must_use]
+    pub fn constant_size(&self) -> Option<u64> {
+        match self {
+            Ty::Void => Some(1),
+            Ty::Scalar(scalar) => Some(scalar.bytes()),
+            Ty::Sized { size, .. } => Some(*size),
+            Ty::Record(layout) => layout.size,
+            Ty::Pointer(_) => Some(8),
+            Ty::Array(element, Some(length)) => {
+                element.constant_size()?.checked_mul(u64::try_from(length.as_constant()?).ok()?)
+            }
+            Ty::Array(_, None) | Ty::Unknown(_) => None,
+        }
+    }
+
+    /// Alignment in bytes; 1 when not known.
+    #[must_use]
+    pub fn align(&self) -> u64 {
+        match self {
+            Ty::Void | Ty::Unknown(_) => 1,
+            Ty::Scalar(scalar) => scalar.bytes(),
+            Ty::Sized { align, .. } => *align,
+            Ty::Record(layout) => layout.align.max(1),
+            Ty::Pointer(_) => 8,
+            Ty::Array(element, _) => element.align(),
+        }
+    }
+
+    /// The innermost element type of an array.
+    #[must_use]
+    pub fn innermost(&self) -> &Ty {
+        match self {
+            Ty::Array(element, _) => element.innermost(),
+            other => other,
+        }
+    }
+
+    /// The type as a user would write it.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match self {
+            Ty::Void => "void".into(),
+            Ty::Scalar(scalar) => scalar_name(*scalar).into(),
+            Ty::Sized { name, .. } | Ty::Unknown(name) => name.to_string(),
+            Ty::Record(layout) => layout.name.to_string(),
+            Ty::Pointer(inner) => format!("{}*", inner.describe()),
+            Ty::Array(element, length) => {
+                let length = length.as_ref().and_then(Int::as_constant);
+                format!("{}[{}]", element.describe(), length.map_or(String::new(), |n| n.to_string()))
+            }
+        }
+    }
+}
+
+fn scalar_name(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::Bool => "bool",
+        Scalar::I8 => "char",
+        Scalar::U8 => "unsigned char",
+        Scalar::I16 => "short",
+        Scalar::U16 => "unsigned short",
+        Scalar::I32 => "int",
+        Scalar::U32 => "unsigned int",
+        Scalar::I64 => "long long",
+        Scalar::U64 => "unsigned long long",
+        Scalar::F32 => "float",
+        Scalar::F64 => "double",
+    }
+}
+
+/// The types CUDA defines beyond scalars, by name: vector types with members `x y z w`, and
+/// 16- and 8-bit floats. Sizes and alignment: CUDA C++ Programming Guide, "Built-in Vector Types".
+#[must_use]
+pub fn builtin(name: &str) -> Option<Ty> {
+    if let Some(scalar) = scalar_by_name(name) {
+        return Some(Ty::Scalar(scalar));
+    }
+    let sized = |name: &str, size| Ty::Sized { name: name.into(), size, align: size };
+    let half = |name: &str| sized(name, 2);
+    Some(match name {
+        "half" | "__half" | "half_t" | "__nv_bfloat16" | "nv_bfloat16" | "bfloat16_t" | "__half_raw" => {
+            half(name)
+        }
+        "__nv_fp8_e4m3" | "__nv_fp8_e5m2" | "__nv_fp8_storage_t" => sized(name, 1),
+        "half2" | "__half2" => vector(name, &half("half"), 2),
+        "__nv_bfloat162" | "nv_bfloat162" => vector(name, &half("nv_bfloat16"), 2),
+        "__nv_fp8x2_e4m3" | "__nv_fp8x2_e5m2" => sized(name, 2),
+        "__nv_fp8x4_e4m3" | "__nv_fp8x4_e5m2" => sized(name, 4),
+        "dim3" => vector(name, &Ty::Scalar(Scalar::U32), 3),
+        "cuComplex" | "cuFloatComplex" => vector("float2", &Ty::Scalar(Scalar::F32), 2),
+        "cuDoubleComplex" => vector("double2", &Ty::Scalar(Scalar::F64), 2),
+        _ => {
+            let lanes = name.chars().last()?.to_digit(10).filter(|n| (1..=4).contains(n))?;
+            let element = match &name[..name.len() - 1] {
+                "char" => Scalar::I8,
+                "uchar" => Scalar::U8,
+                "short" => Scalar::I16,
+                "ushort" => Scalar::U16,
+                "int" => Scalar::I32,
+                "uint" => Scalar::U32,
+                "long" | "longlong" => Scalar::I64,
+                "ulong" | "ulonglong" => Scalar::U64,
+                "float" => Scalar::F32,
+                "double" => Scalar::F64,
+                _ => return None,
+            };
+            vector(name, &Ty::Scalar(element), lanes as usize)
+        }
+    })
+}
+
+fn vector(name: &str, element: &Ty, lanes: usize) -> Ty {
+    let bytes = element.constant_size().unwrap_or(4);
+    let size = bytes * lanes as u64;
+    let align = if lanes == 3 { bytes } else { size.min(16) };
+    let fields = ["x", "y", "z", "w"][..lanes]
+        .iter()
+        .enumerate()
+        .map(|(i, name)| FieldLayout {
+            name: (*name).into(),
+            ty: element.clone(),
+            offset: Some(i as u64 * bytes),
+        })
+        .collect();
+    let (name, env) = (name.into(), Rc::default());
+    Ty::Record(Rc::new(Layout { name, size: Some(size), align, fields, record: None, env }))
+}
+
+/// Names of integer types that headers usually define.
+fn scalar_by_name(name: &str) -> Option<Scalar> {
+    Some(match name {
+        "bool" => Scalar::Bool,
+        "char" | "int8_t" | "schar" => Scalar::I8,
+        "uchar" | "uint8_t" | "u8" | "Byte" | "byte" => Scalar::U8,
+        "short" | "int16_t" => Scalar::I16,
+        "ushort" | "uint16_t" | "u16" => Scalar::U16,
+        "int" | "int32_t" | "i32" => Scalar::I32,
+        "uint" | "uint32_t" | "u32" => Scalar::U32,
+        "long" | "int64_t" | "ptrdiff_t" | "ssize_t" | "intptr_t" | "i64" => Scalar::I64,
+        "ulong" | "uint64_t" | "size_t" | "uintptr_t" | "u64" | "CUdeviceptr" => Scalar::U64,
+        "float" | "float_t" => Scalar::F32,
+        "double" | "double_t" => Scalar::F64,
+        _ => return None,
+    })
+}

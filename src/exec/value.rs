@@ -1,0 +1,278 @@
+//! What an expression evaluates to.
+
+use super::int::Int;
+use super::lanes::Bits;
+use super::types::Ty;
+use crate::ir::{Lambda, LocalId, Name, Path, Scalar};
+use crate::source::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Why something is not known: one of a short list, so that they can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reason {
+    /// A value read from memory decides it.
+    DataDependent,
+    /// A run-time value decides it in a way that is not affine.
+    NotAffine,
+    /// A run-time stride between lanes, over more values than can be tried.
+    RunTimeStride,
+    /// The type or its size is not visible.
+    UnknownType,
+    /// The function's body is not visible.
+    UnknownFunction,
+    /// The name is not visible.
+    UnknownName,
+    /// The condition under which it runs depends on data.
+    DataDependentMask,
+    /// A variable changes from iteration to iteration in a way that is not followed.
+    LoopCarried,
+    /// A pointer whose target is not known.
+    UnknownPointer,
+    /// A language construct that is not modelled.
+    Unsupported,
+    /// The text did not parse.
+    Damaged,
+    /// What the hardware does with this access is not documented or measured.
+    Hardware,
+    /// The analysis' budget ran out.
+    Budget,
+    /// A variable that is read before it is written.
+    Uninitialized,
+}
+
+/// Not knowing: why, and which part of the text causes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The kind.
+    pub reason: Reason,
+    /// Where it comes from.
+    pub span: Span,
+    /// In words, naming the thing.
+    pub detail: Arc<str>,
+}
+
+impl Unknown {
+    /// A reason with its place and words.
+    #[must_use]
+    pub fn new(reason: Reason, span: Span, detail: impl Into<Arc<str>>) -> Unknown {
+        Unknown { reason, span, detail: detail.into() }
+    }
+}
+
+/// Whether a value that is not known is the same for all threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Variation {
+    /// Surely the same for every thread of the block.
+    Uniform,
+    /// Perhaps the same.
+    Maybe,
+    /// Made from something that differs between threads.
+    Varying,
+}
+
+/// A memory object of the run: a shared array, what a pointer parameter points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ObjectId(pub u32);
+
+/// A step from an aggregate in a local variable to a part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A member.
+    Member(Name),
+    /// An element.
+    Index(i64),
+}
+
+/// A local variable or a part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The frame, counted from the outermost.
+    pub frame: usize,
+    /// The slot.
+    pub local: LocalId,
+    /// The way to the part.
+    pub path: Vec<Step>,
+    /// Whether the path has an index that is not known, and so ends above it.
+    pub blurred: bool,
+}
+
+/// A byte offset from the start of a memory object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Offset {
+    /// Known, as far as symbols go.
+    Known(Int),
+    /// The object is known, the place in it is not.
+    Unknown(Variation, Unknown),
+}
+
+impl Offset {
+    /// How it varies over the block.
+    #[must_use]
+    pub fn variation(&self) -> Variation {
+        match self {
+            Offset::Known(int) if int.is_uniform() => Variation::Uniform,
+            Offset::Known(_) => Variation::Varying,
+            Offset::Unknown(variation, _) => *variation,
+        }
+    }
+}
+
+/// What a pointer points to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A memory object, at a byte offset.
+    Memory(ObjectId, Offset),
+    /// A local variable.
+    Place(Place),
+}
+
+/// A pointer (or reference, or an lvalue on its way to being read).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pointer {
+    /// Where it points.
+    pub target: Target,
+    /// The type it points to.
+    pub pointee: Ty,
+}
+
+/// A cooperative group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// `this_thread_block()`
+    Block,
+    /// `tiled_partition<n>(block)`: groups of `n` consecutive threads.
+    Tile(u32),
+    /// `this_grid()`
+    Grid,
+}
+
+/// A condition over integers that the numbers do not decide.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// Decided per thread: 0 or 1.
+    Known(Bits),
+    /// `difference < 0`, `<= 0`, `== 0` and so on.
+    Compare {
+        /// Left minus right.
+        difference: Int,
+        /// The comparison with 0.
+        relation: Relation,
+        /// Where it stands.
+        span: Span,
+    },
+    /// Something else that is not known.
+    Opaque(Variation, Unknown),
+    /// Not.
+    Not(Rc<Condition>),
+    /// And.
+    And(Rc<Condition>, Rc<Condition>),
+    /// Or.
+    Or(Rc<Condition>, Rc<Condition>),
+}
+
+/// How a difference relates to 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+}
+
+impl Relation {
+    /// Whether a difference has it.
+    #[must_use]
+    pub fn holds(self, difference: i64) -> bool {
+        match self {
+            Relation::Less => difference < 0,
+            Relation::LessEqual => difference <= 0,
+            Relation::Greater => difference > 0,
+            Relation::GreaterEqual => difference >= 0,
+            Relation::Equal => difference == 0,
+            Relation::NotEqual => difference != 0,
+        }
+    }
+}
+
+/// A value, for all threads at once.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Never written.
+    Undefined,
+    /// An integer with its type.
+    Int(Int, Scalar),
+    /// A truth value that the numbers do not decide.
+    Condition(Rc<Condition>),
+    /// A pointer.
+    Pointer(Pointer),
+    /// A struct or local array: the parts that were written, by their way from its top.
+    Aggregate(Rc<Vec<(Vec<Step>, Value)>>),
+    /// A lambda and the frame it was made in.
+    Closure(Arc<Lambda>, usize),
+    /// A function by name.
+    Function(Rc<Path>),
+    /// A cooperative group.
+    Group(Group),
+    /// A known floating-point number, the same for every thread.
+    Float(f64),
+    /// Not known.
+    Opaque(Variation, Unknown),
+}
+
+impl Value {
+    /// A known integer.
+    #[must_use]
+    pub fn int(value: i64) -> Value {
+        Value::Int(Int::constant(value), Scalar::I32)
+    }
+
+    /// How it varies over the block, as far as that can be told.
+    #[must_use]
+    pub fn variation(&self) -> Variation {
+        match self {
+            Value::Int(int, _) => {
+                if int.is_uniform() {
+                    Variation::Uniform
+                } else {
+                    Variation::Varying
+                }
+            }
+            Value::Condition(condition) => condition.variation(),
+            Value::Pointer(Pointer { target: Target::Memory(_, offset), .. }) => offset.variation(),
+            Value::Aggregate(parts) => {
+                parts.iter().map(|(_, v)| v.variation()).max().unwrap_or(Variation::Uniform)
+            }
+            Value::Opaque(variation, _) => *variation,
+            _ => Variation::Uniform,
+        }
+    }
+}
+
+impl Condition {
+    /// How it varies over the block.
+    #[must_use]
+    pub fn variation(&self) -> Variation {
+        match self {
+            Condition::Known(_) => Variation::Varying,
+            Condition::Compare { difference, .. } => {
+                if difference.is_uniform() {
+                    Variation::Uniform
+                } else {
+                    Variation::Varying
+                }
+            }
+            Condition::Opaque(variation, _) => *variation,
+            Condition::Not(inner) => inner.variation(),
+            Condition::And(a, b) | Condition::Or(a, b) => a.variation().max(b.variation()),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Everything visible from one file: its own module and those of the headers it includes.
+
+use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Record, Type};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The items visible from one file, by name.
+#[derive(Debug, Default)]
+pub struct Program {
+    /// The file's own module first, then headers in order of inclusion.
+    pub modules: Vec<Arc<Module>>,
+    functions: FxHashMap<Name, Vec<Arc<Function>>>,
+    records: FxHashMap<Name, Vec<Arc<Record>>>,
+    variables: FxHashMap<Name, Arc<Declaration>>,
+    aliases: FxHashMap<Name, Arc<Alias>>,
+    enums: FxHashMap<Name, Option<Type>>,
+}
+
+impl Program {
+    /// Indexes the modules. For a name defined twice the earlier module wins, for functions and
+    /// records all are kept (overloads, specialisations).
+    #[must_use]
+    pub fn new(modules: Vec<Arc<Module>>) -> Program {
+        let mut program = Program::default();
+        for module in &modules {
+            for function in &module.functions {
+                program.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
+            }
+            for record in &module.records {
+                program.records.entry(record.name.clone()).or_default().push(Arc::clone(record));
+            }
+            for variable in &module.variables {
+                program.variables.entry(variable.name.clone()).or_insert_with(|| Arc::clone(variable));
+            }
+            for alias in &module.aliases {
+                program.aliases.entry(alias.name.clone()).or_insert_with(|| Arc::clone(alias));
+            }
+            for (name, ty) in &module.enums {
+                program.enums.entry(name.clone()).or_insert_with(|| ty.clone());
+            }
+        }
+        program.modules = modules;
+        program
+    }
+
+    /// Functions of this name: overloads, specialisations, methods of any class.
+    #[must_use]
+    pub fn functions(&self, name: &str) -> &[Arc<Function>] {
+        self.functions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Records of this name: the primary template and its specialisations.
+    #[must_use]
+    pub fn records(&self, name: &str) -> &[Arc<Record>] {
+        self.records.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The file-scope variable or constant of this name.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&Arc<Declaration>> {
+        self.variables.get(name)
+    }
+
+    /// The type alias of this name.
+    #[must_use]
+    pub fn alias(&self, name: &str) -> Option<&Arc<Alias>> {
+        self.aliases.get(name)
+    }
+
+    /// The underlying type of the enum of this name, if it is one.
+    #[must_use]
+    pub fn enumeration(&self, name: &str) -> Option<&Option<Type>> {
+        self.enums.get(name)
+    }
+
+    /// The kernels defined in the file itself.
+    pub fn own_kernels(&self) -> impl Iterator<Item = &Arc<Function>> {
+        let own = self.modules.first().map_or(&[][..], |module| module.functions.as_slice());
+        own.iter().filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
+    }
+}

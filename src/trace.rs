@@ -1,0 +1,234 @@
+//! What happened when a block ran: shared-memory requests, barriers, launches.
+//!
+//! `exec` writes a trace, `verdict` and the rules read it. It holds no syntax and no values of
+//! the run, so it can cross threads.
+//!
+//! Requests are kept per warp and normalised: the offset of a warp's lowest byte is reduced to
+//! its place in a 256-byte window (the longest bank period of any target), and equal patterns
+//! are counted, not repeated. A kernel of 32 warps and 1,000 iterations usually has a handful.
+
+use crate::exec::lanes::Bits;
+use crate::exec::value::Unknown;
+use crate::ir::{Path, Type};
+use crate::source::Span;
+use crate::verdict::AccessOp;
+use std::sync::Arc;
+
+/// Everything one run recorded, in the order in which sites were first reached.
+#[derive(Debug, Default)]
+pub struct Trace {
+    /// Shared-memory access sites.
+    pub accesses: Vec<Access>,
+    /// Shared arrays, referred to by index.
+    pub arrays: Vec<Array>,
+    /// Block barriers.
+    pub barriers: Vec<Barrier>,
+    /// Kernel launches, of a run over host code.
+    pub launches: Vec<LaunchSite>,
+    /// The symbols that patterns refer to, by index.
+    pub symbols: Vec<SymbolFacts>,
+    /// Why the run stopped early, if it did.
+    pub stopped: Option<Unknown>,
+}
+
+/// What a verdict may say of a symbol.
+#[derive(Clone, Debug)]
+pub struct SymbolFacts {
+    /// Its name for messages.
+    pub name: String,
+    /// Whether it is given at run time (and so a table over it is of use), rather than a loop
+    /// counter or the side of a condition.
+    pub given: bool,
+    /// Least and greatest value, if known.
+    pub range: (Option<i64>, Option<i64>),
+}
+
+/// A shared array (or scalar, or struct).
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// Its name.
+    pub name: String,
+    /// The name in its declaration.
+    pub name_span: Span,
+    /// Its declaration.
+    pub span: Span,
+    /// Its dimensions, outermost first; `None` for one that is not known.
+    pub dimensions: Vec<Option<u64>>,
+    /// Where each dimension's expression stands, outermost first.
+    pub dimension_spans: Vec<Span>,
+    /// The innermost element's size in bytes, if known.
+    pub element_bytes: Option<u64>,
+    /// The innermost element's type as written.
+    pub element: String,
+    /// Whether it is sized at launch.
+    pub dynamic: bool,
+    /// Whether it was ever used other than by subscripting every dimension, so that something may
+    /// rest on the distance between its rows.
+    pub flattened: bool,
+}
+
+impl Array {
+    /// Bytes it takes, if known.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        self.dimensions.iter().try_fold(self.element_bytes?, |bytes, &d| bytes.checked_mul(d?))
+    }
+
+    /// Bytes from one row (innermost dimension) to the next, if it has rows.
+    #[must_use]
+    pub fn row_bytes(&self) -> Option<u64> {
+        if self.dimensions.len() < 2 {
+            return None;
+        }
+        self.element_bytes?.checked_mul((*self.dimensions.last()?)?)
+    }
+}
+
+/// One access site.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The access expression.
+    pub span: Span,
+    /// What it does.
+    pub op: AccessOp,
+    /// For atomics, which: `add`, `cas`, `exch`, ...
+    pub atomic: Option<Atomic>,
+    /// Bytes per lane, if the type is known.
+    pub bytes: Option<u32>,
+    /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
+    pub matrices: u8,
+    /// Index into [`Trace::arrays`].
+    pub array: usize,
+    /// The calls that led from the kernel to it, outermost first.
+    pub calls: Vec<Call>,
+    /// The distinct warp requests.
+    pub patterns: Vec<Pattern>,
+    /// Why some request of it is not known, if one is not.
+    pub unknown: Option<Unknown>,
+    /// Why its active lanes are only an upper bound, if they are.
+    pub doubt: Option<Unknown>,
+    /// What was taken for granted.
+    pub assumptions: Vec<Arc<str>>,
+}
+
+/// What kind of atomic it is, as far as the bank model cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Atomic {
+    /// A 32-bit integer operation other than compare-and-swap.
+    Integer,
+    /// `atomicAdd(p, 1)` with a uniform addend whose result is not used.
+    CountUnused,
+    /// 32-bit compare-and-swap.
+    CompareAndSwap,
+    /// Floating point: becomes a loop.
+    Float,
+    /// 64 bits: becomes a loop.
+    Wide,
+}
+
+/// A call on the way from the kernel to a site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The function called.
+    pub function: Arc<str>,
+    /// The call expression.
+    pub span: Span,
+}
+
+/// One distinct request of a warp and how often it happens.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    /// Byte offset by lane, moved by a multiple of 256 so that the lowest is in `0..256`;
+    /// meaningless for inactive lanes.
+    pub offsets: [i64; 32],
+    /// Active lanes; an upper bound when the access is in doubt.
+    pub active: u32,
+    /// Unknown symbols whose factor differs between lanes: index into [`Trace::symbols`] and the
+    /// factor in bytes by lane.
+    pub varying: Vec<(u32, [i64; 32])>,
+    /// An unknown multiple of this many bytes is added to every lane; 0 for none.
+    pub unit: u64,
+    /// The lowest warp that does it.
+    pub first_warp: u32,
+    /// How often it happens in a block, as far as loops are counted.
+    pub count: u64,
+}
+
+/// One execution of a block barrier under one set of threads.
+#[derive(Clone, Debug)]
+pub struct Barrier {
+    /// The barrier expression.
+    pub span: Span,
+    /// How it is spelled: `__syncthreads`.
+    pub name: Arc<str>,
+    /// The calls that led to it.
+    pub calls: Vec<Call>,
+    /// The threads that reach it.
+    pub active: Bits,
+    /// The threads that have not left the kernel.
+    pub expected: Bits,
+    /// Whether `active` is only an upper bound, and why.
+    pub doubt: Option<Unknown>,
+    /// The undecided or thread-dependent conditions around it, outermost first.
+    pub splits: Vec<Split>,
+    /// The number of participating threads it names, if it does.
+    pub count: Option<i64>,
+}
+
+/// A condition that not all threads agree on, or may not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Split {
+    /// One `if`, loop or `return` of this run.
+    pub id: u32,
+    /// The condition.
+    pub span: Span,
+    /// Which branch this is.
+    pub branch: bool,
+    /// The threads that took this branch.
+    pub taken: Bits,
+    /// The threads that came to the condition.
+    pub before: Bits,
+    /// How it is known.
+    pub kind: SplitKind,
+}
+
+/// How a condition that splits the block is known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SplitKind {
+    /// By the numbers.
+    Known,
+    /// Threads differ for some value of a run-time number: a bounds guard. Its words.
+    Guard(String),
+    /// It depends on data.
+    Data,
+}
+
+/// A kernel launch in host code.
+#[derive(Clone, Debug)]
+pub struct LaunchSite {
+    /// The launch.
+    pub span: Span,
+    /// The kernel's name.
+    pub kernel: Path,
+    /// Its explicit template arguments, as far as known.
+    pub template_args: Option<Vec<LaunchArg>>,
+    /// The grid, as far as known.
+    pub grid: [Option<i64>; 3],
+    /// The block, as far as known.
+    pub block: [Option<i64>; 3],
+    /// Dynamic shared memory in bytes, if known.
+    pub dynamic_bytes: Option<i64>,
+    /// The kernel's integer arguments, as far as known.
+    pub args: Vec<Option<i64>>,
+}
+
+/// A template argument at a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LaunchArg {
+    /// A number.
+    Value(i64),
+    /// A type, in terms that the kernel's file can resolve.
+    Type(Type),
+    /// Not known.
+    Unknown,
+}
