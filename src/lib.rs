@@ -3,6 +3,7 @@
 //! Data flows one way: `source` → `preproc` → `syntax` → `lower` → `exec` → `verdict`
 //! (with `banks`) → `rules` → `output`.
 
+pub mod banks;
 pub mod diagnostic;
 pub mod ir;
 pub mod preproc;
