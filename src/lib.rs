@@ -6,6 +6,7 @@
 pub mod banks;
 pub mod diagnostic;
 pub mod ir;
+pub mod output;
 pub mod preproc;
 pub mod source;
 pub mod syntax;

@@ -75,6 +75,11 @@ fn requests_that_the_rules_were_not_made_from_are_reproduced_too() {
     every_row_agrees("requests-sm90-more.csv", 400);
 }
 
+#[test]
+fn asynchronous_copies_take_turns_on_one_word() {
+    every_row_agrees("async-copies-sm90.csv", 241);
+}
+
 // ---- An independent slow oracle for 2.x and newer, from the definitions
 
 /// The words (of `width` bytes) of each lane.
@@ -133,6 +138,9 @@ fn oracle(access: Access, bytes: i64, active: u32, offsets: &[i64; 32], target: 
                 fullest(&group, offsets, bytes, 4, |a, b| a == b)
             }
             (Access::Atomic(_), ..) => fullest(&group, offsets, bytes, 4, |_, _| false),
+            (Access::AsyncCopy, 8.., _) if bytes == 4 || bytes == 8 => {
+                fullest(&group, offsets, bytes, 4, |_, _| false)
+            }
             (_, 3, BankSize::Four) => {
                 fullest(&group, offsets, bytes, 4, |a, b| a.div_euclid(64) == b.div_euclid(64))
             }

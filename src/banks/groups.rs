@@ -30,7 +30,7 @@ impl Layout {
 pub(super) enum Count {
     /// Each distinct row: lanes that want the same word share.
     Words,
-    /// Each lane: atomics take turns, even on one word.
+    /// Each lane: atomics and asynchronous copies take turns, even on one word.
     Lanes,
 }
 

@@ -22,9 +22,9 @@ pub enum Access {
         /// How many 8x8 matrices of 16-bit elements: 1, 2 or 4.
         matrices: u8,
     },
-    /// `cp.async` into shared memory.
-    /// Costs what a store costs: the fixed cost that hardware adds is not modelled, and for 16 bytes no
-    /// hardware counter confirms it.
+    /// `cp.async` into shared memory, of 4, 8 or 16 bytes per lane from neighbouring places in global memory.
+    /// Costs what a store costs, except that copies of 4 or 8 bytes to the same word take turns. No hardware
+    /// counter shows copies of 16 bytes: they are taken for stores.
     AsyncCopy,
 }
 
