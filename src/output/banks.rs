@@ -3,5 +3,5 @@
 mod picture;
 mod requests;
 
-pub use picture::{ParseShapeError, Shape, write_picture};
+pub use picture::{MOST_ELEMENT_BYTES, ParseShapeError, Shape, write_picture};
 pub use requests::{Agreement, RequestsError, compare_requests};

@@ -21,124 +21,94 @@ pub struct ParseShapeError {
     pub given: String,
 }
 
-/// No extent is larger: a row of this many elements is far more than any shared memory.
-const LARGEST: u32 = 1 << 20;
+/// No extent is larger; with [`MOST_ELEMENT_BYTES`] this keeps every offset in range.
+const LARGEST: u32 = 1 << 16;
+
+/// The largest element of which a picture is drawn, in bytes.
+pub const MOST_ELEMENT_BYTES: u32 = 1024;
 
 impl FromStr for Shape {
     type Err = ParseShapeError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = || ParseShapeError { given: text.to_owned() };
         let extents: Result<Vec<u32>, _> =
             text.split(['x', 'X']).map(|extent| extent.trim().parse()).collect();
-        let extents = extents.map_err(|_| error())?;
-        let known = (1..=3).contains(&extents.len()) && extents.iter().all(|&e| (1..=LARGEST).contains(&e));
-        if known { Ok(Self { extents }) } else { Err(error()) }
+        extents
+            .ok()
+            .filter(|extents| (1..=3).contains(&extents.len()))
+            .filter(|extents| extents.iter().all(|extent| (1..=LARGEST).contains(extent)))
+            .map(|extents| Self { extents })
+            .ok_or_else(|| ParseShapeError { given: text.to_owned() })
     }
 }
 
-/// Larger arrays are cut: their banks repeat.
-const MOST_ROWS: u32 = 64;
-const MOST_COLUMNS: u32 = 64;
+/// A longer extent is cut to `CUT`: the banks repeat.
+const MOST: u32 = 64;
+const CUT: u32 = 33;
 const MOST_PLANES: u32 = 4;
 
-/// A warp's read of 32 elements along one dimension.
-struct Read {
-    offsets: [i64; 32],
-    active: u32,
+const fn shown(extent: u32) -> u32 {
+    if extent <= MOST { extent } else { CUT }
 }
 
-/// The array: `planes` of `rows` of `columns`.
+/// The array: `planes` of `rows` of `columns`, of which the rows may be padded.
+#[derive(Clone, Copy)]
 struct Array<'a> {
+    dimensions: usize,
     planes: u32,
     rows: u32,
     columns: u32,
+    /// Elements after each row that nobody reads.
+    padding: u32,
     element_bytes: u32,
     target: &'a Target,
 }
 
-/// A dimension to read along.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Along {
-    Planes,
-    Rows,
-    Columns,
-}
+/// An element, as `(plane, row, column)`.
+type Element = (u32, u32, u32);
+
+/// What each lane of a warp reads: lane `l` the element `l`.
+type Elements = Vec<Element>;
 
 impl Array<'_> {
-    fn offset(&self, plane: u32, row: u32, column: u32) -> i64 {
-        let element = (i64::from(plane) * i64::from(self.rows) + i64::from(row)) * i64::from(self.columns);
-        (element + i64::from(column)) * i64::from(self.element_bytes)
+    fn offset(&self, (plane, row, column): Element) -> i64 {
+        let row = i64::from(plane) * i64::from(self.rows) + i64::from(row);
+        let element = row * i64::from(self.columns + self.padding) + i64::from(column);
+        element * i64::from(self.element_bytes)
     }
 
     fn bytes(&self) -> i64 {
-        self.offset(self.planes, 0, 0)
+        self.offset((self.planes, 0, 0))
     }
 
-    /// How far `along` goes, then the dimensions into which a warp that is longer than that continues.
-    fn order(&self, along: Along) -> [(Along, u32); 3] {
-        let (planes, rows, columns) =
-            ((Along::Planes, self.planes), (Along::Rows, self.rows), (Along::Columns, self.columns));
-        match along {
-            Along::Planes => [planes, columns, rows],
-            Along::Rows => [rows, columns, planes],
-            Along::Columns => [columns, rows, planes],
+    fn contains(&self, (plane, row, column): Element) -> bool {
+        plane < self.planes && row < self.rows && column < self.columns
+    }
+
+    /// Hands the request of a warp that reads these elements to `ask`.
+    fn asked<T>(&self, elements: &[Element], ask: impl Fn(&Request<'_>) -> T) -> T {
+        let (mut offsets, mut active) = ([0; 32], 0);
+        for (lane, (slot, &element)) in offsets.iter_mut().zip(elements).enumerate() {
+            *slot = self.offset(element);
+            active |= 1 << lane;
         }
+        ask(&Request::new(Access::Load, self.element_bytes, active, &offsets))
     }
 
-    /// The elements that lane 0, 1, ... of a warp read along a dimension, from the element at `start` on, as
-    /// `(plane, row, column)`.
-    fn elements(&self, along: Along, start: (u32, u32, u32)) -> impl Iterator<Item = (u32, u32, u32)> {
-        let order = self.order(along);
-        let wraps = order[0].1 < 32;
-        let mut at = Some(start);
-        std::iter::from_fn(move || {
-            let now = at?;
-            let mut next = now;
-            at = None;
-            for (dimension, extent) in order {
-                let index = match dimension {
-                    Along::Planes => &mut next.0,
-                    Along::Rows => &mut next.1,
-                    Along::Columns => &mut next.2,
-                };
-                *index += 1;
-                if *index < extent {
-                    at = Some(next);
-                    break;
-                }
-                *index = 0;
-                if !wraps {
-                    break;
-                }
-            }
-            Some(now)
-        })
-        .take(32)
+    fn cost(&self, elements: &[Element]) -> Option<Cost> {
+        self.asked(elements, |request| cost(request, self.target))
     }
 
-    fn read(&self, along: Along, start: (u32, u32, u32)) -> Read {
-        let mut read = Read { offsets: [0; 32], active: 0 };
-        for (lane, (plane, row, column)) in self.elements(along, start).enumerate() {
-            if let Some(offset) = read.offsets.get_mut(lane) {
-                *offset = self.offset(plane, row, column);
-                read.active |= 1 << lane;
-            }
-        }
-        read
-    }
-
-    fn request<'a>(&self, read: &'a Read) -> Request<'a> {
-        Request::new(Access::Load, self.element_bytes, read.active, &read.offsets)
-    }
-
-    fn cost(&self, along: Along) -> Option<Cost> {
-        cost(&self.request(&self.read(along, (0, 0, 0))), self.target)
+    /// The elements of 32 lanes at most, those outside the array left out.
+    fn lanes(&self, element: impl Fn(u32) -> Element) -> Elements {
+        (0..32).map(element).take_while(|&element| self.contains(element)).collect()
     }
 }
 
 /// Writes the bank of every element as a table, marks the elements that a column read cannot get in one pass,
 /// and says below what a warp's reads along each dimension cost. With `colour`, marks are red as well.
+///
+/// Fails with [`io::ErrorKind::InvalidInput`] unless elements have 1 to [`MOST_ELEMENT_BYTES`] bytes.
 pub fn write_picture(
     out: &mut dyn Write,
     element_bytes: u32,
@@ -146,265 +116,42 @@ pub fn write_picture(
     target: &Target,
     colour: bool,
 ) -> io::Result<()> {
-    let (dimensions, array) = match *shape.extents.as_slice() {
-        [planes, rows, columns] => (3, Array { planes, rows, columns, element_bytes, target }),
-        [rows, columns] => (2, Array { planes: 1, rows, columns, element_bytes, target }),
-        [columns] => (1, Array { planes: 1, rows: 1, columns, element_bytes, target }),
+    if !(1..=MOST_ELEMENT_BYTES).contains(&element_bytes) {
+        let why = format!("an element has 1 to {MOST_ELEMENT_BYTES} bytes, not {element_bytes}");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    let (dimensions, planes, rows, columns) = match *shape.extents.as_slice() {
+        [planes, rows, columns] => (3, planes, rows, columns),
+        [rows, columns] => (2, 1, rows, columns),
+        [columns] => (1, 1, 1, columns),
         _ => return Ok(()),
     };
+    let array = Array { dimensions, planes, rows, columns, padding: 0, element_bytes, target };
     let extents: String = shape.extents.iter().map(|extent| format!("[{extent}]")).collect();
     let banks = format!("{} banks of {} bytes", target.banks(), target.bank_bytes());
     writeln!(
         out,
-        "t{extents} of {}-byte elements on {target}: the bank of each element ({banks})",
-        element_bytes
+        "t{extents} of {element_bytes}-byte elements on {target}: the bank of each element ({banks})"
     )?;
+    writeln!(out)?;
     if dimensions == 1 {
         line_table(out, &array)?;
-        return strides(out, &array);
-    }
-    for plane in 0..array.planes.min(MOST_PLANES) {
         writeln!(out)?;
-        if dimensions == 3 {
-            writeln!(out, "t[{plane}]")?;
-        }
-        plane_table(out, &array, plane, colour)?;
-    }
-    if array.planes > MOST_PLANES {
-        writeln!(out, "\n({} more planes are not shown)", array.planes - MOST_PLANES)?;
-    }
-    reads(out, &array, dimensions)
-}
-
-/// `7`, or `28-31` where an element spans several banks.
-fn bank_label(array: &Array<'_>, offset: i64) -> String {
-    let first = array.target.bank_of(offset);
-    let last = array.target.bank_of(offset + i64::from(array.element_bytes.max(1)) - 1);
-    if first == last { first.to_string() } else { format!("{first}-{last}") }
-}
-
-/// Whether each element of a plane shares its bank with another one that the same column read wants at the same
-/// time.
-fn collisions(array: &Array<'_>, plane: u32) -> impl Fn(u32, u32) -> bool {
-    let (rows, columns) = (array.rows.min(MOST_ROWS), array.columns.min(MOST_COLUMNS));
-    let mut marked = vec![false; (rows * columns) as usize];
-    let mut at = |(_, row, column): (u32, u32, u32)| {
-        if row < rows && column < columns {
-            if let Some(mark) = marked.get_mut((row * columns + column) as usize) {
-                *mark = true;
-            }
-        }
-    };
-    // A column of 32 rows or more is read by a warp for each 32 of them; of fewer, one warp reads several columns.
-    let columns_at_once = (32 / array.rows).max(1);
-    for column in (0..columns).step_by(columns_at_once as usize) {
-        for row in (0..rows).step_by(32) {
-            let read = array.read(Along::Rows, (plane, row, column));
-            let elements: Vec<_> = array.elements(Along::Rows, (plane, row, column)).collect();
-            let together = lanes_served_together(&array.request(&read), array.target) as usize;
-            for (i, &one) in elements.iter().enumerate() {
-                for (j, &other) in elements.iter().enumerate().skip(i + 1) {
-                    let pair = Request { active: 1 << i | 1 << j, ..array.request(&read) };
-                    let collide = i / together == j / together
-                        && cost(&pair, array.target).is_some_and(|cost| cost.witness.is_some());
-                    if collide {
-                        at(one);
-                        at(other);
-                    }
-                }
-            }
-        }
-    }
-    move |row, column| marked.get((row * columns + column) as usize).copied().unwrap_or(false)
-}
-
-fn plane_table(out: &mut dyn Write, array: &Array<'_>, plane: u32, colour: bool) -> io::Result<()> {
-    let collides = collisions(array, plane);
-    let (rows, columns) = (array.rows.min(MOST_ROWS), array.columns.min(MOST_COLUMNS));
-    let label = |row, column| bank_label(array, array.offset(plane, row, column));
-    let width = widest(array) + 1;
-    let head = "row\\col".len();
-    write!(out, "row\\col")?;
-    for column in 0..columns {
-        write!(out, " {:>width$}", format!("{column} "))?;
-    }
-    writeln!(out)?;
-    let mut any = false;
-    for row in 0..rows {
-        write!(out, "{row:>head$}")?;
-        for column in 0..columns {
-            let marked = collides(row, column);
-            any |= marked;
-            let cell = format!("{}{}", label(row, column), if marked { '*' } else { ' ' });
-            if marked && colour {
-                write!(out, " {}\x1b[1;31m{cell}\x1b[0m", " ".repeat(width.saturating_sub(cell.len())))?;
-            } else {
-                write!(out, " {cell:>width$}")?;
-            }
-        }
-        writeln!(out)?;
-    }
-    if rows < array.rows || columns < array.columns {
-        writeln!(out, "(the first {rows} of {} rows, {columns} of {} columns)", array.rows, array.columns)?;
-    }
-    if any {
-        writeln!(out, "* in the same bank as another element that the same column read wants")?;
-    }
-    Ok(())
-}
-
-/// The most characters of a bank label of this array.
-fn widest(array: &Array<'_>) -> usize {
-    let spans = array.element_bytes > array.target.bank_bytes()
-        || array.target.bank_bytes().checked_rem(array.element_bytes) != Some(0);
-    if spans { 5 } else { 2 }
-}
-
-/// A one-dimensional array, a turn around the banks a row.
-fn line_table(out: &mut dyn Write, array: &Array<'_>) -> io::Result<()> {
-    let turn = array.target.banks() * array.target.bank_bytes();
-    let per_row = (turn / array.element_bytes.max(1)).clamp(1, 32);
-    let width = widest(array);
-    let shown = array.columns.min(MOST_ROWS * per_row);
-    for start in (0..shown).step_by(per_row as usize) {
-        write!(out, "\n{start:>7}:")?;
-        for column in start..(start + per_row).min(array.columns) {
-            write!(out, " {:>width$}", bank_label(array, array.offset(0, 0, column)))?;
-        }
-    }
-    writeln!(out)?;
-    if shown < array.columns {
-        writeln!(out, "(the first {shown} of {} elements)", array.columns)?;
-    }
-    Ok(())
-}
-
-/// What a warp's strided reads of a one-dimensional array cost.
-fn strides(out: &mut dyn Write, array: &Array<'_>) -> io::Result<()> {
-    writeln!(out)?;
-    for stride in [1, 2, 3, 4, 8, 16, 32, 33] {
-        if stride > 1 && 31 * stride >= array.columns {
-            continue;
-        }
-        let lanes = array.columns.div_ceil(stride).min(32);
-        let offsets =
-            std::array::from_fn(|lane| lane as i64 * i64::from(stride) * i64::from(array.element_bytes));
-        let read = Read { offsets, active: u32::MAX >> (32 - lanes) };
-        if let Some(cost) = cost(&array.request(&read), array.target) {
-            let index = if stride == 1 { "t[lane]".to_owned() } else { format!("t[{stride} * lane]") };
-            writeln!(out, "a warp reading {index} takes {}", outcome(&cost))?;
-        }
-    }
-    over_limit(out, array)
-}
-
-/// `32 wavefronts instead of 1: a 32-way bank conflict, lanes 0 and 1 meet in bank 0`
-fn outcome(cost: &Cost) -> String {
-    let wavefronts = if cost.wavefronts == 1 {
-        "1 wavefront".to_owned()
+        strides(out, &array)?;
     } else {
-        format!("{} wavefronts", cost.wavefronts)
-    };
-    match cost.witness {
-        Some(witness) if cost.excess() > 0 => {
-            let (low, high) = witness.lanes;
-            format!(
-                "{wavefronts} instead of {}: a {}-way bank conflict, lanes {low} and {high} meet in bank {}",
-                cost.ideal, cost.ways, witness.bank
-            )
-        }
-        _ => format!("{wavefronts}: no conflict"),
-    }
-}
-
-/// The lines below the tables: reads along each dimension, and the padding that mends the column read.
-fn reads(out: &mut dyn Write, array: &Array<'_>, dimensions: usize) -> io::Result<()> {
-    writeln!(out)?;
-    let names = [
-        (Along::Rows, "column", "rows", array.rows, array.columns),
-        (Along::Columns, "row", "columns", array.columns, array.rows),
-    ];
-    for (along, line, across, extent, lines) in names {
-        let Some(cost) = array.cost(along) else { continue };
-        let lanes = extent.min(32);
-        let more = 31 / extent;
-        let what = match more.min(lines - 1) {
-            0 => format!("{line} 0 ({lanes} {across})"),
-            last => format!("{line}s 0 to {last} ({lanes} {across} each)"),
-        };
-        writeln!(out, "a warp reading {what} takes {}", outcome(&cost))?;
-    }
-    if dimensions == 3 {
-        if let Some(cost) = array.cost(Along::Planes) {
-            writeln!(
-                out,
-                "a warp reading t[0 to {}][0][0] takes {}",
-                array.planes.min(32) - 1,
-                outcome(&cost)
-            )?;
-        }
-    }
-    padding(out, array, dimensions)?;
-    over_limit(out, array)
-}
-
-/// The fewest elements of padding per row with which neither rows nor columns conflict.
-fn padding(out: &mut dyn Write, array: &Array<'_>, dimensions: usize) -> io::Result<()> {
-    let excess = |array: &Array<'_>, along| array.cost(along).map_or(0, |cost| cost.excess());
-    if excess(array, Along::Rows) == 0 {
-        return Ok(());
-    }
-    let row_excess = excess(array, Along::Columns);
-    let padded = (1..=32).map(|by| (by, Padded { by, of: array }.offsets()));
-    for (by, (column_read, row_read)) in padded {
-        let (Some(column), Some(row)) =
-            (cost(&array.request(&column_read), array.target), cost(&array.request(&row_read), array.target))
-        else {
-            return Ok(());
-        };
-        if column.excess() == 0 && row.excess() <= row_excess {
-            let plane = if dimensions == 3 { format!("[{}]", array.planes) } else { String::new() };
-            let added = i64::from(by) * i64::from(array.element_bytes) * i64::from(array.rows);
-            return writeln!(
-                out,
-                "with rows padded by {by} element{}, t{plane}[{}][{}], the column read takes {} (+{} bytes)",
-                if by == 1 { "" } else { "s" },
-                array.rows,
-                array.columns + by,
-                outcome(&column),
-                added * i64::from(array.planes),
-            );
-        }
-    }
-    writeln!(out, "no padding of up to 32 elements per row frees the column read of conflicts")
-}
-
-/// The same array with longer rows, of which the same elements are read.
-struct Padded<'a> {
-    by: u32,
-    of: &'a Array<'a>,
-}
-
-impl Padded<'_> {
-    /// The column read and the row read.
-    fn offsets(&self) -> (Read, Read) {
-        let longer = Array { columns: self.of.columns + self.by, ..*self.of };
-        let read = |along| {
-            let mut read = Read { offsets: [0; 32], active: 0 };
-            for (lane, (plane, row, column)) in self.of.elements(along, (0, 0, 0)).enumerate() {
-                if let Some(offset) = read.offsets.get_mut(lane) {
-                    *offset = longer.offset(plane, row, column);
-                    read.active |= 1 << lane;
-                }
+        for plane in 0..planes.min(MOST_PLANES) {
+            if dimensions == 3 {
+                writeln!(out, "t[{plane}]")?;
             }
-            read
-        };
-        (read(Along::Rows), read(Along::Columns))
+            plane_table(out, &array, plane, colour)?;
+            writeln!(out)?;
+        }
+        if planes > MOST_PLANES {
+            writeln!(out, "(the first {MOST_PLANES} of {planes} planes)\n")?;
+        }
+        reads(out, &array)?;
     }
-}
-
-fn over_limit(out: &mut dyn Write, array: &Array<'_>) -> io::Result<()> {
-    let limit = array.target.static_shared_limit();
+    let limit = target.static_shared_limit();
     if array.bytes() > i64::from(limit) {
         writeln!(
             out,
@@ -413,4 +160,180 @@ fn over_limit(out: &mut dyn Write, array: &Array<'_>) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// `7`, or `28-31` where an element spans several banks.
+fn bank_label(array: &Array<'_>, element: Element) -> String {
+    let offset = array.offset(element);
+    if array.element_bytes >= array.target.banks() * array.target.bank_bytes() {
+        return "all".to_owned();
+    }
+    let first = array.target.bank_of(offset);
+    let last = array.target.bank_of(offset + i64::from(array.element_bytes) - 1);
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}
+
+/// The most characters of a bank label of this array.
+fn label_width(array: &Array<'_>) -> usize {
+    if array.target.bank_bytes().is_multiple_of(array.element_bytes) { 2 } else { 5 }
+}
+
+/// Those elements of a plane that share a bank with another one that the same column read wants at the same time,
+/// row by row. Each 32 rows of a column are read by one warp.
+fn collisions(array: &Array<'_>, plane: u32) -> Vec<Vec<bool>> {
+    let (rows, columns) = (shown(array.rows), shown(array.columns));
+    let mut marked = vec![vec![false; columns as usize]; rows as usize];
+    for column in 0..columns {
+        for start in (0..rows).step_by(32) {
+            let elements = array.lanes(|lane| (plane, start + lane, column));
+            for (lane, &(_, row, _)) in elements.iter().enumerate() {
+                let slot = marked.get_mut(row as usize).and_then(|row| row.get_mut(column as usize));
+                if let Some(slot) = slot {
+                    *slot = array.asked(&elements, |request| collides(request, lane, array.target));
+                }
+            }
+        }
+    }
+    marked
+}
+
+/// Whether a lane collides with any other active one of its group.
+fn collides(request: &Request<'_>, lane: usize, target: &Target) -> bool {
+    let together = lanes_served_together(request, target) as usize;
+    let group = lane / together * together;
+    (group..group + together).filter(|&other| other != lane && request.active >> other & 1 == 1).any(
+        |other| {
+            let pair = Request { active: 1 << lane | 1 << other, ..*request };
+            cost(&pair, target).is_some_and(|cost| cost.witness.is_some())
+        },
+    )
+}
+
+fn plane_table(out: &mut dyn Write, array: &Array<'_>, plane: u32, colour: bool) -> io::Result<()> {
+    let marks = collisions(array, plane);
+    let (rows, columns) = (shown(array.rows), shown(array.columns));
+    let width = label_width(array);
+    let columns_head: String = (0..columns).map(|column| format!(" {column:>width$} ")).collect();
+    writeln!(out, "row\\col{}", columns_head.trim_end())?;
+    for (row, marks) in (0..rows).zip(&marks) {
+        let cells = (0..columns).zip(marks).map(|(column, &marked)| {
+            let label = bank_label(array, (plane, row, column));
+            match (marked, colour) {
+                (false, _) => format!(" {label:>width$} "),
+                (true, false) => format!(" {label:>width$}*"),
+                (true, true) => format!(" \x1b[1;31m{label:>width$}*\x1b[0m"),
+            }
+        });
+        let cells: String = cells.collect();
+        writeln!(out, "{row:>7}{}", cells.trim_end())?;
+    }
+    if rows < array.rows || columns < array.columns {
+        writeln!(
+            out,
+            "(the first {rows} of {} rows and {columns} of {} columns)",
+            array.rows, array.columns
+        )?;
+    }
+    if marks.iter().flatten().any(|&marked| marked) {
+        writeln!(out, "* lies in a bank that the same column read wants another word of")?;
+    }
+    Ok(())
+}
+
+/// A one-dimensional array, a turn around the banks or 32 elements a row.
+fn line_table(out: &mut dyn Write, array: &Array<'_>) -> io::Result<()> {
+    let turn = array.target.banks() * array.target.bank_bytes();
+    let per_row = (turn / array.element_bytes).clamp(1, 32);
+    let width = label_width(array);
+    let shown = array.columns.min(CUT * per_row);
+    for start in (0..shown).step_by(per_row as usize) {
+        let columns = start..(start + per_row).min(array.columns);
+        let cells = columns.map(|column| format!(" {:>width$}", bank_label(array, (0, 0, column))));
+        writeln!(out, "{start:>7}:{}", cells.collect::<String>())?;
+    }
+    if shown < array.columns {
+        writeln!(out, "(the first {shown} of {} elements)", array.columns)?;
+    }
+    Ok(())
+}
+
+/// What a warp's strided reads of a one-dimensional array cost.
+fn strides(out: &mut dyn Write, array: &Array<'_>) -> io::Result<()> {
+    for stride in [1, 2, 3, 4, 8, 16, 32, 33] {
+        let elements = array.lanes(|lane| (0, 0, lane * stride));
+        if stride > 1 && elements.len() < 32 {
+            continue;
+        }
+        let index = if stride == 1 { "t[lane]".to_owned() } else { format!("t[{stride} * lane]") };
+        line(out, array, &index, &elements)?;
+    }
+    Ok(())
+}
+
+fn line(out: &mut dyn Write, array: &Array<'_>, what: &str, elements: &[Element]) -> io::Result<()> {
+    let Some(cost) = array.cost(elements) else { return Ok(()) };
+    writeln!(out, "a warp reading {what} takes {}", outcome(&cost))
+}
+
+/// `32 wavefronts instead of 1: a 32-way bank conflict, lanes 0 and 1 meet in bank 0`
+fn outcome(cost: &Cost) -> String {
+    let plural = if cost.wavefronts == 1 { "" } else { "s" };
+    let wavefronts = format!("{} wavefront{plural}", cost.wavefronts);
+    match cost.witness {
+        Some(witness) if cost.excess() > 0 => {
+            let (low, high) = witness.lanes;
+            let (ideal, ways, bank) = (cost.ideal, cost.ways, witness.bank);
+            let article = if matches!(ways, 8 | 11 | 18) { "an" } else { "a" };
+            format!(
+                "{wavefronts} instead of {ideal}: {article} {ways}-way bank conflict, lanes {low} and {high} meet in bank {bank}"
+            )
+        }
+        _ => format!("{wavefronts}: no conflict"),
+    }
+}
+
+/// The lines below the tables: reads along each dimension, and the padding that mends those down the columns.
+fn reads(out: &mut dyn Write, array: &Array<'_>) -> io::Result<()> {
+    let column = array.lanes(|lane| (0, lane, 0));
+    let row = array.lanes(|lane| (0, 0, lane));
+    line(out, array, &format!("column 0 ({} rows)", column.len()), &column)?;
+    // Short columns: a full warp also reads the next ones, as a block of that height does.
+    let columns = array.lanes(|lane| (0, lane % array.rows, lane / array.rows));
+    let several = columns.len() > column.len();
+    if several {
+        let last = columns.last().map_or(0, |&(_, _, column)| column);
+        line(out, array, &format!("columns 0 to {last} (lane l reads row l % {})", array.rows), &columns)?;
+    }
+    line(out, array, &format!("row 0 ({} columns)", row.len()), &row)?;
+    if array.dimensions == 3 {
+        let planes = array.lanes(|lane| (lane, 0, 0));
+        line(out, array, &format!("t[lane][0][0] ({} planes)", planes.len()), &planes)?;
+    }
+    padding(out, array, if several { &columns } else { &column }, &row)
+}
+
+/// The fewest elements after each row with which the columns are free of conflicts and the rows no worse.
+fn padding(out: &mut dyn Write, array: &Array<'_>, columns: &[Element], row: &[Element]) -> io::Result<()> {
+    let excess = |array: &Array<'_>, elements| array.cost(elements).map_or(0, |cost| cost.excess());
+    if excess(array, columns) == 0 {
+        return Ok(());
+    }
+    let before = excess(array, row);
+    let mends = |by: &u32| {
+        let padded = Array { padding: *by, ..*array };
+        excess(&padded, columns) == 0 && excess(&padded, row) <= before
+    };
+    let Some(by) = (1..=32).find(mends) else {
+        return writeln!(out, "no padding of up to 32 elements after each row frees that of conflicts");
+    };
+    let plural = if by == 1 { "" } else { "s" };
+    let planes = if array.dimensions == 3 { format!("[{}]", array.planes) } else { String::new() };
+    let padded = Array { padding: by, ..*array };
+    writeln!(
+        out,
+        "help: pad the rows by {by} element{plural}: with t{planes}[{}][{}] no column conflicts (+{} bytes)",
+        array.rows,
+        array.columns + by,
+        padded.bytes() - array.bytes(),
+    )
 }
