@@ -3,9 +3,11 @@
 //! Data flows one way: `source` → `preproc` → `syntax` → `lower` → `exec` → `verdict`
 //! (with `banks`) → `rules` → `output`.
 
+pub mod banks;
 pub mod diagnostic;
 pub mod exec;
 pub mod ir;
+pub mod output;
 pub mod preproc;
 pub mod source;
 pub mod syntax;

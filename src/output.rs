@@ -1,0 +1,3 @@
+//! How are findings and facts shown?
+
+pub mod banks;
