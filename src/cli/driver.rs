@@ -123,7 +123,9 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let default = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            let message = info.payload_as_str().unwrap_or("panic");
+            let payload = info.payload();
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let message = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("panic");
             let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
             let guarded = PANIC.try_with(|slot| match &mut *slot.borrow_mut() {
                 Some(text) => {
