@@ -188,7 +188,7 @@ pub enum Format {
     /// With source lines, reasons and helps, as rustc does
     #[default]
     Text,
-    /// file:line:col: level[rule]: message
+    /// `file:line:col: level[rule]: message`
     Short,
     /// One object per line
     Json,
