@@ -3,13 +3,17 @@
 //! Data flows one way: `source` → `preproc` → `syntax` → `lower` → `exec` → `verdict`
 //! (with `banks`) → `rules` → `output`.
 
+pub mod analysis;
 pub mod banks;
+pub mod cli;
 pub mod diagnostic;
 pub mod exec;
 pub mod ir;
 pub mod output;
 pub mod preproc;
+pub mod rules;
 pub mod source;
 pub mod syntax;
 pub mod trace;
 pub mod verdict;
+pub mod walk;

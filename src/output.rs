@@ -1,3 +1,129 @@
-//! How are findings and facts shown?
+//! How do findings and verdicts become bytes?
+//!
+//! One file per format. Nothing here prints; what is common to the formats is below.
 
+pub mod accesses;
 pub mod banks;
+pub mod json;
+pub mod short;
+pub mod text;
+
+use crate::diagnostic::Level;
+use crate::source::{Sources, Span};
+use std::borrow::Cow;
+
+/// Where a span starts and ends, for people and editors.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The file's path, with `/` between its parts.
+    pub file: String,
+    /// First line, from 1.
+    pub line: usize,
+    /// First column in characters, from 1.
+    pub column: usize,
+    /// The line of the end, from 1.
+    pub end_line: usize,
+    /// One past the last column, in characters, from 1.
+    pub end_column: usize,
+}
+
+impl Place {
+    /// The place of `span`.
+    #[must_use]
+    pub fn of(sources: &Sources, span: Span) -> Place {
+        let file = sources.get(span.file);
+        let (line, column) = file.line_column(span.start);
+        let (end_line, end_column) = file.line_column(span.end.max(span.start));
+        Place { file: file.display_path(), line, column, end_line, end_column }
+    }
+}
+
+/// What a level is called in front of a finding.
+#[must_use]
+pub fn level_word(level: Level) -> &'static str {
+    match level {
+        Level::Allow => "allow",
+        Level::Note => "note",
+        Level::Warn => "warning",
+        Level::Deny => "error",
+    }
+}
+
+/// `1 file`, `2 files`, `3 accesses`.
+#[must_use]
+pub fn count(number: usize, one: &str) -> String {
+    let ending = match number {
+        1 => "",
+        _ if one.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{number} {one}{ending}")
+}
+
+/// The text on one line and without control characters, which a file name or a macro may
+/// hold and a terminal would obey.
+#[must_use]
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    if text.contains(char::is_control) {
+        Cow::Owned(text.replace(char::is_control, "?"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::diagnostic::Diagnostic;
+    use std::path::Path;
+
+    /// One file and a finding at the first occurrence of `at` in it.
+    pub fn finding(path: &str, source: &str, at: &str) -> (Sources, Diagnostic) {
+        let sources = Sources::default();
+        let file = sources.add(Path::new(path), source.as_bytes().to_vec());
+        let primary = span(&file.text, file.id, at);
+        let finding = Diagnostic {
+            rule: "bank-conflict",
+            level: Level::Warn,
+            message: "32-way bank conflict".to_owned(),
+            primary,
+            primary_label: "lanes 0 and 1 read bytes 0 and 128: bank 0".to_owned(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            helps: Vec::new(),
+            fix: None,
+            kernel: "k".to_owned(),
+        };
+        (sources, finding)
+    }
+
+    /// The first occurrence of `needle`.
+    pub fn span(text: &str, file: crate::source::FileId, needle: &str) -> Span {
+        let start = text.find(needle).unwrap() as u32;
+        Span { file, start, end: start + needle.len() as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_agrees_with_its_noun() {
+        assert_eq!([count(0, "file"), count(1, "file"), count(2, "file")], ["0 files", "1 file", "2 files"]);
+        assert_eq!([count(1, "access"), count(2, "access")], ["1 access", "2 accesses"]);
+    }
+
+    #[test]
+    fn control_characters_do_not_get_through() {
+        assert_eq!(one_line("a\x1b[31m\nb"), "a?[31m?b");
+        assert_eq!(one_line("größe"), "größe");
+    }
+
+    #[test]
+    fn a_place_counts_characters_and_ends_past_the_last() {
+        let (sources, finding) = testing::finding("d/a.cu", "int é;\n/* é */ x;\n", "é */ x");
+        let expected = Place { file: "d/a.cu".into(), line: 2, column: 4, end_line: 2, end_column: 10 };
+        assert_eq!(Place::of(&sources, finding.primary), expected);
+    }
+}

@@ -1,0 +1,57 @@
+//! What does the user want, and how did it end?
+//!
+//! Invariant: only here and in `walk` are files, stdout, stderr and the exit code touched.
+
+pub mod args;
+pub mod check;
+mod driver;
+mod progress;
+mod tables;
+mod terminal;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing to complain of.
+    Clean,
+    /// Findings at level warn or above.
+    Findings,
+    /// Wrong usage, or something could not be checked.
+    Failed,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> ExitCode {
+        ExitCode::from(match outcome {
+            Outcome::Clean => 0,
+            Outcome::Findings => 1,
+            Outcome::Failed => 2,
+        })
+    }
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody left to read the help is no failure.
+            let _ = error.print();
+            return if error.use_stderr() { Outcome::Failed } else { Outcome::Clean }.into();
+        }
+    };
+    let outcome = match cli.command {
+        None => check::check(&cli.check),
+        Some(Command::Check(args)) => check::check(&args),
+        Some(Command::Accesses(args)) => tables::accesses(&args),
+        Some(Command::Banks(args)) => tables::banks(&args),
+        Some(Command::Rules) => tables::rules(),
+        Some(Command::Explain(args)) => tables::explain(&args),
+    };
+    outcome.into()
+}

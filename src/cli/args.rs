@@ -1,0 +1,220 @@
+//! What can be said on the command line?
+
+mod levels;
+mod values;
+
+pub use levels::Levels;
+
+use crate::analysis::{BlockOption, Options};
+use crate::rules;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Finds shared-memory bank conflicts and divergent barriers in CUDA source, without a GPU or a compiler.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cudalint",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true,
+    after_help = EXIT_CODES
+)]
+pub struct Cli {
+    /// What to do; without it, `check`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The arguments of `check`.
+    #[command(flatten)]
+    pub check: CheckArgs,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing found at level warn or above
+  1  something was found
+  2  wrong usage, or a file that could not be checked
+
+Examples:
+  cudalint src                               check every CUDA file of a folder
+  cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
+  cudalint accesses --summary src            how much is known, and why not more";
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check files and folders (the default)
+    #[command(after_help = EXIT_CODES)]
+    Check(CheckArgs),
+    /// List every shared-memory access with its verdict, known or not
+    Accesses(AccessesArgs),
+    /// Ask the bank model: wavefronts of accesses by shape and stride, or of requests in a file
+    Banks(BanksArgs),
+    /// List the rules
+    Rules,
+    /// Explain a rule: what, why, an example, its limits
+    Explain(ExplainArgs),
+}
+
+/// `cudalint check`
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// What to look at, and for what.
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+    /// How loud.
+    #[command(flatten)]
+    pub levels: Levels,
+    /// How findings are printed
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    pub format: Format,
+    /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
+    pub color: Color,
+}
+
+/// `cudalint accesses`
+#[derive(Debug, Args)]
+pub struct AccessesArgs {
+    /// What to look at, and for what.
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+    /// How the accesses are printed
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    pub format: TableFormat,
+    /// Print only how many accesses are known, and why the others are not
+    #[arg(long, help_heading = "Output")]
+    pub summary: bool,
+}
+
+/// What is common to the commands that analyse files.
+#[derive(Debug, Args)]
+pub struct AnalysisArgs {
+    /// Files, folders, or patterns such as 'src/**/*.cu'
+    #[arg(required = true, value_name = "PATHS")]
+    pub paths: Vec<PathBuf>,
+    /// Devices to judge for: sm_90, 7.0, ... (comma-separated)
+    #[arg(
+        long = "target",
+        value_name = "TARGETS",
+        value_delimiter = ',',
+        value_parser = values::target,
+        help_heading = "Model"
+    )]
+    pub targets: Vec<String>,
+    /// Width of a bank in bytes; 8 exists on compute capability 3.x only
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "4",
+        value_parser = ["4", "8"],
+        help_heading = "Model"
+    )]
+    pub bank_size: String,
+    /// Block shape for all kernels or for one: 32,8 or KERNEL=32,8 (repeatable)
+    #[arg(
+        long = "block",
+        value_name = "[KERNEL=]X[,Y[,Z]]",
+        value_parser = values::block,
+        help_heading = "Model"
+    )]
+    pub blocks: Vec<BlockOption>,
+    /// Define a macro, as a compiler's -D does (repeatable)
+    #[arg(
+        long = "define",
+        value_name = "NAME[=VALUE]",
+        value_parser = values::define,
+        help_heading = "Model"
+    )]
+    pub defines: Vec<(String, String)>,
+    /// Folder in which #include looks (repeatable)
+    #[arg(short = 'I', value_name = "DIR", help_heading = "Model")]
+    pub include_dirs: Vec<PathBuf>,
+    /// Number of threads; the output is the same for any
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub threads: Option<NonZeroUsize>,
+    /// No summary and no progress bar
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+impl AnalysisArgs {
+    /// What the analysis needs to know of it.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        Options {
+            targets: self.targets.clone(),
+            bank_size_eight: self.bank_size == "8",
+            blocks: self.blocks.clone(),
+            defines: self.defines.clone(),
+            include_dirs: self.include_dirs.clone(),
+        }
+    }
+}
+
+/// `cudalint banks`
+#[derive(Debug, Args)]
+pub struct BanksArgs {
+    /// Element type or size in bytes: float, float4, 8
+    #[arg(long, value_name = "TYPE", required_unless_present = "requests")]
+    pub elem: Option<String>,
+    /// Shape of the array: 32x32 or 32,32
+    #[arg(long, value_name = "SHAPE", required_unless_present = "requests")]
+    pub shape: Option<String>,
+    /// Devices to judge for: sm_90, 7.0, ... (comma-separated)
+    #[arg(long = "target", value_name = "TARGETS", value_delimiter = ',', value_parser = values::target)]
+    pub targets: Vec<String>,
+    /// Width of a bank in bytes; 8 exists on compute capability 3.x only
+    #[arg(long, value_name = "BYTES", default_value = "4", value_parser = ["4", "8"])]
+    pub bank_size: String,
+    /// Judge every request of a CSV file instead
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["elem", "shape"])]
+    pub requests: Option<PathBuf>,
+}
+
+/// `cudalint explain`
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The rule's id
+    #[arg(value_name = "RULE", value_parser = PossibleValuesParser::new(rules::ALL.iter().map(|rule| rule.id)))]
+    pub rule: String,
+}
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// With source lines, reasons and helps, as rustc does
+    #[default]
+    Text,
+    /// `file:line:col: level[rule]: message`
+    Short,
+    /// One object per line
+    Json,
+}
+
+/// How a table is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// A table for each file
+    #[default]
+    Text,
+    /// One object per line
+    Json,
+}
+
+/// Whether text is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! Is this value well formed?
+
+use crate::analysis::BlockOption;
+
+/// Checks the spelling of a target: `sm_90`, `sm_90a`, `9.0`. Which of them exist is the
+/// bank model's business.
+pub fn target(text: &str) -> Result<String, String> {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let well_formed = match text.strip_prefix("sm_") {
+        Some(number) => digits(number.strip_suffix(['a', 'f']).unwrap_or(number)),
+        None => text.split_once('.').is_some_and(|(major, minor)| digits(major) && digits(minor)),
+    };
+    if well_formed { Ok(text.to_owned()) } else { Err("a target is written `sm_90` or `9.0`".to_owned()) }
+}
+
+/// Parses `32`, `32,8`, `32,8,1` or `kernel=32,8`.
+pub fn block(text: &str) -> Result<BlockOption, String> {
+    let (kernel, numbers) = match text.rsplit_once('=') {
+        Some(("", _)) => return Err("the kernel's name is missing before `=`".to_owned()),
+        Some((kernel, numbers)) => (Some(kernel.to_owned()), numbers),
+        None => (None, text),
+    };
+    let mut shape = [1_u32; 3];
+    for (axis, number) in numbers.split(',').enumerate() {
+        let slot = shape.get_mut(axis).ok_or("a block has at most three dimensions")?;
+        let parsed = number.trim().parse().ok().filter(|&threads| threads > 0);
+        *slot = parsed.ok_or_else(|| format!("`{number}` is not a number of threads"))?;
+    }
+    let threads = shape.iter().try_fold(1_u32, |product, &axis| product.checked_mul(axis));
+    match threads {
+        Some(..=1024) if shape[2] <= 64 => Ok(BlockOption { kernel, shape }),
+        Some(..=1024) => Err("a block has at most 64 threads along z".to_owned()),
+        _ => Err("a block has at most 1024 threads".to_owned()),
+    }
+}
+
+/// Parses `NAME` and `NAME=VALUE`.
+pub fn define(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let starts_well = name.starts_with(|first: char| first == '_' || first.is_ascii_alphabetic());
+    if starts_well && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric()) {
+        Ok((name.to_owned(), value.to_owned()))
+    } else {
+        Err(format!("`{name}` is not a macro name"))
+    }
+}

@@ -1,0 +1,91 @@
+//! `cudalint check`: which findings are there, and how loud are they?
+
+use super::args::{CheckArgs, Format, Levels};
+use super::{Outcome, driver, terminal};
+use crate::analysis::FileReport;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::output::{self, json, short, text};
+use crate::source::Sources;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// Checks and prints.
+pub fn check(args: &CheckArgs) -> Outcome {
+    let analyzed = driver::analyze(&args.analysis);
+    let sources = analyzed.run.sources();
+    let files = analyzed.reports.len();
+    let targets: BTreeSet<String> =
+        analyzed.reports.iter().flat_map(|it| &it.verdicts).map(|it| it.target.clone()).collect();
+    let findings = findings(sources, &analyzed.reports, &args.levels);
+    let bytes = match args.format {
+        Format::Text => text::render(sources, &findings, terminal::colored(args.color)),
+        Format::Short => short::render(sources, &findings),
+        Format::Json => json::render(sources, &findings),
+    };
+    let outcome = if analyzed.failed {
+        Outcome::Failed
+    } else if findings.iter().any(|finding| finding.level >= Level::Warn) {
+        Outcome::Findings
+    } else {
+        Outcome::Clean
+    };
+    let outcome = terminal::print(&bytes, outcome);
+    if args.format == Format::Text && !args.analysis.quiet {
+        terminal::say(&summary(sources, &findings, files, &targets));
+    }
+    outcome
+}
+
+/// The findings to print: at the user's levels, by file as given and then by place, and each
+/// once, although a header may be reached from many files.
+#[must_use]
+pub fn findings(sources: &Sources, reports: &[FileReport], levels: &Levels) -> Vec<Diagnostic> {
+    let mut seen = FxHashSet::default();
+    let mut all = Vec::new();
+    for report in reports {
+        let mut own: Vec<Diagnostic> = report.diagnostics.clone();
+        for finding in &mut own {
+            finding.level = levels.of(finding.rule, finding.level);
+        }
+        own.retain(|finding| finding.level != Level::Allow);
+        own.sort_by_cached_key(|finding| {
+            let path = sources.get(finding.primary.file).path.clone();
+            (path, finding.primary.start, finding.primary.end, finding.rule, finding.message.clone())
+        });
+        own.retain(|finding| {
+            let path = sources.get(finding.primary.file).path.clone();
+            let place = (path, finding.primary.start, finding.primary.end);
+            seen.insert((place, finding.rule, finding.message.clone()))
+        });
+        all.append(&mut own);
+    }
+    all
+}
+
+fn summary(sources: &Sources, findings: &[Diagnostic], files: usize, targets: &BTreeSet<String>) -> String {
+    let count = |level, one: &str| {
+        let count = findings.iter().filter(|finding| finding.level == level).count();
+        (count > 0).then(|| output::count(count, one))
+    };
+    let counts = [(Level::Deny, "error"), (Level::Warn, "warning"), (Level::Note, "note")];
+    let counts: Vec<String> = counts.into_iter().filter_map(|(level, one)| count(level, one)).collect();
+    let hit: BTreeSet<String> =
+        findings.iter().map(|it| sources.get(it.primary.file).display_path()).collect();
+    let mut line = match counts.as_slice() {
+        [] => format!("no findings in {}", output::count(files, "file")),
+        // Headers that were reached count as files too.
+        _ => {
+            let files = output::count(files.max(hit.len()), "file");
+            format!("{} in {} of {files}", counts.join(", "), hit.len())
+        }
+    };
+    if !targets.is_empty() {
+        let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+        let word = if targets.len() == 1 { "target" } else { "targets" };
+        line.push_str(&format!(" ({word}: {})", targets.join(", ")));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! What is found in all files together?
+//!
+//! Files are analysed in parallel, the largest first, and reported in the order they were
+//! given. A file that cannot be read, or on which the analysis panics, costs only itself.
+
+use super::args::AnalysisArgs;
+use super::progress::Progress;
+use super::terminal;
+use crate::analysis::{FileReport, Run};
+use crate::walk::{self, Candidate, Problem};
+use rayon::prelude::*;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+
+/// Enough for the deepest nesting that the analysis follows.
+const STACK_BYTES: usize = 32 << 20;
+
+/// A finished run.
+pub struct Analyzed {
+    /// The run, for its sources.
+    pub run: Run,
+    /// A report for each file that could be analysed, in the order given.
+    pub reports: Vec<FileReport>,
+    /// Whether something could not be checked.
+    pub failed: bool,
+}
+
+/// Runs the analysis that the arguments ask for; says on stderr what could not be checked.
+pub fn analyze(args: &AnalysisArgs) -> Analyzed {
+    let mut builder = rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES);
+    if let Some(threads) = args.threads {
+        builder = builder.num_threads(threads.get());
+    }
+    match builder.build() {
+        Ok(pool) => pool.install(|| analyze_here(args)),
+        Err(error) => {
+            terminal::say_error(&format!("cannot start threads: {error}"));
+            Analyzed { run: Run::new(args.options(), &[]), reports: Vec::new(), failed: true }
+        }
+    }
+}
+
+fn analyze_here(args: &AnalysisArgs) -> Analyzed {
+    let found = walk::find(&args.paths);
+    let mut failed = report_problems(&found.problems);
+    let (files, problems) = read_all(&found.candidates);
+    failed |= report_problems(&problems);
+
+    let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+    let run = Run::new(args.options(), &paths);
+    let progress = Progress::new(files.len(), args.quiet);
+    let results = analyze_all(files, |path, bytes| {
+        let result = guarded(|| run.analyze_file(path, bytes));
+        progress.step();
+        result
+    });
+    drop(progress);
+
+    let mut reports = Vec::new();
+    for (path, result) in paths.iter().zip(results) {
+        match result {
+            Ok(report) => reports.push(report),
+            Err(panic) => {
+                failed = true;
+                let path = path.display();
+                terminal::say_error(&format!("internal error while checking `{path}`: {panic}"));
+            }
+        }
+    }
+    Analyzed { run, reports, failed }
+}
+
+fn report_problems(problems: &[Problem]) -> bool {
+    let mut failed = false;
+    for problem in problems {
+        if problem.is_error() {
+            terminal::say_error(problem);
+            failed = true;
+        } else {
+            terminal::say(&format!("warning: {problem}"));
+        }
+    }
+    failed
+}
+
+type File = (PathBuf, Vec<u8>);
+
+fn read_all(candidates: &[Candidate]) -> (Vec<File>, Vec<Problem>) {
+    let read: Vec<_> = candidates.par_iter().map(walk::read).collect();
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    for (candidate, result) in candidates.iter().zip(read) {
+        match result {
+            Ok(Some(bytes)) => files.push((candidate.path.clone(), bytes)),
+            Ok(None) => {}
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (files, problems)
+}
+
+/// Applies `analyze` to every file, the largest first, so that no thread is left alone with
+/// a large file at the end. Results are in the order of `files`.
+fn analyze_all<T: Send>(files: Vec<File>, analyze: impl Fn(&Path, Vec<u8>) -> T + Sync) -> Vec<T> {
+    let mut queue: Vec<(usize, File)> = files.into_iter().enumerate().collect();
+    queue.sort_by_key(|(_, (_, bytes))| Reverse(bytes.len()));
+    // A bridge hands out one item at a time, in order; splitting the vector would not.
+    let work = queue.into_iter().par_bridge();
+    let mut results: Vec<(usize, T)> = work.map(|(at, (path, bytes))| (at, analyze(&path, bytes))).collect();
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+thread_local! {
+    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`; a panic in it becomes its message and place.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: std::sync::Once = std::sync::Once::new();
+    // The default hook would print at once, among the output of other threads.
+    HOOK.call_once(|| {
+        let default = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let payload = info.payload();
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let message = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("panic");
+            let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
+            let guarded = PANIC.try_with(|slot| match &mut *slot.borrow_mut() {
+                Some(text) => {
+                    *text = format!("{message}{}", place.unwrap_or_default());
+                    true
+                }
+                None => false,
+            });
+            if !guarded.unwrap_or(false) {
+                default(info);
+            }
+        }));
+    });
+    PANIC.set(Some(String::new()));
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    let message = PANIC.take();
+    result.map_err(|_| message.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    fn files(sizes: &[usize]) -> Vec<File> {
+        let file = |(at, size): (usize, &usize)| (PathBuf::from(at.to_string()), vec![0; *size]);
+        sizes.iter().enumerate().map(file).collect()
+    }
+
+    #[test]
+    fn results_come_in_the_order_given() {
+        let sizes = [3, 9, 1, 9, 2];
+        assert_eq!(analyze_all(files(&sizes), |_, bytes| bytes.len()), sizes);
+    }
+
+    #[test]
+    fn large_files_go_first() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let order = Mutex::new(Vec::new());
+        pool.install(|| {
+            analyze_all(files(&[3, 9, 1, 7]), |_, bytes| order.lock().unwrap().push(bytes.len()))
+        });
+        assert_eq!(order.into_inner().unwrap(), [9, 7, 3, 1]);
+    }
+
+    #[test]
+    fn a_panic_is_a_message_with_its_place() {
+        let result: Result<(), String> = guarded(|| panic!("lane {} is gone", 3));
+        let message = result.unwrap_err();
+        assert!(message.starts_with("lane 3 is gone (src/cli/driver.rs:"), "{message}");
+        assert_eq!(guarded(|| 7), Ok(7));
+    }
+}

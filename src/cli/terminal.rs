@@ -1,0 +1,43 @@
+//! How do bytes get out?
+
+use super::Outcome;
+use super::args::Color;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+
+/// Writes to stdout. A reader that went away (`| head`) has all it wanted: that is success.
+pub fn print(bytes: &[u8], outcome: Outcome) -> Outcome {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => outcome,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => outcome,
+        Err(error) => {
+            say_error(&format!("cannot write the output: {error}"));
+            Outcome::Failed
+        }
+    }
+}
+
+/// A line on stderr.
+pub fn say(message: &impl Display) {
+    // stderr may be closed; there is no one left to tell.
+    let _ = writeln!(io::stderr().lock(), "cudalint: {message}");
+}
+
+/// An error on stderr.
+pub fn say_error(message: &impl Display) {
+    say(&format_args!("error: {message}"));
+}
+
+/// Whether stdout gets colours.
+pub fn colored(color: Color) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+            !refused && !dumb && io::stdout().is_terminal()
+        }
+    }
+}

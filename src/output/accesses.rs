@@ -1,0 +1,353 @@
+//! Every shared-memory access and what is known of it: a table for people, an object per line
+//! for programs, and counts.
+
+use super::{Place, count, json, one_line};
+use crate::source::Sources;
+use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status};
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The name of an operation.
+#[must_use]
+pub fn op_word(op: AccessOp) -> &'static str {
+    match op {
+        AccessOp::Load => "load",
+        AccessOp::Store => "store",
+        AccessOp::Atomic => "atomic",
+        AccessOp::MatrixLoad => "matrix_load",
+        AccessOp::MatrixStore => "matrix_store",
+        AccessOp::AsyncCopy => "async_copy",
+    }
+}
+
+/// The name of a source of block shapes.
+#[must_use]
+pub fn block_from_word(from: BlockFrom) -> &'static str {
+    match from {
+        BlockFrom::Directive => "directive",
+        BlockFrom::Config => "config",
+        BlockFrom::Flag => "flag",
+        BlockFrom::Launch => "launch",
+        BlockFrom::LaunchBounds => "launch_bounds",
+        BlockFrom::Implied => "implied",
+        BlockFrom::Default => "default",
+    }
+}
+
+/// The name of a status.
+#[must_use]
+pub fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Exact => "exact",
+        Status::Assumed => "assumed",
+        Status::Depends => "depends",
+        Status::Unknown => "unknown",
+    }
+}
+
+const STATUSES: [Status; 4] = [Status::Exact, Status::Assumed, Status::Depends, Status::Unknown];
+
+#[derive(Serialize)]
+struct Row<'a> {
+    file: String,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    kernel: &'a str,
+    array: &'a str,
+    op: &'a str,
+    bytes: Option<u32>,
+    block: [u32; 3],
+    block_from: &'a str,
+    target: &'a str,
+    status: &'a str,
+    assumptions: &'a [String],
+    reason: Option<&'a str>,
+    requests: Option<u64>,
+    wavefronts: Option<u64>,
+    ideal: Option<u64>,
+    worst: Option<u32>,
+    worst_ideal: Option<u32>,
+}
+
+/// The verdicts, one JSON object per line.
+#[must_use]
+pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for verdict in verdicts {
+        let Place { file, line, column, end_line, end_column } = Place::of(sources, verdict.span);
+        let row = Row {
+            file,
+            line,
+            column,
+            end_line,
+            end_column,
+            kernel: &verdict.kernel,
+            array: &verdict.array,
+            op: op_word(verdict.op),
+            bytes: verdict.bytes,
+            block: verdict.block,
+            block_from: block_from_word(verdict.block_from),
+            target: &verdict.target,
+            status: status_word(verdict.status),
+            assumptions: &verdict.assumptions,
+            reason: verdict.reason.as_deref(),
+            requests: verdict.requests,
+            wavefronts: verdict.wavefronts,
+            ideal: verdict.ideal,
+            worst: verdict.worst,
+            worst_ideal: verdict.worst_ideal,
+        };
+        json::push_line(&mut out, &row);
+    }
+    out
+}
+
+/// The verdicts as tables, one for each file, in the order given.
+#[must_use]
+pub fn render_table(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
+    let mut out = String::new();
+    let mut rest = verdicts;
+    while let Some(first) = rest.first() {
+        let path = sources.get(first.span.file).display_path();
+        let same = |it: &&&SiteVerdict| sources.get(it.span.file).display_path() == path;
+        let (here, later) = rest.split_at(rest.iter().take_while(same).count());
+        rest = later;
+        let mut table = table(&[
+            "at",
+            "kernel",
+            "block",
+            "from",
+            "target",
+            "op",
+            "array",
+            "bytes",
+            "status",
+            "wavefronts",
+            "ideal",
+            "worst",
+            "why",
+        ]);
+        for verdict in here {
+            table.add_row(cells(sources, verdict));
+        }
+        for right in [7, 9, 10, 11] {
+            if let Some(column) = table.column_mut(right) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&format!("{}\n{}\n", one_line(&path), text_of(&table)));
+    }
+    out.into_bytes()
+}
+
+fn cells(sources: &Sources, verdict: &SiteVerdict) -> Vec<String> {
+    let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+    let Place { line, column, .. } = Place::of(sources, verdict.span);
+    let [x, y, z] = verdict.block;
+    let worst = match (verdict.worst, verdict.worst_ideal) {
+        (Some(worst), Some(ideal)) => format!("{worst}/{ideal}"),
+        _ => "-".to_owned(),
+    };
+    let why: Vec<&str> = verdict.reason.iter().chain(&verdict.assumptions).map(String::as_str).collect();
+    vec![
+        format!("{line}:{column}"),
+        one_line(&verdict.kernel).into_owned(),
+        format!("{x},{y},{z}"),
+        block_from_word(verdict.block_from).to_owned(),
+        verdict.target.clone(),
+        op_word(verdict.op).to_owned(),
+        one_line(&verdict.array).into_owned(),
+        number(verdict.bytes.map(u64::from)),
+        status_word(verdict.status).to_owned(),
+        number(verdict.wavefronts),
+        number(verdict.ideal),
+        worst,
+        one_line(&why.join("; ")).into_owned(),
+    ]
+}
+
+/// `12 accesses: 9 exact, 2 assumed, 1 unknown`
+#[must_use]
+pub fn summary(verdicts: &[&SiteVerdict]) -> String {
+    let of = |status| verdicts.iter().filter(|it| it.status == status).count();
+    let counts = STATUSES.into_iter().map(|status| (of(status), status_word(status)));
+    let counts: Vec<String> =
+        counts.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
+    match counts.as_slice() {
+        [] => "no shared-memory accesses".to_owned(),
+        _ => format!("{}: {}", count(verdicts.len(), "access"), counts.join(", ")),
+    }
+}
+
+/// How many verdicts there are of each status and reason.
+#[derive(Serialize)]
+struct Reason<'a> {
+    status: &'a str,
+    reason: Option<&'a str>,
+    accesses: usize,
+}
+
+fn reasons<'a>(verdicts: &[&'a SiteVerdict]) -> Vec<Reason<'a>> {
+    let mut counts: BTreeMap<(usize, Option<&str>), usize> = BTreeMap::new();
+    for verdict in verdicts {
+        let status = STATUSES.iter().position(|it| *it == verdict.status).unwrap_or(0);
+        *counts.entry((status, verdict.reason.as_deref())).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|&((status, reason), count)| (status, std::cmp::Reverse(count), reason));
+    let row =
+        |((status, reason), accesses)| Reason { status: status_word(STATUSES[status]), reason, accesses };
+    counts.into_iter().map(row).collect()
+}
+
+/// Counts per status and reason, as a table.
+#[must_use]
+pub fn render_summary(verdicts: &[&SiteVerdict]) -> Vec<u8> {
+    if verdicts.is_empty() {
+        return Vec::new();
+    }
+    let mut table = table(&["accesses", "share", "status", "reason"]);
+    for Reason { status, reason, accesses } in reasons(verdicts) {
+        let share = 100.0 * accesses as f64 / verdicts.len() as f64;
+        let reason = one_line(reason.unwrap_or("")).into_owned();
+        table.add_row([accesses.to_string(), format!("{share:.1} %"), status.to_owned(), reason]);
+    }
+    for right in [0, 1] {
+        if let Some(column) = table.column_mut(right) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{}\n", text_of(&table)).into_bytes()
+}
+
+/// Counts per status and reason, one JSON object per line.
+#[must_use]
+pub fn render_summary_json(verdicts: &[&SiteVerdict]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for row in reasons(verdicts) {
+        json::push_line(&mut out, &row);
+    }
+    out
+}
+
+/// A table without lines around its cells.
+#[must_use]
+pub fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header.to_vec());
+    table
+}
+
+/// The table's lines, without white space at their ends.
+#[must_use]
+pub fn text_of(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    fn verdict(sources: &Sources, at: &str) -> SiteVerdict {
+        let file = sources.get(crate::source::FileId(0));
+        SiteVerdict {
+            span: testing::span(&file.text, file.id, at),
+            kernel: "transpose<float>".into(),
+            array: "tile".into(),
+            op: AccessOp::Load,
+            bytes: Some(4),
+            block: [32, 8, 1],
+            block_from: BlockFrom::Launch,
+            target: "sm_90".into(),
+            status: Status::Exact,
+            assumptions: Vec::new(),
+            reason: None,
+            requests: Some(8),
+            wavefronts: Some(256),
+            ideal: Some(8),
+            worst: Some(32),
+            worst_ideal: Some(1),
+        }
+    }
+
+    fn unknown(known: &SiteVerdict, reason: &str) -> SiteVerdict {
+        SiteVerdict {
+            status: Status::Unknown,
+            reason: Some(reason.into()),
+            bytes: None,
+            requests: None,
+            wavefronts: None,
+            ideal: None,
+            worst: None,
+            worst_ideal: None,
+            ..known.clone()
+        }
+    }
+
+    fn sources() -> Sources {
+        testing::finding("d/a.cu", "x = tile[a];\ny = tile[b];\n", "").0
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_verdict_and_no_lines() {
+        let sources = sources();
+        let known = verdict(&sources, "tile[a]");
+        let other = SiteVerdict { assumptions: vec!["p".into(), "q".into()], ..unknown(&known, "r") };
+        let text = String::from_utf8(render_table(&sources, &[&known, &other])).unwrap();
+        let expected = "\
+d/a.cu
+ at   kernel            block   from    target  op    array  bytes  status   wavefronts  ideal  worst  why
+ 1:5  transpose<float>  32,8,1  launch  sm_90   load  tile       4  exact           256      8   32/1
+ 1:5  transpose<float>  32,8,1  launch  sm_90   load  tile       -  unknown           -      -      -  r; p; q
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn json_has_exactly_these_fields() {
+        let sources = sources();
+        let known = verdict(&sources, "tile[b]");
+        let unknown = unknown(&known, "no");
+        let bytes = render_json(&sources, &[&known, &unknown]);
+        let text = String::from_utf8(bytes).unwrap();
+        let expected = concat!(
+            r#"{"file":"d/a.cu","line":2,"column":5,"end_line":2,"end_column":12,"#,
+            r#""kernel":"transpose<float>","array":"tile","op":"load","bytes":4,"block":[32,8,1],"#,
+            r#""block_from":"launch","target":"sm_90","status":"exact","assumptions":[],"reason":null,"#,
+            r#""requests":8,"wavefronts":256,"ideal":8,"worst":32,"worst_ideal":1}"#,
+        );
+        assert_eq!(text.lines().next().unwrap(), expected);
+        let second: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+        assert_eq!(second["reason"], "no");
+        for field in ["bytes", "requests", "wavefronts", "ideal", "worst", "worst_ideal"] {
+            assert!(second[field].is_null(), "{field}");
+        }
+    }
+
+    #[test]
+    fn the_summary_counts_statuses_and_reasons() {
+        let sources = sources();
+        let known = verdict(&sources, "tile[a]");
+        let (rare, common) = (unknown(&known, "rare"), unknown(&known, "common"));
+        let all = [&rare, &known, &common, &common];
+        assert_eq!(summary(&all), "4 accesses: 1 exact, 3 unknown");
+        assert_eq!(summary(&all[1..2]), "1 access: 1 exact");
+        assert_eq!(summary(&[]), "no shared-memory accesses");
+        let text = String::from_utf8(render_summary(&all)).unwrap();
+        let expected = " accesses   share  status   reason
+        1  25.0 %  exact
+        2  50.0 %  unknown  common
+        1  25.0 %  unknown  rare
+";
+        assert_eq!(text, expected);
+        let json = String::from_utf8(render_summary_json(&all)).unwrap();
+        assert_eq!(json.lines().nth(1).unwrap(), r#"{"status":"unknown","reason":"common","accesses":2}"#);
+    }
+}

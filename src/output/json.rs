@@ -1,0 +1,145 @@
+//! One JSON object per finding and line, for programs. `docs/json.md` describes the fields.
+
+use super::{Place, level_word};
+use crate::diagnostic::{Diagnostic, Edit};
+use crate::source::{Sources, Span};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Finding<'a> {
+    #[serde(flatten)]
+    at: At,
+    rule: &'a str,
+    level: &'a str,
+    message: &'a str,
+    label: &'a str,
+    kernel: &'a str,
+    labels: Vec<Label<'a>>,
+    notes: &'a [String],
+    helps: &'a [String],
+    fix: Option<Fix<'a>>,
+}
+
+#[derive(Serialize)]
+struct At {
+    file: String,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+    byte_start: u32,
+    byte_end: u32,
+}
+
+#[derive(Serialize)]
+struct Label<'a> {
+    #[serde(flatten)]
+    at: At,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Fix<'a> {
+    title: &'a str,
+    edits: Vec<Replacement<'a>>,
+}
+
+#[derive(Serialize)]
+struct Replacement<'a> {
+    #[serde(flatten)]
+    at: At,
+    replacement: &'a str,
+}
+
+impl At {
+    fn of(sources: &Sources, span: Span) -> At {
+        let Place { file, line, column, end_line, end_column } = Place::of(sources, span);
+        At { file, line, column, end_line, end_column, byte_start: span.start, byte_end: span.end }
+    }
+}
+
+/// The findings, one object per line.
+#[must_use]
+pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for finding in findings {
+        push_line(&mut out, &object(sources, finding));
+    }
+    out
+}
+
+/// Appends one line with `value`.
+pub(super) fn push_line(out: &mut Vec<u8>, value: &impl Serialize) {
+    // Strings and numbers always serialise, and a `Vec` takes every write.
+    if serde_json::to_writer(&mut *out, value).is_ok() {
+        out.push(b'\n');
+    }
+}
+
+fn object<'a>(sources: &Sources, finding: &'a Diagnostic) -> Finding<'a> {
+    let label = |(span, text): &'a (Span, String)| Label { at: At::of(sources, *span), text };
+    let edit = |edit: &'a Edit| Replacement { at: At::of(sources, edit.span), replacement: &edit.text };
+    Finding {
+        at: At::of(sources, finding.primary),
+        rule: finding.rule,
+        level: level_word(finding.level),
+        message: &finding.message,
+        label: &finding.primary_label,
+        kernel: &finding.kernel,
+        labels: finding.labels.iter().map(label).collect(),
+        notes: &finding.notes,
+        helps: &finding.helps,
+        fix: finding
+            .fix
+            .as_ref()
+            .map(|fix| Fix { title: &fix.title, edits: fix.edits.iter().map(edit).collect() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+    use crate::diagnostic;
+    use serde_json::json;
+
+    #[test]
+    fn a_finding_is_one_object_with_every_field() {
+        let source = "__shared__ float s[32];\n\ts[i] = 0;\n";
+        let (sources, mut finding) = testing::finding("d/a.cu", source, "s[i]");
+        let declared = testing::span(source, finding.primary.file, "[32]");
+        finding.labels.push((declared, "here".into()));
+        finding.notes.push("a \"note\"\nin two lines".into());
+        finding.helps.push("do it".into());
+        let edits = vec![diagnostic::Edit { span: declared, text: "[33]".into() }];
+        finding.fix = Some(diagnostic::Fix { title: "pad".into(), edits });
+        let bytes = render(&sources, &[finding.clone(), finding]);
+        let text = String::from_utf8(bytes).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        let value: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+        assert_eq!(
+            value,
+            json!({
+                "file": "d/a.cu", "line": 2, "column": 2, "end_line": 2, "end_column": 6,
+                "byte_start": 25, "byte_end": 29,
+                "rule": "bank-conflict", "level": "warning", "message": "32-way bank conflict",
+                "label": "lanes 0 and 1 read bytes 0 and 128: bank 0",
+                "kernel": "k",
+                "labels": [{
+                    "file": "d/a.cu", "line": 1, "column": 19, "end_line": 1, "end_column": 23,
+                    "byte_start": 18, "byte_end": 22, "text": "here",
+                }],
+                "notes": ["a \"note\"\nin two lines"],
+                "helps": ["do it"],
+                "fix": {
+                    "title": "pad",
+                    "edits": [{
+                        "file": "d/a.cu", "line": 1, "column": 19, "end_line": 1, "end_column": 23,
+                        "byte_start": 18, "byte_end": 22, "replacement": "[33]",
+                    }],
+                },
+            })
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! Findings for people, in rustc's manner: what, where, why, and what to type instead.
+
+mod snippet;
+
+use super::one_line;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::Sources;
+use codespan_reporting::diagnostic::{Diagnostic as Report, Label, LabelStyle, Severity};
+use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
+use codespan_reporting::term::{Config, emit_to_write_style};
+use snippet::Snippets;
+
+/// The findings, each followed by an empty line.
+#[must_use]
+pub fn render(sources: &Sources, findings: &[Diagnostic], colored: bool) -> Vec<u8> {
+    if colored {
+        let mut out = Ansi::new(Vec::new());
+        write(&mut out, sources, findings);
+        out.into_inner()
+    } else {
+        let mut out = NoColor::new(Vec::new());
+        write(&mut out, sources, findings);
+        out.into_inner()
+    }
+}
+
+fn write(out: &mut impl WriteColor, sources: &Sources, findings: &[Diagnostic]) {
+    let config = Config::default();
+    for finding in findings {
+        let (snippets, report) = prepare(sources, finding);
+        if emit_to_write_style(out, &config, &snippets, &report).is_err() {
+            // A finding is never lost over its decoration.
+            let plain = super::short::render(sources, std::slice::from_ref(finding));
+            let _ = out.write_all(&plain);
+        }
+    }
+}
+
+fn prepare(sources: &Sources, finding: &Diagnostic) -> (Snippets, Report<usize>) {
+    let mut labels = vec![(finding.primary, LabelStyle::Primary, finding.primary_label.as_str())];
+    for (span, text) in &finding.labels {
+        labels.push((*span, LabelStyle::Secondary, text));
+    }
+    let spans: Vec<_> = labels.iter().map(|(span, ..)| *span).collect();
+    let (snippets, ranges) = Snippets::new(sources, &spans);
+    let labels = labels.iter().zip(ranges).map(|((_, style, text), (file, range))| {
+        Label::new(*style, file, range).with_message(one_line(text))
+    });
+
+    let mut notes: Vec<String> = finding.notes.iter().map(|text| item("note", text)).collect();
+    notes.extend(finding.helps.iter().map(|text| item("help", text)));
+    if finding.helps.is_empty() {
+        notes.extend(finding.fix.iter().map(|fix| item("help", &fix.title)));
+    }
+    let report = Report::new(severity(finding.level))
+        .with_code(finding.rule)
+        .with_message(one_line(&finding.message))
+        .with_labels(labels.collect())
+        .with_notes(notes);
+    (snippets, report)
+}
+
+/// A note; further lines of it stand under its first word.
+fn item(word: &str, text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(one_line).collect();
+    format!("{word}: {}", lines.join("\n      "))
+}
+
+fn severity(level: Level) -> Severity {
+    match level {
+        Level::Deny => Severity::Error,
+        Level::Warn => Severity::Warning,
+        Level::Note | Level::Allow => Severity::Note,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,362 @@
+//! Which files does the user mean, and what is in them?
+//!
+//! Invariant: the order of what is found depends on the arguments and on file names alone.
+
+use globset::GlobBuilder;
+use memchr::memmem;
+use rustc_hash::FxHashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use walkdir::{DirEntry, WalkDir};
+
+/// Files larger than this are refused: spans are 32-bit, and no one wrote such a file by hand.
+pub const MAX_BYTES: u64 = 64 << 20;
+
+/// A file to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its path, as the user's argument led to it.
+    pub path: PathBuf,
+    /// Look at it only if it holds a CUDA word: a header met in a folder.
+    pub only_if_cuda: bool,
+}
+
+/// What the arguments led to.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Files, in the order of the arguments, a folder's files sorted by name, each file once.
+    pub candidates: Vec<Candidate>,
+    /// What went wrong, in the order met.
+    pub problems: Vec<Problem>,
+}
+
+/// Why a path is not checked.
+#[derive(Debug, Error)]
+pub enum Problem {
+    /// Nothing has this name.
+    #[error("`{}` does not exist", .0.display())]
+    NotFound(PathBuf),
+    /// A pipe, a socket, a device: reading it may never end.
+    #[error("`{}` is not a regular file", .0.display())]
+    NotRegular(PathBuf),
+    /// Over [`MAX_BYTES`].
+    #[error("`{}` is larger than {} MiB", .0.display(), MAX_BYTES >> 20)]
+    TooLarge(PathBuf),
+    /// A symbolic link that leads back to a folder it lies in.
+    #[error("`{}` is a symbolic link that leads back to `{}`", .0.display(), .1.display())]
+    Loop(PathBuf, PathBuf),
+    /// The system would not let us.
+    #[error("cannot read `{}`: {}", .0.display(), system_message(.1))]
+    Unreadable(PathBuf, io::Error),
+    /// A pattern that is no pattern.
+    #[error("`{}` is not a valid pattern: {}", .0.display(), .1)]
+    BadPattern(PathBuf, String),
+    /// A pattern without a match.
+    #[error("no file matches `{}`", .0.display())]
+    NoMatch(PathBuf),
+    /// A folder without CUDA files; the run goes on and does not fail.
+    #[error("no CUDA files in `{}`", .0.display())]
+    NothingInFolder(PathBuf),
+}
+
+impl Problem {
+    /// Whether the run must fail because of it.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        !matches!(self, Problem::NothingInFolder(_))
+    }
+}
+
+/// `No such file or directory`, without the `(os error 2)` behind it.
+fn system_message(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((head, _)) => head.to_owned(),
+        None => text,
+    }
+}
+
+/// Resolves the user's arguments: files, folders, and patterns that the shell left alone.
+#[must_use]
+pub fn find(arguments: &[PathBuf]) -> Found {
+    let mut finder = Finder::default();
+    for argument in arguments {
+        finder.argument(argument);
+    }
+    finder.found
+}
+
+/// Reads a candidate; `None` when it turns out not to be CUDA.
+///
+/// # Errors
+/// When it cannot be read or is not a file of reasonable size.
+pub fn read(candidate: &Candidate) -> Result<Option<Vec<u8>>, Problem> {
+    let path = &candidate.path;
+    let unreadable = |error| Problem::Unreadable(path.clone(), error);
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(Problem::NotRegular(path.clone()));
+    }
+    let mut bytes = Vec::new();
+    if metadata.len() <= MAX_BYTES {
+        bytes.reserve_exact(metadata.len() as usize);
+        let file = File::open(path).map_err(unreadable)?;
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if metadata.len().max(bytes.len() as u64) > MAX_BYTES {
+        return Err(Problem::TooLarge(path.clone()));
+    }
+    let wanted = !candidate.only_if_cuda || holds_cuda_word(&bytes);
+    Ok(wanted.then_some(bytes))
+}
+
+fn holds_cuda_word(bytes: &[u8]) -> bool {
+    let words: [&[u8]; 4] = [b"__global__", b"__shared__", b"__device__", b"<<<"];
+    words.iter().any(|word| memmem::find(bytes, word).is_some())
+}
+
+#[derive(Default)]
+struct Finder {
+    found: Found,
+    /// Real paths of the candidates, so that no file is taken twice under two names.
+    seen: FxHashSet<PathBuf>,
+}
+
+impl Finder {
+    fn argument(&mut self, path: &Path) {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => self.folder(path),
+            Ok(metadata) if metadata.is_file() => self.take(path, false),
+            Ok(_) => self.found.problems.push(Problem::NotRegular(path.to_path_buf())),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                self.found.problems.push(Problem::Unreadable(path.to_path_buf(), error));
+            }
+            Err(_) if is_pattern(path) => self.pattern(path),
+            Err(_) => self.found.problems.push(Problem::NotFound(path.to_path_buf())),
+        }
+    }
+
+    fn take(&mut self, path: &Path, only_if_cuda: bool) {
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if self.seen.insert(real) {
+            self.found.candidates.push(Candidate { path: path.to_path_buf(), only_if_cuda });
+        }
+    }
+
+    fn folder(&mut self, root: &Path) {
+        let mut any = false;
+        for entry in walk(root, usize::MAX) {
+            match entry {
+                Ok(entry) => {
+                    let Some(kind) = Kind::of(entry.path()) else { continue };
+                    if entry.file_type().is_dir() {
+                        continue;
+                    }
+                    any = true;
+                    if entry.file_type().is_file() {
+                        let path = without_dot(root, entry.path());
+                        self.take(&path, kind == Kind::Header);
+                    } else {
+                        self.found.problems.push(Problem::NotRegular(entry.into_path()));
+                    }
+                }
+                Err(error) => any |= self.walk_error(root, error),
+            }
+        }
+        if !any {
+            self.found.problems.push(Problem::NothingInFolder(root.to_path_buf()));
+        }
+    }
+
+    /// Notes an error met in a walk; `false` when it is of no concern: a dead link that does
+    /// not look like CUDA.
+    fn walk_error(&mut self, root: &Path, error: walkdir::Error) -> bool {
+        let path = error.path().unwrap_or(root).to_path_buf();
+        let problem = match error.loop_ancestor() {
+            Some(ancestor) => Problem::Loop(path, ancestor.to_path_buf()),
+            None => {
+                let dead_link = fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink());
+                if dead_link && Kind::of(&path).is_none() {
+                    return false;
+                }
+                let error = error.into_io_error().unwrap_or_else(|| io::Error::other("walk failed"));
+                Problem::Unreadable(path, error)
+            }
+        };
+        self.found.problems.push(problem);
+        true
+    }
+
+    fn pattern(&mut self, pattern: &Path) {
+        let text = pattern.to_string_lossy();
+        let glob = match GlobBuilder::new(&text).literal_separator(true).build() {
+            Ok(glob) => glob.compile_matcher(),
+            Err(error) => {
+                let problem = Problem::BadPattern(pattern.to_path_buf(), error.kind().to_string());
+                self.found.problems.push(problem);
+                return;
+            }
+        };
+        let base: PathBuf =
+            pattern.components().take_while(|part| !is_pattern(Path::new(part.as_os_str()))).collect();
+        let named = base.components().count();
+        let root = if named == 0 { PathBuf::from(".") } else { base };
+        let depth = if text.contains("**") { usize::MAX } else { pattern.components().count() - named };
+        let mut any = false;
+        for entry in walk(&root, depth) {
+            match entry {
+                Ok(entry) => {
+                    let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+                    let path = if named == 0 { below } else { entry.path() }.to_path_buf();
+                    if !glob.is_match(&path) {
+                        continue;
+                    }
+                    any = true;
+                    if entry.file_type().is_file() {
+                        self.take(&path, false);
+                    } else if entry.file_type().is_dir() {
+                        self.folder(&path);
+                    } else {
+                        self.found.problems.push(Problem::NotRegular(path));
+                    }
+                }
+                Err(error) if error.path().is_some_and(|path| path == root) => {}
+                Err(error) => any |= self.walk_error(&root, error),
+            }
+        }
+        if !any {
+            self.found.problems.push(Problem::NoMatch(pattern.to_path_buf()));
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Kind {
+    /// Always CUDA.
+    Cuda,
+    /// CUDA or plain C++.
+    Header,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Option<Kind> {
+        let extension = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
+        match extension.as_str() {
+            "cu" | "cuh" => Some(Kind::Cuda),
+            "h" | "hpp" | "hh" | "inl" | "hxx" => Some(Kind::Header),
+            _ => None,
+        }
+    }
+}
+
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?', '[', '{'])
+}
+
+/// Everything under `root` down to `depth`, sorted, without what is hidden.
+fn walk(root: &Path, depth: usize) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
+    let hidden =
+        |entry: &DirEntry| entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
+    WalkDir::new(root)
+        .max_depth(depth)
+        .follow_links(true)
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(move |entry| !hidden(entry))
+}
+
+/// `./a.cu`, met when the argument was `.`, is `a.cu`.
+fn without_dot(root: &Path, path: &Path) -> PathBuf {
+    match path.strip_prefix(root) {
+        Ok(rest) if root == Path::new(".") => rest.to_path_buf(),
+        _ => path.to_path_buf(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    fn names(root: &Path, arguments: &[&str]) -> Vec<String> {
+        let arguments: Vec<PathBuf> = arguments.iter().map(|it| root.join(it)).collect();
+        let found = find(&arguments);
+        assert!(found.problems.is_empty(), "{:?}", found.problems);
+        let taken = found.candidates.iter().filter(|it| read(it).unwrap().is_some());
+        taken.map(|it| it.path.strip_prefix(root).unwrap().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_folder_gives_its_cuda_files_sorted() {
+        let root = tree(&[
+            ("b.cu", ""),
+            ("a/z.cuh", ""),
+            ("a/k.CU", ""),
+            ("plain.h", "int f();"),
+            ("dev.hpp", "__device__ int f();"),
+            ("launch.inl", "k<<<1, 2>>>();"),
+            ("notes.txt", "__global__"),
+            (".git/x.cu", ""),
+            ("._junk.cu", ""),
+        ]);
+        assert_eq!(names(root.path(), &[""]), ["a/k.CU", "a/z.cuh", "b.cu", "dev.hpp", "launch.inl"]);
+    }
+
+    #[test]
+    fn a_file_named_by_the_user_is_taken_whatever_it_is_and_once() {
+        let root = tree(&[("plain.h", "int f();"), ("x.txt", "")]);
+        let given = ["x.txt", "plain.h", "./x.txt", ""];
+        assert_eq!(names(root.path(), &given), ["x.txt", "plain.h"]);
+    }
+
+    #[test]
+    fn patterns_are_expanded() {
+        let root = tree(&[("src/a.cu", ""), ("src/deep/b.cu", ""), ("src/c.txt", "")]);
+        assert_eq!(names(root.path(), &["src/*.cu"]), ["src/a.cu"]);
+        assert_eq!(names(root.path(), &["src/**/*.cu"]), ["src/a.cu", "src/deep/b.cu"]);
+        assert_eq!(names(root.path(), &["src/de*"]), ["src/deep/b.cu"]);
+        assert_eq!(names(root.path(), &["src/[ab].{cu,cuh}"]), ["src/a.cu"]);
+    }
+
+    #[test]
+    fn a_file_whose_name_looks_like_a_pattern_is_that_file() {
+        let root = tree(&[("a[1].cu", ""), ("a1.cu", "")]);
+        assert_eq!(names(root.path(), &["a[1].cu"]), ["a[1].cu"]);
+    }
+
+    #[test]
+    fn problems_name_the_path() {
+        let root = tree(&[("docs/readme.txt", "")]);
+        let say = |argument: &str| {
+            let found = find(&[root.path().join(argument)]);
+            assert!(found.candidates.is_empty());
+            let problem = found.problems.first().unwrap();
+            (problem.to_string().replace(root.path().to_str().unwrap(), ""), problem.is_error())
+        };
+        assert_eq!(say("none.cu"), ("`/none.cu` does not exist".to_owned(), true));
+        assert_eq!(say("none/*.cu"), ("no file matches `/none/*.cu`".to_owned(), true));
+        assert_eq!(say("docs"), ("no CUDA files in `/docs`".to_owned(), false));
+        assert!(say("a[.cu").0.starts_with("`/a[.cu` is not a valid pattern: "));
+    }
+
+    #[test]
+    fn a_huge_file_is_refused_without_reading_it() {
+        let root = tree(&[("big.cu", "")]);
+        let path = root.path().join("big.cu");
+        File::options().write(true).open(&path).unwrap().set_len(MAX_BYTES + 1).unwrap();
+        let problem = read(&Candidate { path, only_if_cuda: false }).unwrap_err();
+        assert!(problem.to_string().ends_with("big.cu` is larger than 64 MiB"), "{problem}");
+    }
+}

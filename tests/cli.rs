@@ -1,0 +1,388 @@
+//! What does the program do, seen from outside: exit codes, stdout, stderr?
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A column read of a 32 x 32 tile: one finding whatever the defaults are.
+const CONFLICT: &str = "\
+__global__ void transpose(float *out, const float *in) {
+    __shared__ float tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void launch(float *out, const float *in) { transpose<<<1, dim3(32, 32)>>>(out, in); }
+";
+const CLEAN: &str = "__global__ void scale(float *x) { x[threadIdx.x] *= 2; }\n";
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn command(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
+    command.current_dir(root).args(arguments).env_remove("NO_COLOR");
+    command
+}
+
+fn run(root: &Path, arguments: &[&str]) -> Ran {
+    let output = command(root, arguments).output().unwrap();
+    Ran {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn nothing_found_is_success() {
+    let root = folder(&[("a.cu", CLEAN), ("b/c.cuh", ""), ("b/d.h", CLEAN), ("b/plain.h", "int f();")]);
+    let ran = run(root.path(), &["."]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert_eq!(ran.stderr, "cudalint: no findings in 3 files\n");
+    let ran = run(root.path(), &["check", "-q", "a.cu"]);
+    assert_eq!((ran.code, ran.stdout, ran.stderr), (0, String::new(), String::new()));
+}
+
+#[test]
+fn a_finding_exits_1() {
+    let root = folder(&[("a.cu", CONFLICT), ("b.cu", CLEAN)]);
+    let ran = run(root.path(), &["a.cu", "b.cu"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.starts_with("warning[bank-conflict]: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("┌─ a.cu:5:43\n"), "{}", ran.stdout);
+    assert!(ran.stderr.starts_with("cudalint: 1 warning in 1 of 2 files"), "{}", ran.stderr);
+}
+
+#[test]
+fn levels_decide_the_word_and_the_exit_code() {
+    let root = folder(&[("a.cu", CONFLICT)]);
+    for (flags, code, word) in [
+        (&["-D", "all"][..], 1, "error["),
+        (&["-N", "bank-conflict"], 0, "note["),
+        (&["-A", "all"], 0, ""),
+        (&["-A", "all", "-W", "bank-conflict"], 1, "warning["),
+    ] {
+        let ran = run(root.path(), &[&["a.cu"], flags].concat());
+        assert_eq!(ran.code, code, "{flags:?}");
+        assert!(ran.stdout.starts_with(word) && ran.stdout.is_empty() == word.is_empty(), "{flags:?}");
+    }
+}
+
+#[test]
+fn the_short_format_is_one_line_per_finding() {
+    let root = folder(&[("a.cu", CONFLICT)]);
+    let ran = run(root.path(), &["--format", "short", "a.cu"]);
+    assert_eq!(ran.code, 1);
+    assert_eq!(ran.stdout.lines().count(), 1);
+    assert!(ran.stdout.starts_with("a.cu:5:43: warning[bank-conflict]: 32-way"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "", "only the text format has a summary");
+}
+
+#[test]
+fn the_json_format_is_one_object_per_line() {
+    let root = folder(&[("a.cu", CONFLICT)]);
+    let ran = run(root.path(), &["--format=json", "a.cu"]);
+    assert_eq!((ran.code, ran.stdout.lines().count()), (1, 1));
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["rule"], "bank-conflict");
+    assert_eq!((&value["file"], &value["line"], &value["column"]), (&"a.cu".into(), &5.into(), &43.into()));
+    let (start, end) = (value["byte_start"].as_u64().unwrap(), value["byte_end"].as_u64().unwrap());
+    assert_eq!(&CONFLICT[start as usize..end as usize], "tile[threadIdx.x][threadIdx.y]");
+}
+
+#[test]
+fn every_field_of_the_json_formats_is_documented() {
+    let root = folder(&[("a.cu", CONFLICT)]);
+    let document = include_str!("../docs/json.md");
+    for arguments in [&["--format=json", "a.cu"][..], &["accesses", "--format=json", "a.cu"]] {
+        let ran = run(root.path(), arguments);
+        let first = ran.stdout.lines().next().expect("there is output");
+        let value: serde_json::Value = serde_json::from_str(first).unwrap();
+        for field in value.as_object().unwrap().keys() {
+            assert!(document.contains(&format!("`{field}`")), "{field} is not in docs/json.md");
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_does_not_hide_the_others() {
+    let root = folder(&[("a.cu", CONFLICT)]);
+    let ran = run(root.path(), &["none.cu", "a.cu"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.starts_with("cudalint: error: `none.cu` does not exist\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(" of 1 file"), "the other file is checked: {}", ran.stderr);
+}
+
+#[test]
+fn patterns_are_expanded_when_the_shell_did_not() {
+    let root = folder(&[("src/a.cu", CLEAN), ("src/deep/b.cu", CLEAN)]);
+    assert_eq!(run(root.path(), &["src/**/*.cu"]).stderr, "cudalint: no findings in 2 files\n");
+    let ran = run(root.path(), &["*.cu"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (2, "cudalint: error: no file matches `*.cu`\ncudalint: no findings in 0 files\n")
+    );
+}
+
+#[test]
+fn a_folder_without_cuda_is_a_warning() {
+    let root = folder(&[("docs/a.txt", "")]);
+    let ran = run(root.path(), &["-q", "docs"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "cudalint: warning: no CUDA files in `docs`\n"));
+}
+
+#[test]
+fn text_that_is_not_utf8_is_checked_all_the_same() {
+    let root = folder(&[]);
+    let bytes = [b"// caf\xe9 \xff\xfe\n", CONFLICT.as_bytes()].concat();
+    fs::write(root.path().join("a.cu"), bytes).unwrap();
+    let ran = run(root.path(), &["--format", "short", "a.cu"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert!(ran.stdout.starts_with("a.cu:6:43: warning[bank-conflict]"), "{}", ran.stdout);
+}
+
+#[test]
+fn empty_and_binary_files_do_no_harm() {
+    let root = folder(&[("empty.cu", "")]);
+    let noise: Vec<u8> = (0..40_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::write(root.path().join("noise.cu"), noise).unwrap();
+    let ran = run(root.path(), &["-q", "."]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn output_is_the_same_for_any_number_of_threads() {
+    let texts: Vec<(String, String)> = (0..24)
+        .map(|at| {
+            (format!("{}/f{at}.cu", at % 5), format!("{}{CONFLICT}", "// padding\n".repeat(at * 7 % 11)))
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let root = folder(&files);
+    for command in ["check", "accesses"] {
+        let one = run(root.path(), &[command, "--threads", "1", "."]);
+        assert!(!one.stdout.is_empty(), "{command} prints something");
+        for threads in ["2", "7"] {
+            let many = run(root.path(), &[command, "--threads", threads, "."]);
+            assert_eq!(
+                (many.code, many.stdout, many.stderr),
+                (one.code, one.stdout.clone(), one.stderr.clone())
+            );
+        }
+    }
+}
+
+#[test]
+fn usage_errors_exit_2_and_say_what_is_meant() {
+    let root = folder(&[("a.cu", CLEAN)]);
+    for (arguments, says) in [
+        (&["-D", "bank-conflicts", "a.cu"][..], "'bank-conflict'"),
+        (&["--format", "xml", "a.cu"], "xml"),
+        (&["--block", "2048", "a.cu"], "1024"),
+        (&["explain", "bank-conflits"], "'bank-conflict'"),
+        (&["--no-such-flag", "a.cu"], "--no-such-flag"),
+        (&["check"], "<PATHS>"),
+        (&[], "Usage"),
+    ] {
+        let ran = run(root.path(), arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(says), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn help_mentions_everything() {
+    let root = folder(&[]);
+    let ran = run(root.path(), &["--help"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    for word in [
+        "check",
+        "accesses",
+        "banks",
+        "rules",
+        "explain",
+        "PATHS",
+        "--target",
+        "--bank-size",
+        "--block",
+        "--define",
+        "-I",
+        "--threads",
+        "--quiet",
+        "--format",
+        "--color",
+        "-A, --allow",
+        "-N, --note",
+        "-W, --warn",
+        "-D, --deny",
+        "Exit codes",
+    ] {
+        assert!(ran.stdout.contains(word), "--help does not mention {word}:\n{}", ran.stdout);
+    }
+    let ran = run(root.path(), &["--version"]);
+    assert_eq!((ran.code, ran.stdout), (0, format!("cudalint {}\n", env!("CARGO_PKG_VERSION"))));
+}
+
+#[test]
+fn rules_and_explain_print_the_documentation() {
+    let root = folder(&[]);
+    let list = run(root.path(), &["rules"]);
+    assert_eq!(list.code, 0);
+    for rule in cudalint::rules::ALL {
+        assert!(list.stdout.contains(rule.id) && list.stdout.contains(rule.summary));
+        let ran = run(root.path(), &["explain", rule.id]);
+        assert_eq!(ran.code, 0);
+        assert!(ran.stdout.starts_with(&format!("# {}\n\n## What it does\n", rule.id)), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("//!"), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("pub static RULE"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn accesses_lists_what_is_known() {
+    let root = folder(&[("a.cu", CONFLICT)]);
+    let ran = run(root.path(), &["accesses", "--format", "json", "a.cu"]);
+    assert_eq!(ran.code, 0, "findings are not this command's business");
+    let rows: Vec<serde_json::Value> =
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let read =
+        rows.iter().find(|row| row["op"] == "load" && row["array"] == "tile").expect("the read is listed");
+    assert_eq!(read["block"], serde_json::json!([32, 32, 1]));
+    assert_eq!((&read["worst"], &read["worst_ideal"]), (&32.into(), &1.into()));
+    assert!(ran.stderr.contains("2 accesses: "), "{}", ran.stderr);
+    let table = run(root.path(), &["accesses", "-q", "a.cu"]);
+    assert!(table.stdout.starts_with("a.cu\n"), "{}", table.stdout);
+    let summary = run(root.path(), &["accesses", "-q", "--summary", "a.cu"]);
+    assert!(summary.stdout.contains("share"), "{}", summary.stdout);
+}
+
+#[test]
+fn colours_only_when_asked_for_off_a_terminal() {
+    let root = folder(&[("a.cu", CONFLICT)]);
+    assert!(!run(root.path(), &["a.cu"]).stdout.contains('\x1b'));
+    assert!(!run(root.path(), &["--color", "never", "a.cu"]).stdout.contains('\x1b'));
+    assert!(run(root.path(), &["--color", "always", "a.cu"]).stdout.contains('\x1b'));
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::process::Stdio;
+    use std::time::Duration;
+
+    #[test]
+    fn a_pipe_is_refused_not_read() {
+        let root = folder(&[("b.cu", CLEAN)]);
+        let made = std::process::Command::new("mkfifo").arg(root.path().join("a.cu")).status().unwrap();
+        assert!(made.success());
+        for argument in ["a.cu", "."] {
+            let mut command = command(root.path(), &["-q", argument]);
+            let output = command.timeout(Duration::from_secs(20)).output().unwrap();
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{argument}");
+            assert!(stderr.starts_with("cudalint: error: `"), "{stderr}");
+            assert!(stderr.ends_with("a.cu` is not a regular file\n"), "{stderr}");
+        }
+    }
+
+    #[test]
+    fn a_loop_of_links_is_reported_and_the_rest_checked() {
+        let root = folder(&[("src/a.cu", CLEAN)]);
+        symlink(root.path().join("src"), root.path().join("src/again")).unwrap();
+        let ran = run(root.path(), &["src"]);
+        assert_eq!(ran.code, 2);
+        let mut lines = ran.stderr.lines();
+        assert_eq!(
+            lines.next().unwrap(),
+            "cudalint: error: `src/again` is a symbolic link that leads back to `src`"
+        );
+        assert_eq!(lines.next().unwrap(), "cudalint: no findings in 1 file");
+    }
+
+    #[test]
+    fn a_file_under_two_names_is_checked_once_and_dead_links_do_not_matter() {
+        let root = folder(&[("src/a.cu", CLEAN)]);
+        symlink("a.cu", root.path().join("src/b.cu")).unwrap();
+        symlink("gone", root.path().join("src/lib.so")).unwrap();
+        let ran = run(root.path(), &["src", "src/a.cu"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, "cudalint: no findings in 1 file\n"));
+    }
+
+    #[test]
+    fn what_may_not_be_read_is_named() {
+        let root = folder(&[("secret.cu", CLEAN), ("locked/a.cu", CLEAN), ("b.cu", CLEAN)]);
+        let secret = root.path().join("secret.cu");
+        let locked = root.path().join("locked");
+        for path in [&secret, &locked] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        // Whoever may read everything cannot see this fail.
+        let all_powerful = fs::read(&secret).is_ok();
+        let ran = run(root.path(), &["."]);
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
+        if all_powerful {
+            assert_eq!(ran.code, 0);
+            return;
+        }
+        assert_eq!(ran.code, 2);
+        assert!(
+            ran.stderr.contains("cudalint: error: cannot read `./locked`: Permission denied\n"),
+            "{}",
+            ran.stderr
+        );
+        assert!(ran.stderr.contains("cudalint: error: cannot read `secret.cu`: Permission denied\n"));
+        assert!(ran.stderr.ends_with("cudalint: no findings in 1 file\n"), "{}", ran.stderr);
+    }
+
+    fn without_reader(root: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_cudalint"))
+            .current_dir(root)
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    #[test]
+    fn a_reader_that_goes_away_is_no_error() {
+        let root = folder(&[("a.cu", CONFLICT)]);
+        assert_eq!(without_reader(root.path(), &["explain", "bank-conflict"]), (Some(0), String::new()));
+        assert_eq!(without_reader(root.path(), &["--help"]), (Some(0), String::new()));
+        assert_eq!(without_reader(root.path(), &["-q", "a.cu"]), (Some(1), String::new()));
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let Ok(full) = fs::File::options().write(true).open("/dev/full") else { return };
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_cudalint"))
+            .arg("rules")
+            .stdout(full)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr.starts_with("cudalint: error: cannot write the output: "), "{stderr}");
+    }
+}
