@@ -103,6 +103,9 @@ impl<'e> Evaluator<'e> {
     /// The operator here, with the number of tokens it is written in.
     fn operator(&self) -> Option<(&'static str, u8, usize)> {
         let first = self.pieces.get(self.at)?;
+        if !matches!(first.kind, Kind::Ident | Kind::Punct(b'!' | b'%'..=b'/' | b'<'..=b'>' | b'^' | b'|')) {
+            return None;
+        }
         let text = self.text(self.at);
         OPERATORS.iter().find_map(|&(operator, strength)| {
             if operator == text {

@@ -84,16 +84,30 @@ enum BodyPiece {
     VaOpt(usize),
 }
 
+/// What is kept between the expansions of one file.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// How many more tokens may be handled.
+    budget: u64,
+    /// The replacements that were used before.
+    bodies: FxHashMap<MacroRef, Rc<Body>>,
+}
+
+impl Kept {
+    /// Nothing yet, and a budget of tokens.
+    pub fn with_budget(budget: u64) -> Kept {
+        Kept { budget, bodies: FxHashMap::default() }
+    }
+}
+
 /// Expands uses in one file.
 pub(crate) struct Expander<'a> {
     macros: &'a Macros,
+    kept: &'a mut Kept,
     /// The byte of the expanded file at which names are looked up.
     at: u32,
     made: String,
-    bodies: FxHashMap<MacroRef, Rc<Body>>,
     active: FxHashSet<MacroRef>,
-    /// How many more tokens may be handled in this file.
-    pub budget: u64,
     steps: u64,
     in_condition: bool,
 }
@@ -111,15 +125,14 @@ struct Input<'l, 't> {
 }
 
 impl<'a> Expander<'a> {
-    /// An expander with a `budget` of tokens.
-    pub fn new(macros: &'a Macros, budget: u64) -> Expander<'a> {
+    /// An expander that goes on with what was `kept`.
+    pub fn new(macros: &'a Macros, kept: &'a mut Kept) -> Expander<'a> {
         Expander {
             macros,
+            kept,
             at: u32::MAX,
             made: String::new(),
-            bodies: FxHashMap::default(),
             active: FxHashSet::default(),
-            budget,
             steps: 0,
             in_condition: false,
         }
@@ -169,8 +182,8 @@ impl<'a> Expander<'a> {
     fn step(&mut self, tokens: usize) -> Result<(), LeaveAsIs> {
         let tokens = tokens as u64;
         self.steps += tokens;
-        self.budget = self.budget.saturating_sub(tokens);
-        if self.steps > MAX_STEPS || self.budget == 0 { Err(LeaveAsIs) } else { Ok(()) }
+        self.kept.budget = self.kept.budget.saturating_sub(tokens);
+        if self.steps > MAX_STEPS || self.kept.budget == 0 { Err(LeaveAsIs) } else { Ok(()) }
     }
 
     /// Reads everything of `input`'s frames, expanding what is a macro.
@@ -264,11 +277,11 @@ impl<'a> Expander<'a> {
             return None;
         }
         let place = self.lookup(piece)?;
-        if let Some(body) = self.bodies.get(&place) {
+        if let Some(body) = self.kept.bodies.get(&place) {
             return Some(Rc::clone(body));
         }
         let body = Rc::new(read_body(self.macros, place)?);
-        self.bodies.insert(place, Rc::clone(&body));
+        self.kept.bodies.insert(place, Rc::clone(&body));
         Some(body)
     }
 

@@ -293,14 +293,26 @@ fn continuation(text: &[u8]) -> Option<usize> {
     }
 }
 
+/// Which bytes an identifier may contain: one look-up, because every byte of every file is asked.
+const IDENT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let this = byte as u8;
+        table[byte] = this.is_ascii_alphanumeric() || this == b'_' || this == b'$' || this >= 0x80;
+        byte += 1;
+    }
+    table
+};
+
 /// Whether an identifier may start with this byte.
-pub(crate) fn is_ident_start(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' || byte >= 0x80
+fn is_ident_start(byte: u8) -> bool {
+    is_ident(byte) && !byte.is_ascii_digit()
 }
 
 /// Whether an identifier may contain this byte.
 pub(crate) fn is_ident(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+    IDENT[byte as usize]
 }
 
 #[cfg(test)]

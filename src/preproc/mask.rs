@@ -66,6 +66,8 @@ struct Masker<'t> {
     gone: Vec<bool>,
     /// The last token that stays, before the one being looked at.
     before: Option<usize>,
+    /// The brackets that are open at the one being looked at.
+    open: Vec<usize>,
     edits: Vec<Edit>,
     masked: Vec<Masked>,
 }
@@ -77,8 +79,16 @@ impl<'t> Masker<'t> {
         tokens.extend(std::iter::from_fn(|| lexer.next()));
         let partner = partners(&tokens);
         let gone = vec![false; tokens.len()];
-        let mut masker =
-            Masker { text, tokens, partner, gone, before: None, edits: Vec::new(), masked: Vec::new() };
+        let mut masker = Masker {
+            text,
+            tokens,
+            partner,
+            gone,
+            before: None,
+            open: Vec::new(),
+            edits: Vec::new(),
+            masked: Vec::new(),
+        };
         if let Some(start) = lexer.open_comment {
             masker.edits.push(Edit { range: start as usize..text.len(), with: "" });
         }
@@ -88,7 +98,7 @@ impl<'t> Masker<'t> {
     fn run(&mut self) {
         for at in 0..self.tokens.len() {
             match self.tokens[at].kind {
-                _ if self.gone[at] => continue,
+                _ if self.gone[at] => {}
                 Kind::Ident => {
                     let word = self.word(at);
                     if !self.attribute(at, word) {
@@ -96,12 +106,20 @@ impl<'t> Masker<'t> {
                     }
                 }
                 Kind::String => self.string_with_macro(at),
+                Kind::Punct(b'=') => self.default_of_parameter(at),
                 Kind::Punct(b']' | b')') => self.attributes_of_lambda(at),
                 Kind::Punct(b'#' | b'@' | b'`' | b'\\' | 0..=31) => self.blank(at, at, ""),
                 _ => {}
             }
             if !self.gone[at] {
                 self.before = Some(at);
+            }
+            match self.partner_of(at) {
+                Some(partner) if partner > at => self.open.push(at),
+                Some(_) => {
+                    self.open.pop();
+                }
+                None => {}
             }
         }
     }

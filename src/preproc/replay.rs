@@ -5,7 +5,7 @@
 use super::Includes;
 use super::condition::{Surroundings, is_true};
 use super::directives::{DirectiveKind, Directives, HeaderCache, Test};
-use super::expansion::Expander;
+use super::expansion::{Expander, Kept};
 use super::lexer::Lexer;
 use super::macros::{MacroRef, Macros};
 use crate::source::{FileId, SourceFile};
@@ -35,7 +35,7 @@ pub(crate) struct Replay<'r> {
     /// The byte of the main file from which definitions hold.
     from: u32,
     header_directives: u32,
-    condition_budget: u64,
+    conditions: Kept,
 }
 
 /// A file being run: which, where in it, and for each open conditional whether a branch was taken.
@@ -59,7 +59,7 @@ impl<'r> Replay<'r> {
             once: FxHashSet::default(),
             from: 0,
             header_directives: 0,
-            condition_budget: CONDITION_BUDGET,
+            conditions: Kept::with_budget(CONDITION_BUDGET),
         }
     }
 
@@ -192,9 +192,8 @@ impl<'r> Replay<'r> {
             Test::Defined(range) => is_defined(&self.macros, name(range)),
             Test::NotDefined(range) => !is_defined(&self.macros, name(range)),
             Test::Expression(range) => {
-                let mut expander = Expander::new(&self.macros, self.condition_budget);
+                let mut expander = Expander::new(&self.macros, &mut self.conditions);
                 let pieces = expander.expand_condition(number, range).unwrap_or_default();
-                self.condition_budget = expander.budget;
                 let around = Around { macros: &self.macros, includes: self.includes, from: &file.file };
                 is_true(&expander, &pieces, &around)
             }
@@ -208,9 +207,8 @@ impl<'r> Replay<'r> {
         number: u32,
         range: &Range<usize>,
     ) -> Option<Arc<SourceFile>> {
-        let mut expander = Expander::new(&self.macros, self.condition_budget);
+        let mut expander = Expander::new(&self.macros, &mut self.conditions);
         let pieces = expander.expand_condition(number, range).ok()?;
-        self.condition_budget = expander.budget;
         let written: String = pieces.iter().map(|piece| expander.text(piece)).collect();
         let mut lexer = Lexer::new(&written);
         let (spec, angled) = lexer.header_name()?;

@@ -5,7 +5,7 @@
 //! the result keep their own places: code that is passed to a macro is found where it is written.
 
 use super::builtin::is_short_fallback;
-use super::expansion::{Expander, Piece, must_separate};
+use super::expansion::{Expander, Kept, Piece, must_separate};
 use super::lexer::{Kind, Lexer, Token};
 use super::macros::Macros;
 use super::{Segment, SpanMap};
@@ -17,7 +17,8 @@ const BUDGET: u64 = 1 << 20;
 /// The new text and its map; `None` when no macro is used.
 pub(crate) fn expand_text(base: &str, macros: &Macros) -> Option<(String, SpanMap)> {
     let length = base.len();
-    let mut expander = Expander::new(macros, BUDGET.saturating_add(length as u64 * 8));
+    let mut kept = Kept::with_budget(BUDGET.saturating_add(length as u64 * 8));
+    let mut expander = Expander::new(macros, &mut kept);
     let mut writer = Writer {
         base,
         out: String::new(),

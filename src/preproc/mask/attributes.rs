@@ -1,6 +1,6 @@
 //! Attributes that CUDA or a compiler defines and the grammar does not know.
 
-use super::words::{is_cuda_attribute, is_keyword, is_specifier};
+use super::words::{is_builtin_type, is_cuda_attribute, is_keyword, is_specifier};
 use super::{Kind, MaskKind, Masker};
 
 impl Masker<'_> {
@@ -17,7 +17,16 @@ impl Masker<'_> {
                 self.mask(at, at, MaskKind::Other, "");
                 true
             }
-            "typename" => self.typename_of_value(at),
+            "typename" => self.typename_of_value(at) || self.default_of_template(at),
+            "class" => {
+                self.default_of_template(at);
+                false
+            }
+            _ if is_cuda_attribute(word) => self.attributes_of_friend(at),
+            "typeid" if is_builtin_type(self.word(at + 2)) => {
+                self.mask_inside(at + 1);
+                true
+            }
             "asm" | "__asm__" | "__asm" => {
                 self.asm_operands(at);
                 true
@@ -32,6 +41,13 @@ impl Masker<'_> {
         let args = self.between(at + 1, close).to_owned();
         self.mask(at, close, kind, &args);
         true
+    }
+
+    /// Masks what is between the parentheses.
+    fn mask_inside(&mut self, open: usize) {
+        if let Some(close) = self.close(open).filter(|&close| close > open + 1) {
+            self.mask(open + 1, close - 1, MaskKind::Other, "");
+        }
     }
 
     /// The grammar takes one or two plain expressions before the function's name.
@@ -76,6 +92,10 @@ impl Masker<'_> {
 
     /// `typename C::Shape{}` as a value: the grammar reads it without the keyword.
     fn typename_of_value(&mut self, at: usize) -> bool {
+        if self.word_before() == "using" {
+            self.mask(at, at, MaskKind::Other, "");
+            return true;
+        }
         if !(self.before_is(b"(,={?:&|+-*") || self.word_before() == "return") {
             return false;
         }
@@ -103,11 +123,49 @@ impl Masker<'_> {
                 return false;
             }
         }
-        if self.is(end, b'{') && end > at + 1 {
+        if end > at + 1 {
             self.mask(at, at, MaskKind::Other, "");
             return true;
         }
         false
+    }
+
+    /// `template <class T, class P = T*>`: the grammar takes no pointer as a default.
+    fn default_of_template(&mut self, at: usize) -> bool {
+        if !(self.before_is(b"<,") && self.is_ident(at + 1) && self.is(at + 2, b'=')) {
+            return false;
+        }
+        let mut angles = 0_u32;
+        for next in at + 3..at + 64 {
+            match self.kind(next) {
+                Some(Kind::Punct(b'<')) => angles += 1,
+                Some(Kind::Punct(b'>')) if angles > 0 => angles -= 1,
+                Some(Kind::Punct(b'*' | b'&')) if angles == 0 => self.mask(next, next, MaskKind::Other, ""),
+                Some(Kind::Ident | Kind::Punct(b':')) => {}
+                _ if angles > 0 => {}
+                _ => break,
+            }
+        }
+        true
+    }
+
+    /// `__device__ friend bool f()`: the grammar wants `friend` first.
+    fn attributes_of_friend(&mut self, at: usize) -> bool {
+        let end = (at..at + 8).find(|&next| !is_specifier(self.word(next)) || self.word(next) == "friend");
+        if let Some(end) = end.filter(|&end| self.word(end) == "friend") {
+            self.mask(at, end - 1, MaskKind::Other, "");
+        }
+        true
+    }
+
+    /// `void f(Operator op = {})`: the grammar takes no braces as a default.
+    pub(super) fn default_of_parameter(&mut self, at: usize) {
+        let Some(close) = self.partner_of(at + 1).filter(|_| self.is(at + 1, b'{')) else { return };
+        let in_parameters = self.open.last().is_some_and(|&open| self.is(open, b'('));
+        let ends = matches!(self.kind(close + 1), Some(Kind::Punct(b',' | b')')));
+        if in_parameters && ends && self.before.is_some_and(|before| self.is_ident(before)) {
+            self.mask(at, close, MaskKind::Other, "");
+        }
     }
 
     /// In `asm(... : MACRO(p), "r"(x))` the macro stands for a constraint and its operand.

@@ -24,7 +24,8 @@ impl Masker<'_> {
             && (self.is_marker(at)
                 || self.is_declaration_prefix(at)
                 || self.is_parameter_attribute(at)
-                || self.is_function_suffix(at))
+                || self.is_function_suffix(at)
+                || self.is_calling_convention(at))
         {
             self.mask(at, at, MaskKind::Other, "");
         }
@@ -207,6 +208,11 @@ impl Masker<'_> {
         let Some(before) = self.before.filter(|&before| self.is(before, b')')) else { return false };
         let name = self.partner_of(before).and_then(|open| open.checked_sub(1));
         self.is(at + 1, b'{') && name.is_some_and(|name| self.is_ident(name) && !is_keyword(self.word(name)))
+    }
+
+    /// `void CALLBACK f(int i)`
+    fn is_calling_convention(&self, at: usize) -> bool {
+        is_builtin_type(self.word_before()) && self.is_ident(at + 1) && self.is(at + 2, b'(')
     }
 
     /// `namespace API lib {`
