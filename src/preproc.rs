@@ -2,8 +2,73 @@
 //!
 //! Produces the text to parse and a [`SpanMap`] that leads every byte of it back to the original.
 
+mod builtin;
+mod condition;
+mod directives;
+mod expansion;
+mod lexer;
+mod macros;
+mod mask;
+mod replay;
+mod rewrite;
+
 use crate::source::{SourceFile, Span};
 use std::sync::Arc;
+
+pub use builtin::Defines;
+pub use directives::HeaderCache;
+pub(crate) use lexer::{Kind, Lexer, Token};
+pub(crate) use mask::{is_specifier, partners};
+
+/// Finds the project's headers. Given by the caller, because only the caller touches files.
+pub trait Includes: Sync {
+    /// The header found for `spec` written in `from`; `None` when it is not a project file.
+    /// The same file must always be the same [`SourceFile`], with the same number.
+    fn open(&self, from: &SourceFile, spec: &str, angled: bool) -> Option<Arc<SourceFile>>;
+}
+
+/// No header is ever found.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoIncludes;
+
+impl Includes for NoIncludes {
+    fn open(&self, _: &SourceFile, _: &str, _: bool) -> Option<Arc<SourceFile>> {
+        None
+    }
+}
+
+/// The text to parse for a file. For several files of a run, share a cache: [`expand_cached`].
+#[must_use]
+pub fn expand(file: &Arc<SourceFile>, defines: &Defines, includes: &dyn Includes) -> Expanded {
+    expand_cached(file, defines, includes, &HeaderCache::default())
+}
+
+/// The text to parse for a file, with the headers' directives read once for all files that
+/// share `cache` and `includes`.
+#[must_use]
+pub fn expand_cached(
+    file: &Arc<SourceFile>,
+    defines: &Defines,
+    includes: &dyn Includes,
+    cache: &HeaderCache,
+) -> Expanded {
+    let mut macros = macros::Macros::default();
+    macros.files = vec![cache.directives(file), defines.builtin.clone(), defines.fallback.clone()];
+    replay::add_definitions(&mut macros, &defines.builtin, 1);
+    replay::add_fallbacks(&mut macros, &defines.fallback, 2);
+    let mut replay = replay::Replay::new(macros, includes, cache);
+    replay.run();
+    let replay::Replay { macros, blanks, headers, .. } = replay;
+
+    let blanked = (!blanks.is_empty()).then(|| replay::blanked(&file.text, &blanks));
+    let base = blanked.as_deref().unwrap_or(&file.text);
+    let (text, map) = match rewrite::expand_text(base, &macros) {
+        Some((text, map)) => (Some(text), map),
+        None => (blanked, SpanMap::default()),
+    };
+    let (text, masked) = mask::apply(&file.text, text);
+    Expanded { file: Arc::clone(file), text, map, masked, headers }
+}
 
 /// Text that is ready to parse, and how to get back from it.
 #[derive(Debug)]

@@ -2,6 +2,8 @@
 //!
 //! Parses expanded text with tree-sitter. Never fails; knows its error spans.
 
+mod recover;
+
 use crate::preproc::Expanded;
 use crate::source::Span;
 use std::cell::RefCell;
@@ -14,6 +16,20 @@ pub struct SyntaxTree {
     pub expanded: Expanded,
     /// The tree over the expanded text.
     pub tree: Tree,
+    /// Kernels that the tree lost in an error, parsed again on their own, in order.
+    pub recovered: Vec<Recovered>,
+}
+
+/// A `__global__` definition that was found by its text. Its nodes have the same positions as
+/// those of the whole tree, which holds nothing worth reading between `start` and `end`.
+#[derive(Debug)]
+pub struct Recovered {
+    /// The tree over this definition alone.
+    pub tree: Tree,
+    /// First byte in the expanded text.
+    pub start: u32,
+    /// One past the last byte in the expanded text.
+    pub end: u32,
 }
 
 impl SyntaxTree {
@@ -23,12 +39,20 @@ impl SyntaxTree {
         thread_local! {
             static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
         }
-        let tree = PARSER.with_borrow_mut(|slot| {
+        let (tree, recovered) = PARSER.with_borrow_mut(|slot| {
             let parser = slot.get_or_insert_with(Parser::new);
             parser.set_language(&tree_sitter_cuda::LANGUAGE.into()).ok()?;
-            parser.parse(expanded.text(), None)
+            let tree = parser.parse(expanded.text(), None)?;
+            let recovered = recover::kernels(parser, expanded.text(), &tree);
+            Some((tree, recovered))
         })?;
-        Some(SyntaxTree { expanded, tree })
+        Some(SyntaxTree { expanded, tree, recovered })
+    }
+
+    /// The kernels that the tree lost and that were found again.
+    #[must_use]
+    pub fn recovered(&self) -> &[Recovered] {
+        &self.recovered
     }
 
     /// The expanded text under a node.

@@ -1,0 +1,174 @@
+//! Which macro does a name stand for at a place in the text?
+//!
+//! The table remembers what a name meant before a later `#define` or `#undef` of the file
+//! being expanded, so that all directives can be replayed before any text is looked at.
+
+use super::directives::{Define, Directives};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A `#define`: the number of the file among the expansion's files, and of the directive in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MacroRef {
+    pub file: u32,
+    pub index: u32,
+}
+
+/// What a name means from byte `from` of the expanded file on.
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    from: u32,
+    definition: Option<MacroRef>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    now: Version,
+    before: Vec<Version>,
+}
+
+/// The macros of one file's expansion and the files that define them.
+#[derive(Debug, Default)]
+pub(crate) struct Macros {
+    /// File 0 is the one being expanded.
+    pub files: Vec<Arc<Directives>>,
+    table: FxHashMap<Arc<str>, Entry>,
+    fallback: FxHashMap<Arc<str>, MacroRef>,
+}
+
+impl Macros {
+    /// Defines or undefines (`None`) a name from byte `from` on.
+    pub fn set(&mut self, name: &str, from: u32, definition: Option<MacroRef>) {
+        if is_owned(name) {
+            return;
+        }
+        let version = Version { from, definition };
+        match self.table.get_mut(name) {
+            Some(entry) if entry.now.from == from => entry.now = version,
+            Some(entry) => entry.before.push(std::mem::replace(&mut entry.now, version)),
+            None if definition.is_none() => {}
+            None => self.insert(name, version),
+        }
+    }
+
+    fn insert(&mut self, name: &str, now: Version) {
+        let key = match now.definition.and_then(|place| self.define(place)) {
+            Some(define) => Arc::clone(&define.name),
+            None => name.into(),
+        };
+        self.table.insert(key, Entry { now, before: Vec::new() });
+    }
+
+    /// Gives a name a meaning for the text only, as long as nothing defines it.
+    pub fn set_fallback(&mut self, name: Arc<str>, definition: MacroRef) {
+        self.fallback.insert(name, definition);
+    }
+
+    /// What `name` is defined as at byte `at`; `u32::MAX` asks for the latest.
+    pub fn get(&self, name: &str, at: u32) -> Option<MacroRef> {
+        self.known(name, at).flatten()
+    }
+
+    /// As [`Macros::get`], but with the fallback for a name that nothing ever defined.
+    pub fn get_or_fallback(&self, name: &str, at: u32) -> Option<MacroRef> {
+        match self.known(name, at) {
+            Some(definition) => definition,
+            None => self.fallback.get(name).copied(),
+        }
+    }
+
+    /// `None`: never heard of it. `Some(None)`: undefined here.
+    fn known(&self, name: &str, at: u32) -> Option<Option<MacroRef>> {
+        let entry = self.table.get(name)?;
+        if entry.now.from <= at {
+            return Some(entry.now.definition);
+        }
+        let count = entry.before.partition_point(|version| version.from <= at);
+        Some(count.checked_sub(1).and_then(|index| entry.before.get(index)?.definition))
+    }
+
+    /// The definition itself.
+    pub fn define(&self, place: MacroRef) -> Option<&Define> {
+        self.files.get(place.file as usize)?.define(place.index)
+    }
+
+    /// Where the `#define` stands; `None` for a built-in.
+    pub fn span(&self, place: MacroRef) -> Option<Span> {
+        self.files.get(place.file as usize)?.span(place.index)
+    }
+}
+
+/// Whether CUDA gives the word its meaning. Compatibility headers define such words away
+/// for other compilers; no such definition is ever followed.
+pub(crate) fn is_owned(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    match bytes.first() {
+        Some(b'_') => OWNED.binary_search(&name).is_ok() || is_owned_intrinsic(name),
+        Some(b'b' | b'd' | b'g' | b't' | b'w') => OWNED.binary_search(&name).is_ok(),
+        _ => false,
+    }
+}
+
+fn is_owned_intrinsic(name: &str) -> bool {
+    const FAMILIES: [&str; 7] =
+        ["__syncthreads", "__shfl_", "__ballot", "__any_sync", "__all_sync", "__match_", "__reduce_"];
+    FAMILIES.iter().any(|family| name.starts_with(family))
+}
+
+/// Sorted.
+const OWNED: [&str; 27] = [
+    "__align__",
+    "__block_size__",
+    "__cluster_dims__",
+    "__constant__",
+    "__device__",
+    "__forceinline__",
+    "__global__",
+    "__grid_constant__",
+    "__host__",
+    "__launch_bounds__",
+    "__local__",
+    "__managed__",
+    "__maxnreg__",
+    "__noinline__",
+    "__restrict",
+    "__restrict__",
+    "__shared__",
+    "__syncwarp",
+    "__threadfence",
+    "__threadfence_block",
+    "__threadfence_system",
+    "blockDim",
+    "blockIdx",
+    "dim3",
+    "gridDim",
+    "threadIdx",
+    "warpSize",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuda_owns_its_words() {
+        assert!(OWNED.is_sorted());
+        for word in OWNED {
+            assert!(is_owned(word), "{word}");
+        }
+        assert!(is_owned("__syncthreads_or") && is_owned("__shfl_xor_sync"));
+        assert!(!is_owned("__shared") && !is_owned("tile"));
+    }
+
+    #[test]
+    fn a_name_keeps_its_earlier_meanings() {
+        let place = |index| Some(MacroRef { file: 0, index });
+        let mut macros = Macros::default();
+        macros.set("A", 10, place(1));
+        macros.set("A", 20, None);
+        macros.set("A", 30, place(2));
+        let seen: Vec<_> = [5, 10, 25, 30, u32::MAX].map(|at| macros.get("A", at)).into();
+        assert_eq!(seen, [None, place(1), None, place(2), place(2)]);
+    }
+}

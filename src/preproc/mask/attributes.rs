@@ -1,0 +1,236 @@
+//! Attributes that CUDA or a compiler defines and the grammar does not know.
+
+use super::words::{is_builtin_type, is_cuda_attribute, is_keyword, is_specifier};
+use super::{Kind, MaskKind, Masker};
+
+impl Masker<'_> {
+    /// Masks the attribute or keyword at a token, if it is one. Whether it was.
+    pub(super) fn attribute(&mut self, at: usize, word: &str) -> bool {
+        match word {
+            "__align__" => self.mask_call(at, MaskKind::Align),
+            "__cluster_dims__" => self.mask_call(at, MaskKind::ClusterDims),
+            "__maxnreg__" | "__block_size__" | "_Pragma" | "__pragma" => self.mask_call(at, MaskKind::Other),
+            "__launch_bounds__" => self.launch_bounds(at),
+            "alignas" => self.alignas(at),
+            "__attribute__" | "__attribute" | "__declspec" => self.compiler_attribute(at),
+            "__grid_constant__" | "__restrict" | "register" | "__nv_pure__" => {
+                self.mask(at, at, MaskKind::Other, "");
+                true
+            }
+            "typename" => self.typename_of_value(at) || self.default_of_template(at),
+            "class" => {
+                self.default_of_template(at);
+                false
+            }
+            _ if is_cuda_attribute(word) => self.attributes_of_friend(at),
+            "typeid" if is_builtin_type(self.word(at + 2)) => {
+                self.mask_inside(at + 1);
+                true
+            }
+            "asm" | "__asm__" | "__asm" => {
+                self.asm_operands(at);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Masks `word(...)`.
+    fn mask_call(&mut self, at: usize, kind: MaskKind) -> bool {
+        let Some(close) = self.close(at + 1) else { return false };
+        let args = self.between(at + 1, close).to_owned();
+        self.mask(at, close, kind, &args);
+        true
+    }
+
+    /// Masks what is between the parentheses.
+    fn mask_inside(&mut self, open: usize) {
+        if let Some(close) = self.close(open).filter(|&close| close > open + 1) {
+            self.mask(open + 1, close - 1, MaskKind::Other, "");
+        }
+    }
+
+    /// The grammar takes one or two plain expressions before the function's name.
+    fn launch_bounds(&mut self, at: usize) -> bool {
+        let Some(close) = self.close(at + 1) else { return false };
+        let odd = |word: &str| matches!(word, "decltype" | "{" | "typename" | "");
+        let too_much = self.commas(at + 1, close).len() > 1
+            || close == at + 2
+            || (at + 2..close).any(|inside| odd(self.word(inside)));
+        let misplaced = matches!(self.kind(close + 1), Some(Kind::Punct(b'(' | b';' | b'{')) | None)
+            || self.before_is(b")");
+        if too_much || misplaced {
+            return self.mask_call(at, MaskKind::LaunchBounds);
+        }
+        true
+    }
+
+    /// The grammar takes `alignas` among the specifiers, not after the declared name.
+    fn alignas(&mut self, at: usize) -> bool {
+        let fits = match self.before.map(|before| self.tokens[before].kind) {
+            Some(Kind::Ident) => is_keyword(self.word_before()),
+            Some(Kind::Punct(b'*' | b']' | b'&')) => false,
+            _ => true,
+        };
+        fits || self.mask_call(at, MaskKind::Align)
+    }
+
+    /// `__attribute__((aligned(16)))` and its like.
+    fn compiler_attribute(&mut self, at: usize) -> bool {
+        let Some(close) = self.close(at + 1) else { return false };
+        let aligned = (at + 2..close).find_map(|inside| {
+            let names = matches!(self.word(inside), "aligned" | "__aligned__" | "align");
+            let close = self.close(inside + 1).filter(|_| names)?;
+            Some(self.between(inside + 1, close).to_owned())
+        });
+        match aligned {
+            Some(args) => self.mask(at, close, MaskKind::Align, &args),
+            None => self.mask(at, close, MaskKind::Other, ""),
+        }
+        true
+    }
+
+    /// `typename C::Shape{}` as a value: the grammar reads it without the keyword.
+    fn typename_of_value(&mut self, at: usize) -> bool {
+        if self.word_before() == "using" {
+            self.mask(at, at, MaskKind::Other, "");
+            return true;
+        }
+        if !(self.before_is(b"(,={?:&|+-*") || self.word_before() == "return") {
+            return false;
+        }
+        let mut end = at + 1;
+        let mut angles = 0_u32;
+        while let Some(kind) = self.kind(end) {
+            match kind {
+                Kind::Punct(b'<') => angles += 1,
+                Kind::Punct(b'>') if angles > 0 => angles -= 1,
+                Kind::Punct(b'(' | b'{') if angles == 0 => break,
+                Kind::Punct(b'(') => end = self.partner_of(end).unwrap_or(end),
+                Kind::Punct(b';' | b'{' | b')' | b'}') => return false,
+                Kind::Punct(b':') => {}
+                Kind::Ident if angles == 0 && end > at + 1 && self.is_ident(end - 1) => {
+                    if self.word(end - 1) != "template" {
+                        return false;
+                    }
+                }
+                Kind::Ident => {}
+                _ if angles == 0 => return false,
+                _ => {}
+            }
+            end += 1;
+            if end > at + 64 {
+                return false;
+            }
+        }
+        if end > at + 1 {
+            self.mask(at, at, MaskKind::Other, "");
+            return true;
+        }
+        false
+    }
+
+    /// `template <class T, class P = T*>`: the grammar takes no pointer as a default.
+    fn default_of_template(&mut self, at: usize) -> bool {
+        if !(self.before_is(b"<,") && self.is_ident(at + 1) && self.is(at + 2, b'=')) {
+            return false;
+        }
+        let mut angles = 0_u32;
+        for next in at + 3..at + 64 {
+            match self.kind(next) {
+                Some(Kind::Punct(b'<')) => angles += 1,
+                Some(Kind::Punct(b'>')) if angles > 0 => angles -= 1,
+                Some(Kind::Punct(b'*' | b'&')) if angles == 0 => self.mask(next, next, MaskKind::Other, ""),
+                Some(Kind::Ident | Kind::Punct(b':')) => {}
+                _ if angles > 0 => {}
+                _ => break,
+            }
+        }
+        true
+    }
+
+    /// `__device__ friend bool f()`: the grammar wants `friend` first.
+    fn attributes_of_friend(&mut self, at: usize) -> bool {
+        let end = (at..at + 8).find(|&next| !is_specifier(self.word(next)) || self.word(next) == "friend");
+        if let Some(end) = end.filter(|&end| self.word(end) == "friend") {
+            self.mask(at, end - 1, MaskKind::Other, "");
+        }
+        true
+    }
+
+    /// `void f(Operator op = {})`: the grammar takes no braces as a default.
+    pub(super) fn default_of_parameter(&mut self, at: usize) {
+        let Some(close) = self.partner_of(at + 1).filter(|_| self.is(at + 1, b'{')) else { return };
+        let in_parameters = self.open.last().is_some_and(|&open| self.is(open, b'('));
+        let ends = matches!(self.kind(close + 1), Some(Kind::Punct(b',' | b')')));
+        if in_parameters && ends && self.before.is_some_and(|before| self.is_ident(before)) {
+            self.mask(at, close, MaskKind::Other, "");
+        }
+    }
+
+    /// In `asm(... : MACRO(p), "r"(x))` the macro stands for a constraint and its operand.
+    fn asm_operands(&mut self, at: usize) {
+        let open = (at + 1..at + 4).find(|&next| self.is(next, b'('));
+        let Some((open, close)) = open.and_then(|open| Some((open, self.close(open)?))) else { return };
+        for inside in open + 1..close {
+            let starts = matches!(self.kind(inside - 1), Some(Kind::Punct(b':' | b',')));
+            if starts && self.is_ident(inside) && self.is(inside + 1, b'(') {
+                self.blank(inside, inside, "\"\"");
+            }
+        }
+    }
+
+    /// `"ld [" REG "];"` and `"%" PRIu64`: the grammar wants strings side by side.
+    pub(super) fn string_with_macro(&mut self, at: usize) {
+        let next = at + 1;
+        if self.is_ident(next)
+            && self.tokens[next].space
+            && !is_keyword(self.word(next))
+            && (self.kind(next + 1) == Some(Kind::String) || super::words::is_upper(self.word(next)))
+            && self.word_before() != "extern"
+        {
+            self.mask(next, next, MaskKind::Other, "");
+        }
+    }
+
+    /// `[=] __device__ (int i) {...}` and `[=](int i) __device__ {...}`.
+    pub(super) fn attributes_of_lambda(&mut self, at: usize) {
+        let mut end = at + 1;
+        while is_cuda_attribute(self.word(end)) {
+            end += 1;
+        }
+        if end == at + 1 {
+            self.unknown_lambda_attribute(at);
+            return;
+        }
+        let goes_on = match self.kind(end) {
+            Some(Kind::Punct(b'(')) => self.is(at, b']'),
+            Some(Kind::Punct(b'{')) => true,
+            Some(Kind::Punct(b'-')) => self.is(end + 1, b'>'),
+            Some(Kind::Ident) => matches!(self.word(end), "mutable" | "noexcept"),
+            _ => false,
+        };
+        if goes_on {
+            self.mask(at + 1, end - 1, MaskKind::Other, "");
+        }
+    }
+
+    /// `[=] SOME_LAMBDA (int i) {...}`
+    fn unknown_lambda_attribute(&mut self, at: usize) {
+        let next = at + 1;
+        if !self.is(at, b']') || !self.is_ident(next) || !self.is(next + 1, b'(') {
+            return;
+        }
+        let Some(open) = self.partner_of(at) else { return };
+        let captures = match open.checked_sub(1).and_then(|before| self.kind(before)) {
+            None | Some(Kind::Punct(b'(' | b',' | b'=' | b'{' | b';' | b'}' | b'&')) => true,
+            Some(Kind::Ident) => self.word(open - 1) == "return",
+            _ => false,
+        };
+        let body =
+            self.close(next + 1).is_some_and(|close| self.is(close + 1, b'{') || self.is(close + 1, b'-'));
+        if captures && body && !is_specifier(self.word(next)) {
+            self.mask(next, next, MaskKind::Other, "");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Which parts of the file are live, and what is defined where?
+//!
+//! Runs the directives of a file and of the headers it includes, in true order.
+
+use super::Includes;
+use super::condition::{Surroundings, is_true};
+use super::directives::{DirectiveKind, Directives, HeaderCache, Test};
+use super::expansion::{Expander, Kept};
+use super::lexer::Lexer;
+use super::macros::{MacroRef, Macros};
+use crate::source::{FileId, SourceFile};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How deep headers may include each other.
+const MAX_INCLUDE_DEPTH: usize = 64;
+/// How many directives of headers one file may run.
+const MAX_HEADER_DIRECTIVES: u32 = 1 << 20;
+/// How many tokens the conditions of one file may cost.
+const CONDITION_BUDGET: u64 = 8 << 20;
+
+/// Runs directives.
+pub(crate) struct Replay<'r> {
+    pub macros: Macros,
+    /// What of the main file is not text: directives and untaken branches, in order.
+    pub blanks: Vec<Range<usize>>,
+    /// The headers, in order of first inclusion.
+    pub headers: Vec<Arc<SourceFile>>,
+    includes: &'r dyn Includes,
+    cache: &'r HeaderCache,
+    /// The number of each file among the expansion's files.
+    numbers: FxHashMap<FileId, u32>,
+    once: FxHashSet<FileId>,
+    /// The byte of the main file from which definitions hold.
+    from: u32,
+    header_directives: u32,
+    conditions: Kept,
+}
+
+/// A file being run: which, where in it, and for each open conditional whether a branch was taken.
+struct Open {
+    number: u32,
+    next: usize,
+    taken: Vec<bool>,
+}
+
+impl<'r> Replay<'r> {
+    /// Starts with `macros`, whose file 0 is the main file.
+    pub fn new(macros: Macros, includes: &'r dyn Includes, cache: &'r HeaderCache) -> Replay<'r> {
+        let numbers = macros.files.first().map(|main| (main.file.id, 0)).into_iter().collect();
+        Replay {
+            macros,
+            blanks: Vec::new(),
+            headers: Vec::new(),
+            includes,
+            cache,
+            numbers,
+            once: FxHashSet::default(),
+            from: 0,
+            header_directives: 0,
+            conditions: Kept::with_budget(CONDITION_BUDGET),
+        }
+    }
+
+    /// Runs the main file.
+    pub fn run(&mut self) {
+        let mut open = vec![Open { number: 0, next: 0, taken: Vec::new() }];
+        while let Some(top) = open.last_mut() {
+            let Some(file) = self.macros.files.get(top.number as usize).map(Arc::clone) else { return };
+            let header = open.len() > 1;
+            let found = self.run_file(&file, &mut open, header);
+            match found {
+                Some(header) => self.enter(&header, &mut open),
+                None => {
+                    open.pop();
+                }
+            }
+        }
+    }
+
+    /// Runs the topmost file until its end (`None`) or until it includes a header.
+    fn run_file(
+        &mut self,
+        file: &Arc<Directives>,
+        open: &mut [Open],
+        header: bool,
+    ) -> Option<Arc<SourceFile>> {
+        let top = open.last_mut()?;
+        while let Some(directive) = file.list.get(top.next) {
+            if header {
+                self.header_directives += 1;
+                if self.header_directives > MAX_HEADER_DIRECTIVES {
+                    return None;
+                }
+            } else {
+                self.from = directive.end;
+                self.blank(directive.start, directive.end);
+            }
+            let index = top.next as u32;
+            top.next += 1;
+            let skip_to = match &directive.kind {
+                DirectiveKind::Define(define) => {
+                    let place = MacroRef { file: top.number, index };
+                    self.macros.set(&define.name, self.from, Some(place));
+                    None
+                }
+                DirectiveKind::Undef(name) => {
+                    let name = file.file.text.get(name.clone()).unwrap_or("");
+                    self.macros.set(name, self.from, None);
+                    None
+                }
+                DirectiveKind::If { test, next } => {
+                    let taken = self.test(file, top.number, test);
+                    top.taken.push(taken);
+                    (!taken).then_some(*next)
+                }
+                DirectiveKind::Elif { test, next } => {
+                    let before = top.taken.last().copied().unwrap_or(true);
+                    let taken = !before && self.test(file, top.number, test);
+                    if taken && let Some(last) = top.taken.last_mut() {
+                        *last = true;
+                    }
+                    (!taken).then_some(*next)
+                }
+                DirectiveKind::Else { next } => match top.taken.last_mut() {
+                    Some(taken) if !*taken => {
+                        *taken = true;
+                        None
+                    }
+                    _ => Some(*next),
+                },
+                DirectiveKind::Endif => {
+                    top.taken.pop();
+                    None
+                }
+                DirectiveKind::Include { spec, angled, found } => {
+                    let spec = file.file.text.get(spec.clone()).unwrap_or("");
+                    let found = found.get_or_init(|| self.includes.open(&file.file, spec, *angled));
+                    if found.is_some() {
+                        return found.clone();
+                    }
+                    None
+                }
+                DirectiveKind::IncludeMacro(range) => {
+                    if let Some(found) = self.include_macro(file, top.number, range) {
+                        return Some(found);
+                    }
+                    None
+                }
+                DirectiveKind::PragmaOnce => {
+                    self.once.insert(file.file.id);
+                    None
+                }
+                DirectiveKind::Other => None,
+            };
+            if let Some(next) = skip_to {
+                top.next = next as usize;
+                if !header {
+                    let end = file.list.get(top.next).map_or(file.file.text.len() as u32, |next| next.start);
+                    self.blank(directive.end, end);
+                }
+            }
+        }
+        None
+    }
+
+    fn blank(&mut self, start: u32, end: u32) {
+        let (start, end) = (start as usize, end as usize);
+        match self.blanks.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => self.blanks.push(start..end),
+        }
+    }
+
+    fn enter(&mut self, header: &Arc<SourceFile>, open: &mut Vec<Open>) {
+        let known = self.numbers.get(&header.id).copied();
+        let number = known.unwrap_or(self.macros.files.len() as u32);
+        if known.is_none() {
+            self.numbers.insert(header.id, number);
+            self.macros.files.push(self.cache.directives(header));
+            self.headers.push(Arc::clone(header));
+        }
+        if open.len() <= MAX_INCLUDE_DEPTH && !self.once.contains(&header.id) {
+            open.push(Open { number, next: 0, taken: Vec::new() });
+        }
+    }
+
+    fn test(&mut self, file: &Directives, number: u32, test: &Test) -> bool {
+        let name = |range: &Range<usize>| file.file.text.get(range.clone()).unwrap_or("");
+        match test {
+            Test::Defined(range) => is_defined(&self.macros, name(range)),
+            Test::NotDefined(range) => !is_defined(&self.macros, name(range)),
+            Test::Expression(range) => {
+                let mut expander = Expander::new(&self.macros, &mut self.conditions);
+                let pieces = expander.expand_condition(number, range).unwrap_or_default();
+                let around = Around { macros: &self.macros, includes: self.includes, from: &file.file };
+                is_true(&expander, &pieces, &around)
+            }
+        }
+    }
+
+    /// The header that `#include MACRO` leads to.
+    fn include_macro(
+        &mut self,
+        file: &Directives,
+        number: u32,
+        range: &Range<usize>,
+    ) -> Option<Arc<SourceFile>> {
+        let mut expander = Expander::new(&self.macros, &mut self.conditions);
+        let pieces = expander.expand_condition(number, range).ok()?;
+        let written: String = pieces.iter().map(|piece| expander.text(piece)).collect();
+        let mut lexer = Lexer::new(&written);
+        let (spec, angled) = lexer.header_name()?;
+        self.includes.open(&file.file, written.get(spec)?, angled)
+    }
+}
+
+struct Around<'a> {
+    macros: &'a Macros,
+    includes: &'a dyn Includes,
+    from: &'a SourceFile,
+}
+
+impl Surroundings for Around<'_> {
+    fn defined(&self, name: &str) -> bool {
+        is_defined(self.macros, name)
+    }
+
+    fn has_include(&self, spec: &str, angled: bool) -> bool {
+        self.includes.open(self.from, spec, angled).is_some()
+    }
+}
+
+fn is_defined(macros: &Macros, name: &str) -> bool {
+    const TESTS: [&str; 2] = ["__has_include", "__has_include_next"];
+    macros.get(name, u32::MAX).is_some() || TESTS.contains(&name)
+}
+
+/// `text` with spaces in place of `blanks`; newlines stay.
+pub(crate) fn blanked(text: &str, blanks: &[Range<usize>]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    for blank in blanks {
+        out.push_str(text.get(copied..blank.start).unwrap_or(""));
+        for byte in text.get(blank.clone()).unwrap_or("").bytes() {
+            out.push(if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' });
+        }
+        copied = blank.end;
+    }
+    out.push_str(text.get(copied..).unwrap_or(""));
+    out
+}
+
+/// The fallback definitions of `file`, which is number `number`.
+pub(crate) fn add_fallbacks(macros: &mut Macros, file: &Directives, number: u32) {
+    for (index, directive) in file.list.iter().enumerate() {
+        if let DirectiveKind::Define(define) = &directive.kind {
+            macros.set_fallback(Arc::clone(&define.name), MacroRef { file: number, index: index as u32 });
+        }
+    }
+}
+
+/// The definitions of `file`, which is number `number`, from the start.
+pub(crate) fn add_definitions(macros: &mut Macros, file: &Directives, number: u32) {
+    for (index, directive) in file.list.iter().enumerate() {
+        match &directive.kind {
+            DirectiveKind::Define(define) => {
+                macros.set(&define.name, 0, Some(MacroRef { file: number, index: index as u32 }));
+            }
+            DirectiveKind::Undef(name) => {
+                macros.set(file.file.text.get(name.clone()).unwrap_or(""), 0, None);
+            }
+            _ => {}
+        }
+    }
+}
