@@ -11,6 +11,7 @@
 pub mod assembly;
 pub mod call;
 pub mod condition;
+pub mod entry;
 pub mod expr;
 pub mod int;
 pub mod intrinsics;

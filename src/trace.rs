@@ -27,6 +27,11 @@ pub struct Trace {
     pub launches: Vec<LaunchSite>,
     /// The symbols that patterns refer to, by index.
     pub symbols: Vec<SymbolFacts>,
+    /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.
+    pub axes: [bool; 3],
+    /// The largest index range that a subscript by one bare coordinate allows, by axis: in
+    /// `tile[threadIdx.y][threadIdx.x]` with `tile[16][17]`, 17 for x and 16 for y.
+    pub extents: [Option<u64>; 3],
     /// Why the run stopped early, if it did.
     pub stopped: Option<Unknown>,
 }
@@ -95,6 +100,8 @@ pub struct Access {
     pub atomic: Option<Atomic>,
     /// Bytes per lane, if the type is known.
     pub bytes: Option<u32>,
+    /// Alignment in bytes that the accessed type guarantees; 0 when it is natural.
+    pub align: u32,
     /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
     pub matrices: u8,
     /// Index into [`Trace::arrays`].

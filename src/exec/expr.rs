@@ -226,6 +226,9 @@ impl Machine<'_> {
     fn coordinate(&mut self, base: &str, member: &str) -> Option<Value> {
         let axis = ["x", "y", "z"].iter().position(|axis| *axis == member)?;
         let shape = self.shape();
+        if matches!(base, "threadIdx" | "blockDim") {
+            self.trace.axes[axis] = true;
+        }
         let int = match base {
             "threadIdx" => Int::known(Lanes::coordinate(axis, shape)),
             "blockDim" => Int::constant(i64::from(shape.dims[axis])),

@@ -28,10 +28,15 @@ impl Machine<'_> {
                 }
             }
             ExprKind::Index(base, index) => {
-                let base = self.evaluate(base);
+                let (base, declared) = self.indexed(base);
                 let index = self.evaluate(index);
                 match base {
-                    Value::Pointer(pointer) => Ok(self.advance(&pointer, &index, 1, expr.span)),
+                    Value::Pointer(pointer) => {
+                        if let Some(length) = declared {
+                            self.note_extent(&index, length);
+                        }
+                        Ok(self.advance(&pointer, &index, 1, expr.span))
+                    }
                     Value::Opaque(_, why) => Err(why),
                     _ => Err(Unknown::new(
                         Reason::UnknownPointer,
@@ -82,6 +87,48 @@ impl Machine<'_> {
                 .ok_or_else(|| Unknown::new(Reason::UnknownPointer, expr.span, "`this` is not known")),
             _ => Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue that is followed")),
         }
+    }
+
+    /// The base of a subscript as a pointer to its elements, and the length of a shared array.
+    fn indexed(&mut self, base: &Expr) -> (Value, Option<u64>) {
+        let located = match &base.kind {
+            ExprKind::Local(_) | ExprKind::Path(_) | ExprKind::Index(..) | ExprKind::Member { .. } | ExprKind::Deref(_) => {
+                self.locate(base)
+            }
+            _ => return (self.evaluate(base), None),
+        };
+        match located {
+            Ok(pointer) => match &pointer.pointee {
+                Ty::Array(_, length) => {
+                    let length = length.as_ref().and_then(Int::as_constant).and_then(|n| u64::try_from(n).ok());
+                    let length = length.filter(|_| self.is_shared(&pointer));
+                    (Value::Pointer(Self::decay(&pointer)), length)
+                }
+                _ => {
+                    let value = self.read(&pointer, base.span);
+                    if let Value::Pointer(inner) = &value {
+                        self.note_flattened(inner);
+                    }
+                    (value, None)
+                }
+            },
+            Err(_) if matches!(base.kind, ExprKind::Path(_) | ExprKind::Member { .. }) => (self.evaluate(base), None),
+            Err(why) => (Value::Opaque(Variation::Maybe, why), None),
+        }
+    }
+
+    /// Notes what a subscript by a bare coordinate says of the block's extent.
+    fn note_extent(&mut self, index: &Value, length: u64) {
+        let Value::Int(int, _) = index else { return };
+        let Some(super::lanes::Lanes::Closed([0, x, y, z])) = int.as_known() else { return };
+        let axis = match (x, y, z) {
+            (1, 0, 0) => 0,
+            (0, 1, 0) => 1,
+            (0, 0, 1) => 2,
+            _ => return,
+        };
+        let extent = &mut self.trace.extents[axis];
+        *extent = Some(extent.map_or(length, |old| old.min(length)));
     }
 
     fn locate_local(&mut self, local: LocalId, span: Span) -> Result<Pointer, Unknown> {

@@ -126,7 +126,8 @@ impl Machine<'_> {
             return;
         }
         let bytes = bytes.and_then(|b| u32::try_from(b).ok());
-        let site = self.site(op, array, bytes, span, atomic);
+        let align = split_alignment(&pointer.pointee, bytes);
+        let site = self.site(op, array, bytes, align, span, atomic);
         let doubt = self.state.doubt.clone();
         let assumptions = self.state.assumptions.clone();
         let access = &mut self.trace.accesses[site];
@@ -166,6 +167,7 @@ impl Machine<'_> {
         op: AccessOp,
         array: usize,
         bytes: Option<u32>,
+        align: u32,
         span: Span,
         atomic: Option<Atomic>,
     ) -> usize {
@@ -179,6 +181,7 @@ impl Machine<'_> {
             op,
             atomic,
             bytes,
+            align,
             matrices: self.matrices,
             array,
             calls: self.calls.clone(),
@@ -334,4 +337,12 @@ fn normalise(mut offsets: [i64; 32], mask: u32) -> [i64; 32] {
         offsets[lane] = offsets[lane].wrapping_sub(shift);
     }
     offsets
+}
+
+/// The type's alignment where it is less than its size asks for; 0 when it is natural.
+fn split_alignment(ty: &Ty, bytes: Option<u32>) -> u32 {
+    match (ty, bytes) {
+        (Ty::Record(layout), Some(bytes)) if layout.size == Some(u64::from(bytes)) => layout.align.min(16) as u32,
+        _ => 0,
+    }
 }

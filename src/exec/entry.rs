@@ -1,0 +1,137 @@
+//! Where a run begins: a kernel with its scenario, or host code for its launches.
+
+use super::int::Int;
+use super::lanes::{Bits, Shape};
+use super::launch::launch_environment;
+use super::machine::{Frame, Machine, Mode, Slot};
+use super::symbol::{Key, Origin};
+use super::types::{Env, Ty};
+use super::value::{Reason, Unknown, Value, Variation};
+use crate::ir::program::Program;
+use crate::ir::{Function, Param, Scalar};
+use crate::source::Span;
+use crate::trace::{LaunchArg, LaunchSite, Trace};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a kernel is run with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// Threads in x, y and z.
+    pub block: [u32; 3],
+    /// Template arguments, as far as known; the rest are symbols.
+    pub template_args: Vec<LaunchArg>,
+    /// Integer arguments, as far as known; the rest are symbols.
+    pub args: Vec<Option<i64>>,
+    /// Rows of shared arrays to be padded: the name in the declaration, and extra elements.
+    pub pads: Vec<(Span, u64)>,
+}
+
+/// Runs a kernel (or a device function as if it were one) for one block.
+#[must_use]
+pub fn run_kernel(program: &Program, function: &Arc<Function>, setting: &Setting) -> Trace {
+    let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
+    machine.pads.clone_from(&setting.pads);
+    machine.start(function, &setting.template_args, &setting.args);
+    machine.finish()
+}
+
+/// Runs a host function for the launches it leads to.
+#[must_use]
+pub fn run_host(program: &Program, function: &Arc<Function>) -> Vec<LaunchSite> {
+    let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
+    machine.start(function, &[], &[]);
+    machine.trace.launches
+}
+
+impl Machine<'_> {
+    fn start(&mut self, function: &Arc<Function>, template_args: &[LaunchArg], args: &[Option<i64>]) {
+        let Some(body) = &function.body else { return };
+        let env = launch_environment(self, &function.template_params, template_args);
+        let env = self.bind_rest(&function.template_params, env);
+        let env = Rc::new(self.bind_rest(&function.owner_params, env));
+        let mut slots = vec![Slot { value: Value::Undefined, ty: Ty::Void, reference: false }; function.locals.len()];
+        for (at, param) in function.params.iter().enumerate() {
+            let slot = self.parameter(&env, param, args.get(at).copied().flatten());
+            if let Some(place) = slots.get_mut(param.local.0 as usize) {
+                *place = slot;
+            }
+        }
+        self.state.frames.push(Frame {
+            function: Arc::clone(function),
+            slots,
+            env,
+            this: None,
+            result: Value::Undefined,
+            returned: Bits::NONE,
+        });
+        self.run(body);
+    }
+
+    /// A parameter given at run time: the same for every thread.
+    fn parameter(&mut self, env: &Rc<Env>, param: &Param, known: Option<i64>) -> Slot {
+        let ty = self.within_env(Rc::clone(env), |machine| machine.resolve_type(&param.ty));
+        let why = Unknown::new(Reason::DataDependent, param.span, format!("`{}` is given at run time", param.name));
+        let value = match &ty {
+            Ty::Scalar(scalar) if scalar.is_integer() => match known {
+                Some(number) => Value::Int(Int::constant(number), *scalar),
+                None => {
+                    let low = super::resolve::low_of(*scalar);
+                    self.parameter_symbol(&param.name, low, super::resolve::high_of(*scalar), *scalar)
+                }
+            },
+            Ty::Scalar(_) | Ty::Sized { .. } | Ty::Void => Value::Opaque(Variation::Uniform, why),
+            Ty::Pointer(inner) | Ty::Array(inner, _) => Value::Pointer(self.named_global(&param.name, inner)),
+            Ty::Record(layout) if layout.record.is_some() || &*layout.name == "dim3" => {
+                self.parameter_symbol(&param.name, None, None, Scalar::I32)
+            }
+            Ty::Record(_) => Value::Opaque(Variation::Uniform, why),
+            Ty::Unknown(_) => self.parameter_symbol(&param.name, None, None, Scalar::I32),
+        };
+        let ty = match ty {
+            Ty::Array(inner, _) => Ty::Pointer(inner),
+            other => other,
+        };
+        Slot { value, ty, reference: false }
+    }
+
+    fn parameter_symbol(&mut self, name: &str, low: Option<i64>, high: Option<i64>, scalar: Scalar) -> Value {
+        let key = Key::Named(format!("parameter {name}"));
+        let id = self.world.symbols.intern(key, |_| name.to_string(), Origin::Given, low, high);
+        Value::Int(Int::symbol(id), scalar)
+    }
+
+    /// The trace, with the assumptions that arithmetic made along the way.
+    fn finish(mut self) -> Trace {
+        let names: Vec<String> = self
+            .world
+            .taken_nonnegative
+            .iter()
+            .filter(|id| self.world.symbols.get(**id).origin == Origin::Given)
+            .map(|id| format!("`{}`", self.world.symbols.get(*id).name))
+            .collect();
+        if !names.is_empty() {
+            let text: Arc<str> = format!("{} not negative", list(&names)).into();
+            for access in &mut self.trace.accesses {
+                if access.patterns.iter().any(|p| p.unit != 0 || !p.varying.is_empty()) {
+                    access.assumptions.push(Arc::clone(&text));
+                }
+            }
+        }
+        // Sites of an iteration that was taken back were never reached.
+        self.trace.accesses.retain(|access| {
+            access.unknown.is_some() || access.patterns.iter().any(|pattern| pattern.count > 0)
+        });
+        for access in &mut self.trace.accesses {
+            access.patterns.retain(|pattern| pattern.count > 0);
+        }
+        self.trace
+    }
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [one] => format!("{one} is"),
+        many => format!("{} are", many.join(", ")),
+    }
+}
