@@ -459,10 +459,8 @@ impl<'a> Expander<'a> {
         let mut lexer = Lexer::new(&glued);
         let whole = lexer.next().is_some_and(|token| token.end as usize == glued.len());
         let operators = matches!((left.kind, right.kind), (Kind::Punct(_), Kind::Punct(_)));
-        if whole {
+        if whole || operators {
             vec![Piece { space: left.space, ..self.make(&glued) }]
-        } else if operators {
-            vec![left, Piece { space: false, ..right }]
         } else {
             vec![left, right]
         }

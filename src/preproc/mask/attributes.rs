@@ -22,6 +22,14 @@ impl Masker<'_> {
                 self.default_of_template(at);
                 false
             }
+            "enum" => {
+                self.base_of_enum(at);
+                true
+            }
+            "template" => {
+                self.class_instantiation(at);
+                true
+            }
             _ if is_cuda_attribute(word) => self.attributes_of_friend(at),
             "typeid" if is_builtin_type(self.word(at + 2)) => {
                 self.mask_inside(at + 1);
@@ -141,12 +149,36 @@ impl Masker<'_> {
                 Some(Kind::Punct(b'<')) => angles += 1,
                 Some(Kind::Punct(b'>')) if angles > 0 => angles -= 1,
                 Some(Kind::Punct(b'*' | b'&')) if angles == 0 => self.mask(next, next, MaskKind::Other, ""),
+                Some(Kind::Ident) if angles == 0 && self.word(next) == "const" => {
+                    self.mask(next, next, MaskKind::Other, "");
+                }
                 Some(Kind::Ident | Kind::Punct(b':')) => {}
                 _ if angles > 0 => {}
                 _ => break,
             }
         }
         true
+    }
+
+    /// `enum : int {`: the grammar wants a name before the base.
+    fn base_of_enum(&mut self, at: usize) {
+        let brace = (at + 2..at + 10).find(|&next| !self.is_ident(next) && !self.is(next, b':'));
+        if self.is(at + 1, b':')
+            && let Some(brace) = brace.filter(|&brace| self.is(brace, b'{'))
+        {
+            self.mask(at + 1, brace - 1, MaskKind::Other, "");
+        }
+    }
+
+    /// `template class Name<float>;`: the grammar wants a declared name.
+    fn class_instantiation(&mut self, at: usize) {
+        if !matches!(self.word(at + 1), "class" | "struct") {
+            return;
+        }
+        let end = (at + 2..at + 256).find(|&next| self.is(next, b';') || self.is(next, b'{'));
+        if let Some(end) = end.filter(|&end| self.is(end, b';')) {
+            self.mask(at, end - 1, MaskKind::Other, "");
+        }
     }
 
     /// `__device__ friend bool f()`: the grammar wants `friend` first.
