@@ -9,6 +9,7 @@ mod expansion;
 mod lexer;
 mod macros;
 mod mask;
+mod replacement;
 mod replay;
 mod rewrite;
 

@@ -1,5 +1,7 @@
 //! Macros, conditionals and headers mean what they mean to a compiler.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use cudalint::preproc::{Defines, Expanded, Includes, NoIncludes, expand};
 use cudalint::source::{SourceFile, Sources};
 use std::collections::BTreeMap;

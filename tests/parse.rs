@@ -1,6 +1,8 @@
 //! What reaches the parser is what a compiler would see, and every byte of it knows where
 //! it came from.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use cudalint::preproc::{Defines, Expanded, HeaderCache, Includes, NoIncludes, expand, expand_cached};
 use cudalint::source::{SourceFile, Sources};
 use cudalint::syntax::SyntaxTree;
@@ -118,7 +120,7 @@ fn kernel_is_intact(tree: &Tree, at: usize) -> bool {
 }
 
 fn has_error_child(node: Node<'_>) -> bool {
-    (0..node.child_count() as u32)
+    (0..node.child_count())
         .filter_map(|at| node.child(at))
         .any(|child| child.is_error() || child.is_missing())
 }
@@ -202,10 +204,7 @@ fn first_error(node: Node<'_>) -> Option<Node<'_>> {
     if node.is_error() || node.is_missing() {
         return Some(node);
     }
-    (0..node.child_count() as u32)
-        .filter_map(|at| node.child(at))
-        .filter(Node::has_error)
-        .find_map(first_error)
+    (0..node.child_count()).filter_map(|at| node.child(at)).filter(Node::has_error).find_map(first_error)
 }
 
 /// With `CUDALINT_CORPUS` set to a folder of CUDA code: how much of it survives the parse,

@@ -284,13 +284,12 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// The length of a line continuation that `text` starts with.
+/// The length of a line continuation that `text` starts with. As in gcc, white space may
+/// stand between the backslash and the end of the line.
 fn continuation(text: &[u8]) -> Option<usize> {
-    match text {
-        [b'\\', b'\n', ..] => Some(2),
-        [b'\\', b'\r', b'\n', ..] => Some(3),
-        _ => None,
-    }
+    let rest = text.strip_prefix(b"\\")?;
+    let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+    (rest.get(spaces) == Some(&b'\n')).then_some(spaces + 2)
 }
 
 /// Which bytes an identifier may contain: one look-up, because every byte of every file is asked.

@@ -62,7 +62,9 @@ impl Masker<'_> {
     fn launch_bounds(&mut self, at: usize) -> bool {
         let Some(close) = self.close(at + 1) else { return false };
         let odd = |word: &str| matches!(word, "decltype" | "{" | "typename" | "");
-        let too_much = self.commas(at + 1, close).len() > 1
+        // A longer one is none, and looking for one in each other must stay cheap.
+        let too_much = close - at > 256
+            || self.commas(at + 1, close).len() > 1
             || close == at + 2
             || (at + 2..close).any(|inside| odd(self.word(inside)));
         let misplaced = matches!(self.kind(close + 1), Some(Kind::Punct(b'(' | b';' | b'{')) | None)
@@ -117,10 +119,13 @@ impl Masker<'_> {
                 Kind::Punct(b'(') => end = self.partner_of(end).unwrap_or(end),
                 Kind::Punct(b';' | b'{' | b')' | b'}') => return false,
                 Kind::Punct(b':') => {}
-                Kind::Ident if angles == 0 && end > at + 1 && self.is_ident(end - 1) => {
-                    if self.word(end - 1) != "template" {
-                        return false;
-                    }
+                Kind::Ident
+                    if angles == 0
+                        && end > at + 1
+                        && self.is_ident(end - 1)
+                        && self.word(end - 1) != "template" =>
+                {
+                    return false;
                 }
                 Kind::Ident => {}
                 _ if angles == 0 => return false,
@@ -204,7 +209,7 @@ impl Masker<'_> {
     fn asm_operands(&mut self, at: usize) {
         let open = (at + 1..at + 4).find(|&next| self.is(next, b'('));
         let Some((open, close)) = open.and_then(|open| Some((open, self.close(open)?))) else { return };
-        for inside in open + 1..close {
+        for inside in open + 1..close.min(open + 4096) {
             let starts = matches!(self.kind(inside - 1), Some(Kind::Punct(b':' | b',')));
             if starts && self.is_ident(inside) && self.is(inside + 1, b'(') {
                 self.blank(inside, inside, "\"\"");
