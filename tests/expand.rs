@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use cudalint::preproc::{Defines, Expanded, Includes, NoIncludes, expand};
+use cudalint::preproc::{Defines, Expanded, HeaderCache, Includes, NoIncludes, expand, expand_cached};
 use cudalint::source::{SourceFile, Sources};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -215,6 +215,12 @@ fn a_position_leads_back_to_the_use() {
     let at = expanded.text().find("32;").unwrap() as u32;
     let segment = expanded.map.segments.iter().find(|segment| segment.expanded_start == at).unwrap();
     assert_eq!(expanded.file.slice(segment.definition.unwrap()), "#define N 32");
+    let verbatim = |word: &str| {
+        let at = expanded.text().find(word).unwrap() as u32;
+        expanded.map.is_verbatim(at, at + word.len() as u32)
+    };
+    assert!(verbatim("int x") && verbatim("z"));
+    assert!(!verbatim("32;") && !verbatim("k + 1") && !verbatim("= 32"));
 }
 
 #[test]
@@ -230,6 +236,36 @@ fn headers_contribute_their_macros_in_order() {
     assert_eq!(squeezed(&expanded), "int a = (9 + 1); X_WAS_DEFINED;");
     let names: Vec<_> = expanded.headers.iter().map(|header| header.display_path()).collect();
     assert_eq!(names, ["a.h", "b.h", "x.h"]);
+}
+
+#[test]
+fn threads_that_share_a_cache_agree() {
+    let sources = Sources::default();
+    let mut headers = BTreeMap::new();
+    for index in 0..40 {
+        let text = format!("#pragma once\n#include \"{}.h\"\n#define H{index} {index}\n", (index + 7) % 40);
+        let name = format!("{index}.h");
+        headers.insert(name.clone(), sources.add(Path::new(&name), text.into_bytes()));
+    }
+    let files = Files { headers };
+    let mains: Vec<_> = (0..64)
+        .map(|index| {
+            let text = format!("#include \"{}.h\"\nH0 H39 H{index}", index % 40);
+            sources.add(Path::new("main.cu"), text.into_bytes())
+        })
+        .collect();
+    let (defines, cache) = (Defines::default(), HeaderCache::default());
+    let run = |cache: &HeaderCache| -> Vec<(String, Vec<_>)> {
+        let expanded = mains.iter().map(|main| expand_cached(main, &defines, &files, cache));
+        expanded.map(|e| (squeezed(&e), e.headers.iter().map(|h| h.display_path()).collect())).collect()
+    };
+    let alone = run(&HeaderCache::default());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| run(&cache))).collect();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), alone);
+        }
+    });
 }
 
 #[test]
