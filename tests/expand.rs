@@ -365,6 +365,26 @@ fn no_set_of_definitions_is_slow_or_deep() {
         let nested = format!("#define F(x) x\n{}{}", open.repeat(100_000), close.repeat(100_000));
         assert!(!expand_text(&nested).text().is_empty());
     }
+    for repeated in [
+        "__launch_bounds__(",
+        "asm(",
+        "__attribute__((",
+        "DISPATCH(a, ",
+        "DISPATCH(a, {",
+        "typename A<",
+        "A static ",
+        ") __device__ ",
+        "template <class T = ",
+        "enum : ",
+        "\"\" A ",
+        "/*",
+        "R\"(",
+        "F(F ",
+        "F\n",
+    ] {
+        let text = format!("#define F(x) x x\n{}", repeated.repeat(100_000));
+        assert!(!expand_text(&text).text().is_empty());
+    }
     for prefix in ["(", "!", "1 ? ", "- ", "1 || "] {
         becomes(&format!("#if {}1\n#endif\na", prefix.repeat(100_000)), "a");
     }

@@ -357,3 +357,9 @@ fn a_healthy_file_needs_no_recovery() {
     let tree = SyntaxTree::parse(expand_text("__global__ void k() { if (1) {} }\nint x = ;")).unwrap();
     assert!(tree.tree.root_node().has_error() && tree.recovered().is_empty());
 }
+
+#[test]
+fn many_open_kernels_do_not_make_recovery_slow() {
+    let text = "__global__ void f(){\n".repeat(3_000);
+    assert!(SyntaxTree::parse(expand_text(&text)).is_some());
+}

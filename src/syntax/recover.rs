@@ -22,14 +22,18 @@ pub(super) fn kernels(parser: &mut Parser, text: &str, tree: &Tree) -> Vec<Recov
     let words = Words::new(text, &tokens);
 
     let mut recovered: Vec<Recovered> = Vec::new();
+    // Slices that do not close may overlap: parse no more than a few times the text in all.
+    let mut budget = text.len().saturating_mul(4);
     for &at in words.keywords.iter().take(MOST) {
         let Some(open) = words.body(at) else { continue };
         let (keyword, end) = (tokens[at], tokens[words.close_of_body(open)].end);
         let start = tokens[words.start(at)].start;
         let overlaps = recovered.last().is_some_and(|before| before.end > start);
-        if overlaps || is_whole(tree, keyword, end) {
+        let length = (end - start) as usize;
+        if overlaps || length > budget || is_whole(tree, keyword, end) {
             continue;
         }
+        budget -= length;
         if let Some(tree) = parse_slice(parser, text, start, end)
             && is_whole(&tree, keyword, end)
         {
