@@ -9,6 +9,7 @@ mod expansion;
 mod lexer;
 mod macros;
 mod mask;
+mod replacement;
 mod replay;
 mod rewrite;
 
@@ -52,10 +53,7 @@ pub fn expand_cached(
     includes: &dyn Includes,
     cache: &HeaderCache,
 ) -> Expanded {
-    let mut macros = macros::Macros::default();
-    macros.files = vec![cache.directives(file), defines.builtin.clone(), defines.fallback.clone()];
-    replay::add_definitions(&mut macros, &defines.builtin, 1);
-    replay::add_fallbacks(&mut macros, &defines.fallback, 2);
+    let macros = defines.macros.for_file(cache.directives(file));
     let mut replay = replay::Replay::new(macros, includes, cache);
     replay.run();
     let replay::Replay { macros, blanks, headers, .. } = replay;
@@ -143,8 +141,11 @@ pub struct Segment {
     /// For the expansion of a macro: one past the end of the macro's use in the original text.
     /// `None`: the text is the original's, byte for byte.
     pub macro_use_end: Option<u32>,
-    /// For the expansion of a macro: where it is defined.
+    /// For the expansion of a macro, or an argument in it: where the macro is defined.
     pub definition: Option<Span>,
+    /// The text is an argument of a macro's use. It stands in the original as it is, but may
+    /// appear several times here, so that a change of it changes more than this place.
+    pub is_argument: bool,
 }
 
 impl SpanMap {
@@ -166,6 +167,20 @@ impl SpanMap {
             None => last.original_start + (end.max(last.expanded_start) - last.expanded_start),
         };
         (low, high.max(low))
+    }
+
+    /// Whether no macro has a hand in `start..end`: a change of the original text there changes
+    /// this text in the same way and nothing else.
+    #[must_use]
+    pub fn is_verbatim(&self, start: u32, end: u32) -> bool {
+        if self.segments.is_empty() {
+            return true;
+        }
+        let first = self.segments.partition_point(|segment| segment.expanded_start <= start);
+        let touched = self.segments.get(first.saturating_sub(1)..).unwrap_or_default();
+        let mut touched = touched.iter().take_while(|segment| segment.expanded_start < end.max(start + 1));
+        touched.next().is_some_and(|only| only.macro_use_end.is_none() && !only.is_argument)
+            && touched.next().is_none()
     }
 
     fn segment_at(&self, expanded: u32) -> &Segment {

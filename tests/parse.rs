@@ -1,6 +1,8 @@
 //! What reaches the parser is what a compiler would see, and every byte of it knows where
 //! it came from.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use cudalint::preproc::{Defines, Expanded, HeaderCache, Includes, NoIncludes, expand, expand_cached};
 use cudalint::source::{SourceFile, Sources};
 use cudalint::syntax::SyntaxTree;
@@ -118,7 +120,7 @@ fn kernel_is_intact(tree: &Tree, at: usize) -> bool {
 }
 
 fn has_error_child(node: Node<'_>) -> bool {
-    (0..node.child_count() as u32)
+    (0..node.child_count())
         .filter_map(|at| node.child(at))
         .any(|child| child.is_error() || child.is_missing())
 }
@@ -202,10 +204,7 @@ fn first_error(node: Node<'_>) -> Option<Node<'_>> {
     if node.is_error() || node.is_missing() {
         return Some(node);
     }
-    (0..node.child_count() as u32)
-        .filter_map(|at| node.child(at))
-        .filter(Node::has_error)
-        .find_map(first_error)
+    (0..node.child_count()).filter_map(|at| node.child(at)).filter(Node::has_error).find_map(first_error)
 }
 
 /// With `CUDALINT_CORPUS` set to a folder of CUDA code: how much of it survives the parse,
@@ -294,8 +293,73 @@ fn check_map(expanded: &Expanded) {
     }
 }
 
+fn expand_text(text: &str) -> Expanded {
+    let file = Sources::default().add(Path::new("a.cu"), text.as_bytes().to_vec());
+    expand(&file, &Defines::default(), &NoIncludes)
+}
+
+/// Every situation in the fixtures parses without an error, and keeps its kernels and arrays.
 #[test]
-fn nothing() {
-    let _ = expand;
-    let _ = NoIncludes;
+fn fixtures_parse_cleanly() {
+    let mut paths = Vec::new();
+    files_under(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parse"), &mut paths);
+    assert!(paths.len() >= 25);
+    let mut failures = Vec::new();
+    for path in paths {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let expanded = expand_text(&std::fs::read_to_string(&path).unwrap());
+        check_map(&expanded);
+        let tree = SyntaxTree::parse(expanded).unwrap();
+        if let Some(node) = first_error(tree.tree.root_node()) {
+            let line = tree.expanded.file.line_column(tree.span(node).start).0;
+            failures.push(format!("{name}:{line}: {} {:?}", node.kind(), tree.text(node)));
+        }
+        let mut tally = Tally::default();
+        let mut lost = Vec::new();
+        tally.add(tree.expanded.text(), &[&tree.tree], &mut lost);
+        failures.extend(lost.iter().map(|at| format!("{name}: lost the construct at byte {at}")));
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// A kernel that the text around it takes down is parsed on its own.
+#[test]
+fn lost_kernels_are_recovered() {
+    let kernel = "template <int N>\n__global__ static void lost(float* v) {\n  __shared__ float s[N];\n  s[0] = v[0];\n}\n";
+    let broken = [
+        format!("void host() {{\n  if (x {{\n}}\n{kernel}void after() {{}}\n"),
+        format!("int a[] = {{ 1, 2\n{kernel}"),
+        format!("struct Open {{ int f( \n{kernel}"),
+        format!("void f() {{ @ ] ) \n\n{kernel}"),
+    ];
+    for text in broken {
+        let tree = SyntaxTree::parse(expand_text(&text)).unwrap();
+        let trees: Vec<&Tree> = std::iter::once(&tree.tree)
+            .chain(tree.recovered().iter().map(|recovered| &recovered.tree))
+            .collect();
+        let at = text.find("__global__").unwrap();
+        let intact = trees.iter().find(|tree| kernel_is_intact(tree, at)).expect(&text);
+        let function = above(intact, at, "function_definition").unwrap();
+        let name =
+            function.child_by_field_name("declarator").unwrap().child_by_field_name("declarator").unwrap();
+        assert_eq!(tree.text(name), "lost");
+        assert_eq!(tree.expanded.file.slice(tree.span(name)), "lost");
+        assert!(declaration_is_intact(intact, text.find("__shared__").unwrap()));
+        for recovered in tree.recovered() {
+            let slice = &tree.expanded.text()[recovered.start as usize..recovered.end as usize];
+            assert!(slice.starts_with("template <int N>") && slice.ends_with('}'), "{slice}");
+        }
+    }
+}
+
+#[test]
+fn a_healthy_file_needs_no_recovery() {
+    let tree = SyntaxTree::parse(expand_text("__global__ void k() { if (1) {} }\nint x = ;")).unwrap();
+    assert!(tree.tree.root_node().has_error() && tree.recovered().is_empty());
+}
+
+#[test]
+fn many_open_kernels_do_not_make_recovery_slow() {
+    let text = "__global__ void f(){\n".repeat(3_000);
+    assert!(SyntaxTree::parse(expand_text(&text)).is_some());
 }

@@ -4,6 +4,7 @@
 //! of CUDA libraries whose headers are seldom in the tree that is linted.
 
 use super::directives::Directives;
+use super::macros::Macros;
 use crate::source::{FileId, SourceFile};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,8 +12,7 @@ use std::sync::Arc;
 /// The macros that are defined from the start, for one target.
 #[derive(Debug, Clone)]
 pub struct Defines {
-    pub(crate) builtin: Arc<Directives>,
-    pub(crate) fallback: Arc<Directives>,
+    pub(crate) macros: Macros,
 }
 
 impl Defines {
@@ -27,7 +27,9 @@ impl Defines {
             // A newline would end the definition and let the rest through as directives.
             let _ = writeln!(text, "#define {} {}", one_line(name), one_line(value));
         }
-        Defines { builtin: read("<built-in>", text), fallback: read("<well-known>", FALLBACK.to_owned()) }
+        let builtin = read("<built-in>", text);
+        let fallback = read("<well-known>", FALLBACK.to_owned());
+        Defines { macros: Macros::new(&builtin, &fallback) }
     }
 }
 

@@ -88,8 +88,12 @@ impl Directives {
         let text = file.text.as_str();
         let mut list = Vec::new();
         let mut groups = Vec::new();
+        // Most of a file has no directives; nothing after the last `#` can be one.
+        let end = memchr::memrchr(b'#', text.as_bytes()).map_or(0, |last| last + 1);
         let mut lexer = Lexer::new(text);
-        while let Some(token) = lexer.next() {
+        while (lexer.position() as usize) < end
+            && let Some(token) = lexer.next()
+        {
             if token.is(b'#') && token.first_in_line {
                 let kind = directive(text, &mut lexer, list.len(), &mut groups, &mut list);
                 list.push(Directive { start: token.start, end: lexer.position(), kind });

@@ -4,9 +4,9 @@
 //! them; the result is scanned again; a macro is not expanded inside its own expansion.
 //! Every step is counted, so that no set of definitions can make this slow.
 
-use super::directives::Define;
 use super::lexer::{Kind, Lexer, Token, is_ident};
 use super::macros::{MacroRef, Macros};
+use super::replacement::{Body, BodyPiece};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -19,9 +19,6 @@ const MAX_NESTING: u32 = 64;
 const MAX_STEPS: u64 = 400_000;
 /// How many bytes one use may become.
 const MAX_BYTES: usize = 64 << 10;
-/// Macros with more parameters, or a longer replacement in bytes, are left alone.
-const MAX_PARAMS: usize = 128;
-const MAX_BODY: usize = 1 << 20;
 
 /// A token on its way through expansion.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +36,8 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    fn of(token: Token, file: u32, argument: bool) -> Piece {
+    /// A token of file number `file`.
+    pub fn of(token: Token, file: u32, argument: bool) -> Piece {
         let Token { kind, start, end, space, .. } = token;
         Piece { kind, space, argument, painted: false, file, start, end }
     }
@@ -58,31 +56,6 @@ impl Piece {
 /// The use cannot be expanded within the limits, or its call is not closed.
 #[derive(Debug)]
 pub(crate) struct LeaveAsIs;
-
-/// A macro's replacement, cut into tokens once.
-#[derive(Debug)]
-struct Body {
-    place: MacroRef,
-    params: Option<usize>,
-    variadic: bool,
-    pieces: Vec<BodyPiece>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum BodyPiece {
-    Plain(Piece),
-    Param {
-        index: usize,
-        space: bool,
-    },
-    Stringize {
-        index: usize,
-        space: bool,
-    },
-    Paste,
-    /// `__VA_OPT__(`, and how many pieces it holds
-    VaOpt(usize),
-}
 
 /// What is kept between the expansions of one file.
 #[derive(Debug)]
@@ -280,7 +253,7 @@ impl<'a> Expander<'a> {
         if let Some(body) = self.kept.bodies.get(&place) {
             return Some(Rc::clone(body));
         }
-        let body = Rc::new(read_body(self.macros, place)?);
+        let body = Rc::new(Body::read(self.macros, place)?);
         self.kept.bodies.insert(place, Rc::clone(&body));
         Some(body)
     }
@@ -459,10 +432,8 @@ impl<'a> Expander<'a> {
         let mut lexer = Lexer::new(&glued);
         let whole = lexer.next().is_some_and(|token| token.end as usize == glued.len());
         let operators = matches!((left.kind, right.kind), (Kind::Punct(_), Kind::Punct(_)));
-        if whole {
+        if whole || operators {
             vec![Piece { space: left.space, ..self.make(&glued) }]
-        } else if operators {
-            vec![left, Piece { space: false, ..right }]
         } else {
             vec![left, right]
         }
@@ -486,91 +457,4 @@ pub(crate) fn must_separate(left: u8, right: u8) -> bool {
         || operator(left) && operator(right)
         || left == b'.' && right.is_ascii_digit()
         || left.is_ascii_digit() && right == b'.'
-}
-
-fn read_body(macros: &Macros, place: MacroRef) -> Option<Body> {
-    let define = macros.define(place)?;
-    if define.body.len() > MAX_BODY || define.params.as_ref().is_some_and(|p| p.len() > MAX_PARAMS) {
-        return None;
-    }
-    let text = macros.files.get(place.file as usize)?.file.text.as_str();
-    let mut lexer = Lexer::over(text, define.body.start as u32, define.body.end as u32);
-    let tokens: Vec<Token> = std::iter::from_fn(|| lexer.next()).collect();
-    let names = Parameters { define, text };
-    let pieces = body_pieces(&names, &tokens, place.file);
-    Some(Body { place, params: define.params.as_ref().map(Vec::len), variadic: define.variadic, pieces })
-}
-
-struct Parameters<'d> {
-    define: &'d Define,
-    text: &'d str,
-}
-
-impl Parameters<'_> {
-    fn index(&self, token: Token) -> Option<usize> {
-        let params = self.define.params.as_ref()?;
-        let name = self.text.get(token.range())?;
-        params.iter().position(|param| {
-            let param = self.text.get(param.clone()).unwrap_or("");
-            param == name || param == "." && name == "__VA_ARGS__"
-        })
-    }
-}
-
-fn body_pieces(params: &Parameters<'_>, tokens: &[Token], file: u32) -> Vec<BodyPiece> {
-    let mut pieces = Vec::with_capacity(tokens.len());
-    let mut optional: Vec<(usize, usize)> = Vec::new();
-    let mut depth = 0_usize;
-    let mut at = 0;
-    while let Some(&token) = tokens.get(at) {
-        at += 1;
-        let next = tokens.get(at).copied();
-        let space = token.space;
-        match token.kind {
-            Kind::Punct(b'#') if next.is_some_and(|next| next.is(b'#') && next.start == token.end) => {
-                pieces.push(BodyPiece::Paste);
-                at += 1;
-            }
-            Kind::Punct(b'#') if params.define.params.is_some() => {
-                match next.and_then(|next| params.index(next)) {
-                    Some(index) => {
-                        pieces.push(BodyPiece::Stringize { index, space });
-                        at += 1;
-                    }
-                    None => pieces.push(BodyPiece::Plain(Piece::of(token, file, false))),
-                }
-            }
-            Kind::Ident => match params.index(token) {
-                Some(index) => pieces.push(BodyPiece::Param { index, space }),
-                None if params.define.variadic
-                    && params.text.get(token.range()) == Some("__VA_OPT__")
-                    && next.is_some_and(|next| next.is(b'(')) =>
-                {
-                    optional.push((pieces.len(), depth));
-                    pieces.push(BodyPiece::VaOpt(0));
-                    depth += 1;
-                    at += 1;
-                }
-                None => pieces.push(BodyPiece::Plain(Piece::of(token, file, false))),
-            },
-            kind => {
-                match kind {
-                    Kind::Punct(b'(') => depth += 1,
-                    Kind::Punct(b')') => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                if kind == Kind::Punct(b')')
-                    && let Some(&(open, before)) = optional.last()
-                    && before == depth
-                {
-                    optional.pop();
-                    let length = pieces.len() - open - 1;
-                    pieces[open] = BodyPiece::VaOpt(length);
-                } else {
-                    pieces.push(BodyPiece::Plain(Piece::of(token, file, false)));
-                }
-            }
-        }
-    }
-    pieces
 }

@@ -127,8 +127,11 @@ impl<'t> Lexer<'t> {
 
     fn token(&mut self, in_line: bool) -> Option<Token> {
         let before = self.pos;
-        let stopped = self.skip_space(in_line);
-        if stopped || self.pos >= self.end {
+        // Most tokens stand right after the one before, or after one blank.
+        if self.at(0) == b' ' {
+            self.pos += 1;
+        }
+        if !is_ident(self.at(0)) && (self.skip_space(in_line) || self.pos >= self.end) {
             return None;
         }
         let start = self.pos;
@@ -201,10 +204,9 @@ impl<'t> Lexer<'t> {
     }
 
     fn identifier(&mut self, start: usize) -> Kind {
-        while self.pos < self.end && is_ident(self.text[self.pos]) {
-            self.pos += 1;
-        }
-        if self.pos - start <= 3 && matches!(self.at(0), b'"' | b'\'') {
+        let rest = &self.text[start..self.end];
+        self.pos = start + rest.iter().position(|&byte| !is_ident(byte)).unwrap_or(rest.len());
+        if matches!(self.at(0), b'"' | b'\'') && self.pos - start <= 3 {
             match (&self.text[start..self.pos], self.at(0)) {
                 (b"R" | b"u8R" | b"uR" | b"UR" | b"LR", b'"') => {
                     if !self.raw_string() {
@@ -284,13 +286,12 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// The length of a line continuation that `text` starts with.
+/// The length of a line continuation that `text` starts with. As in gcc, white space may
+/// stand between the backslash and the end of the line.
 fn continuation(text: &[u8]) -> Option<usize> {
-    match text {
-        [b'\\', b'\n', ..] => Some(2),
-        [b'\\', b'\r', b'\n', ..] => Some(3),
-        _ => None,
-    }
+    let rest = text.strip_prefix(b"\\")?;
+    let spaces = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+    (rest.get(spaces) == Some(&b'\n')).then_some(spaces + 2)
 }
 
 /// Which bytes an identifier may contain: one look-up, because every byte of every file is asked.

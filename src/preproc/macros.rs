@@ -3,7 +3,7 @@
 //! The table remembers what a name meant before a later `#define` or `#undef` of the file
 //! being expanded, so that all directives can be replayed before any text is looked at.
 
-use super::directives::{Define, Directives};
+use super::directives::{Define, DirectiveKind, Directives};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -29,15 +29,44 @@ struct Entry {
 }
 
 /// The macros of one file's expansion and the files that define them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Macros {
     /// File 0 is the one being expanded.
     pub files: Vec<Arc<Directives>>,
     table: FxHashMap<Arc<str>, Entry>,
-    fallback: FxHashMap<Arc<str>, MacroRef>,
+    /// What a name means in the text as long as nothing defines it.
+    fallback: Arc<FxHashMap<Arc<str>, MacroRef>>,
 }
 
 impl Macros {
+    /// What is defined before any file is read: all of `builtin`, and, for the text alone,
+    /// what of `fallback` nothing else defines.
+    pub fn new(builtin: &Arc<Directives>, fallback: &Arc<Directives>) -> Macros {
+        let place = |file, index| Some(MacroRef { file, index: index as u32 });
+        let names = fallback.list.iter().enumerate().filter_map(|(index, directive)| match &directive.kind {
+            DirectiveKind::Define(define) => Some((Arc::clone(&define.name), place(2, index)?)),
+            _ => None,
+        });
+        // File 0 is replaced by the one to expand.
+        let files = vec![Arc::clone(builtin), Arc::clone(builtin), Arc::clone(fallback)];
+        let mut macros = Macros { files, table: FxHashMap::default(), fallback: Arc::new(names.collect()) };
+        for (index, directive) in builtin.list.iter().enumerate() {
+            if let DirectiveKind::Define(define) = &directive.kind {
+                macros.set(&define.name, 0, place(1, index));
+            }
+        }
+        macros
+    }
+
+    /// The same before the directives of `main` are run.
+    pub fn for_file(&self, main: Arc<Directives>) -> Macros {
+        let mut macros = self.clone();
+        if let Some(first) = macros.files.first_mut() {
+            *first = main;
+        }
+        macros
+    }
+
     /// Defines or undefines (`None`) a name from byte `from` on.
     pub fn set(&mut self, name: &str, from: u32, definition: Option<MacroRef>) {
         if is_owned(name) {
@@ -58,11 +87,6 @@ impl Macros {
             None => name.into(),
         };
         self.table.insert(key, Entry { now, before: Vec::new() });
-    }
-
-    /// Gives a name a meaning for the text only, as long as nothing defines it.
-    pub fn set_fallback(&mut self, name: Arc<str>, definition: MacroRef) {
-        self.fallback.insert(name, definition);
     }
 
     /// What `name` is defined as at byte `at`; `u32::MAX` asks for the latest.
@@ -150,6 +174,7 @@ const OWNED: [&str; 27] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::{FileId, SourceFile};
 
     #[test]
     fn cuda_owns_its_words() {
@@ -164,7 +189,9 @@ mod tests {
     #[test]
     fn a_name_keeps_its_earlier_meanings() {
         let place = |index| Some(MacroRef { file: 0, index });
-        let mut macros = Macros::default();
+        let empty = SourceFile::new(FileId(0), "a.cu".into(), Vec::new());
+        let empty = Arc::new(Directives::read(Arc::new(empty), true));
+        let mut macros = Macros::new(&empty, &empty);
         macros.set("A", 10, place(1));
         macros.set("A", 20, None);
         macros.set("A", 30, place(2));

@@ -251,27 +251,3 @@ pub(crate) fn blanked(text: &str, blanks: &[Range<usize>]) -> String {
     out.push_str(text.get(copied..).unwrap_or(""));
     out
 }
-
-/// The fallback definitions of `file`, which is number `number`.
-pub(crate) fn add_fallbacks(macros: &mut Macros, file: &Directives, number: u32) {
-    for (index, directive) in file.list.iter().enumerate() {
-        if let DirectiveKind::Define(define) = &directive.kind {
-            macros.set_fallback(Arc::clone(&define.name), MacroRef { file: number, index: index as u32 });
-        }
-    }
-}
-
-/// The definitions of `file`, which is number `number`, from the start.
-pub(crate) fn add_definitions(macros: &mut Macros, file: &Directives, number: u32) {
-    for (index, directive) in file.list.iter().enumerate() {
-        match &directive.kind {
-            DirectiveKind::Define(define) => {
-                macros.set(&define.name, 0, Some(MacroRef { file: number, index: index as u32 }));
-            }
-            DirectiveKind::Undef(name) => {
-                macros.set(file.file.text.get(name.clone()).unwrap_or(""), 0, None);
-            }
-            _ => {}
-        }
-    }
-}

@@ -87,12 +87,13 @@ struct Writer<'t> {
 }
 
 impl<'t> Writer<'t> {
-    fn open_segment(&mut self, original_start: u32, from: Option<&Use>) {
+    fn open_segment(&mut self, original_start: u32, from: Option<&Use>, is_argument: bool) {
         let segment = Segment {
             expanded_start: self.out.len() as u32,
             original_start,
-            macro_use_end: from.map(|used| used.end),
+            macro_use_end: from.filter(|_| !is_argument).map(|used| used.end),
             definition: from.and_then(|used| used.definition),
+            is_argument,
         };
         match self.segments.last_mut() {
             Some(last) if last.expanded_start == segment.expanded_start => *last = segment,
@@ -102,7 +103,7 @@ impl<'t> Writer<'t> {
 
     fn copy_until(&mut self, end: u32) {
         if end > self.copied {
-            self.open_segment(self.copied, None);
+            self.open_segment(self.copied, None, false);
             self.out.push_str(self.base.get(self.copied as usize..end as usize).unwrap_or(""));
         }
         self.copied = end;
@@ -139,14 +140,14 @@ impl<'t> Writer<'t> {
                         _ => self.separate_from(text.bytes().next()),
                     };
                     if !in_macro && (space || !piece.argument) {
-                        self.open_segment(used.start, Some(used));
+                        self.open_segment(used.start, Some(used), false);
                         in_macro = true;
                     }
                     if space {
                         self.out.push(' ');
                     }
                     if piece.argument {
-                        self.open_segment(piece.start, None);
+                        self.open_segment(piece.start, Some(used), true);
                         in_macro = false;
                     }
                 }
@@ -157,7 +158,7 @@ impl<'t> Writer<'t> {
         self.copied = used.end;
         if self.separate_from(self.base.as_bytes().get(used.end as usize).copied()) {
             if !in_macro {
-                self.open_segment(used.start, Some(used));
+                self.open_segment(used.start, Some(used), false);
             }
             self.out.push(' ');
         }

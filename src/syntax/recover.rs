@@ -7,6 +7,11 @@ use super::Recovered;
 use crate::preproc::{Kind, Lexer, Token, is_specifier, partners};
 use tree_sitter::{Node, Parser, Point, Range, Tree};
 
+/// How many kernels of one file are looked for.
+const MOST: usize = 1000;
+/// How deep in the tree a kernel's definition may be.
+const DEEPEST: usize = 200;
+
 /// The kernels of `text` that have no definition in `tree`.
 pub(super) fn kernels(parser: &mut Parser, text: &str, tree: &Tree) -> Vec<Recovered> {
     if !tree.root_node().has_error() || !text.contains("__global__") {
@@ -14,30 +19,25 @@ pub(super) fn kernels(parser: &mut Parser, text: &str, tree: &Tree) -> Vec<Recov
     }
     let mut lexer = Lexer::new(text);
     let tokens: Vec<Token> = std::iter::from_fn(|| lexer.next()).collect();
-    let partner = partners(&tokens);
-    let words = Words { text, tokens: &tokens, partner: &partner };
+    let words = Words::new(text, &tokens);
 
     let mut recovered: Vec<Recovered> = Vec::new();
-    let mut searched = 0;
-    for at in 0..tokens.len() {
-        if at < searched || words.word(at) != "__global__" {
-            continue;
-        }
+    // Slices that do not close may overlap: parse no more than a few times the text in all.
+    let mut budget = text.len().saturating_mul(4);
+    for &at in words.keywords.iter().take(MOST) {
         let Some(open) = words.body(at) else { continue };
-        let close = words.close_of_body(open);
-        let (Some(keyword), Some(last)) = (tokens.get(at), tokens.get(close)) else { continue };
-        if is_whole(tree, *keyword, last.end) {
-            continue;
-        }
+        let (keyword, end) = (tokens[at], tokens[words.close_of_body(open)].end);
         let start = tokens[words.start(at)].start;
-        if recovered.last().is_some_and(|before| before.end > start) {
+        let overlaps = recovered.last().is_some_and(|before| before.end > start);
+        let length = (end - start) as usize;
+        if overlaps || length > budget || is_whole(tree, keyword, end) {
             continue;
         }
-        if let Some(tree) = parse_slice(parser, text, start, last.end)
-            && is_whole(&tree, *keyword, last.end)
+        budget -= length;
+        if let Some(tree) = parse_slice(parser, text, start, end)
+            && is_whole(&tree, keyword, end)
         {
-            recovered.push(Recovered { tree, start, end: last.end });
-            searched = close + 1;
+            recovered.push(Recovered { tree, start, end });
         }
     }
     recovered
@@ -45,17 +45,21 @@ pub(super) fn kernels(parser: &mut Parser, text: &str, tree: &Tree) -> Vec<Recov
 
 /// Whether the tree has a function definition from this `__global__` to the byte `end`.
 fn is_whole(tree: &Tree, keyword: Token, end: u32) -> bool {
-    let mut node = tree.root_node().descendant_for_byte_range(keyword.start as usize, keyword.end as usize);
-    while let Some(inner) = node {
-        match inner.kind() {
+    let mut cursor = tree.walk();
+    for _ in 0..DEEPEST {
+        let node = cursor.node();
+        match node.kind() {
             "function_definition" => {
-                return inner.end_byte() == end as usize
-                    && inner.child_by_field_name("body").is_some()
-                    && inner.child_by_field_name("declarator").is_some_and(has_parameters)
-                    && !is_inside_function(inner);
+                return node.end_byte() == end as usize
+                    && node.child_by_field_name("body").is_some()
+                    && node.child_by_field_name("declarator").is_some_and(has_parameters);
             }
+            // A kernel inside a function is one that an error put there.
             "compound_statement" | "parameter_list" => return false,
-            _ => node = inner.parent(),
+            _ => {}
+        }
+        if cursor.goto_first_child_for_byte(keyword.start as usize).is_none() {
+            return false;
         }
     }
     false
@@ -63,17 +67,6 @@ fn is_whole(tree: &Tree, keyword: Token, end: u32) -> bool {
 
 fn has_parameters(declarator: Node<'_>) -> bool {
     declarator.kind() == "function_declarator" && declarator.child_by_field_name("parameters").is_some()
-}
-
-fn is_inside_function(node: Node<'_>) -> bool {
-    let mut above = node.parent();
-    while let Some(node) = above {
-        if matches!(node.kind(), "compound_statement" | "function_definition") {
-            return true;
-        }
-        above = node.parent();
-    }
-    false
 }
 
 fn parse_slice(parser: &mut Parser, text: &str, start: u32, end: u32) -> Option<Tree> {
@@ -96,13 +89,27 @@ fn point(text: &str, at: usize) -> Point {
     Point::new(memchr::memchr_iter(b'\n', head).count(), head.len() - line_start)
 }
 
+/// The tokens of a text and the places among them that matter.
 struct Words<'t> {
     text: &'t str,
     tokens: &'t [Token],
-    partner: &'t [u32],
+    partner: Vec<u32>,
+    /// The tokens that are `__global__`.
+    keywords: Vec<usize>,
+    /// The tokens that are `}` in the first column.
+    outer_braces: Vec<usize>,
 }
 
 impl<'t> Words<'t> {
+    fn new(text: &'t str, tokens: &'t [Token]) -> Words<'t> {
+        let partner = partners(tokens);
+        let mut words = Words { text, tokens, partner, keywords: Vec::new(), outer_braces: Vec::new() };
+        words.keywords = (0..tokens.len()).filter(|&at| words.word(at) == "__global__").collect();
+        words.outer_braces =
+            (0..tokens.len()).filter(|&at| words.is(at, b'}') && words.begins_column(at)).collect();
+        words
+    }
+
     fn word(&self, at: usize) -> &'t str {
         self.tokens.get(at).and_then(|token| self.text.get(token.range())).unwrap_or("")
     }
@@ -138,13 +145,14 @@ impl<'t> Words<'t> {
     /// The `}` that ends a body. Where braces do not match, one in the first column does.
     fn close_of_body(&self, open: usize) -> usize {
         let close = self.partner(open);
-        let kernel_inside = |close: usize| (open..close).any(|at| self.word(at) == "__global__");
+        let next_keyword = self.keywords.get(self.keywords.partition_point(|&at| at < open));
         match close {
-            Some(close) if !kernel_inside(close) => close,
-            _ => (open..self.tokens.len())
-                .find(|&at| self.is(at, b'}') && self.begins_column(at))
-                .or(close)
-                .unwrap_or(self.tokens.len().saturating_sub(1)),
+            Some(close) if next_keyword.is_none_or(|&keyword| keyword > close) => close,
+            _ => {
+                let next = self.outer_braces.partition_point(|&at| at < open);
+                let outer = self.outer_braces.get(next).copied();
+                outer.or(close).unwrap_or(self.tokens.len() - 1)
+            }
         }
     }
 

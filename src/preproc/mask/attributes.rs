@@ -22,6 +22,14 @@ impl Masker<'_> {
                 self.default_of_template(at);
                 false
             }
+            "enum" => {
+                self.base_of_enum(at);
+                true
+            }
+            "template" => {
+                self.class_instantiation(at);
+                true
+            }
             _ if is_cuda_attribute(word) => self.attributes_of_friend(at),
             "typeid" if is_builtin_type(self.word(at + 2)) => {
                 self.mask_inside(at + 1);
@@ -54,7 +62,9 @@ impl Masker<'_> {
     fn launch_bounds(&mut self, at: usize) -> bool {
         let Some(close) = self.close(at + 1) else { return false };
         let odd = |word: &str| matches!(word, "decltype" | "{" | "typename" | "");
-        let too_much = self.commas(at + 1, close).len() > 1
+        // A longer one is none, and looking for one in each other must stay cheap.
+        let too_much = close - at > 256
+            || self.commas(at + 1, close).len() > 1
             || close == at + 2
             || (at + 2..close).any(|inside| odd(self.word(inside)));
         let misplaced = matches!(self.kind(close + 1), Some(Kind::Punct(b'(' | b';' | b'{')) | None)
@@ -109,10 +119,13 @@ impl Masker<'_> {
                 Kind::Punct(b'(') => end = self.partner_of(end).unwrap_or(end),
                 Kind::Punct(b';' | b'{' | b')' | b'}') => return false,
                 Kind::Punct(b':') => {}
-                Kind::Ident if angles == 0 && end > at + 1 && self.is_ident(end - 1) => {
-                    if self.word(end - 1) != "template" {
-                        return false;
-                    }
+                Kind::Ident
+                    if angles == 0
+                        && end > at + 1
+                        && self.is_ident(end - 1)
+                        && self.word(end - 1) != "template" =>
+                {
+                    return false;
                 }
                 Kind::Ident => {}
                 _ if angles == 0 => return false,
@@ -141,12 +154,36 @@ impl Masker<'_> {
                 Some(Kind::Punct(b'<')) => angles += 1,
                 Some(Kind::Punct(b'>')) if angles > 0 => angles -= 1,
                 Some(Kind::Punct(b'*' | b'&')) if angles == 0 => self.mask(next, next, MaskKind::Other, ""),
+                Some(Kind::Ident) if angles == 0 && self.word(next) == "const" => {
+                    self.mask(next, next, MaskKind::Other, "");
+                }
                 Some(Kind::Ident | Kind::Punct(b':')) => {}
                 _ if angles > 0 => {}
                 _ => break,
             }
         }
         true
+    }
+
+    /// `enum : int {`: the grammar wants a name before the base.
+    fn base_of_enum(&mut self, at: usize) {
+        let brace = (at + 2..at + 10).find(|&next| !self.is_ident(next) && !self.is(next, b':'));
+        if self.is(at + 1, b':')
+            && let Some(brace) = brace.filter(|&brace| self.is(brace, b'{'))
+        {
+            self.mask(at + 1, brace - 1, MaskKind::Other, "");
+        }
+    }
+
+    /// `template class Name<float>;`: the grammar wants a declared name.
+    fn class_instantiation(&mut self, at: usize) {
+        if !matches!(self.word(at + 1), "class" | "struct") {
+            return;
+        }
+        let end = (at + 2..at + 256).find(|&next| self.is(next, b';') || self.is(next, b'{'));
+        if let Some(end) = end.filter(|&end| self.is(end, b';')) {
+            self.mask(at, end - 1, MaskKind::Other, "");
+        }
     }
 
     /// `__device__ friend bool f()`: the grammar wants `friend` first.
@@ -172,7 +209,7 @@ impl Masker<'_> {
     fn asm_operands(&mut self, at: usize) {
         let open = (at + 1..at + 4).find(|&next| self.is(next, b'('));
         let Some((open, close)) = open.and_then(|open| Some((open, self.close(open)?))) else { return };
-        for inside in open + 1..close {
+        for inside in open + 1..close.min(open + 4096) {
             let starts = matches!(self.kind(inside - 1), Some(Kind::Punct(b':' | b',')));
             if starts && self.is_ident(inside) && self.is(inside + 1, b'(') {
                 self.blank(inside, inside, "\"\"");
