@@ -1,17 +1,33 @@
 //! What do we find in one file?
 //!
-//! The seam between the command line and the core: options and bytes in, findings and
-//! verdicts out. Touches no file, no stdout, no exit code.
+//! The pipeline: text and headers in, findings and verdicts out. Runs in two passes over the
+//! files given: [`Run::load`] parses each and finds its launches, [`Run::link`] makes every
+//! file's launches known to all, [`Run::analyze`] runs the kernels. Touches no stdout and no exit
+//! code, and reads headers only through the [`Files`] it is given.
 
+use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
-use crate::source::Sources;
-use crate::verdict::SiteVerdict;
+use crate::exec::entry::{Setting, run_kernel};
+use crate::headers::Headers;
+pub use crate::headers::{Files, NoFiles};
+use crate::ir::program::Program;
+use crate::ir::{Function, FunctionKind, Name};
+use crate::lower::lower;
+use crate::preproc::{Defines, HeaderCache, expand_cached};
+use crate::rules::{self, Case, KernelRun};
+use crate::scenario::{self, Scenario};
+use crate::source::{FileId, Sources, Span};
+use crate::syntax::SyntaxTree;
+use crate::trace::{LaunchSite, Trace};
+use crate::verdict::{BlockFrom, Judgement, SiteVerdict, Status, judge};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the user asked for, the same for every file of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Targets as given: `sm_70`, `7.0`. Empty: the default targets.
+    /// Targets as given: `sm_70`, `7.0`. Empty: the current family, as `sm_90`.
     pub targets: Vec<String>,
     /// Banks are 8 bytes wide (`cudaSharedMemBankSizeEightByte`, compute capability 3.x only).
     pub bank_size_eight: bool,
@@ -41,32 +57,296 @@ pub struct FileReport {
     pub verdicts: Vec<SiteVerdict>,
 }
 
+/// A file that was read, parsed and lowered, with the launches that its host code leads to.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    program: Program,
+    launches: Vec<LaunchSite>,
+}
+
+/// The launches of all files, by kernel name.
+#[derive(Debug, Default)]
+pub struct Links {
+    launches: FxHashMap<Name, Vec<LaunchSite>>,
+}
+
 /// One run over a set of files. Shared between threads.
-#[derive(Debug)]
 pub struct Run {
-    sources: Sources,
+    headers: Headers,
+    cache: HeaderCache,
+    defines: Defines,
+    targets: Vec<Target>,
+    blocks: Vec<BlockOption>,
+    eight_byte_banks: bool,
 }
 
 impl Run {
-    /// A run over `files`, none of which is read here.
+    /// A run over `files`, none of which is read here. Headers come from `disk`.
     #[must_use]
-    pub fn new(options: Options, files: &[PathBuf]) -> Run {
-        // TEMPORARY: the core is not connected yet, so nobody needs these.
-        let _ = (options, files);
-        Run { sources: Sources::default() }
+    pub fn new(options: Options, files: &[PathBuf], disk: Box<dyn Files>) -> Run {
+        let capabilities: Vec<ComputeCapability> = options.targets.iter().filter_map(|t| t.parse().ok()).collect();
+        let capabilities =
+            if capabilities.is_empty() { vec![ComputeCapability::new(9, 0)] } else { capabilities };
+        let arch = capabilities.iter().max().map_or(900, |c| u32::from(c.major) * 100 + u32::from(c.minor) * 10);
+        let bank_size = if options.bank_size_eight { BankSize::Eight } else { BankSize::Four };
+        Run {
+            headers: Headers::new(files, options.include_dirs, disk),
+            cache: HeaderCache::default(),
+            defines: Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str()))),
+            targets: capabilities.into_iter().map(|capability| Target { capability, bank_size }).collect(),
+            blocks: options.blocks,
+            eight_byte_banks: options.bank_size_eight,
+        }
     }
 
     /// Every file that was read so far.
     #[must_use]
     pub fn sources(&self) -> &Sources {
-        &self.sources
+        self.headers.sources()
     }
 
-    /// Analyses one file, given its content.
+    /// Reads, parses and lowers one file and the headers it includes.
+    #[must_use]
+    pub fn load(&self, path: &Path, bytes: Vec<u8>) -> Loaded {
+        let file = self.headers.given(path, bytes);
+        if !mentions_cuda(&file.text) {
+            return Loaded::default();
+        }
+        let expanded = expand_cached(&file, &self.defines, &self.headers, &self.cache);
+        let included = expanded.headers.clone();
+        let Some(tree) = SyntaxTree::parse(expanded) else { return Loaded::default() };
+        let mut modules = vec![Arc::new(lower(&tree))];
+        for header in included {
+            modules.push(self.headers.module(&header, |file| {
+                let expanded = expand_cached(file, &self.defines, &self.headers, &self.cache);
+                SyntaxTree::parse(expanded).map(|tree| lower(&tree)).unwrap_or_default()
+            }));
+        }
+        let program = Program::new(modules);
+        let launches = scenario::launches(&program);
+        Loaded { program, launches }
+    }
+
+    /// Makes the launches of all files known to each.
+    #[must_use]
+    pub fn link<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Links {
+        let mut links = Links::default();
+        for loaded in files {
+            for launch in &loaded.launches {
+                links.launches.entry(launch.kernel.name.clone()).or_default().push(launch.clone());
+            }
+        }
+        links
+    }
+
+    /// Runs the kernels of one file.
+    #[must_use]
+    pub fn analyze(&self, loaded: &Loaded, links: &Links) -> FileReport {
+        let mut report = FileReport::default();
+        let program = &loaded.program;
+        let Some(own) = program.modules.first() else { return report };
+        let eight = self.eight_byte_banks || own.eight_byte_banks;
+        let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
+        let targets: Vec<Target> = self.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
+        let mut entered: Vec<Span> = Vec::new();
+        for kernel in kernels(program, loaded, &self.headers) {
+            // A file's own launches tell best; those of other files are for kernels it does not launch.
+            let own: Vec<LaunchSite> =
+                loaded.launches.iter().filter(|l| l.kernel.name == kernel.name).cloned().collect();
+            let elsewhere = links.launches.get(&kernel.name).map_or(&[][..], Vec::as_slice);
+            let launches = if own.is_empty() { elsewhere } else { &own };
+            let scenarios = scenario::scenarios(program, &kernel, launches, &self.blocks);
+            self.analyze_kernel(program, &kernel, &scenarios, &targets, &mut entered, &mut report);
+        }
+        // Device functions with shared memory of their own that no kernel here reaches.
+        let orphans: Vec<Arc<Function>> = own
+            .functions
+            .iter()
+            .filter(|f| f.kind == FunctionKind::Device && f.body.is_some() && f.mentions.shared)
+            .filter(|f| !entered.contains(&f.name_span))
+            .cloned()
+            .collect();
+        for function in orphans {
+            let scenarios = scenario::scenarios(program, &function, &[], &self.blocks);
+            self.analyze_kernel(program, &function, &scenarios, &targets, &mut entered, &mut report);
+        }
+        report
+    }
+
+    /// Analyses one file by itself: all passes at once.
     #[must_use]
     pub fn analyze_file(&self, path: &Path, bytes: Vec<u8>) -> FileReport {
-        // TEMPORARY: the core is not connected yet, so nothing is found.
-        let _file = self.sources.add(path, bytes);
-        FileReport::default()
+        let loaded = self.load(path, bytes);
+        let links = self.link([&loaded]);
+        self.analyze(&loaded, &links)
     }
+
+    fn analyze_kernel(
+        &self,
+        program: &Program,
+        kernel: &Arc<Function>,
+        scenarios: &[Scenario],
+        targets: &[Target],
+        entered: &mut Vec<Span>,
+        report: &mut FileReport,
+    ) {
+        let run_all = |pads: &[(Span, u64)]| -> Vec<KernelRun> {
+            scenarios.iter().map(|scenario| run_scenario(program, kernel, scenario, targets, pads)).collect()
+        };
+        let runs = run_all(&[]);
+        for run in &runs {
+            entered.extend(&run.trace.entered);
+            verdicts(run, targets, &mut report.verdicts);
+        }
+        let sources = self.headers.sources();
+        let text = |span: Span| sources.get(span.file).slice(span).to_string();
+        let place = |span: Span| {
+            let file = sources.get(span.file);
+            format!("{}:{}", file.display_path(), file.line_column(span.start).0)
+        };
+        let padder = |array: Span, extra: u64| Some(run_all(&[(array, extra)]));
+        let case = Case { runs: &runs, targets, padder: &padder, text: &text, place: &place };
+        report.diagnostics.extend(rules::check(&case));
+    }
+}
+
+/// The kernels to analyse for a file: its own, and those of headers not given themselves that it
+/// launches.
+fn kernels(program: &Program, loaded: &Loaded, headers: &Headers) -> Vec<Arc<Function>> {
+    let mut found: Vec<Arc<Function>> = program.own_kernels().cloned().collect();
+    for module in program.modules.iter().skip(1) {
+        let given = module.file.is_some_and(|file: FileId| headers.is_given(file));
+        for function in &module.functions {
+            let launched = || loaded.launches.iter().any(|launch| launch.kernel.name == function.name);
+            if !given && function.kind == FunctionKind::Kernel && function.body.is_some() && launched() {
+                found.push(Arc::clone(function));
+            }
+        }
+    }
+    found
+}
+
+fn run_scenario(
+    program: &Program,
+    kernel: &Arc<Function>,
+    scenario: &Scenario,
+    targets: &[Target],
+    pads: &[(Span, u64)],
+) -> KernelRun {
+    let run = |block: [u32; 3]| -> (Trace, Vec<Vec<Judgement>>) {
+        let setting = Setting { block, pads: pads.to_vec(), ..scenario.setting.clone() };
+        let trace = run_kernel(program, kernel, &setting);
+        let judgements = targets
+            .iter()
+            .map(|target| trace.accesses.iter().map(|access| judge(&trace, access, target)).collect())
+            .collect();
+        (trace, judgements)
+    };
+    let (trace, mut judgements) = run(scenario.setting.block);
+    for block in &scenario.alternatives {
+        let (other, others) = run(*block);
+        for (mine, theirs) in judgements.iter_mut().zip(&others) {
+            reconcile(&trace, mine, &other, theirs);
+        }
+    }
+    let assumption = match scenario.block_from {
+        BlockFrom::Directive | BlockFrom::Config | BlockFrom::Flag | BlockFrom::Launch => None,
+        from => {
+            let [x, y, z] = scenario.setting.block;
+            Some(format!("block is ({x}, {y}, {z}) {}", rules::block_source(from)))
+        }
+    };
+    for judgement in judgements.iter_mut().flatten() {
+        if let (Some(text), Status::Exact | Status::Assumed) = (&assumption, judgement.status) {
+            judgement.status = Status::Assumed;
+            judgement.assumptions.insert(0, text.clone());
+        }
+    }
+    KernelRun {
+        kernel: kernel_name(kernel, scenario),
+        block: scenario.setting.block,
+        block_from: scenario.block_from,
+        launch: scenario.launch,
+        trace,
+        judgements,
+    }
+}
+
+/// A verdict that another likely block shape does not share is not known.
+fn reconcile(trace: &Trace, mine: &mut [Judgement], other: &Trace, theirs: &[Judgement]) {
+    let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
+    for (access, judgement) in trace.accesses.iter().zip(mine) {
+        let twin = other.accesses.iter().position(|o| {
+            (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
+                && other.arrays[o.array].name_span == trace.arrays[access.array].name_span
+        });
+        let Some(twin) = twin.and_then(|at| theirs.get(at)) else { continue };
+        if judgement.totals.is_some() && conflicts(judgement) != conflicts(twin) {
+            *judgement = Judgement {
+                status: Status::Unknown,
+                totals: None,
+                reason: Some("it depends on the block shape, and no launch was found".to_string()),
+                assumptions: Vec::new(),
+                table: None,
+                contention: None,
+            };
+        }
+    }
+}
+
+fn kernel_name(kernel: &Function, scenario: &Scenario) -> String {
+    use crate::trace::LaunchArg;
+    if scenario.setting.template_args.is_empty() {
+        return kernel.name.to_string();
+    }
+    let args: Vec<String> = scenario
+        .setting
+        .template_args
+        .iter()
+        .map(|arg| match arg {
+            LaunchArg::Value(value) => value.to_string(),
+            LaunchArg::Type(ty) => crate::ir::print::ty(ty),
+            LaunchArg::Unknown => "?".to_string(),
+        })
+        .collect();
+    format!("{}<{}>", kernel.name, args.join(", "))
+}
+
+fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
+    for (target, judgements) in targets.iter().zip(&run.judgements) {
+        for (access, judgement) in run.trace.accesses.iter().zip(judgements) {
+            let mut assumptions: Vec<String> = Vec::new();
+            if judgement.status == Status::Assumed {
+                assumptions.extend(access.assumptions.iter().map(ToString::to_string));
+                assumptions.extend(judgement.assumptions.iter().cloned());
+            }
+            let totals = judgement.totals;
+            out.push(SiteVerdict {
+                span: access.span,
+                kernel: run.kernel.clone(),
+                array: run.trace.arrays[access.array].name.clone(),
+                op: access.op,
+                bytes: access.bytes,
+                block: run.block,
+                block_from: run.block_from,
+                target: target.to_string(),
+                status: judgement.status,
+                assumptions,
+                reason: judgement.reason.clone(),
+                requests: totals.map(|t| t.requests),
+                wavefronts: totals.map(|t| t.wavefronts),
+                ideal: totals.map(|t| t.ideal),
+                worst: totals.map(|t| t.worst.wavefronts),
+                worst_ideal: totals.map(|t| t.worst.ideal),
+            });
+        }
+    }
+}
+
+/// Whether a text can hold kernels, shared memory or launches at all.
+fn mentions_cuda(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    ["__global__", "__shared__", "<<<", "KERNEL", "cudaLaunch", "GLOBAL", "__device__"]
+        .iter()
+        .any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some())
 }

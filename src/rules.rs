@@ -4,8 +4,13 @@
 
 mod bank_conflict;
 mod divergent_barrier;
+mod padding;
 
-use crate::diagnostic::Level;
+use crate::banks::Target;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::Span;
+use crate::trace::{Access, Call, Trace};
+use crate::verdict::{BlockFrom, Judgement};
 
 /// A rule, as the command line and the documentation know it.
 #[derive(Debug)]
@@ -36,6 +41,102 @@ pub static ALL: &[&Rule] = &[&bank_conflict::RULE, &divergent_barrier::RULE];
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Rule> {
     ALL.iter().find(|rule| rule.id == id).copied()
+}
+
+/// One run of a kernel and what the bank model says of it.
+#[derive(Debug)]
+pub struct KernelRun {
+    /// The kernel, with its template arguments when it has any.
+    pub kernel: String,
+    /// Threads in x, y and z.
+    pub block: [u32; 3],
+    /// Where the block shape came from.
+    pub block_from: BlockFrom,
+    /// The launch it came from, if it did.
+    pub launch: Option<Span>,
+    /// What happened.
+    pub trace: Trace,
+    /// What the bank model says: by target, then by access of the trace.
+    pub judgements: Vec<Vec<Judgement>>,
+}
+
+/// A way to run all of a kernel's runs again with longer rows: the array's name span and the
+/// extra elements in, the same runs out.
+pub type Padder<'a> = dyn Fn(Span, u64) -> Option<Vec<KernelRun>> + 'a;
+
+/// Everything that rules may look at: one kernel in all its runs.
+pub struct Case<'a> {
+    /// The runs: one per block shape and set of template arguments.
+    pub runs: &'a [KernelRun],
+    /// The targets asked for.
+    pub targets: &'a [Target],
+    /// Runs the kernel again with a padded array.
+    pub padder: &'a Padder<'a>,
+    /// The original text under a span.
+    pub text: &'a dyn Fn(Span) -> String,
+    /// `file:line` of a span.
+    pub place: &'a dyn Fn(Span) -> String,
+}
+
+/// All findings of all rules on one kernel.
+#[must_use]
+pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    bank_conflict::check(case, &mut found);
+    divergent_barrier::check(case, &mut found);
+    found
+}
+
+impl Case<'_> {
+    fn padded(&self, array: Span, extra: u64) -> Option<Vec<KernelRun>> {
+        (self.padder)(array, extra)
+    }
+
+    /// Which block, and where it came from.
+    fn block_words(&self, run: usize) -> String {
+        let run = &self.runs[run];
+        let [x, y, z] = run.block;
+        let block = format!("block is ({x}, {y}, {z})");
+        match (run.block_from, run.launch) {
+            (BlockFrom::Launch, Some(span)) => format!("{block}, from the launch at {}", (self.place)(span)),
+            (from, _) => format!("{block}, {}", block_source(from)),
+        }
+    }
+
+    /// The way from the kernel to a device function, when there is one.
+    fn calls_words(&self, calls: &[Call]) -> Option<String> {
+        let last = calls.last()?;
+        let names: Vec<String> = calls.iter().map(|call| format!("`{}`", call.function)).collect();
+        let kernel = &self.runs.first()?.kernel;
+        Some(format!("reached from kernel `{kernel}` through {}, called at {}", names.join(", "), (self.place)(last.span)))
+    }
+
+    /// What a verdict rests on.
+    fn assumption_words(&self, run: usize, target: usize, access: &Access) -> Vec<String> {
+        let run = &self.runs[run];
+        let at = run.trace.accesses.iter().position(|a| std::ptr::eq(a, access));
+        let judged = at.map(|at| run.judgements[target][at].assumptions.clone()).unwrap_or_default();
+        access.assumptions.iter().map(ToString::to_string).chain(judged).map(|text| format!("assumed: {text}")).collect()
+    }
+}
+
+/// Where a block shape came from, in words.
+#[must_use]
+pub fn block_source(from: BlockFrom) -> &'static str {
+    match from {
+        BlockFrom::Directive => "from the directive above the kernel",
+        BlockFrom::Config => "from the configuration",
+        BlockFrom::Flag => "from the command line",
+        BlockFrom::Launch => "from a launch",
+        BlockFrom::LaunchBounds => "from `__launch_bounds__`: no launch was found",
+        BlockFrom::Implied => "as the subscripts imply: no launch was found",
+        BlockFrom::Default => "an assumption: no launch was found",
+    }
+}
+
+/// `1 wavefront`, `2 wavefronts`.
+fn plural(count: u64, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 #[cfg(test)]

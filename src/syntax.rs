@@ -2,6 +2,7 @@
 //!
 //! Parses expanded text with tree-sitter. Never fails; knows its error spans.
 
+pub mod query;
 mod recover;
 
 use crate::preproc::Expanded;

@@ -27,6 +27,8 @@ pub struct Trace {
     pub launches: Vec<LaunchSite>,
     /// The symbols that patterns refer to, by index.
     pub symbols: Vec<SymbolFacts>,
+    /// The functions that were entered, by the span of their name.
+    pub entered: Vec<Span>,
     /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.
     pub axes: [bool; 3],
     /// The largest index range that a subscript by one bare coordinate allows, by axis: in

@@ -6,7 +6,7 @@
 use super::args::AnalysisArgs;
 use super::progress::Progress;
 use super::terminal;
-use crate::analysis::{FileReport, Run};
+use crate::analysis::{FileReport, Files, Loaded, Run};
 use crate::walk::{self, Candidate, Problem};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ pub fn analyze(args: &AnalysisArgs) -> Analyzed {
         Ok(pool) => pool.install(|| analyze_here(args)),
         Err(error) => {
             terminal::say_error(&format!("cannot start threads: {error}"));
-            Analyzed { run: Run::new(args.options(), &[]), reports: Vec::new(), failed: true }
+            Analyzed { run: Run::new(args.options(), &[], Box::new(Disk)), reports: Vec::new(), failed: true }
         }
     }
 }
@@ -49,12 +49,19 @@ fn analyze_here(args: &AnalysisArgs) -> Analyzed {
     failed |= report_problems(&problems);
 
     let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
-    let run = Run::new(args.options(), &paths);
-    let progress = Progress::new(files.len(), args.quiet);
-    let results = analyze_all(files, |path, bytes| {
-        let result = guarded(|| run.analyze_file(path, bytes));
+    let run = Run::new(args.options(), &paths, Box::new(Disk));
+    let progress = Progress::new(2 * files.len(), args.quiet);
+    let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
+    let loaded = in_parallel(files, &sizes, |(path, bytes)| {
+        let loaded = guarded(|| run.load(&path, bytes));
         progress.step();
-        result
+        loaded
+    });
+    let links = run.link(loaded.iter().filter_map(|it| it.as_ref().ok()));
+    let results = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
+        let report = loaded.and_then(|loaded| guarded(|| run.analyze(&loaded, &links)));
+        progress.step();
+        report
     });
     drop(progress);
 
@@ -100,14 +107,23 @@ fn read_all(candidates: &[Candidate]) -> (Vec<File>, Vec<Problem>) {
     (files, problems)
 }
 
-/// Applies `analyze` to every file, the largest first, so that no thread is left alone with
-/// a large file at the end. Results are in the order of `files`.
-fn analyze_all<T: Send>(files: Vec<File>, analyze: impl Fn(&Path, Vec<u8>) -> T + Sync) -> Vec<T> {
-    let mut queue: Vec<(usize, File)> = files.into_iter().enumerate().collect();
-    queue.sort_by_key(|(_, (_, bytes))| Reverse(bytes.len()));
+/// Reads headers that includes lead to.
+struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> Option<Vec<u8>> {
+        walk::read(&Candidate { path: path.to_path_buf(), only_if_cuda: false }).ok().flatten()
+    }
+}
+
+/// Applies `work` to every item, the largest first, so that no thread is left alone with
+/// a large file at the end. Results are in the order of `items`.
+fn in_parallel<I: Send, T: Send>(items: Vec<I>, sizes: &[usize], work: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let mut queue: Vec<(usize, I)> = items.into_iter().enumerate().collect();
+    queue.sort_by_key(|(at, _)| Reverse(sizes.get(*at).copied().unwrap_or(0)));
     // A bridge hands out one item at a time, in order; splitting the vector would not.
-    let work = queue.into_iter().par_bridge();
-    let mut results: Vec<(usize, T)> = work.map(|(at, (path, bytes))| (at, analyze(&path, bytes))).collect();
+    let queue = queue.into_iter().par_bridge();
+    let mut results: Vec<(usize, T)> = queue.map(|(at, item)| (at, work(item))).collect();
     results.sort_by_key(|(at, _)| *at);
     results.into_iter().map(|(_, result)| result).collect()
 }
@@ -150,24 +166,18 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    fn files(sizes: &[usize]) -> Vec<File> {
-        let file = |(at, size): (usize, &usize)| (PathBuf::from(at.to_string()), vec![0; *size]);
-        sizes.iter().enumerate().map(file).collect()
-    }
-
     #[test]
     fn results_come_in_the_order_given() {
         let sizes = [3, 9, 1, 9, 2];
-        assert_eq!(analyze_all(files(&sizes), |_, bytes| bytes.len()), sizes);
+        assert_eq!(in_parallel(sizes.to_vec(), &sizes, |size| size), sizes);
     }
 
     #[test]
     fn large_files_go_first() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let order = Mutex::new(Vec::new());
-        pool.install(|| {
-            analyze_all(files(&[3, 9, 1, 7]), |_, bytes| order.lock().unwrap().push(bytes.len()))
-        });
+        let sizes = [3, 9, 1, 7];
+        pool.install(|| in_parallel(sizes.to_vec(), &sizes, |size| order.lock().unwrap().push(size)));
         assert_eq!(order.into_inner().unwrap(), [9, 7, 3, 1]);
     }
 

@@ -194,6 +194,9 @@ impl Machine<'_> {
             result: Value::Undefined,
             returned: Bits::NONE,
         };
+        if !self.trace.entered.contains(&function.name_span) {
+            self.trace.entered.push(function.name_span);
+        }
         let name: Arc<str> = Arc::clone(&function.name);
         self.calls.push(Call { function: name, span });
         let result = self.run_frame(frame, body);

@@ -135,3 +135,17 @@ fn list(names: &[String]) -> String {
         many => format!("{} are", many.join(", ")),
     }
 }
+
+/// A constant in a kernel's header, such as the bound of `__launch_bounds__`.
+#[must_use]
+pub fn constant_in_kernel(
+    program: &Program,
+    function: &Arc<Function>,
+    template_args: &[LaunchArg],
+    expr: &crate::ir::Expr,
+) -> Option<i64> {
+    let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
+    let env = launch_environment(&mut machine, &function.template_params, template_args);
+    let env = machine.bind_rest(&function.template_params, env);
+    machine.within_env(Rc::new(env), |machine| machine.constant(expr))
+}

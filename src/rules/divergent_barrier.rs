@@ -1,7 +1,7 @@
 //! ## What it does
 //! Finds barriers of the whole block (`__syncthreads()` and its kin) that only some of the
-//! block's threads reach: the barrier stands under a condition that differs between threads,
-//! or threads have left the kernel before it.
+//! block's threads reach, because the barrier stands under a condition that differs between
+//! threads.
 //!
 //! ## Why is this bad
 //! CUDA allows `__syncthreads()` in conditional code only if the condition is the same for
@@ -52,11 +52,17 @@
 //!   such barriers are not reported.
 //! - Threads past the end of the data (`if (i >= n) return;`) are taken to be absent, as in a
 //!   block in the middle of the grid.
+//! - Both branches of a condition that splits the block along whole warps may wait as often as
+//!   each other: the hardware counts warps, so such pairs are not reported, although the CUDA
+//!   guide does not allow them.
 //! - Barriers of a part of the block (`bar.sync` with a count, `cuda::barrier`, cooperative
 //!   groups smaller than a block) are not judged.
 
-use super::Rule;
-use crate::diagnostic::Level;
+use super::{Case, Rule};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::exec::lanes::{Bits, Shape};
+use crate::source::Span;
+use crate::trace::{Barrier, Split, SplitKind};
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -65,3 +71,106 @@ pub static RULE: Rule = Rule {
     summary: "a barrier of the whole block that only some of its threads reach",
     docs: include_str!("divergent_barrier.rs"),
 };
+
+/// Finds the barriers that not all threads reach: one finding per barrier.
+pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+    let mut told: Vec<Span> = Vec::new();
+    for (run, kernel) in case.runs.iter().enumerate() {
+        let shape = Shape { dims: kernel.block };
+        for barrier in &kernel.trace.barriers {
+            if told.contains(&barrier.span) {
+                continue;
+            }
+            let Some(split) = dividing(barrier) else { continue };
+            if has_partner(barrier, split, &kernel.trace.barriers, shape) {
+                continue;
+            }
+            told.push(barrier.span);
+            out.push(describe(case, run, barrier, split, shape));
+        }
+    }
+}
+
+/// The condition that keeps threads from a barrier, when one is known to.
+fn dividing(barrier: &Barrier) -> Option<&Split> {
+    // A barrier with a thread count is for a part of the block.
+    if barrier.doubt.is_some() || barrier.count.is_some() {
+        return None;
+    }
+    let missing = barrier.expected.minus(&barrier.active);
+    if missing.is_empty() {
+        return barrier.splits.iter().find(|split| matches!(split.kind, SplitKind::Guard(_)));
+    }
+    if barrier.splits.iter().any(|split| split.kind == SplitKind::Data) {
+        return None;
+    }
+    // The outermost condition that a missing thread did not pass, or the innermost around.
+    barrier
+        .splits
+        .iter()
+        .filter(|split| split.kind == SplitKind::Known)
+        .find(|split| !split.before.minus(&split.taken).and(&missing).is_empty())
+        .or_else(|| barrier.splits.last())
+}
+
+/// Whether the other branch of the same condition waits as often, whole warps on either side: the
+/// hardware counts warps, and both sides arrive at the same barrier.
+fn has_partner(barrier: &Barrier, split: &Split, all: &[Barrier], shape: Shape) -> bool {
+    if split.kind != SplitKind::Known || !split.taken.is_whole_warps(shape) {
+        return false;
+    }
+    let of = |branch: bool| -> Vec<&Barrier> {
+        let inside = |b: &&Barrier| b.splits.iter().any(|s| s.id == split.id && s.branch == branch);
+        all.iter().filter(inside).collect()
+    };
+    let (own, other) = (of(split.branch), of(!split.branch));
+    let Some(position) = own.iter().position(|b| std::ptr::eq(*b, barrier)) else { return false };
+    let whole = |b: &Barrier| b.active.is_whole_warps(shape) && b.doubt.is_none();
+    other.get(position).is_some_and(|partner| {
+        let together: Bits = barrier.active.or(&partner.active);
+        whole(barrier) && whole(partner) && barrier.expected.minus(&together).is_empty()
+    })
+}
+
+fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape: Shape) -> Diagnostic {
+    let kernel = &case.runs[run];
+    let missing = barrier.expected.minus(&barrier.active);
+    let (label, mut notes) = match &split.kind {
+        SplitKind::Guard(_) => (
+            "whether a thread passes here differs between threads of one block".to_string(),
+            vec!["it is the same for all threads only where the bound is a multiple of the block's extent".to_string()],
+        ),
+        _ => {
+            let reaches = barrier.active.threads().next().map(|t| thread(t, shape));
+            let stays = missing.threads().next().map(|t| thread(t, shape));
+            let words = match (reaches, stays) {
+                (Some(a), Some(b)) => format!("thread {a} reaches the barrier, thread {b} does not"),
+                _ => "not all threads pass here".to_string(),
+            };
+            (words, Vec::new())
+        }
+    };
+    if split.kind == SplitKind::Known {
+        let (reach, of) = (barrier.active.count(), barrier.expected.count());
+        notes.push(format!("{reach} of {of} threads of the block reach it"));
+    }
+    notes.push(case.block_words(run));
+    notes.extend(case.calls_words(&barrier.calls));
+    Diagnostic {
+        rule: RULE.id,
+        level: RULE.level,
+        message: format!("divergent barrier: not all threads of the block reach this `{}`", barrier.name),
+        primary: barrier.span,
+        primary_label: String::new(),
+        labels: vec![(split.span, label)],
+        notes,
+        helps: vec!["move the barrier out of the condition; guard only the work around it".to_string()],
+        fix: None,
+        kernel: kernel.kernel.clone(),
+    }
+}
+
+fn thread(linear: usize, shape: Shape) -> String {
+    let [x, y, z] = shape.coordinates(linear);
+    format!("({x}, {y}, {z})")
+}

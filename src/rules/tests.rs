@@ -1,5 +1,5 @@
 use super::{ALL, Rule};
-use crate::analysis::{Options, Run};
+use crate::analysis::{NoFiles, Options, Run};
 use std::path::{Path, PathBuf};
 
 /// The code blocks of a rule's documentation with their info strings.
@@ -22,7 +22,7 @@ fn examples(rule: &Rule) -> Vec<(String, String)> {
 
 fn fires(rule: &Rule, code: &str) -> bool {
     let path = PathBuf::from("example.cu");
-    let run = Run::new(Options::default(), std::slice::from_ref(&path));
+    let run = Run::new(Options::default(), std::slice::from_ref(&path), Box::new(NoFiles));
     let report = run.analyze_file(Path::new(&path), code.as_bytes().to_vec());
     report.diagnostics.iter().any(|finding| finding.rule == rule.id)
 }

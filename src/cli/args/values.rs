@@ -1,16 +1,14 @@
 //! Is this value well formed?
 
 use crate::analysis::BlockOption;
+use crate::banks::ComputeCapability;
 
-/// Checks the spelling of a target: `sm_90`, `sm_90a`, `9.0`. Which of them exist is the
-/// bank model's business.
+/// Checks a target: `sm_90`, `sm_90a`, `9.0`.
 pub fn target(text: &str) -> Result<String, String> {
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let well_formed = match text.strip_prefix("sm_") {
-        Some(number) => digits(number.strip_suffix(['a', 'f']).unwrap_or(number)),
-        None => text.split_once('.').is_some_and(|(major, minor)| digits(major) && digits(minor)),
-    };
-    if well_formed { Ok(text.to_owned()) } else { Err("a target is written `sm_90` or `9.0`".to_owned()) }
+    match text.parse::<ComputeCapability>() {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Parses `32`, `32,8`, `32,8,1` or `kernel=32,8`.
