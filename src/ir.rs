@@ -8,6 +8,8 @@
 //! Invariant: every node carries the span of the *original* text it came from. A node that
 //! came out of a macro has the span of the macro's use.
 
+pub mod print;
+
 use crate::source::{FileId, Span};
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@
 
 pub mod diagnostic;
 pub mod ir;
+pub mod lower;
 pub mod preproc;
 pub mod source;
 pub mod syntax;

@@ -2,6 +2,8 @@
 //!
 //! Parses expanded text with tree-sitter. Never fails; knows its error spans.
 
+pub mod query;
+
 use crate::preproc::Expanded;
 use crate::source::Span;
 use std::cell::RefCell;
