@@ -84,10 +84,12 @@ impl Run {
     /// A run over `files`, none of which is read here. Headers come from `disk`.
     #[must_use]
     pub fn new(options: Options, files: &[PathBuf], disk: Box<dyn Files>) -> Run {
-        let capabilities: Vec<ComputeCapability> = options.targets.iter().filter_map(|t| t.parse().ok()).collect();
+        let capabilities: Vec<ComputeCapability> =
+            options.targets.iter().filter_map(|t| t.parse().ok()).collect();
         let capabilities =
             if capabilities.is_empty() { vec![ComputeCapability::new(9, 0)] } else { capabilities };
-        let arch = capabilities.iter().max().map_or(900, |c| u32::from(c.major) * 100 + u32::from(c.minor) * 10);
+        let arch =
+            capabilities.iter().max().map_or(900, |c| u32::from(c.major) * 100 + u32::from(c.minor) * 10);
         let bank_size = if options.bank_size_eight { BankSize::Eight } else { BankSize::Four };
         Run {
             headers: Headers::new(files, options.include_dirs, disk),

@@ -76,7 +76,11 @@ impl Headers {
     }
 
     /// A header's items, lowered by the first who asks. `lower` must not ask for modules.
-    pub fn module(&self, file: &Arc<SourceFile>, lower: impl FnOnce(&Arc<SourceFile>) -> Module) -> Arc<Module> {
+    pub fn module(
+        &self,
+        file: &Arc<SourceFile>,
+        lower: impl FnOnce(&Arc<SourceFile>) -> Module,
+    ) -> Arc<Module> {
         let cell = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(modules.entry(file.id).or_default())

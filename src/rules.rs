@@ -108,7 +108,11 @@ impl Case<'_> {
         let last = calls.last()?;
         let names: Vec<String> = calls.iter().map(|call| format!("`{}`", call.function)).collect();
         let kernel = &self.runs.first()?.kernel;
-        Some(format!("reached from kernel `{kernel}` through {}, called at {}", names.join(", "), (self.place)(last.span)))
+        Some(format!(
+            "reached from kernel `{kernel}` through {}, called at {}",
+            names.join(", "),
+            (self.place)(last.span)
+        ))
     }
 
     /// What a verdict rests on.
@@ -116,7 +120,13 @@ impl Case<'_> {
         let run = &self.runs[run];
         let at = run.trace.accesses.iter().position(|a| std::ptr::eq(a, access));
         let judged = at.map(|at| run.judgements[target][at].assumptions.clone()).unwrap_or_default();
-        access.assumptions.iter().map(ToString::to_string).chain(judged).map(|text| format!("assumed: {text}")).collect()
+        access
+            .assumptions
+            .iter()
+            .map(ToString::to_string)
+            .chain(judged)
+            .map(|text| format!("assumed: {text}"))
+            .collect()
     }
 }
 

@@ -94,12 +94,21 @@ pub fn scenarios(
 
 /// The shape when no launch tells it.
 fn without_launch(program: &Program, kernel: &Arc<Function>, template_args: Vec<LaunchArg>) -> Scenario {
-    let setting = |block| Setting { block, template_args: template_args.clone(), args: Vec::new(), pads: Vec::new() };
-    let bound = kernel.launch_bounds.first().and_then(|expr| constant_in_kernel(program, kernel, &template_args, expr));
+    let setting =
+        |block| Setting { block, template_args: template_args.clone(), args: Vec::new(), pads: Vec::new() };
+    let bound = kernel
+        .launch_bounds
+        .first()
+        .and_then(|expr| constant_in_kernel(program, kernel, &template_args, expr));
     let bound = bound.and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=1024).contains(n));
     let probe = run_kernel(program, kernel, &setting([bound.unwrap_or(256), 1, 1]));
     let flat = !probe.axes[1] && !probe.axes[2];
-    let scenario = |block, block_from, alternatives| Scenario { setting: setting(block), block_from, launch: None, alternatives };
+    let scenario = |block, block_from, alternatives| Scenario {
+        setting: setting(block),
+        block_from,
+        launch: None,
+        alternatives,
+    };
     match (flat, bound) {
         (true, Some(n)) => scenario([n, 1, 1], BlockFrom::LaunchBounds, Vec::new()),
         (true, None) => scenario([256, 1, 1], BlockFrom::Default, vec![[128, 1, 1], [512, 1, 1]]),
@@ -117,7 +126,8 @@ fn without_launch(program: &Program, kernel: &Arc<Function>, template_args: Vec<
 
 /// Two-dimensional blocks of `n` threads with the usual row lengths.
 fn rectangles(n: u32) -> Vec<[u32; 3]> {
-    let mut shapes: Vec<[u32; 3]> = [32, 16, 8, 64].iter().filter(|x| n % **x == 0).map(|&x| [x, n / x, 1]).collect();
+    let mut shapes: Vec<[u32; 3]> =
+        [32, 16, 8, 64].iter().filter(|x| n % **x == 0).map(|&x| [x, n / x, 1]).collect();
     shapes.push([n, 1, 1]);
     shapes.dedup();
     shapes
@@ -225,7 +235,10 @@ pub fn launches(program: &Program) -> Vec<LaunchSite> {
     let mut unique: Vec<LaunchSite> = Vec::new();
     for launch in found {
         let same = |l: &LaunchSite| {
-            l.span == launch.span && l.block == launch.block && l.template_args == launch.template_args && l.args == launch.args
+            l.span == launch.span
+                && l.block == launch.block
+                && l.template_args == launch.template_args
+                && l.args == launch.args
         };
         if !unique.iter().any(same) {
             unique.push(launch);

@@ -192,7 +192,14 @@ pub fn judge(trace: &Trace, access: &Access, target: &Target) -> Judgement {
     if let Some(table) = table {
         let reason = format!("it depends on `{}`, which is given at run time", table.name);
         let status = Status::Depends;
-        return Judgement { status, totals: None, reason: Some(reason), assumptions, table: Some(table), contention: None };
+        return Judgement {
+            status,
+            totals: None,
+            reason: Some(reason),
+            assumptions,
+            table: Some(table),
+            contention: None,
+        };
     }
     if let Some(doubt) = &access.doubt {
         if totals.wavefronts > totals.ideal {
@@ -209,11 +216,14 @@ pub fn judge(trace: &Trace, access: &Access, target: &Target) -> Judgement {
 impl Totals {
     fn add(&mut self, cost: &Cost, pattern: &Pattern) {
         self.requests = self.requests.saturating_add(pattern.count);
-        self.wavefronts = self.wavefronts.saturating_add(pattern.count.saturating_mul(cost.wavefronts.into()));
+        self.wavefronts =
+            self.wavefronts.saturating_add(pattern.count.saturating_mul(cost.wavefronts.into()));
         self.ideal = self.ideal.saturating_add(pattern.count.saturating_mul(cost.ideal.into()));
         let excess = |w: u32, i: u32| w.saturating_sub(i);
-        let (new, old) = (excess(cost.wavefronts, cost.ideal), excess(self.worst.wavefronts, self.worst.ideal));
-        if self.worst.wavefronts == 0 || new > old || (new == old && cost.wavefronts > self.worst.wavefronts) {
+        let (new, old) =
+            (excess(cost.wavefronts, cost.ideal), excess(self.worst.wavefronts, self.worst.ideal));
+        if self.worst.wavefronts == 0 || new > old || (new == old && cost.wavefronts > self.worst.wavefronts)
+        {
             self.worst = Worst {
                 wavefronts: cost.wavefronts,
                 ideal: cost.ideal,
@@ -236,10 +246,15 @@ enum Tried {
 
 fn try_pattern(trace: &Trace, access: &Access, pattern: &Pattern, target: &Target) -> Tried {
     let shifts = shifts(pattern.unit, target);
-    let axes: Vec<Axis> = pattern.varying.iter().map(|(symbol, factors)| Axis::of(trace, *symbol, factors, pattern.active, target)).collect();
+    let axes: Vec<Axis> = pattern
+        .varying
+        .iter()
+        .map(|(symbol, factors)| Axis::of(trace, *symbol, factors, pattern.active, target))
+        .collect();
     let tried = axes.iter().fold(shifts.len() as u64, |n, axis| n.saturating_mul(axis.values.len() as u64));
     if tried > MOST_TRIED {
-        let names: Vec<String> = axes.iter().map(|axis| format!("`{}`", trace.symbols[axis.symbol as usize].name)).collect();
+        let names: Vec<String> =
+            axes.iter().map(|axis| format!("`{}`", trace.symbols[axis.symbol as usize].name)).collect();
         return Tried::Unknown(format!("it depends on {}", names.join(" and ")));
     }
     // By the values of all axes: the cost, which must be the same in every phase.
@@ -341,7 +356,13 @@ fn shifts(unit: u64, target: &Target) -> Vec<i64> {
 }
 
 /// The cost, when it is the same in every phase.
-fn phases(access: &Access, pattern: &Pattern, offsets: &[i64; 32], shifts: &[i64], target: &Target) -> Result<Cost, Tried> {
+fn phases(
+    access: &Access,
+    pattern: &Pattern,
+    offsets: &[i64; 32],
+    shifts: &[i64],
+    target: &Target,
+) -> Result<Cost, Tried> {
     let mut found: Option<Cost> = None;
     for shift in shifts {
         let moved = offsets.map(|offset| offset.wrapping_add(*shift));

@@ -50,7 +50,8 @@ impl Machine<'_> {
         let env = launch_environment(self, &function.template_params, template_args);
         let env = self.bind_rest(&function.template_params, env);
         let env = Rc::new(self.bind_rest(&function.owner_params, env));
-        let mut slots = vec![Slot { value: Value::Undefined, ty: Ty::Void, reference: false }; function.locals.len()];
+        let mut slots =
+            vec![Slot { value: Value::Undefined, ty: Ty::Void, reference: false }; function.locals.len()];
         for (at, param) in function.params.iter().enumerate() {
             let slot = self.parameter(&env, param, args.get(at).copied().flatten());
             if let Some(place) = slots.get_mut(param.local.0 as usize) {
@@ -71,7 +72,8 @@ impl Machine<'_> {
     /// A parameter given at run time: the same for every thread.
     fn parameter(&mut self, env: &Rc<Env>, param: &Param, known: Option<i64>) -> Slot {
         let ty = self.within_env(Rc::clone(env), |machine| machine.resolve_type(&param.ty));
-        let why = Unknown::new(Reason::DataDependent, param.span, format!("`{}` is given at run time", param.name));
+        let why =
+            Unknown::new(Reason::DataDependent, param.span, format!("`{}` is given at run time", param.name));
         let value = match &ty {
             Ty::Scalar(scalar) if scalar.is_integer() => match known {
                 Some(number) => Value::Int(Int::constant(number), *scalar),

@@ -92,15 +92,18 @@ impl Machine<'_> {
     /// The base of a subscript as a pointer to its elements, and the length of a shared array.
     fn indexed(&mut self, base: &Expr) -> (Value, Option<u64>) {
         let located = match &base.kind {
-            ExprKind::Local(_) | ExprKind::Path(_) | ExprKind::Index(..) | ExprKind::Member { .. } | ExprKind::Deref(_) => {
-                self.locate(base)
-            }
+            ExprKind::Local(_)
+            | ExprKind::Path(_)
+            | ExprKind::Index(..)
+            | ExprKind::Member { .. }
+            | ExprKind::Deref(_) => self.locate(base),
             _ => return (self.evaluate(base), None),
         };
         match located {
             Ok(pointer) => match &pointer.pointee {
                 Ty::Array(_, length) => {
-                    let length = length.as_ref().and_then(Int::as_constant).and_then(|n| u64::try_from(n).ok());
+                    let length =
+                        length.as_ref().and_then(Int::as_constant).and_then(|n| u64::try_from(n).ok());
                     let length = length.filter(|_| self.is_shared(&pointer));
                     (Value::Pointer(Self::decay(&pointer)), length)
                 }
@@ -112,7 +115,9 @@ impl Machine<'_> {
                     (value, None)
                 }
             },
-            Err(_) if matches!(base.kind, ExprKind::Path(_) | ExprKind::Member { .. }) => (self.evaluate(base), None),
+            Err(_) if matches!(base.kind, ExprKind::Path(_) | ExprKind::Member { .. }) => {
+                (self.evaluate(base), None)
+            }
             Err(why) => (Value::Opaque(Variation::Maybe, why), None),
         }
     }

@@ -342,7 +342,9 @@ fn normalise(mut offsets: [i64; 32], mask: u32) -> [i64; 32] {
 /// The type's alignment where it is less than its size asks for; 0 when it is natural.
 fn split_alignment(ty: &Ty, bytes: Option<u32>) -> u32 {
     match (ty, bytes) {
-        (Ty::Record(layout), Some(bytes)) if layout.size == Some(u64::from(bytes)) => layout.align.min(16) as u32,
+        (Ty::Record(layout), Some(bytes)) if layout.size == Some(u64::from(bytes)) => {
+            layout.align.min(16) as u32
+        }
         _ => 0,
     }
 }

@@ -67,7 +67,10 @@ fn expr_names(expr: &Expr, names: &mut Vec<Name>) {
         | ExprKind::AddressOf(a)
         | ExprKind::Cast(_, a)
         | ExprKind::SizeofExpr(a) => expr_names(a, names),
-        ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Comma(a, b) | ExprKind::Index(a, b) => {
+        ExprKind::Binary(_, a, b)
+        | ExprKind::Assign(_, a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::Index(a, b) => {
             expr_names(a, names);
             expr_names(b, names);
         }

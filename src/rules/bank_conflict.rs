@@ -87,7 +87,9 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
                 let known = matches!(judgement.status, Status::Exact | Status::Assumed);
-                let Some(totals) = judgement.totals.filter(|t| known && t.wavefronts > t.ideal) else { continue };
+                let Some(totals) = judgement.totals.filter(|t| known && t.wavefronts > t.ideal) else {
+                    continue;
+                };
                 let array = kernel.trace.arrays[access.array].name_span;
                 let key = (access.span, access.op, array);
                 let conflict = Conflict { run, target, access, totals };
@@ -155,7 +157,8 @@ fn describe(
     let mut fix = None;
     if let Some(padding) = padding {
         helps.push(padding.help.clone());
-        fix = padding.complete.then(|| Fix { title: padding.title.clone(), edits: vec![padding.edit.clone()] });
+        fix =
+            padding.complete.then(|| Fix { title: padding.title.clone(), edits: vec![padding.edit.clone()] });
     }
     Diagnostic {
         rule: RULE.id,
@@ -194,7 +197,9 @@ fn array_label(array: &Array, case: &Case<'_>, target: usize) -> String {
     let line = u64::from(case.targets[target].banks() * case.targets[target].bank_bytes());
     match array.row_bytes() {
         Some(row) if row % line == 0 => format!("each row is {row} bytes, so a column lies in one bank"),
-        Some(row) => format!("each row is {row} bytes: {} of a turn of the {line}-byte banks", fraction(row, line)),
+        Some(row) => {
+            format!("each row is {row} bytes: {} of a turn of the {line}-byte banks", fraction(row, line))
+        }
         None => String::new(),
     }
 }

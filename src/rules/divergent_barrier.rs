@@ -138,7 +138,10 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
     let (label, mut notes) = match &split.kind {
         SplitKind::Guard(_) => (
             "whether a thread passes here differs between threads of one block".to_string(),
-            vec!["it is the same for all threads only where the bound is a multiple of the block's extent".to_string()],
+            vec![
+                "it is the same for all threads only where the bound is a multiple of the block's extent"
+                    .to_string(),
+            ],
         ),
         _ => {
             let reaches = barrier.active.threads().next().map(|t| thread(t, shape));

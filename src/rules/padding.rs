@@ -38,8 +38,10 @@ struct Sum {
 impl Padding {
     /// Looks for the smallest padding of the array declared at `name` that helps.
     pub fn search(case: &Case<'_>, name: Span) -> Option<Padding> {
-        let array = find(&case.runs.first()?.trace, name).or_else(|| case.runs.iter().find_map(|r| find(&r.trace, name)))?;
-        let movable = |a: &Array| !a.dynamic && !a.flattened && a.dimensions.len() >= 2 && a.bytes().is_some();
+        let array = find(&case.runs.first()?.trace, name)
+            .or_else(|| case.runs.iter().find_map(|r| find(&r.trace, name)))?;
+        let movable =
+            |a: &Array| !a.dynamic && !a.flattened && a.dimensions.len() >= 2 && a.bytes().is_some();
         if !case.runs.iter().filter_map(|run| find(&run.trace, name)).all(movable) {
             return None;
         }
@@ -48,7 +50,9 @@ impl Padding {
         for extra in 1..=MOST {
             let Some(after) = case.padded(name, extra).and_then(|again| {
                 let fits = again.iter().all(|run| fits(case, run, name));
-                fits.then(|| sum(case, again.iter().map(|run| (&run.trace, run.judgements.as_slice())), name))?
+                fits.then(|| {
+                    sum(case, again.iter().map(|run| (&run.trace, run.judgements.as_slice())), name)
+                })?
             }) else {
                 continue;
             };
@@ -87,10 +91,15 @@ impl Padding {
         } else {
             format!(
                 "then {} of `{}` take {} per block instead of {}, not the ideal {}",
-                accesses(after.sites).trim_end_matches(" is").trim_end_matches(" are"), array.name, plural(after.wavefronts, "wavefront"), before.wavefronts, after.ideal
+                accesses(after.sites).trim_end_matches(" is").trim_end_matches(" are"),
+                array.name,
+                plural(after.wavefronts, "wavefront"),
+                before.wavefronts,
+                after.ideal
             )
         };
-        let help = format!("pad the rows by {}: `{declaration}`; {gain} (+{bytes} bytes)", plural(extra, "element"));
+        let help =
+            format!("pad the rows by {}: `{declaration}`; {gain} (+{bytes} bytes)", plural(extra, "element"));
         Padding { edit: Edit { span, text }, title, help, complete }
     }
 }
@@ -104,7 +113,9 @@ fn widened(text: &str, extra: u64) -> String {
     if let Ok(number) = text.parse::<u64>() {
         return (number + extra).to_string();
     }
-    let simple = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | ' ' | '*' | '+' | '-' | '/' | '(' | ')'));
+    let simple = text
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | ' ' | '*' | '+' | '-' | '/' | '(' | ')'));
     if simple { format!("{text} + {extra}") } else { format!("({text}) + {extra}") }
 }
 
@@ -142,14 +153,15 @@ fn sum<'a>(
 
 /// Whether vector accesses stay aligned and the block stays inside static shared memory.
 fn fits(case: &Case<'_>, run: &KernelRun, name: Span) -> bool {
-    let aligned = run.trace.accesses.iter().filter(|a| run.trace.arrays[a.array].name_span == name).all(|access| {
-        let bytes = i64::from(access.bytes.unwrap_or(1));
-        let natural = access.align == 0 && bytes.count_ones() == 1;
-        !natural
-            || access.patterns.iter().all(|p| {
-                (0..32).filter(|lane| p.active >> lane & 1 == 1).all(|lane| p.offsets[lane] % bytes == 0)
-            })
-    });
+    let aligned =
+        run.trace.accesses.iter().filter(|a| run.trace.arrays[a.array].name_span == name).all(|access| {
+            let bytes = i64::from(access.bytes.unwrap_or(1));
+            let natural = access.align == 0 && bytes.count_ones() == 1;
+            !natural
+                || access.patterns.iter().all(|p| {
+                    (0..32).filter(|lane| p.active >> lane & 1 == 1).all(|lane| p.offsets[lane] % bytes == 0)
+                })
+        });
     let total: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
     let limit = case.targets.iter().map(|target| u64::from(target.static_shared_limit())).min().unwrap_or(0);
     aligned && total <= limit

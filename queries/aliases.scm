@@ -1,0 +1,3 @@
+; Type aliases.
+(alias_declaration) @alias
+(type_definition) @alias

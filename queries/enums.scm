@@ -1,0 +1,2 @@
+; Enumerations with a body.
+(enum_specifier body: (_)) @enum

@@ -1,0 +1,6 @@
+; Functions and methods with a body, wherever they stand, and what encloses them.
+(function_definition) @function
+(template_declaration) @template
+(template_instantiation) @instantiation
+(namespace_definition name: (_) @namespace)
+(namespace_alias_definition name: (_) @namespace)

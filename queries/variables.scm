@@ -1,0 +1,3 @@
+; Variables, constants and prototypes at file, namespace or class scope.
+(declaration) @declaration
+(field_declaration) @field

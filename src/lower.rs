@@ -1,0 +1,177 @@
+//! What does the grammar mean in CUDA?
+//!
+//! Turns one file's syntax tree into an [`ir::Module`](Module). It starts from what the queries in
+//! `queries/*.scm` find, in document order, so that kernels inside namespaces, `extern "C"` and
+//! broken text are found like any other.
+//!
+//! Approximations: members of a class inside a class, and records inside a function, become records
+//! of the module under a qualified name (`Outer::Inner`, `kernel::Storage`), with an alias in the outer
+//! class; a function's own aliases are replaced where they are used; enumerators of `enum class E` are
+//! called `E::name`; in text that was not preprocessed, all branches of an `#if` are kept.
+//!
+//! Invariant: nothing that leaves here nests deeper than some 200 levels, so recursion over it is safe.
+
+mod call;
+mod decl;
+mod directive;
+mod expr;
+mod fragment;
+mod function;
+mod literal;
+mod lowerer;
+mod masks;
+mod misparse;
+mod outline;
+mod path;
+mod record;
+mod scope;
+mod stmt;
+mod types;
+
+use crate::ir::{Declaration, ExprKind, Module, Path, Scalar, Storage, Type};
+use crate::syntax::SyntaxTree;
+use crate::syntax::query::Found;
+use function::{Enclosing, is_macro_block, prototypes};
+use lowerer::Lowerer;
+use outline::{Level, Outline, walk};
+use std::sync::Arc;
+use tree_sitter::Node;
+
+/// Lowers one file.
+#[must_use]
+pub fn lower(tree: &SyntaxTree) -> Module {
+    let outline = Outline::new(tree);
+    let mut module = Module { file: Some(tree.expanded.file.id), ..Module::default() };
+    walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
+    module
+}
+
+fn item<'t>(outline: &Outline<'t>, levels: &[Level<'t>], what: Found, node: Node<'t>, module: &mut Module) {
+    let inside = |wanted: Found| levels.iter().any(|level| level.what == wanted);
+    let in_function = inside(Found::Function);
+    match what {
+        Found::Function => function(outline, levels, node, node, module),
+        Found::Record if !in_function => {
+            let enclosing = Enclosing::new(outline, levels);
+            let record = Lowerer::new(outline).enclosed_record(node, &enclosing);
+            module.records.extend(record.map(Arc::new));
+        }
+        Found::Enum => enumeration(outline, levels, node, module),
+        Found::Alias if !in_function && !inside(Found::Record) => {
+            let heads = Enclosing::new(outline, levels).templates;
+            let aliases = Lowerer::new(outline).aliases(node, &heads);
+            module.aliases.extend(aliases.into_iter().map(Arc::new));
+        }
+        Found::Declaration if !in_function => declaration(outline, levels, node, module),
+        Found::Field if !in_function => {
+            if let [only] = prototypes(node).as_slice() {
+                prototype(outline, levels, node, *only, module);
+            }
+        }
+        Found::Instantiation => {
+            if let [only] = prototypes(node).as_slice() {
+                module.instantiations.extend(instantiation(outline, *only));
+            }
+        }
+        Found::EightByteBanks => module.eight_byte_banks = true,
+        Found::Damage => {
+            let lowerer = Lowerer::new(outline);
+            if !outline::is_harmless(node, &lowerer) {
+                module.damage.push(lowerer.span(node));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn function<'t>(
+    outline: &Outline<'t>,
+    levels: &[Level<'t>],
+    node: Node<'t>,
+    declared_by: Node<'t>,
+    module: &mut Module,
+) {
+    let innermost = levels.iter().rev().find(|level| matches!(level.what, Found::Record | Found::Function));
+    let nested = innermost.is_some_and(|level| level.what == Found::Function);
+    if nested && is_macro_block(node) {
+        return;
+    }
+    let Some(declarator) = declared_by.child_by_field_name("declarator") else { return };
+    let mut lowerer = Lowerer::new(outline);
+    let lowered = lowerer.function(node, declarator, &Enclosing::new(outline, levels));
+    module.records.append(&mut lowerer.records);
+    module.functions.extend(lowered.map(Arc::new));
+}
+
+fn prototype<'t>(
+    outline: &Outline<'t>,
+    levels: &[Level<'t>],
+    node: Node<'t>,
+    declarator: Node<'t>,
+    module: &mut Module,
+) {
+    let lowered = Lowerer::new(outline).function(node, declarator, &Enclosing::new(outline, levels));
+    module.functions.extend(lowered.map(Arc::new));
+}
+
+/// A declaration outside any function: prototypes and variables.
+fn declaration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, module: &mut Module) {
+    // What is inside another declaration is a lambda's; what is inside a stray statement was some
+    // function's, and is nobody's now.
+    let nested = |level: &Level<'t>| matches!(level.what, Found::Declaration | Found::Stray | Found::Field);
+    if levels.iter().any(nested) {
+        return;
+    }
+    let functions = prototypes(node);
+    let mut lowerer = Lowerer::new(outline);
+    let variables = lowerer.file_declarations(node);
+    for declarator in functions {
+        let name = outline::innermost_name(declarator).map(|name| lowerer.span(name));
+        if !variables.iter().any(|variable| Some(variable.name_span) == name) {
+            prototype(outline, levels, node, declarator, module);
+        }
+    }
+    if levels.iter().any(|level| level.what == Found::Record) {
+        return;
+    }
+    let damaged = levels.iter().any(|level| level.what == Found::Damage);
+    let trusted = |variable: &Declaration| !damaged || survives_damage(variable);
+    module.variables.extend(variables.into_iter().filter(trusted).map(Arc::new));
+}
+
+/// Whether a variable in broken text is surely the file's and not some broken function's: a wrong
+/// constant is worse than a missing one.
+fn survives_damage(variable: &Declaration) -> bool {
+    let literal = matches!(variable.init.as_ref().map(|init| &init.kind), Some(ExprKind::Int(..)));
+    matches!(variable.storage, Storage::Constant) || (variable.constant && literal)
+}
+
+fn enumeration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, module: &mut Module) {
+    let mut lowerer = Lowerer::new(outline);
+    if let Some(name) = node.child_by_field_name("name") {
+        let ty = node.child_by_field_name("base").map(|base| lowerer.type_specifier(base));
+        module.enums.push((lowerer.name(lowerer.text(name)), ty));
+    } else if let Some(name) = typedef_of(node) {
+        module.enums.push((lowerer.name(lowerer.text(name)), Some(Type::Scalar(Scalar::I32))));
+    }
+    let elsewhere = |level: &Level<'t>| matches!(level.what, Found::Function | Found::Record);
+    if !levels.iter().any(elsewhere) {
+        let enumerators = lowerer.enumerators(node, Storage::Global);
+        module.variables.extend(enumerators.into_iter().map(Arc::new));
+    }
+}
+
+/// For `typedef enum { ... } Name;`, the name.
+fn typedef_of<'t>(node: Node<'t>) -> Option<Node<'t>> {
+    let parent = node.parent().filter(|parent| parent.kind() == "type_definition")?;
+    parent.child_by_field_name("declarator").filter(|name| name.kind() == "type_identifier")
+}
+
+/// The path of an explicit instantiation's function.
+fn instantiation(outline: &Outline<'_>, declarator: Node<'_>) -> Option<Path> {
+    let function = function::function_declarator(declarator)?;
+    Lowerer::new(outline).path(function.child_by_field_name("declarator")?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,303 @@
+//! Which variables does this declare, where do they live, and what do they start as?
+
+use super::lowerer::{Lowerer, child_of_kind, children, first_child};
+use super::outline::has_direct_damage;
+use super::scope::Binding;
+use super::types::Declared;
+use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
+use tree_sitter::Node;
+
+/// What stands before the declarators.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Specifiers {
+    pub shared: bool,
+    pub external: bool,
+    pub fixed: bool,
+    pub constant_memory: bool,
+    pub device: bool,
+    pub kernel: bool,
+    pub is_const: bool,
+    pub constexpr: bool,
+    pub align: Option<Expr>,
+}
+
+impl Specifiers {
+    fn storage(&self, in_function: bool) -> Storage {
+        match self {
+            Specifiers { shared: true, external: true, .. } => Storage::DynamicShared,
+            Specifiers { shared: true, .. } => Storage::Shared,
+            Specifiers { constant_memory: true, .. } => Storage::Constant,
+            Specifiers { device: true, .. } => Storage::Global,
+            Specifiers { external: true, .. } => Storage::Global,
+            Specifiers { fixed: true, .. } if in_function => Storage::Static,
+            _ if in_function => Storage::Automatic,
+            _ => Storage::Global,
+        }
+    }
+}
+
+impl Lowerer<'_> {
+    /// The specifiers of a declaration, field or function, wherever among its children they stand.
+    pub fn specifiers(&mut self, node: Node<'_>) -> Specifiers {
+        let mut out = Specifiers::default();
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            match child.kind() {
+                "type_qualifier" | "storage_class_specifier" | "ERROR" | "__device__" | "__global__" => {
+                    for word in self.text(child).split_whitespace() {
+                        out.word(word);
+                    }
+                    if let Some(alignas) = child_of_kind(child, "alignas_qualifier") {
+                        out.align = self.alignas(alignas);
+                    }
+                }
+                "alignas_qualifier" => out.align = self.alignas(child),
+                "attribute_specifier" => out.align = self.aligned_attribute(child).or(out.align),
+                "init_declarator" | "function_declarator" | "compound_statement" => break,
+                _ => {}
+            }
+        }
+        out
+    }
+
+    pub fn alignas(&mut self, node: Node<'_>) -> Option<Expr> {
+        let value = first_child(node)?;
+        if value.kind() == "type_descriptor" {
+            let ty = self.type_descriptor(value);
+            return Some(Expr { kind: ExprKind::AlignofType(ty), span: self.span(value) });
+        }
+        Some(self.full_expr(value))
+    }
+
+    /// `__attribute__((aligned(16)))`
+    pub fn aligned_attribute(&mut self, node: Node<'_>) -> Option<Expr> {
+        let call = first_child(first_child_any(node)?)?;
+        let callee = call.child_by_field_name("function")?;
+        if !matches!(self.text(callee), "aligned" | "__aligned__") {
+            return None;
+        }
+        first_child(call.child_by_field_name("arguments")?).map(|value| self.full_expr(value))
+    }
+
+    /// A declaration in a function; its names are in force afterwards.
+    pub fn declaration_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let start = self.start(node);
+        self.local_types(node, out);
+        let mut specifiers = self.specifiers(node);
+        if specifiers.align.is_none() {
+            specifiers.align = self.masked_align(start, self.end(node));
+        }
+        let base = match node.child_by_field_name("type") {
+            Some(specifier) => self.type_specifier(specifier),
+            None => Type::Opaque,
+        };
+        let damaged = has_direct_damage(node, self);
+        let mut declarations = Vec::new();
+        let mut cursor = node.walk();
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            self.declare_one(node, declarator, &base, &specifiers, &mut declarations);
+        }
+        // `if (T x = v)` has the value beside the declarator.
+        let value = node.child_by_field_name("value").or_else(|| node.child_by_field_name("default_value"));
+        if let (Some(value), Some(last)) = (value, declarations.last_mut()) {
+            last.init = Some(self.full_expr(value));
+        }
+        if damaged {
+            for declaration in &mut declarations {
+                declaration.ty = Type::Opaque;
+                declaration.init = Some(Expr { kind: ExprKind::Damaged, span: declaration.span });
+            }
+            if declarations.is_empty() {
+                out.push(self.stmt_at(node, StmtKind::Damaged));
+            }
+        }
+        if !declarations.is_empty() {
+            out.push(self.stmt_at(node, StmtKind::Declare(declarations)));
+        }
+    }
+
+    fn declare_one(
+        &mut self,
+        node: Node<'_>,
+        declarator: Node<'_>,
+        base: &Type,
+        specifiers: &Specifiers,
+        out: &mut Vec<Declaration>,
+    ) {
+        let declared = self.declarator(base.clone(), declarator);
+        if let Some(function) = declared.function {
+            if !self.is_variable_after_all(function, &declared) {
+                return;
+            }
+            let mut init = self.constructor_arguments(function);
+            if let Some(Expr { kind: ExprKind::InitList(args), span }) = init {
+                init = Some(Expr { kind: ExprKind::Construct(declared.ty.clone(), args), span });
+            }
+            let plain = Declared { function: None, ..declared };
+            out.extend(self.finish_declaration(node, plain, specifiers, init));
+            return;
+        }
+        if !declared.bindings.is_empty() {
+            for name in declared.bindings {
+                let one = Declared {
+                    ty: Type::Auto,
+                    name: Some(name),
+                    dimensions: Vec::new(),
+                    function: None,
+                    bindings: Vec::new(),
+                    indirect: false,
+                    constant_pointer: false,
+                    pack: false,
+                };
+                out.extend(self.finish_declaration(node, one, specifiers, None));
+            }
+            return;
+        }
+        // The initialiser may mention the name it initialises, but hardly does; an outer variable of
+        // the same name is what real code means by it.
+        let init = self.initialiser(declarator, &declared.ty);
+        out.extend(self.finish_declaration(node, declared, specifiers, init));
+    }
+
+    fn finish_declaration(
+        &mut self,
+        node: Node<'_>,
+        declared: Declared<'_>,
+        specifiers: &Specifiers,
+        init: Option<Expr>,
+    ) -> Option<Declaration> {
+        let name_node = declared.name?;
+        let name = self.name(self.text(name_node));
+        let constant =
+            specifiers.constexpr || declared.constant_pointer || (specifiers.is_const && !declared.indirect);
+        let local = if self.in_function { self.declare(&name) } else { LocalId(0) };
+        if let Some(init) = &init
+            && constant
+            && self.in_function
+        {
+            self.scope.constants.insert(local, init.clone());
+        }
+        Some(Declaration {
+            local,
+            name,
+            ty: declared.ty,
+            storage: specifiers.storage(self.in_function),
+            align: specifiers.align.clone(),
+            init,
+            name_span: self.span(name_node),
+            span: self.span(node),
+            dimension_spans: declared.dimensions,
+            constant,
+        })
+    }
+
+    /// The value of an `init_declarator`.
+    pub fn initialiser(&mut self, declarator: Node<'_>, ty: &Type) -> Option<Expr> {
+        if declarator.kind() != "init_declarator" {
+            return None;
+        }
+        let span = self.span(declarator);
+        if has_direct_damage(declarator, self) {
+            return Some(Expr { kind: ExprKind::Damaged, span });
+        }
+        let value = declarator.child_by_field_name("value")?;
+        let assigned = child_of_kind(declarator, "=").is_some();
+        let direct = match value.kind() {
+            "argument_list" => true,
+            "initializer_list" => !assigned && !matches!(ty, Type::Array(..)),
+            _ => false,
+        };
+        if !direct {
+            return Some(self.full_expr(value));
+        }
+        let value_span = self.span(value);
+        let mut args: Vec<Expr> = children(value).into_iter().map(|arg| self.full_expr(arg)).collect();
+        let kind = match ty {
+            Type::Auto | Type::Reference(_) if args.len() == 1 => return args.pop(),
+            _ => ExprKind::Construct(ty.clone(), args),
+        };
+        Some(Expr { kind, span: value_span })
+    }
+
+    /// `dim3 block(BX, BY);` parses as a function's declaration. Inside a function it is a variable
+    /// unless its parameters can only be types.
+    fn is_variable_after_all(&mut self, function: Node<'_>, declared: &Declared<'_>) -> bool {
+        let Some(list) = function.child_by_field_name("parameters") else { return false };
+        let params = children(list);
+        if params.is_empty() || matches!(declared.ty, Type::Void) {
+            return false;
+        }
+        params.iter().all(|param| self.may_be_value(*param))
+    }
+
+    fn may_be_value(&mut self, param: Node<'_>) -> bool {
+        if param.kind() != "parameter_declaration" || child_of_kind(param, "type_qualifier").is_some() {
+            return false;
+        }
+        let Some(ty) = param.child_by_field_name("type") else { return false };
+        let value = match ty.kind() {
+            "type_identifier" => {
+                let text = self.text(ty);
+                match self.scope.get(text) {
+                    Some(Binding::Slot(_) | Binding::Value) => true,
+                    _ => self.in_function && !self.is_type_name(text) || self.is_file_variable(text),
+                }
+            }
+            "qualified_identifier" | "template_type" => self.in_function,
+            _ => false,
+        };
+        let declarator = param.child_by_field_name("declarator");
+        let plain_name = declarator.is_some_and(|inner| inner.kind() == "identifier");
+        value && !plain_name
+    }
+
+    fn is_file_variable(&self, name: &str) -> bool {
+        self.outline.variables.contains(name) && !self.outline.types.contains(name)
+    }
+
+    /// The arguments of a variable that parsed as a function, as an `InitList`.
+    fn constructor_arguments(&mut self, function: Node<'_>) -> Option<Expr> {
+        let list = function.child_by_field_name("parameters")?;
+        let span = self.span(list);
+        let range = self.start(list)..self.end(list);
+        let again = self.reparse(range, "x=f", ";", &[], |me, right| {
+            let arguments = right.child_by_field_name("arguments")?;
+            Some(children(arguments).into_iter().map(|arg| me.full_expr(arg)).collect())
+        });
+        let kind = again.flatten().map_or(ExprKind::Damaged, ExprKind::InitList);
+        Some(Expr { kind, span })
+    }
+
+    /// A declaration at file or namespace scope.
+    pub fn file_declarations(&mut self, node: Node<'_>) -> Vec<Declaration> {
+        let mut out = Vec::new();
+        let mut stmts = Vec::new();
+        self.declaration_stmt(node, &mut stmts);
+        for stmt in stmts {
+            if let StmtKind::Declare(declarations) = stmt.kind {
+                out.extend(declarations);
+            }
+        }
+        out
+    }
+}
+
+impl Specifiers {
+    fn word(&mut self, word: &str) {
+        match word {
+            "__shared__" => self.shared = true,
+            "extern" => self.external = true,
+            "static" => self.fixed = true,
+            "__constant__" => self.constant_memory = true,
+            "__device__" | "__managed__" => self.device = true,
+            "__global__" => self.kernel = true,
+            "const" => self.is_const = true,
+            "constexpr" | "consteval" | "constinit" => self.constexpr = true,
+            _ => {}
+        }
+    }
+}
+
+fn first_child_any<'n>(node: Node<'n>) -> Option<Node<'n>> {
+    node.named_child(0)
+}

@@ -1,0 +1,441 @@
+//! Who may call this function, with what, and what are its parameters?
+
+use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
+use super::outline::{Level, Outline, declared_name};
+use super::scope::Binding;
+use super::types::Declared;
+use crate::ir::{
+    Expr, ExprKind, Function, FunctionKind, Lambda, Name, Param, Stmt, StmtKind, TemplateArg, TemplateParam,
+    TemplateParamKind, Type,
+};
+use crate::syntax::query::Found;
+use std::sync::Arc;
+use tree_sitter::Node;
+
+/// What encloses a function or record, as far as its meaning depends on it.
+pub(super) struct Enclosing<'t> {
+    /// The `template <...>` heads that belong to it, outermost first.
+    pub templates: Vec<Node<'t>>,
+    /// The innermost class, if it is a member.
+    pub owner: Option<Name>,
+    /// The `template <...>` heads of the classes around it, outermost first.
+    pub owner_templates: Vec<Node<'t>>,
+    /// The functions around it.
+    pub functions: Vec<Node<'t>>,
+}
+
+impl<'t> Enclosing<'t> {
+    pub fn new(outline: &Outline<'t>, levels: &[Level<'t>]) -> Enclosing<'t> {
+        let template = |level: &&Level<'t>| level.what == Found::Template;
+        let own = levels.iter().rev().take_while(template).count();
+        let (outer, own) = levels.split_at(levels.len() - own);
+        let owner = outer.iter().rev().find(|level| level.what == Found::Record);
+        let functions = outer.iter().filter(|level| level.what == Found::Function);
+        Enclosing {
+            templates: own.iter().map(|level| level.node).collect(),
+            owner: owner.and_then(|level| outline.record_names.get(&level.node.id()).cloned()),
+            owner_templates: outer.iter().filter(template).map(|level| level.node).collect(),
+            functions: functions.map(|level| level.node).collect(),
+        }
+    }
+
+    /// The node where the text of the whole item starts.
+    pub fn outermost(&self, node: Node<'t>) -> Node<'t> {
+        self.templates.first().copied().unwrap_or(node)
+    }
+}
+
+/// The last segment of a module-wide record name.
+fn last_segment(name: &str) -> &str {
+    let name = name.rsplit("::").next().unwrap_or(name);
+    name.split('@').next().unwrap_or(name)
+}
+
+impl<'t> Lowerer<'t> {
+    /// The names that what encloses an item brings into force.
+    pub fn bind_local_records(&mut self, enclosing: &Enclosing<'t>) {
+        for function in &enclosing.functions {
+            for (name, full) in self.outline.local_records.get(&function.id()).into_iter().flatten() {
+                self.scope.bind(name.clone(), Binding::TypeName(full.clone()));
+            }
+        }
+    }
+
+    /// A function with a body, or the function among a declaration's declarators.
+    pub fn function(
+        &mut self,
+        node: Node<'t>,
+        declarator: Node<'t>,
+        enclosing: &Enclosing<'t>,
+    ) -> Option<Function> {
+        self.in_function = true;
+        self.bind_local_records(enclosing);
+        let (function_node, name_node) = (function_declarator(declarator), declared_name_of(declarator)?);
+        let friend = enclosing.owner.is_some()
+            && node.parent().is_some_and(|parent| parent.kind() == "friend_declaration");
+        let mut owner = enclosing.owner.clone().filter(|_| !friend);
+        let mut owner_heads = enclosing.owner_templates.clone();
+        let mut heads = enclosing.templates.clone();
+        if let Some((class, class_is_template)) = self.qualified_owner(declarator) {
+            owner = Some(class);
+            if class_is_template || heads.len() > 1 {
+                let count = if heads.len() > 1 { heads.len() - 1 } else { heads.len() };
+                owner_heads.extend(heads.drain(..count));
+            }
+        }
+        let mut owner_params = Vec::new();
+        for head in owner_heads {
+            owner_params.extend(self.template_head(head));
+        }
+        let explicit = heads.last().is_some_and(|head| self.is_empty_head(*head));
+        let mut template_params = Vec::new();
+        for head in heads {
+            template_params.extend(self.template_head(head));
+        }
+        let specialization = match explicit {
+            true => self.explicit_arguments(declarator),
+            false => Vec::new(),
+        };
+        let name = self.function_name_of(node, name_node, owner.as_deref());
+        self.function_name = name.clone();
+        let specifiers = self.specifiers(node);
+        let kind = if specifiers.kernel {
+            FunctionKind::Kernel
+        } else if specifiers.device || specifiers.constexpr {
+            FunctionKind::Device
+        } else {
+            FunctionKind::Host
+        };
+        let written = match (node.child_by_field_name("type"), name_node.kind()) {
+            (Some(ty), _) if self.text(ty) != "operator" => self.type_specifier(ty),
+            (Some(_), _) => self.named_type(name_node),
+            (None, "operator_cast") => match name_node.child_by_field_name("type") {
+                Some(ty) => self.type_specifier(ty),
+                None => Type::Opaque,
+            },
+            (None, _) => Type::Void,
+        };
+        let return_type = self.declarator(written, declarator).ty;
+        let list = function_node.and_then(|function| function.child_by_field_name("parameters"));
+        let params = list.map(|list| self.params(list)).unwrap_or_default();
+        let mut body = node.child_by_field_name("body").map(|body| self.function_body(node, body));
+        if body.is_none() && child_of_kind(node, "try_statement").is_some() {
+            body = Some(vec![self.stmt_at(node, StmtKind::Unsupported("try", Vec::new()))]);
+        }
+        let launch_bounds = self.launch_bounds(node, enclosing);
+        let outermost = enclosing.outermost(node);
+        let span = self.span(outermost).to(self.span(node));
+        let name_span = self.span(name_node);
+        Some(Function {
+            name,
+            owner,
+            owner_params,
+            kind,
+            template_params,
+            specialization,
+            params,
+            return_type,
+            locals: std::mem::take(&mut self.locals),
+            body,
+            launch_bounds,
+            block_directive: super::directive::block(&self.outline.tree.expanded.file.text, span, name_span),
+            damaged: self.outline.damaged.contains(&node.id()),
+            mentions: self.outline.mentions.get(&node.id()).copied().unwrap_or_default(),
+            name_span,
+            span,
+        })
+    }
+
+    fn function_body(&mut self, node: Node<'_>, body: Node<'_>) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        if let Some(list) = child_of_kind(node, "field_initializer_list") {
+            for field in children(list) {
+                self.member_initialiser(field, &mut out);
+            }
+        }
+        match body.kind() {
+            "compound_statement" => self.stmts(body, &mut out),
+            _ => self.stmt(body, &mut out),
+        }
+        out
+    }
+
+    /// `: x(a)` becomes `this->x = a`.
+    fn member_initialiser(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let parts = children(node);
+        let (Some(name), Some(list)) = (parts.first(), parts.last()) else { return };
+        let span = self.span(node);
+        if !matches!(name.kind(), "field_identifier" | "identifier") || parts.len() < 2 {
+            out.push(Stmt { kind: StmtKind::Unsupported("base class initialiser", Vec::new()), span });
+            return;
+        }
+        let mut args: Vec<Expr> = children(*list).into_iter().map(|arg| self.full_expr(arg)).collect();
+        let value = match args.pop() {
+            Some(only) if args.is_empty() => only,
+            last => {
+                args.extend(last);
+                Expr { kind: ExprKind::InitList(args), span }
+            }
+        };
+        let base = Box::new(Expr { kind: ExprKind::This, span });
+        let name = self.name(self.text(*name));
+        let target = Expr { kind: ExprKind::Member { base, name, arrow: true }, span };
+        let kind = ExprKind::Assign(None, Box::new(target), Box::new(value));
+        out.push(Stmt { kind: StmtKind::Expr(Expr { kind, span }), span });
+    }
+
+    fn function_name_of(&mut self, node: Node<'_>, name: Node<'_>, owner: Option<&str>) -> Name {
+        let text = self.text(name);
+        if node.child_by_field_name("type").is_some_and(|ty| self.text(ty) == "operator") {
+            return self.name(&format!("operator {text}"));
+        }
+        match name.kind() {
+            "operator_name" => {
+                let squeezed: String = text.split_whitespace().collect();
+                self.name(&squeezed)
+            }
+            "operator_cast" => {
+                let to = name.child_by_field_name("type").map_or("", |ty| self.text(ty));
+                self.name(&format!("operator {to}"))
+            }
+            // A constructor is known by its class, whatever class that is nested in.
+            _ if owner.is_some_and(|owner| last_segment(owner) == text) => match owner {
+                Some(owner) => self.name(owner),
+                None => self.name(text),
+            },
+            _ => self.name(text),
+        }
+    }
+
+    /// For `S<T>::f`: `S`, and whether it has template arguments.
+    fn qualified_owner(&mut self, declarator: Node<'_>) -> Option<(Name, bool)> {
+        let function = function_declarator(declarator)?;
+        let mut name = function.child_by_field_name("declarator")?;
+        let (mut owner, mut templated) = (String::new(), false);
+        while name.kind() == "qualified_identifier" {
+            if let Some(scope) = name.child_by_field_name("scope") {
+                templated |= scope.kind() == "template_type";
+                let text = self.text(scope.child_by_field_name("name").unwrap_or(scope));
+                let namespace = self.outline.namespaces.contains(text) && !self.outline.types.contains(text);
+                if !namespace {
+                    owner.push_str(if owner.is_empty() { "" } else { "::" });
+                    owner.push_str(text);
+                }
+            }
+            name = name.child_by_field_name("name")?;
+        }
+        (!owner.is_empty()).then(|| (self.name(&owner), templated))
+    }
+
+    fn explicit_arguments(&mut self, declarator: Node<'_>) -> Vec<TemplateArg> {
+        let Some(function) = function_declarator(declarator) else { return Vec::new() };
+        let mut name = function.child_by_field_name("declarator");
+        while let Some(node) = name {
+            match node.kind() {
+                "qualified_identifier" => name = node.child_by_field_name("name"),
+                "template_function" | "template_method" => {
+                    let args = node.child_by_field_name("arguments");
+                    return args.map(|args| self.template_args(args)).unwrap_or_default();
+                }
+                _ => break,
+            }
+        }
+        Vec::new()
+    }
+
+    pub fn is_empty_head(&self, template: Node<'_>) -> bool {
+        template.child_by_field_name("parameters").is_some_and(|list| children(list).is_empty())
+    }
+
+    /// The parameters of a `template <...>`; their names are in force afterwards.
+    pub fn template_head(&mut self, template: Node<'_>) -> Vec<TemplateParam> {
+        let Some(list) = template.child_by_field_name("parameters") else { return Vec::new() };
+        children(list).into_iter().filter_map(|param| self.template_param(param)).collect()
+    }
+
+    fn template_param(&mut self, node: Node<'_>) -> Option<TemplateParam> {
+        let kind = node.kind();
+        match kind {
+            "type_parameter_declaration"
+            | "optional_type_parameter_declaration"
+            | "variadic_type_parameter_declaration" => {
+                let default = node.child_by_field_name("default_type");
+                let named =
+                    node.child_by_field_name("name").or_else(|| child_of_kind(node, "type_identifier"));
+                let name = self.name(named.map_or("", |name| self.text(name)));
+                let default = default.map(|ty| self.type_specifier(ty));
+                self.bind_template(&name, true);
+                let pack = kind == "variadic_type_parameter_declaration";
+                Some(TemplateParam { name, kind: TemplateParamKind::Type(default), pack })
+            }
+            "parameter_declaration" | "optional_parameter_declaration" | "variadic_parameter_declaration" => {
+                let (declared, _) = self.parameter_type(node);
+                let default = node.child_by_field_name("default_value").map(|value| self.full_expr(value));
+                let name = self.name(declared.name.map_or("", |name| self.text(name)));
+                self.bind_template(&name, false);
+                let pack = declared.pack || kind == "variadic_parameter_declaration";
+                Some(TemplateParam { name, kind: TemplateParamKind::Value(declared.ty, default), pack })
+            }
+            "template_template_parameter_declaration" => {
+                let inner = children(node).pop()?;
+                let named = child_of_kind(inner, "type_identifier");
+                let name = self.name(named.map_or("", |name| self.text(name)));
+                self.bind_template(&name, true);
+                Some(TemplateParam { name, kind: TemplateParamKind::Template, pack: false })
+            }
+            // A constrained parameter (`Integral T`) and what did not parse still take a place.
+            _ => Some(TemplateParam { name: self.name(""), kind: TemplateParamKind::Template, pack: false }),
+        }
+    }
+
+    fn bind_template(&mut self, name: &Name, is_type: bool) {
+        if !name.is_empty() {
+            let binding = if is_type { Binding::TypeName(name.clone()) } else { Binding::Value };
+            self.scope.bind(name.clone(), binding);
+        }
+    }
+
+    fn parameter_type<'n>(&mut self, node: Node<'n>) -> (Declared<'n>, bool) {
+        let base = match node.child_by_field_name("type") {
+            Some(ty) => self.type_specifier(ty),
+            None => Type::Opaque,
+        };
+        match node.child_by_field_name("declarator") {
+            Some(declarator) => (self.declarator(base, declarator), true),
+            None => {
+                let none = Declared {
+                    ty: base,
+                    name: None,
+                    dimensions: Vec::new(),
+                    function: None,
+                    bindings: Vec::new(),
+                    indirect: false,
+                    constant_pointer: false,
+                    pack: false,
+                };
+                (none, false)
+            }
+        }
+    }
+
+    /// The parameters of a function or lambda; their names are in force afterwards.
+    pub fn params(&mut self, list: Node<'_>) -> Vec<Param> {
+        let mut out = Vec::new();
+        for node in children(list) {
+            if !node.kind().ends_with("parameter_declaration") {
+                continue;
+            }
+            let (declared, _) = self.parameter_type(node);
+            if declared.ty == Type::Void && declared.name.is_none() {
+                continue;
+            }
+            let ty = match declared.ty {
+                _ if declared.function.is_some() => Type::Opaque,
+                Type::Array(element, _) => Type::Pointer(element),
+                ty => ty,
+            };
+            let default = node.child_by_field_name("default_value").map(|value| self.full_expr(value));
+            let name = self.name(declared.name.map_or("", |name| self.text(name)));
+            let local = self.declare(&name);
+            out.push(Param { local, name, ty, default, span: self.span(node) });
+        }
+        out
+    }
+
+    /// `for (T x : range)` without its value.
+    pub fn declaration_stmt_without_init(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        self.declaration_stmt(node, out);
+    }
+
+    fn launch_bounds(&mut self, node: Node<'t>, enclosing: &Enclosing<'t>) -> Vec<Expr> {
+        if let Some(bounds) = child_of_kind(node, "launch_bounds") {
+            return children(bounds).into_iter().map(|bound| self.full_expr(bound)).collect();
+        }
+        let end = node.child_by_field_name("body").map_or(self.end(node), |body| self.start(body));
+        self.masked_launch_bounds(self.start(enclosing.outermost(node)), end)
+    }
+
+    /// A lambda. Init-captures are assigned where the lambda stands, before it.
+    pub fn lambda(&mut self, node: Node<'_>) -> ExprKind {
+        if !self.in_function {
+            return ExprKind::Unsupported("lambda outside a function");
+        }
+        let mark = self.scope.enter();
+        let span = self.span(node);
+        let mut captured = Vec::new();
+        if let Some(captures) = node.child_by_field_name("captures") {
+            for capture in children(captures) {
+                self.init_capture(capture, &mut captured);
+            }
+        }
+        let list = node.child_by_field_name("declarator").and_then(|declarator| {
+            declarator
+                .child_by_field_name("parameters")
+                .or_else(|| child_of_kind(declarator, "parameter_list"))
+        });
+        let params = list.map(|list| self.params(list)).unwrap_or_default();
+        let body = node.child_by_field_name("body").map(|body| self.body(body)).unwrap_or_default();
+        self.scope.leave(mark);
+        let mut kind = ExprKind::Lambda(Arc::new(Lambda { params, body }));
+        for assign in captured.into_iter().rev() {
+            kind = ExprKind::Comma(Box::new(assign), Box::new(Expr { kind, span }));
+        }
+        kind
+    }
+
+    fn init_capture(&mut self, node: Node<'_>, out: &mut Vec<Expr>) {
+        if node.kind() != "lambda_capture_initializer" || out.len() > 32 {
+            return;
+        }
+        let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            return;
+        };
+        let span = self.span(node);
+        let value = self.expr(right);
+        let name = self.name(self.text(left));
+        let local = self.declare(&name);
+        let target = Expr { kind: ExprKind::Local(local), span: self.span(left) };
+        out.push(Expr { kind: ExprKind::Assign(None, Box::new(target), Box::new(value)), span });
+    }
+}
+
+/// The function declarator inside pointers and references.
+pub(super) fn function_declarator<'n>(declarator: Node<'n>) -> Option<Node<'n>> {
+    let mut node = declarator;
+    for _ in 0..1000 {
+        match node.kind() {
+            "function_declarator" | "abstract_function_declarator" => return Some(node),
+            _ => {
+                let inner = node.child_by_field_name("declarator");
+                node = inner.or_else(|| {
+                    let mut cursor = node.walk();
+                    node.named_children(&mut cursor)
+                        .find(|child| !is_trivia(*child) && child.kind().ends_with("declarator"))
+                })?;
+            }
+        }
+    }
+    None
+}
+
+fn declared_name_of<'n>(declarator: Node<'n>) -> Option<Node<'n>> {
+    super::outline::innermost_name(declarator)
+}
+
+/// The declarators of a node that declare functions.
+pub(super) fn prototypes<'n>(node: Node<'n>) -> Vec<Node<'n>> {
+    let mut cursor = node.walk();
+    node.children_by_field_name("declarator", &mut cursor)
+        .filter(|declarator| super::outline::is_function_declarator(*declarator))
+        .collect()
+}
+
+/// Whether a function definition is really the use of an unknown macro with a block.
+pub(super) fn is_macro_block(node: Node<'_>) -> bool {
+    node.child_by_field_name("type").is_none()
+        && child_of_kind(node, "__global__").is_none()
+        && child_of_kind(node, "__device__").is_none()
+        && first_child(node).is_some_and(|first| first.kind() == "function_declarator")
+        && declared_name(node).is_some_and(|name| name.kind() == "identifier")
+}

@@ -1,0 +1,164 @@
+//! What does every step of the lowering share?
+//!
+//! A [`Lowerer`] lowers one function, record or file-scope declaration. It knows the names in
+//! force, the slots handed out so far, how deep it is, and which text its nodes point into.
+
+use super::outline::Outline;
+use super::scope::{Binding, Scope};
+use crate::ir::{Expr, ExprKind, Local, LocalId, Name, Record, Stmt, StmtKind, Type};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use tree_sitter::Node;
+
+/// How many expressions and statements may nest. Invariant: no IR that leaves `lower` nests
+/// much deeper, so that whoever walks it may recurse.
+pub(super) const MAX_DEPTH: u32 = 200;
+/// What stands where that was exceeded.
+pub(super) const TOO_DEEP: &str = "nesting deeper than 200 levels";
+
+/// What a patched byte of a reparsed expression means.
+#[derive(Clone, Debug)]
+pub(super) enum Special {
+    /// The operator `>` that is really a `<`.
+    Less,
+    /// The operator `~` that is really a cast.
+    Cast(Type),
+}
+
+/// A replacement of equal length, at a position in the text.
+#[derive(Clone, Debug)]
+pub(super) struct Patch {
+    pub start: usize,
+    pub text: String,
+}
+
+pub(super) struct Lowerer<'t> {
+    pub outline: &'t Outline<'t>,
+    /// The text that positions point into.
+    pub source: &'t str,
+    /// What to add to a node's position to get one in `source`: not 0 in a reparsed fragment.
+    pub delta: isize,
+    /// The span of everything, when `source` is not the file's text.
+    pub fixed_span: Option<Span>,
+    pub scope: Scope,
+    pub locals: Vec<Local>,
+    pub depth: u32,
+    /// Whether there is a frame for slots.
+    pub in_function: bool,
+    /// Whether slots mean nothing, because a local type is being lowered.
+    pub in_local_record: bool,
+    /// How often a slot was mentioned.
+    pub slot_uses: u32,
+    /// What the expression at hand must be reparsed with.
+    pub patches: Vec<Patch>,
+    pub specials: FxHashMap<usize, Special>,
+    /// Records found inside the function.
+    pub records: Vec<Arc<Record>>,
+    /// The function's name, for the names of its local records.
+    pub function_name: Name,
+}
+
+impl<'t> Lowerer<'t> {
+    pub fn new(outline: &'t Outline<'t>) -> Lowerer<'t> {
+        Lowerer {
+            outline,
+            source: outline.tree.expanded.text(),
+            delta: 0,
+            fixed_span: None,
+            scope: Scope::default(),
+            locals: Vec::new(),
+            depth: 0,
+            in_function: false,
+            in_local_record: false,
+            slot_uses: 0,
+            patches: Vec::new(),
+            specials: FxHashMap::default(),
+            records: Vec::new(),
+            function_name: Name::from(""),
+        }
+    }
+
+    /// Where a node starts in `source`.
+    pub fn start(&self, node: Node<'_>) -> usize {
+        node.start_byte().saturating_add_signed(self.delta)
+    }
+
+    /// Where a node ends in `source`.
+    pub fn end(&self, node: Node<'_>) -> usize {
+        node.end_byte().saturating_add_signed(self.delta)
+    }
+
+    pub fn text(&self, node: Node<'_>) -> &'t str {
+        self.source.get(self.start(node)..self.end(node)).unwrap_or("")
+    }
+
+    pub fn span(&self, node: Node<'_>) -> Span {
+        self.span_of(self.start(node), self.end(node))
+    }
+
+    /// The original span of a range of `source`.
+    pub fn span_of(&self, start: usize, end: usize) -> Span {
+        if let Some(span) = self.fixed_span {
+            return span;
+        }
+        self.outline.span(start, end)
+    }
+
+    pub fn name(&self, text: &str) -> Name {
+        self.outline.name(text)
+    }
+
+    /// A slot for a new name, in force from here.
+    pub fn declare(&mut self, name: &Name) -> LocalId {
+        let local = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
+        self.locals.push(Local { name: name.clone() });
+        if !name.is_empty() {
+            self.scope.bind(name.clone(), Binding::Slot(local));
+        }
+        local
+    }
+
+    /// Runs `inside` one level deeper; `None` when that is too deep.
+    pub fn deeper<R>(&mut self, inside: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    pub fn stmt_at(&self, node: Node<'_>, kind: StmtKind) -> Stmt {
+        Stmt { kind, span: self.span(node) }
+    }
+}
+
+/// Whether a node carries no meaning of its own: comments may stand anywhere.
+pub(super) fn is_trivia(node: Node<'_>) -> bool {
+    matches!(node.kind(), "comment" | "attribute_declaration" | "attribute_specifier" | "preproc_call")
+}
+
+/// The named children that mean something.
+pub(super) fn children<'n>(node: Node<'n>) -> Vec<Node<'n>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|child| !is_trivia(*child)).collect()
+}
+
+/// The first named child that means something.
+pub(super) fn first_child<'n>(node: Node<'n>) -> Option<Node<'n>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).find(|child| !is_trivia(*child))
+}
+
+/// The first child of this kind, anonymous ones too.
+pub(super) fn child_of_kind<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).find(|child| child.kind() == kind)
+}
+
+/// A field's node, unless a comment took its place.
+pub(super) fn field<'n>(node: Node<'n>, name: &str) -> Option<Node<'n>> {
+    node.child_by_field_name(name)
+}

@@ -1,0 +1,65 @@
+//! What did the preprocessor blank out here that still has a meaning?
+
+use super::lowerer::{Lowerer, children};
+use crate::ir::Expr;
+use crate::preproc::{MaskKind, Masked};
+
+/// How far before a declaration its first, blanked word is looked for.
+const LOOK_BACK: usize = 4096;
+
+impl<'t> Lowerer<'t> {
+    /// What was blanked between two positions, the blank before the first one included.
+    fn masked_between(&self, start: usize, end: usize, kind: MaskKind) -> Option<&'t Masked> {
+        if self.fixed_span.is_some() {
+            return None;
+        }
+        let masked = &self.outline.tree.expanded.masked;
+        let before = self.source.as_bytes().get(..start).unwrap_or_default();
+        let blank = before.iter().rev().take(LOOK_BACK).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let start = start - blank.min(start);
+        let first = masked.partition_point(|mask| (mask.start as usize) < start);
+        masked
+            .get(first..)?
+            .iter()
+            .take_while(|mask| (mask.start as usize) < end)
+            .find(|mask| mask.kind == kind)
+    }
+
+    /// The alignment blanked from a declaration.
+    pub fn masked_align(&mut self, start: usize, end: usize) -> Option<Expr> {
+        let mask = self.masked_between(start, end, MaskKind::Align)?;
+        self.mask_arguments(mask).into_iter().next()
+    }
+
+    /// The alignment blanked directly after a record's body.
+    pub fn masked_align_after(&mut self, end: usize) -> Option<Expr> {
+        let after = self.source.as_bytes().get(end..).unwrap_or_default();
+        let blank = after.iter().take(LOOK_BACK).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let masked = &self.outline.tree.expanded.masked;
+        let first = masked.partition_point(|mask| (mask.start as usize) < end);
+        let mask = masked.get(first).filter(|mask| mask.kind == MaskKind::Align)?;
+        let near = (mask.start as usize) < end + blank && self.fixed_span.is_none();
+        near.then(|| self.mask_arguments(mask).into_iter().next())?
+    }
+
+    /// The launch bounds blanked from a function's head.
+    pub fn masked_launch_bounds(&mut self, start: usize, end: usize) -> Vec<Expr> {
+        match self.masked_between(start, end, MaskKind::LaunchBounds) {
+            Some(mask) => self.mask_arguments(mask),
+            None => Vec::new(),
+        }
+    }
+
+    /// A mask's arguments as expressions that stand where the mask does.
+    fn mask_arguments(&mut self, mask: &'t Masked) -> Vec<Expr> {
+        let span = self.outline.span(mask.start as usize, mask.end as usize);
+        let mut inner = Lowerer::new(self.outline);
+        inner.source = &mask.args;
+        inner.fixed_span = Some(span);
+        let lowered = inner.reparse(0..mask.args.len(), "x=f(", ");", &[], |me, right| {
+            let arguments = right.child_by_field_name("arguments")?;
+            Some(children(arguments).into_iter().map(|argument| me.full_expr(argument)).collect())
+        });
+        lowered.flatten().unwrap_or_default()
+    }
+}

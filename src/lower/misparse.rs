@@ -1,0 +1,99 @@
+//! Which statements parse as something else, because the grammar does not know which names are types?
+
+use super::lowerer::{Lowerer, children, first_child};
+use super::scope::Binding;
+use crate::ir::{Declaration, Expr, Stmt, StmtKind, Storage, Type};
+use tree_sitter::Node;
+
+impl Lowerer<'_> {
+    /// `float (*rows)[33] = ...;` parses as an assignment to `float(*rows)[33]`.
+    pub fn pointer_to_array(&mut self, node: Node<'_>, expr: Node<'_>, out: &mut Vec<Stmt>) -> bool {
+        let (target, value) = match expr.kind() {
+            "assignment_expression" => {
+                let plain = expr.child_by_field_name("operator").is_some_and(|op| op.kind() == "=");
+                match (plain, expr.child_by_field_name("left")) {
+                    (true, Some(left)) => (left, expr.child_by_field_name("right")),
+                    _ => return false,
+                }
+            }
+            _ => (expr, None),
+        };
+        let mut sizes = Vec::new();
+        let mut base = target;
+        while base.kind() == "subscript_expression" && sizes.len() < 16 {
+            let Some(indices) = base.child_by_field_name("indices") else { return false };
+            sizes.push(first_child(indices));
+            let Some(argument) = base.child_by_field_name("argument") else { return false };
+            base = argument;
+        }
+        if sizes.is_empty() || base.kind() != "call_expression" {
+            return false;
+        }
+        let (Some(callee), Some(arguments)) =
+            (base.child_by_field_name("function"), base.child_by_field_name("arguments"))
+        else {
+            return false;
+        };
+        let arguments = children(arguments);
+        let [pointer] = arguments.as_slice() else { return false };
+        let starred = pointer.kind() == "pointer_expression";
+        let Some(name) = pointer.child_by_field_name("argument").filter(|name| name.kind() == "identifier")
+        else {
+            return false;
+        };
+        let is_type = match callee.kind() {
+            "primitive_type" | "sized_type_specifier" => true,
+            "identifier" => self.is_type_name(self.text(callee)),
+            _ => false,
+        };
+        if !starred || !is_type {
+            return false;
+        }
+        let reference = pointer.child_by_field_name("operator").is_some_and(|op| op.kind() == "&");
+        let ty = self.type_specifier(callee);
+        let pointee =
+            array_of(ty, sizes.into_iter().rev().map(|size| size.map(|size| self.full_expr(size))).collect());
+        let ty = match reference {
+            true => Type::Reference(Box::new(pointee)),
+            false => Type::Pointer(Box::new(pointee)),
+        };
+        let init = value.map(|value| self.full_expr(value));
+        let label = self.name(self.text(name));
+        let local = self.declare(&label);
+        let declaration = Declaration {
+            local,
+            name: label,
+            ty,
+            storage: Storage::Automatic,
+            align: None,
+            init,
+            name_span: self.span(name),
+            span: self.span(node),
+            dimension_spans: Vec::new(),
+            constant: false,
+        };
+        out.push(self.stmt_at(node, StmtKind::Declare(vec![declaration])));
+        true
+    }
+
+    /// `a * b;` parses as a declaration whatever `a` is.
+    pub fn declaration_or_product(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let specifier = node.child_by_field_name("type").filter(|ty| ty.kind() == "type_identifier");
+        let variable =
+            specifier.is_some_and(|ty| matches!(self.scope.get(self.text(ty)), Some(Binding::Slot(_))));
+        if variable {
+            let range = self.start(node)..self.end(node);
+            let again = self.reparse(range, "x=", "", &[], |me, right| me.full_expr(right));
+            if let Some(expr) = again {
+                out.push(self.stmt_at(node, StmtKind::Expr(expr)));
+                return;
+            }
+        }
+        self.declaration_stmt(node, out);
+    }
+}
+
+/// An array type of these lengths, outermost first.
+fn array_of(element: Type, lengths: Vec<Option<Expr>>) -> Type {
+    lengths.into_iter().rev().fold(element, |of, length| Type::Array(Box::new(of), length.map(Box::new)))
+}

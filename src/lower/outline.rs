@@ -1,0 +1,319 @@
+//! What stands in what, and which names does the file define?
+//!
+//! Built from the queries' findings before anything is lowered: whether `(foo)(x)` is a cast depends
+//! on a `typedef` that may stand anywhere.
+
+use super::lowerer::{Lowerer, field};
+use crate::ir::{Mentions, Name};
+use crate::source::Span;
+use crate::syntax::SyntaxTree;
+use crate::syntax::query::{Found, find};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::{Cell, RefCell};
+use tree_sitter::Node;
+
+/// Something that encloses others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Level<'t> {
+    pub what: Found,
+    pub node: Node<'t>,
+}
+
+/// The facts about a file that every part of the lowering may need.
+pub(super) struct Outline<'t> {
+    pub tree: &'t SyntaxTree,
+    pub found: Vec<(Found, Node<'t>)>,
+    /// Names of records, aliases and enums.
+    pub types: FxHashSet<&'t str>,
+    /// Names of functions with a body or a prototype.
+    pub functions: FxHashSet<&'t str>,
+    /// Names of variables outside functions, and enumerators.
+    pub variables: FxHashSet<&'t str>,
+    pub namespaces: FxHashSet<&'t str>,
+    /// The module-wide name of each record with a body, by node.
+    pub record_names: FxHashMap<usize, Name>,
+    /// The records local to each function: the name inside it and the module-wide one.
+    pub local_records: FxHashMap<usize, Vec<(Name, Name)>>,
+    pub mentions: FxHashMap<usize, Mentions>,
+    /// Functions with a part that did not parse.
+    pub damaged: FxHashSet<usize>,
+    names: RefCell<FxHashSet<Name>>,
+    /// How many bytes may still be parsed again.
+    budget: Cell<usize>,
+}
+
+impl<'t> Outline<'t> {
+    pub fn new(tree: &'t SyntaxTree) -> Outline<'t> {
+        let mut outline = Outline {
+            tree,
+            found: find(tree),
+            types: FxHashSet::default(),
+            functions: FxHashSet::default(),
+            variables: FxHashSet::default(),
+            namespaces: FxHashSet::default(),
+            record_names: FxHashMap::default(),
+            local_records: FxHashMap::default(),
+            mentions: FxHashMap::default(),
+            damaged: FxHashSet::default(),
+            names: RefCell::default(),
+            budget: Cell::new(tree.expanded.text().len().saturating_mul(8).saturating_add(1 << 16)),
+        };
+        let found = std::mem::take(&mut outline.found);
+        walk(&found, |levels, what, node| outline.note(levels, what, node));
+        outline.found = found;
+        outline
+    }
+
+    /// One name, shared by all that spell it.
+    pub fn name(&self, text: &str) -> Name {
+        let mut names = self.names.borrow_mut();
+        if let Some(name) = names.get(text) {
+            return name.clone();
+        }
+        let name = Name::from(text);
+        names.insert(name.clone());
+        name
+    }
+
+    pub fn span(&self, start: usize, end: usize) -> Span {
+        let expanded = &self.tree.expanded;
+        let (start, end) = expanded.map.original(start as u32, end as u32);
+        Span { file: expanded.file.id, start, end }
+    }
+
+    /// Whether `bytes` more may be parsed again.
+    pub fn spend(&self, bytes: usize) -> bool {
+        match self.budget.get().checked_sub(bytes) {
+            Some(left) => {
+                self.budget.set(left);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn note(&mut self, levels: &[Level<'t>], what: Found, node: Node<'t>) {
+        let innermost = |wanted: Found| levels.iter().rev().find(|level| level.what == wanted);
+        let function = innermost(Found::Function).map(|level| level.node.id());
+        match what {
+            Found::Record => self.note_record(levels, node),
+            Found::Enum => {
+                self.types.extend(field(node, "name").map(|name| self.tree.text(name)));
+                if function.is_none() {
+                    self.note_enumerators(node);
+                }
+            }
+            Found::Alias => self.note_alias(node),
+            Found::Function => {
+                if let Some(name) = declared_name(node).map(|name| self.tree.text(name)) {
+                    self.functions.insert(name);
+                }
+            }
+            Found::Declaration if function.is_none() => self.note_declaration(node),
+            Found::Namespace => {
+                self.namespaces.insert(self.tree.text(node));
+            }
+            Found::Damage if !harmless_text(self.tree.text(node)) => {
+                let functions = levels.iter().filter(|level| level.what == Found::Function);
+                self.damaged.extend(functions.map(|level| level.node.id()));
+            }
+            Found::Shared | Found::Barrier | Found::Launch | Found::Assembly => {
+                let Some(function) = function else { return };
+                let barrier = what == Found::Barrier
+                    || (what == Found::Assembly && is_barrier_assembly(self.tree.text(node)));
+                let mentions = self.mentions.entry(function).or_default();
+                mentions.shared |= what == Found::Shared;
+                mentions.launch |= what == Found::Launch;
+                mentions.barrier |= barrier;
+            }
+            _ => {}
+        }
+    }
+
+    fn note_record(&mut self, levels: &[Level<'t>], node: Node<'t>) {
+        let (mut name_node, mut simple) = (field(node, "name"), None);
+        while let Some(name) = name_node {
+            simple = Some(self.tree.text(name));
+            name_node = field(name, "name");
+        }
+        let simple = simple.filter(|name| !name.is_empty()).or_else(|| typedef_name(self.tree, node));
+        let anonymous = simple.is_none();
+        let word = node.child(0).map_or("struct", |word| word.kind());
+        let mut name = match simple {
+            Some(simple) => simple.to_string(),
+            None => format!("(anonymous {word} at byte {})", node.start_byte()),
+        };
+        self.types.extend(simple);
+        let outer = levels.iter().rev().find(|level| matches!(level.what, Found::Record | Found::Function));
+        if let Some(outer) = outer
+            && !anonymous
+        {
+            let qualifier = match outer.what {
+                Found::Record => self.record_names.get(&outer.node.id()).map(|name| name.to_string()),
+                _ => declared_name(outer.node).map(|name| self.tree.text(name).to_string()),
+            };
+            name = format!("{}::{name}", qualifier.unwrap_or_default());
+            let function = levels.iter().rev().find(|level| level.what == Found::Function);
+            if let Some(function) = function {
+                if self.record_names.values().any(|other| **other == *name) {
+                    name = format!("{name}@{}", node.start_byte());
+                }
+                let local = (self.name(simple.unwrap_or("")), self.name(&name));
+                self.local_records.entry(function.node.id()).or_default().push(local);
+            }
+        }
+        let name = self.name(&name);
+        self.record_names.insert(node.id(), name);
+    }
+
+    fn note_alias(&mut self, node: Node<'t>) {
+        if let Some(name) = field(node, "name") {
+            self.types.insert(self.tree.text(name));
+        }
+        let mut cursor = node.walk();
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            self.types.extend(innermost_name(declarator).map(|name| self.tree.text(name)));
+        }
+    }
+
+    fn note_enumerators(&mut self, node: Node<'t>) {
+        let Some(body) = field(node, "body") else { return };
+        let mut cursor = body.walk();
+        for enumerator in body.named_children(&mut cursor) {
+            self.variables.extend(field(enumerator, "name").map(|name| self.tree.text(name)));
+        }
+    }
+
+    fn note_declaration(&mut self, node: Node<'t>) {
+        let mut cursor = node.walk();
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            let Some(name) = innermost_name(declarator).map(|name| self.tree.text(name)) else { continue };
+            match is_function_declarator(declarator) {
+                true => self.functions.insert(name),
+                false => self.variables.insert(name),
+            };
+        }
+    }
+}
+
+/// Visits what was found with everything that encloses it, outermost first.
+pub(super) fn walk<'t>(found: &[(Found, Node<'t>)], mut visit: impl FnMut(&[Level<'t>], Found, Node<'t>)) {
+    let mut levels: Vec<Level<'t>> = Vec::new();
+    for &(what, node) in found {
+        while levels.last().is_some_and(|level| level.node.end_byte() <= node.start_byte()) {
+            levels.pop();
+        }
+        visit(&levels, what, node);
+        let encloses = matches!(
+            what,
+            Found::Template
+                | Found::Function
+                | Found::Record
+                | Found::Declaration
+                | Found::Stray
+                | Found::Damage
+                | Found::Field
+        );
+        if encloses && node.end_byte() > node.start_byte() {
+            levels.push(Level { what, node });
+        }
+    }
+}
+
+/// The node of the name that a declarator declares.
+pub(super) fn innermost_name<'n>(declarator: Node<'n>) -> Option<Node<'n>> {
+    let mut node = declarator;
+    for _ in 0..1000 {
+        match node.kind() {
+            "qualified_identifier" | "template_function" => node = field(node, "name")?,
+            "identifier" | "field_identifier" | "type_identifier" | "operator_name" | "operator_cast"
+            | "destructor_name" | "primitive_type" => return Some(node),
+            _ => {
+                let inner = field(node, "declarator").or_else(|| {
+                    let mut cursor = node.walk();
+                    node.named_children(&mut cursor).find(|child| {
+                        child.kind().ends_with("declarator") || child.kind().ends_with("identifier")
+                    })
+                });
+                node = inner?;
+            }
+        }
+    }
+    None
+}
+
+/// The node of the name of a function definition or prototype.
+pub(super) fn declared_name<'n>(node: Node<'n>) -> Option<Node<'n>> {
+    field(node, "declarator").and_then(innermost_name)
+}
+
+/// Whether a declarator declares a function and not a variable or pointer.
+pub(super) fn is_function_declarator(declarator: Node<'_>) -> bool {
+    let mut node = declarator;
+    for _ in 0..1000 {
+        match node.kind() {
+            "function_declarator" => {
+                return field(node, "declarator")
+                    .is_some_and(|inner| inner.kind() != "parenthesized_declarator");
+            }
+            "operator_cast" => return true,
+            "pointer_declarator" | "reference_declarator" => {
+                let inner = field(node, "declarator").or_else(|| super::lowerer::first_child(node));
+                match inner {
+                    Some(inner) => node = inner,
+                    None => return false,
+                }
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// For `typedef struct { ... } Name;`, the name.
+fn typedef_name<'t>(tree: &'t SyntaxTree, record: Node<'t>) -> Option<&'t str> {
+    let parent = record.parent().filter(|parent| parent.kind() == "type_definition")?;
+    let declarator = field(parent, "declarator").filter(|name| name.kind() == "type_identifier")?;
+    Some(tree.text(declarator))
+}
+
+fn is_barrier_assembly(text: &str) -> bool {
+    let words = ["bar.sync", "bar.red", "barrier.sync", "barrier.red", "barrier.cta"];
+    words.iter().any(|word| text.contains(word))
+}
+
+/// Whether an error node holds only words that change nothing here.
+fn harmless_text(text: &str) -> bool {
+    let mut words = text.split_whitespace().peekable();
+    words.peek().is_some()
+        && words.all(|word| {
+            matches!(
+                word,
+                "typename"
+                    | "template"
+                    | "__device__"
+                    | "__host__"
+                    | "__forceinline__"
+                    | "__noinline__"
+                    | "__restrict__"
+                    | "__restrict"
+                    | "inline"
+                    | "constexpr"
+                    | "mutable"
+            )
+        })
+}
+
+/// Whether a node is an error that changes nothing.
+pub(super) fn is_harmless(node: Node<'_>, lowerer: &Lowerer<'_>) -> bool {
+    node.is_error() && harmless_text(lowerer.text(node))
+}
+
+/// Whether a child of this node is an error that may change its meaning.
+pub(super) fn has_direct_damage(node: Node<'_>, lowerer: &Lowerer<'_>) -> bool {
+    if !node.has_error() {
+        return false;
+    }
+    let mut cursor = node.walk();
+    node.children(&mut cursor).any(|child| child.is_error() && !is_harmless(child, lowerer))
+}

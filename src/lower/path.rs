@@ -1,0 +1,141 @@
+//! Which name is written here?
+
+use super::lowerer::{Lowerer, child_of_kind, children, first_child};
+use super::scope::Binding;
+use crate::ir::{Expr, ExprKind, Name, Path, TemplateArg, Type};
+use tree_sitter::Node;
+
+impl Lowerer<'_> {
+    /// A name with its qualifiers and template arguments; `None` when it is not a name.
+    pub fn path(&mut self, node: Node<'_>) -> Option<Path> {
+        let mut qualifiers = Vec::new();
+        let mut node = node;
+        while node.kind() == "qualified_identifier" {
+            if let Some(scope) = node.child_by_field_name("scope") {
+                let (name, args) = self.segment(scope)?;
+                qualifiers.push((name, args.unwrap_or_default()));
+            }
+            node = node.child_by_field_name("name")?;
+        }
+        if qualifiers.len() > 32 {
+            return None;
+        }
+        let (name, args) = self.segment(node)?;
+        let mut path = Path { qualifiers, name, args };
+        self.replace_alias(&mut path);
+        Some(path)
+    }
+
+    /// A local alias at the start of `path` becomes what it stands for.
+    fn replace_alias(&mut self, path: &mut Path) {
+        let first = path.qualifiers.first().map_or(&path.name, |(name, _)| name);
+        let replacement = match self.scope.get(first) {
+            Some(Binding::Alias { ty: Type::Named(named), .. }) => (**named).clone(),
+            Some(Binding::TypeName(name)) if name != first => Path::simple(name.clone()),
+            _ => return,
+        };
+        if path.qualifiers.is_empty() {
+            // The bare alias is a type, which `named_type` replaces.
+            return;
+        }
+        let mut qualifiers = replacement.qualifiers;
+        qualifiers.push((replacement.name, replacement.args.unwrap_or_default()));
+        qualifiers.extend(path.qualifiers.drain(1..));
+        path.qualifiers = qualifiers;
+    }
+
+    fn segment(&mut self, node: Node<'_>) -> Option<(Name, Option<Vec<TemplateArg>>)> {
+        match node.kind() {
+            "identifier"
+            | "type_identifier"
+            | "namespace_identifier"
+            | "field_identifier"
+            | "primitive_type"
+            | "literal_suffix"
+            | "statement_identifier" => {
+                let text = self.text(node);
+                (!text.is_empty()).then(|| (self.name(text), None))
+            }
+            "template_type" | "template_function" | "template_method" => {
+                let name = self.text(node.child_by_field_name("name")?);
+                let name = self.name(name);
+                let args = node.child_by_field_name("arguments")?;
+                Some((name, Some(self.template_args(args))))
+            }
+            "dependent_name" | "dependent_type" | "dependent_identifier" | "dependent_field_identifier" => {
+                let inner = first_child(node)?;
+                self.deeper(|me| me.segment(inner))?
+            }
+            "operator_name" | "destructor_name" | "operator_cast" => {
+                let text: String = self.text(node).split_whitespace().collect::<Vec<_>>().join(" ");
+                let text = text.replace("operator ", "operator");
+                Some((self.name(&text), None))
+            }
+            _ => None,
+        }
+    }
+
+    /// The arguments between `<` and `>`.
+    pub fn template_args(&mut self, list: Node<'_>) -> Vec<TemplateArg> {
+        let lowered =
+            self.deeper(|me| children(list).into_iter().map(|arg| me.template_arg(arg)).collect::<Vec<_>>());
+        lowered.unwrap_or_else(|| vec![TemplateArg::Type(Type::Opaque)])
+    }
+
+    fn template_arg(&mut self, node: Node<'_>) -> TemplateArg {
+        if node.kind() != "type_descriptor" {
+            return TemplateArg::Value(self.expr(node));
+        }
+        let parts = children(node);
+        if let [only] = parts.as_slice()
+            && matches!(only.kind(), "type_identifier" | "qualified_identifier")
+            && child_of_kind(node, "type_qualifier").is_none()
+            && let Some(value) = self.value_named(*only)
+        {
+            return TemplateArg::Value(value);
+        }
+        TemplateArg::Type(self.type_descriptor(node))
+    }
+
+    /// The value a name stands for, when it is known to be no type.
+    fn value_named(&mut self, node: Node<'_>) -> Option<Expr> {
+        let text = self.text(node);
+        let value = match self.scope.get(text) {
+            Some(Binding::Slot(_) | Binding::Value) => true,
+            Some(_) => false,
+            None if node.kind() == "type_identifier" => {
+                self.outline.variables.contains(text) && !self.outline.types.contains(text)
+            }
+            None => {
+                let last = text.rsplit("::").next().unwrap_or(text).trim();
+                self.outline.variables.contains(last) && !self.outline.types.contains(last)
+            }
+        };
+        value.then(|| self.name_expr(node))
+    }
+
+    /// A name as an expression: a slot when it is one.
+    pub fn name_expr(&mut self, node: Node<'_>) -> Expr {
+        let span = self.span(node);
+        let text = self.text(node);
+        // Also `E::A` of a local `enum class E`, whose slot is called so.
+        if matches!(
+            node.kind(),
+            "identifier" | "type_identifier" | "field_identifier" | "qualified_identifier"
+        ) && let Some(Binding::Slot(local)) = self.scope.get(text)
+        {
+            let local = *local;
+            self.slot_uses = self.slot_uses.wrapping_add(1);
+            if self.in_local_record {
+                let known = self.scope.constants.get(&local).cloned();
+                let unknown = ExprKind::Unsupported("local variable in a local type");
+                return known.unwrap_or(Expr { kind: unknown, span });
+            }
+            return Expr { kind: ExprKind::Local(local), span };
+        }
+        match self.path(node) {
+            Some(path) => Expr { kind: ExprKind::Path(Box::new(path)), span },
+            None => Expr { kind: ExprKind::Unsupported("name"), span },
+        }
+    }
+}

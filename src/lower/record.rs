@@ -1,0 +1,364 @@
+//! What is in this struct, class, union or enum, and what does this alias stand for?
+
+use super::function::Enclosing;
+use super::lowerer::{Lowerer, child_of_kind, children};
+use super::outline::is_function_declarator;
+use super::scope::Binding;
+use crate::ir::{
+    Alias, BinaryOp, Declaration, Expr, ExprKind, Field, LocalId, Path, Record, Scalar, Stmt, StmtKind,
+    Storage, TemplateArg, TemplateParam, TemplateParamKind, Type,
+};
+use crate::source::Span;
+use std::sync::Arc;
+use tree_sitter::Node;
+
+impl<'t> Lowerer<'t> {
+    /// A record with a body, with the template parameters of the classes around it before its own.
+    pub fn record(&mut self, node: Node<'_>, heads: &[Node<'_>], outer: &[Node<'_>]) -> Option<Record> {
+        let body = node.child_by_field_name("body")?;
+        let name = self.outline.record_names.get(&node.id())?.clone();
+        let mark = self.scope.enter();
+        let mut template_params = Vec::new();
+        for head in outer.iter().chain(heads) {
+            template_params.extend(self.template_head(*head));
+        }
+        let name_node = node.child_by_field_name("name");
+        let specialization = match name_node.filter(|name| name.kind() == "template_type") {
+            Some(name) => match name.child_by_field_name("arguments") {
+                Some(args) => self.template_args(args),
+                None => Vec::new(),
+            },
+            None => Vec::new(),
+        };
+        let mut bases = Vec::new();
+        if let Some(clause) = child_of_kind(node, "base_class_clause") {
+            for base in children(clause) {
+                if !matches!(base.kind(), "access_specifier" | "virtual") {
+                    bases.push(self.type_specifier(base));
+                }
+            }
+        }
+        let mut align = self.specifiers(node).align;
+        if align.is_none() {
+            align = self.masked_align(self.start(node), self.start(body));
+        }
+        if align.is_none() {
+            align = self.masked_align_after(self.end(body));
+        }
+        let mut record = Record {
+            name,
+            template_params,
+            specialization,
+            union: node.kind() == "union_specifier",
+            bases,
+            fields: Vec::new(),
+            constants: Vec::new(),
+            aliases: Vec::new(),
+            align,
+            span: self.span(name_node.unwrap_or(node)),
+        };
+        self.members(body, &mut record);
+        self.scope.leave(mark);
+        Some(record)
+    }
+
+    fn members(&mut self, body: Node<'_>, record: &mut Record) {
+        if self.depth >= super::lowerer::MAX_DEPTH {
+            return;
+        }
+        self.depth += 1;
+        for member in children(body) {
+            match member.kind() {
+                "field_declaration" => self.field(member, record),
+                "alias_declaration" | "type_definition" => record.aliases.extend(self.aliases(member, &[])),
+                "enum_specifier" => self.member_enum(member, record),
+                "struct_specifier" | "class_specifier" | "union_specifier" => {
+                    self.nested_record(member, &[], record);
+                }
+                "template_declaration" => {
+                    let inner = children(member).pop();
+                    match inner.map(|inner| inner.kind()) {
+                        Some("alias_declaration") => {
+                            let alias = inner.map(|inner| self.aliases(inner, &[member]));
+                            record.aliases.extend(alias.unwrap_or_default());
+                        }
+                        Some("struct_specifier" | "class_specifier" | "union_specifier") => {
+                            inner.into_iter().for_each(|inner| self.nested_record(inner, &[member], record));
+                        }
+                        _ => {}
+                    }
+                }
+                kind if kind.starts_with("preproc_") || kind == "ERROR" => self.members(member, record),
+                _ => {}
+            }
+        }
+        self.depth -= 1;
+    }
+
+    fn field(&mut self, node: Node<'_>, record: &mut Record) {
+        let specifier = node.child_by_field_name("type");
+        match specifier.map(|specifier| (specifier, specifier.kind())) {
+            Some((specifier, "enum_specifier")) => self.member_enum(specifier, record),
+            Some((specifier, "struct_specifier" | "class_specifier" | "union_specifier")) => {
+                self.nested_record(specifier, &[], record);
+            }
+            _ => {}
+        }
+        let mut specifiers = self.specifiers(node);
+        if specifiers.align.is_none() {
+            specifiers.align = self.masked_align(self.start(node), self.end(node));
+        }
+        let base = specifier.map_or(Type::Opaque, |specifier| self.type_specifier(specifier));
+        let bit_field = child_of_kind(node, "bitfield_clause").is_some();
+        let constant = specifiers.constexpr || specifiers.is_const;
+        let is_static = specifiers.fixed || specifiers.constexpr || specifiers.shared;
+        let mut cursor = node.walk();
+        let declarators: Vec<Node<'_>> = node.children_by_field_name("declarator", &mut cursor).collect();
+        let unnamed = declarators.is_empty();
+        for declarator in declarators {
+            if is_function_declarator(declarator) {
+                continue;
+            }
+            let declared = self.declarator(base.clone(), declarator);
+            let Some(name_node) = declared.name else { continue };
+            let name = self.name(self.text(name_node));
+            if !is_static {
+                let ty = if declared.function.is_some() { Type::Opaque } else { declared.ty };
+                record.fields.push(Field { name, ty, align: specifiers.align.clone(), bit_field });
+                continue;
+            }
+            let value = node.child_by_field_name("default_value");
+            let init = match value {
+                Some(value) => Some(self.full_expr(value)),
+                None => self.initialiser(declarator, &declared.ty),
+            };
+            let storage = if specifiers.shared { Storage::Shared } else { Storage::Static };
+            record.constants.push(Declaration {
+                local: LocalId(0),
+                name,
+                ty: declared.ty,
+                storage,
+                align: specifiers.align.clone(),
+                init,
+                name_span: self.span(name_node),
+                span: self.span(node),
+                dimension_spans: declared.dimensions,
+                constant,
+            });
+        }
+        let record_type = specifier.is_some_and(|specifier| {
+            specifier.child_by_field_name("body").is_some() && specifier.kind() != "enum_specifier"
+        });
+        let anonymous =
+            record_type && specifier.is_some_and(|specifier| specifier.child_by_field_name("name").is_none());
+        if unnamed && (anonymous || bit_field) {
+            record.fields.push(Field { name: self.name(""), ty: base, align: specifiers.align, bit_field });
+        }
+    }
+
+    /// A record inside another: known to the outer one by an alias. At file scope it is found, and
+    /// lowered, on its own.
+    fn nested_record(&mut self, node: Node<'_>, heads: &[Node<'_>], record: &mut Record) {
+        if node.child_by_field_name("body").is_none() {
+            return;
+        }
+        let Some(full) = self.outline.record_names.get(&node.id()).cloned() else { return };
+        if self.in_function
+            && let Some(nested) = self.deeper(|me| me.record(node, heads, &[])).flatten()
+        {
+            self.records.push(Arc::new(nested));
+        }
+        let Some(name) = node.child_by_field_name("name").filter(|name| name.kind() == "type_identifier")
+        else {
+            return;
+        };
+        let mark = self.scope.enter();
+        let mut own = Vec::new();
+        for head in heads {
+            own.extend(self.template_head(*head));
+        }
+        self.scope.leave(mark);
+        let all: Vec<&TemplateParam> = record.template_params.iter().chain(&own).collect();
+        let args = self.forwarded(&all, self.span(name));
+        let path = Path { qualifiers: Vec::new(), name: full, args };
+        let ty = Type::Named(Box::new(path));
+        let name = self.name(self.text(name));
+        self.scope.bind(name.clone(), Binding::Alias { ty: ty.clone(), uses_slots: false });
+        record.aliases.push(Alias { name, template_params: own, ty });
+    }
+
+    /// Template parameters as arguments of the same names.
+    fn forwarded(&self, params: &[&TemplateParam], span: Span) -> Option<Vec<TemplateArg>> {
+        if params.is_empty() || params.iter().any(|param| param.pack || param.name.is_empty()) {
+            return None;
+        }
+        let forward = |param: &&TemplateParam| {
+            let path = Box::new(Path::simple(param.name.clone()));
+            match param.kind {
+                TemplateParamKind::Value(..) => TemplateArg::Value(Expr { kind: ExprKind::Path(path), span }),
+                _ => TemplateArg::Type(Type::Named(path)),
+            }
+        };
+        Some(params.iter().map(forward).collect())
+    }
+
+    fn member_enum(&mut self, node: Node<'_>, record: &mut Record) {
+        let constants = self.enumerators(node, Storage::Static);
+        record.constants.extend(constants);
+    }
+
+    /// The enumerators as constants, those of an `enum class E` as `E::name`.
+    pub fn enumerators(&mut self, node: Node<'_>, storage: Storage) -> Vec<Declaration> {
+        let Some(body) = node.child_by_field_name("body") else { return Vec::new() };
+        let scoped = child_of_kind(node, "class").or_else(|| child_of_kind(node, "struct")).is_some();
+        let prefix = match node.child_by_field_name("name") {
+            Some(name) if scoped => format!("{}::", self.text(name)),
+            _ => String::new(),
+        };
+        let ty = match node.child_by_field_name("base") {
+            Some(base) => self.type_specifier(base),
+            None => Type::Scalar(Scalar::I32),
+        };
+        let mut out: Vec<Declaration> = Vec::new();
+        // The last value that was written, and how many enumerators ago.
+        let mut last: Option<(Expr, i128)> = None;
+        for enumerator in children(body) {
+            let Some(name_node) = enumerator.child_by_field_name("name") else { continue };
+            let (span, name_span) = (self.span(enumerator), self.span(name_node));
+            let (base, by) = match enumerator.child_by_field_name("value") {
+                Some(value) => (self.full_expr(value), 0),
+                None => match last.take() {
+                    Some((base, by)) => (base, by + 1),
+                    None => (Expr { kind: ExprKind::Int(0, Scalar::I32), span: name_span }, 0),
+                },
+            };
+            let init = Some(offset(&base, by, name_span));
+            last = Some((base, by));
+            let name = self.name(&format!("{prefix}{}", self.text(name_node)));
+            let mut local = LocalId(0);
+            if storage == Storage::Automatic {
+                local = self.declare(&name);
+                self.scope.constants.extend(init.clone().map(|init| (local, init)));
+            }
+            out.push(Declaration {
+                local,
+                name,
+                ty: ty.clone(),
+                storage,
+                align: None,
+                init,
+                name_span,
+                span,
+                dimension_spans: Vec::new(),
+                constant: true,
+            });
+        }
+        out
+    }
+
+    /// `using X = T;` or `typedef T X, *Y;`
+    pub fn aliases(&mut self, node: Node<'_>, heads: &[Node<'_>]) -> Vec<Alias> {
+        let mark = self.scope.enter();
+        let mut template_params = Vec::new();
+        for head in heads {
+            template_params.extend(self.template_head(*head));
+        }
+        let mut out = Vec::new();
+        let specifier = node.child_by_field_name("type");
+        let base = specifier.map_or(Type::Opaque, |specifier| self.type_specifier(specifier));
+        if let Some(name) = node.child_by_field_name("name") {
+            out.push(Alias { name: self.name(self.text(name)), template_params, ty: base });
+        } else {
+            let mut cursor = node.walk();
+            for declarator in node.children_by_field_name("declarator", &mut cursor) {
+                let declared = self.declarator(base.clone(), declarator);
+                let Some(name) = declared.name.map(|name| self.name(self.text(name))) else { continue };
+                let ty = if declared.function.is_some() { Type::Opaque } else { declared.ty };
+                out.push(Alias { name, template_params: Vec::new(), ty });
+            }
+        }
+        self.scope.leave(mark);
+        // `typedef struct S S;` and `typedef struct { ... } S;` say nothing more than `struct S` does.
+        out.retain(|alias| alias.ty != Type::Named(Box::new(Path::simple(alias.name.clone()))));
+        out
+    }
+
+    /// The types that a statement in a function defines. Aliases are replaced by what they stand
+    /// for wherever they are used, records become the module's under a name of their own, and
+    /// enumerators are local constants.
+    pub fn local_types(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let specifier = match node.kind() {
+            "declaration" | "type_definition" => node.child_by_field_name("type"),
+            "template_declaration" => children(node).pop(),
+            _ => Some(node),
+        };
+        if !self.in_function {
+            return;
+        }
+        match specifier.map(|specifier| (specifier, specifier.kind())) {
+            Some((specifier, "struct_specifier" | "class_specifier" | "union_specifier")) => {
+                self.local_record(specifier);
+            }
+            Some((specifier, "enum_specifier")) => self.local_enum(specifier, out),
+            _ => {}
+        }
+        if matches!(node.kind(), "alias_declaration" | "type_definition") {
+            let uses = self.slot_uses;
+            for alias in self.aliases(node, &[]) {
+                let uses_slots = self.slot_uses != uses;
+                self.scope.bind(alias.name, Binding::Alias { ty: alias.ty, uses_slots });
+            }
+        }
+    }
+
+    fn local_record(&mut self, node: Node<'_>) {
+        let Some(full) = self.outline.record_names.get(&node.id()).cloned() else { return };
+        if let Some(name) = node.child_by_field_name("name") {
+            let name = self.name(self.text(name));
+            self.scope.bind(name, Binding::TypeName(full));
+        }
+        let before = std::mem::replace(&mut self.in_local_record, true);
+        if let Some(record) = self.record(node, &[], &[]) {
+            self.records.push(Arc::new(record));
+        }
+        self.in_local_record = before;
+    }
+
+    fn local_enum(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        if node.child_by_field_name("body").is_none() {
+            return;
+        }
+        if let Some(name) = node.child_by_field_name("name") {
+            let name = self.name(self.text(name));
+            let ty = match node.child_by_field_name("base") {
+                Some(base) => self.type_specifier(base),
+                None => Type::Scalar(Scalar::I32),
+            };
+            self.scope.bind(name, Binding::Alias { ty, uses_slots: false });
+        }
+        let declarations = self.enumerators(node, Storage::Automatic);
+        if !declarations.is_empty() {
+            out.push(self.stmt_at(node, StmtKind::Declare(declarations)));
+        }
+    }
+
+    /// The record among what a function's enclosing levels say.
+    pub fn enclosed_record(&mut self, node: Node<'t>, enclosing: &Enclosing<'t>) -> Option<Record> {
+        self.record(node, &enclosing.templates, &enclosing.owner_templates)
+    }
+}
+
+/// `base + by`, in one literal where that can be.
+fn offset(base: &Expr, by: i128, span: Span) -> Expr {
+    if by == 0 {
+        return base.clone();
+    }
+    let kind = match base.kind {
+        ExprKind::Int(value, scalar) => ExprKind::Int(value.saturating_add(by), scalar),
+        _ => {
+            let by = Expr { kind: ExprKind::Int(by, Scalar::I32), span };
+            ExprKind::Binary(BinaryOp::Add, Box::new(base.clone()), Box::new(by))
+        }
+    };
+    Expr { kind, span }
+}

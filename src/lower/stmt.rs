@@ -1,0 +1,405 @@
+//! What does this statement do?
+//!
+//! Statements are appended to a list, because some become several and a few become none. Every
+//! statement of the text leaves something behind, unless it does nothing at run time.
+
+use super::lowerer::{Lowerer, TOO_DEEP, child_of_kind, children, first_child};
+use super::outline::{has_direct_damage, is_harmless};
+use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
+use tree_sitter::Node;
+
+impl Lowerer<'_> {
+    /// The statements of a body in a scope of its own: `{ ... }` or a single statement.
+    pub fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
+        let mark = self.scope.enter();
+        let mut out = Vec::new();
+        match node.kind() {
+            "compound_statement" => self.stmts(node, &mut out),
+            _ => self.stmt(node, &mut out),
+        }
+        self.scope.leave(mark);
+        out
+    }
+
+    /// The children of a node as statements, in the scope at hand.
+    pub fn stmts(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            self.stmt(child, out);
+        }
+    }
+
+    /// One statement, or whatever stands in its place.
+    pub fn stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        if self.depth >= super::lowerer::MAX_DEPTH {
+            out.push(self.stmt_at(node, StmtKind::Unsupported(TOO_DEEP, Vec::new())));
+            return;
+        }
+        self.depth += 1;
+        self.stmt_inner(node, out);
+        self.depth -= 1;
+    }
+
+    fn stmt_inner(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        match node.kind() {
+            "expression_statement" => self.expression_stmt(node, out),
+            "declaration" => self.declaration_or_product(node, out),
+            "compound_statement" => {
+                let body = self.body(node);
+                out.push(self.stmt_at(node, StmtKind::Block(body)));
+            }
+            "if_statement" => self.if_stmt(node, out),
+            "for_statement" => self.for_stmt(node, out),
+            "while_statement" => self.while_stmt(node, out),
+            "do_statement" => self.do_stmt(node, out),
+            "switch_statement" => self.switch_stmt(node, out),
+            "return_statement" => {
+                let value = first_child(node).map(|value| self.full_expr(value));
+                out.push(self.stmt_at(node, StmtKind::Return(value)));
+            }
+            "break_statement" => out.push(self.stmt_at(node, StmtKind::Break)),
+            "continue_statement" => out.push(self.stmt_at(node, StmtKind::Continue)),
+            _ => self.rarer_stmt(node, out),
+        }
+    }
+
+    fn rarer_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        match node.kind() {
+            "comment"
+            | "using_declaration"
+            | "static_assert_declaration"
+            | "namespace_alias_definition"
+            | "preproc_call"
+            | "preproc_include"
+            | "preproc_def"
+            | "preproc_function_def"
+            | "attribute_declaration"
+            | "attribute_specifier"
+            | "preproc_directive" => {}
+            "struct_specifier"
+            | "class_specifier"
+            | "union_specifier"
+            | "enum_specifier"
+            | "type_definition"
+            | "alias_declaration"
+            | "template_declaration" => {
+                self.local_types(node, out);
+            }
+            "attributed_statement" => {
+                for inner in children(node) {
+                    self.stmt(inner, out);
+                }
+            }
+            "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "preproc_elifdef" => {
+                self.preprocessor_leftover(node, out);
+            }
+            "for_range_loop" => self.range_for(node, out),
+            "goto_statement" => {
+                out.push(self.stmt_at(node, StmtKind::Unsupported("goto", Vec::new())));
+            }
+            "labeled_statement" => {
+                let mut body = Vec::new();
+                for inner in children(node).into_iter().skip(1) {
+                    self.stmt(inner, &mut body);
+                }
+                out.push(self.stmt_at(node, StmtKind::Unsupported("label", body)));
+            }
+            "try_statement" => self.try_stmt(node, out),
+            "throw_statement" => {
+                out.push(self.stmt_at(node, StmtKind::Unsupported("throw", Vec::new())));
+            }
+            "case_statement" => {
+                let mut body = Vec::new();
+                self.case_body(node, &mut body);
+                out.push(self.stmt_at(node, StmtKind::Unsupported("case label inside a statement", body)));
+            }
+            "function_definition" => self.nested_function(node, out),
+            "co_return_statement" | "co_yield_statement" => {
+                out.push(self.stmt_at(node, StmtKind::Unsupported("coroutine statement", Vec::new())));
+            }
+            "ERROR" => self.damaged_stmt(node, out),
+            _ if node.is_missing() => {}
+            _ => {
+                let expr = self.full_expr(node);
+                out.push(self.stmt_at(node, StmtKind::Expr(expr)));
+            }
+        }
+    }
+
+    fn expression_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let parts = children(node);
+        if let [only] = parts.as_slice() {
+            if self.pointer_to_array(node, *only, out) {
+                return;
+            }
+            let expr = self.full_expr(*only);
+            out.push(self.stmt_at(node, StmtKind::Expr(expr)));
+            return;
+        }
+        // Nothing: the empty statement. More than one: an error among them.
+        for part in parts {
+            match part.is_error() {
+                true => self.damaged_stmt(part, out),
+                false => {
+                    let expr = self.full_expr(part);
+                    out.push(self.stmt_at(node, StmtKind::Expr(expr)));
+                }
+            }
+        }
+    }
+
+    fn field_body(&mut self, node: Node<'_>, name: &str) -> Vec<Stmt> {
+        node.child_by_field_name(name).map(|body| self.body(body)).unwrap_or_default()
+    }
+
+    /// Wraps what stands in `inner` in a block when something precedes it.
+    fn with_init(&self, node: Node<'_>, mut init: Vec<Stmt>, inner: StmtKind, out: &mut Vec<Stmt>) {
+        let stmt = self.stmt_at(node, inner);
+        if init.is_empty() {
+            out.push(stmt);
+            return;
+        }
+        init.push(stmt);
+        out.push(self.stmt_at(node, StmtKind::Block(init)));
+    }
+
+    /// The condition of an `if`, `while` or `switch`; what it declares goes to `init`.
+    fn condition(&mut self, node: Node<'_>, init: &mut Vec<Stmt>) -> Expr {
+        let damaged = Expr { kind: ExprKind::Damaged, span: self.span(node) };
+        let Some(clause) = node.child_by_field_name("condition") else { return damaged };
+        if clause.kind() != "condition_clause" {
+            return self.full_expr(clause);
+        }
+        if let Some(first) = clause.child_by_field_name("initializer") {
+            self.init_stmt(first, init);
+        }
+        if has_direct_damage(clause, self) {
+            return Expr { kind: ExprKind::Damaged, span: self.span(clause) };
+        }
+        let Some(value) = clause.child_by_field_name("value") else { return damaged };
+        if value.kind() != "declaration" {
+            return self.full_expr(value);
+        }
+        self.declaration_stmt(value, init);
+        match init.last() {
+            Some(Stmt { kind: StmtKind::Declare(declarations), .. }) => match declarations.last() {
+                Some(last) => Expr { kind: ExprKind::Local(last.local), span: last.name_span },
+                None => damaged,
+            },
+            _ => damaged,
+        }
+    }
+
+    fn init_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        match node.kind() {
+            "init_statement" => self.stmts(node, out),
+            _ => self.stmt(node, out),
+        }
+    }
+
+    fn if_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let mark = self.scope.enter();
+        let mut init = Vec::new();
+        let cond = self.condition(node, &mut init);
+        let then = self.field_body(node, "consequence");
+        let mut otherwise = Vec::new();
+        if let Some(clause) = node.child_by_field_name("alternative") {
+            let inner = self.scope.enter();
+            match children(clause).as_slice() {
+                [only] if only.kind() == "compound_statement" => otherwise = self.body(*only),
+                parts => parts.iter().for_each(|part| self.stmt(*part, &mut otherwise)),
+            }
+            self.scope.leave(inner);
+        }
+        self.scope.leave(mark);
+        self.with_init(node, init, StmtKind::If { cond, then, otherwise }, out);
+        self.direct_errors(node, out);
+    }
+
+    fn for_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let mark = self.scope.enter();
+        let mut init = Vec::new();
+        if let Some(first) = node.child_by_field_name("initializer") {
+            self.init_stmt(first, &mut init);
+        }
+        let cond = match node.child_by_field_name("condition") {
+            _ if has_direct_damage(node, self) => {
+                Some(Expr { kind: ExprKind::Damaged, span: self.span(node) })
+            }
+            Some(cond) => Some(self.full_expr(cond)),
+            None => None,
+        };
+        let step = node.child_by_field_name("update").map(|step| self.full_expr(step));
+        let body = self.field_body(node, "body");
+        self.scope.leave(mark);
+        self.with_init(node, init, StmtKind::Loop { cond, body, step, body_first: false }, out);
+    }
+
+    fn while_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let mark = self.scope.enter();
+        let mut init = Vec::new();
+        let cond = self.condition(node, &mut init);
+        let body = self.field_body(node, "body");
+        self.scope.leave(mark);
+        if init.is_empty() {
+            let cond = Some(cond);
+            out.push(self.stmt_at(node, StmtKind::Loop { cond, body, step: None, body_first: false }));
+            return;
+        }
+        // `while (T x = f())` declares anew in every iteration.
+        let stop = Stmt { kind: StmtKind::Break, span: cond.span };
+        let span = cond.span;
+        let test = StmtKind::If { cond, then: body, otherwise: vec![stop] };
+        init.push(Stmt { kind: test, span });
+        let endless = StmtKind::Loop { cond: None, body: init, step: None, body_first: false };
+        out.push(self.stmt_at(node, endless));
+    }
+
+    fn do_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let body = self.field_body(node, "body");
+        let cond = node.child_by_field_name("condition").map(|cond| self.full_expr(cond));
+        let cond = cond.unwrap_or(Expr { kind: ExprKind::Damaged, span: self.span(node) });
+        out.push(self.stmt_at(node, StmtKind::Loop { cond: Some(cond), body, step: None, body_first: true }));
+    }
+
+    fn switch_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let mark = self.scope.enter();
+        let mut init = Vec::new();
+        let value = self.condition(node, &mut init);
+        let mut cases: Vec<Case> = Vec::new();
+        let Some(body) = node.child_by_field_name("body") else { return };
+        if body.kind() != "compound_statement" {
+            let inner = self.body(body);
+            self.scope.leave(mark);
+            let kind = StmtKind::Unsupported("switch without a block", inner);
+            return self.with_init(node, init, kind, out);
+        }
+        let mut cursor = body.walk();
+        for child in body.named_children(&mut cursor) {
+            self.switch_part(child, &mut cases, &mut init);
+        }
+        self.scope.leave(mark);
+        self.with_init(node, init, StmtKind::Switch { value, cases }, out);
+    }
+
+    fn switch_part(&mut self, child: Node<'_>, cases: &mut Vec<Case>, init: &mut Vec<Stmt>) {
+        if child.kind().starts_with("preproc_") && child.named_child_count() > 0 && self.depth < 100 {
+            let mut cursor = child.walk();
+            self.depth += 1;
+            for (index, part) in child.named_children(&mut cursor).enumerate() {
+                let named = ["name", "condition"].map(|field| child.child_by_field_name(field));
+                if !named.contains(&Some(part)) && (index > 0 || child.kind() == "preproc_else") {
+                    self.switch_part(part, cases, init);
+                }
+            }
+            self.depth -= 1;
+            return;
+        }
+        if child.kind() != "case_statement" {
+            match cases.last_mut() {
+                Some(case) => {
+                    let mut body = std::mem::take(&mut case.body);
+                    self.stmt(child, &mut body);
+                    case.body = body;
+                }
+                // Before the first label only declarations have a meaning, without their values.
+                None => self.stmt(child, init),
+            }
+            return;
+        }
+        let value = child.child_by_field_name("value").map(|value| self.full_expr(value));
+        let mut body = Vec::new();
+        self.case_body(child, &mut body);
+        cases.push(Case { value, body });
+    }
+
+    fn case_body(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let value = node.child_by_field_name("value");
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            if Some(child) != value {
+                self.stmt(child, out);
+            }
+        }
+    }
+
+    fn range_for(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let mark = self.scope.enter();
+        let mut body = Vec::new();
+        if let Some(first) = node.child_by_field_name("initializer") {
+            self.init_stmt(first, &mut body);
+        }
+        let range = node.child_by_field_name("right").map(|range| self.full_expr(range));
+        if let Some(range) = range {
+            body.push(Stmt { span: range.span, kind: StmtKind::Expr(range) });
+        }
+        self.declaration_stmt_without_init(node, &mut body);
+        body.extend(self.field_body(node, "body"));
+        self.scope.leave(mark);
+        out.push(self.stmt_at(node, StmtKind::Unsupported("range-based for", body)));
+    }
+
+    fn try_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let mut body = self.field_body(node, "body");
+        for clause in children(node).into_iter().filter(|clause| clause.kind() == "catch_clause") {
+            let mark = self.scope.enter();
+            if let Some(list) = clause.child_by_field_name("parameters") {
+                self.params(list);
+            }
+            let handler = self.field_body(clause, "body");
+            self.scope.leave(mark);
+            body.push(self.stmt_at(clause, StmtKind::Unsupported("catch", handler)));
+        }
+        out.push(self.stmt_at(node, StmtKind::Unsupported("try", body)));
+    }
+
+    /// `FOR_EACH(i, n) { ... }` with an unknown macro parses as a function without a type. A true
+    /// function in here lost its place to damage, and is lowered on its own.
+    fn nested_function(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        if node.child_by_field_name("type").is_some() || child_of_kind(node, "__global__").is_some() {
+            out.push(self.stmt_at(node, StmtKind::Unsupported("function inside a function", Vec::new())));
+            return;
+        }
+        let body = self.field_body(node, "body");
+        out.push(self.stmt_at(node, StmtKind::Unsupported("macro with a block", body)));
+    }
+
+    /// `#if` in text that did not go through the preprocessor: every branch may run.
+    fn preprocessor_leftover(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let skipped = ["name", "condition"].map(|field| node.child_by_field_name(field));
+        let mut body = Vec::new();
+        for child in children(node) {
+            if !skipped.contains(&Some(child)) {
+                self.stmt(child, &mut body);
+            }
+        }
+        if !body.is_empty() {
+            out.push(self.stmt_at(node, StmtKind::Unsupported("preprocessor condition", body)));
+        }
+    }
+
+    /// What is intact inside an error, after a mark for the error itself.
+    fn damaged_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        if is_harmless(node, self) {
+            return;
+        }
+        out.push(self.stmt_at(node, StmtKind::Damaged));
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            let kind = child.kind();
+            if kind.ends_with("_statement") || kind == "declaration" || child.is_error() {
+                self.stmt(child, out);
+            }
+        }
+    }
+
+    /// Errors beside the parts of a statement.
+    fn direct_errors(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        if !node.has_error() {
+            return;
+        }
+        for child in children(node).into_iter().filter(|child| child.is_error()) {
+            self.damaged_stmt(child, out);
+        }
+    }
+}
