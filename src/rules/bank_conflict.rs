@@ -185,11 +185,11 @@ fn warp_words(warp: u32) -> String {
 fn words(op: AccessOp) -> (&'static str, &'static str) {
     match op {
         AccessOp::Load => ("read of", "read"),
-        AccessOp::Store => ("write to", "write"),
+        AccessOp::Store => ("write of", "write"),
         AccessOp::Atomic => ("atomic update of", "update"),
         AccessOp::MatrixLoad => ("matrix read of", "read"),
-        AccessOp::MatrixStore => ("matrix write to", "write"),
-        AccessOp::AsyncCopy => ("asynchronous copy to", "write"),
+        AccessOp::MatrixStore => ("matrix write of", "write"),
+        AccessOp::AsyncCopy => ("asynchronous copy into", "write"),
     }
 }
 
