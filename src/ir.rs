@@ -547,6 +547,8 @@ pub struct Record {
     pub align: Option<Expr>,
     /// The name in the text.
     pub span: Span,
+    /// The whole definition, which tells a specialisation's methods from the primary template's.
+    pub extent: Span,
 }
 
 /// A data member.

@@ -354,7 +354,11 @@ impl Machine<'_> {
             .filter(|f| args.len() <= f.params.len())
             .cloned()
             .collect();
-        match candidates.first() {
+        let own = match &object.pointee {
+            Ty::Record(layout) => candidates.iter().find(|f| layout.holds(f.span)),
+            _ => None,
+        };
+        match own.or(candidates.first()) {
             Some(function) => {
                 let path = Path::simple(name.into());
                 self.call_function(&Arc::clone(function), &path, Some(object.clone()), args, expr.span)

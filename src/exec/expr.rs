@@ -365,10 +365,33 @@ impl Machine<'_> {
 
     /// An initialiser for a variable of type `ty`.
     pub fn initial(&mut self, expr: &Expr, ty: &Ty) -> Value {
-        match &expr.kind {
-            ExprKind::InitList(items) => self.construct(ty, items, expr.span),
-            _ => self.evaluate(expr),
+        if let ExprKind::InitList(items) = &expr.kind {
+            return self.construct(ty, items, expr.span);
         }
+        let value = self.evaluate(expr);
+        match (&value, ty) {
+            (Value::Aggregate(_), Ty::Pointer(_) | Ty::Scalar(_)) => {
+                let from = self.type_of(expr);
+                self.convert_object(&from, ty, expr.span).unwrap_or(value)
+            }
+            _ => value,
+        }
+    }
+
+    /// Runs the class's own conversion to a pointer or number: `T *p = SharedMemory<T>();`.
+    fn convert_object(&mut self, from: &Ty, to: &Ty, span: Span) -> Option<Value> {
+        let Ty::Record(layout) = from else { return None };
+        let wants_pointer = matches!(to, Ty::Pointer(_));
+        let fits = |f: &&std::sync::Arc<crate::ir::Function>| {
+            f.body.is_some() && matches!(f.return_type, Type::Pointer(_)) == wants_pointer
+        };
+        let candidates = self.program.conversions(&layout.name);
+        let of_record = |f: &&std::sync::Arc<crate::ir::Function>| layout.holds(f.span);
+        let function =
+            candidates.iter().filter(fits).find(of_record).or_else(|| candidates.iter().find(fits))?;
+        let this = self.named_global(&"a temporary object".into(), from);
+        let path = Path::simple(function.name.clone());
+        Some(self.call_function(&std::sync::Arc::clone(function), &path, Some(this), &[], span))
     }
 
     /// `T(args)`, `T{args}`
@@ -505,10 +528,12 @@ impl Machine<'_> {
                     }
                     if let [function] = self.program.functions(&path.name)
                         && function.template_params.is_empty()
+                        && function.owner.as_ref() != Some(&path.name)
                     {
                         let ty = function.return_type.clone();
                         return self.resolve_type(&ty);
                     }
+                    return self.resolve_type(&Type::Named(path.clone()));
                 }
                 unknown()
             }

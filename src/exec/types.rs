@@ -6,6 +6,7 @@
 use super::int::Int;
 use super::value::Value;
 use crate::ir::{Name, Record, Scalar};
+use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -65,6 +66,16 @@ pub struct FieldLayout {
 }
 
 impl Layout {
+    /// Whether a method at this place is defined in this very record, not in another
+    /// specialisation of its template.
+    #[must_use]
+    pub fn holds(&self, method: Span) -> bool {
+        self.record.as_ref().is_some_and(|record| {
+            let extent = record.extent;
+            extent.file == method.file && extent.start <= method.start && method.end <= extent.end
+        })
+    }
+
     /// The member of this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&FieldLayout> {

@@ -14,6 +14,7 @@ pub struct Program {
     variables: FxHashMap<Name, Arc<Declaration>>,
     aliases: FxHashMap<Name, Arc<Alias>>,
     enums: FxHashMap<Name, Option<Type>>,
+    conversions: FxHashMap<Name, Vec<Arc<Function>>>,
 }
 
 impl Program {
@@ -25,6 +26,9 @@ impl Program {
         for module in &modules {
             for function in &module.functions {
                 program.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
+                if let (Some(owner), true) = (&function.owner, is_conversion(&function.name)) {
+                    program.conversions.entry(owner.clone()).or_default().push(Arc::clone(function));
+                }
             }
             for record in &module.records {
                 program.records.entry(record.name.clone()).or_default().push(Arc::clone(record));
@@ -55,6 +59,12 @@ impl Program {
         self.records.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// The conversion operators of a class: `operator T *()`.
+    #[must_use]
+    pub fn conversions(&self, owner: &str) -> &[Arc<Function>] {
+        self.conversions.get(owner).map_or(&[], Vec::as_slice)
+    }
+
     /// The file-scope variable or constant of this name.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&Arc<Declaration>> {
@@ -78,4 +88,11 @@ impl Program {
         let own = self.modules.first().map_or(&[][..], |module| module.functions.as_slice());
         own.iter().filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
     }
+}
+
+/// `operator float *` converts; `operator+` and `operator new` do not.
+fn is_conversion(name: &str) -> bool {
+    let Some(to) = name.strip_prefix("operator ") else { return false };
+    !matches!(to.trim(), "new" | "delete")
+        && to.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == ':')
 }

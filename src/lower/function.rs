@@ -115,7 +115,15 @@ impl<'t> Lowerer<'t> {
             },
             (None, _) => Type::Void,
         };
-        let return_type = self.declarator(written, declarator).ty;
+        let mut return_type = self.declarator(written, declarator).ty;
+        if name_node.kind() == "operator_cast" {
+            // `operator T *()`: the pointer stands behind the name.
+            let mut inner = name_node.child_by_field_name("declarator");
+            while let Some(pointer) = inner.filter(|node| node.kind() == "abstract_pointer_declarator") {
+                return_type = Type::Pointer(Box::new(return_type));
+                inner = pointer.child_by_field_name("declarator");
+            }
+        }
         let list = function_node.and_then(|function| function.child_by_field_name("parameters"));
         let params = list.map(|list| self.params(list)).unwrap_or_default();
         let mut body = node.child_by_field_name("body").map(|body| self.function_body(node, body));

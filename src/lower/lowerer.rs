@@ -5,7 +5,7 @@
 
 use super::outline::Outline;
 use super::scope::{Binding, Scope};
-use crate::ir::{Expr, ExprKind, Local, LocalId, Name, Record, Stmt, StmtKind, Type};
+use crate::ir::{Local, LocalId, Name, Record, Stmt, StmtKind, Type};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::lowerer::{Lowerer, children, first_child};
 use super::scope::Binding;
-use crate::ir::{Declaration, Expr, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Declaration, Expr, Stmt, StmtKind, Storage, TemplateArg, Type};
 use tree_sitter::Node;
 
 impl Lowerer<'_> {
@@ -76,6 +76,52 @@ impl Lowerer<'_> {
         true
     }
 
+    /// `cg::thread_block_tile<32> warp = ...;` parses as two comparisons. Nobody compares like that
+    /// for nothing, so `a < b > c` as a statement is the declaration of `c`.
+    pub fn template_declaration(&mut self, node: Node<'_>, expr: Node<'_>, out: &mut Vec<Stmt>) -> bool {
+        let is = |node: Node<'_>, op: &str| node.kind() == "binary_expression" && operator(node) == Some(op);
+        let Some(comparison) = side(expr, "left").filter(|left| is(expr, ">") && is(*left, "<")) else {
+            return false;
+        };
+        let (Some(template), Some(argument), Some(right)) =
+            (side(comparison, "left"), side(comparison, "right"), side(expr, "right"))
+        else {
+            return false;
+        };
+        let (name, value) = match right.kind() {
+            "identifier" => (right, None),
+            "assignment_expression" if operator(right) == Some("=") => match side(right, "left") {
+                Some(name) => (name, side(right, "right")),
+                None => return false,
+            },
+            _ => return false,
+        };
+        let is_name = matches!(template.kind(), "identifier" | "qualified_identifier");
+        let known = matches!(self.scope.get(self.text(template)), Some(Binding::Slot(_)));
+        if !is_name || known || name.kind() != "identifier" {
+            return false;
+        }
+        let Some(mut path) = self.path(template) else { return false };
+        path.args = Some(vec![TemplateArg::Value(self.full_expr(argument))]);
+        let init = value.map(|value| self.full_expr(value));
+        let label = self.name(self.text(name));
+        let local = self.declare(&label);
+        let declaration = Declaration {
+            local,
+            name: label,
+            ty: self.type_of_path(path),
+            storage: Storage::Automatic,
+            align: None,
+            init,
+            name_span: self.span(name),
+            span: self.span(node),
+            dimension_spans: Vec::new(),
+            constant: false,
+        };
+        out.push(self.stmt_at(node, StmtKind::Declare(vec![declaration])));
+        true
+    }
+
     /// `a * b;` parses as a declaration whatever `a` is.
     pub fn declaration_or_product(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let specifier = node.child_by_field_name("type").filter(|ty| ty.kind() == "type_identifier");
@@ -91,6 +137,14 @@ impl Lowerer<'_> {
         }
         self.declaration_stmt(node, out);
     }
+}
+
+fn operator<'n>(node: Node<'n>) -> Option<&'n str> {
+    node.child_by_field_name("operator").map(|op| op.kind())
+}
+
+fn side<'n>(node: Node<'n>, name: &str) -> Option<Node<'n>> {
+    node.child_by_field_name(name)
 }
 
 /// An array type of these lengths, outermost first.

@@ -56,6 +56,7 @@ impl<'t> Lowerer<'t> {
             aliases: Vec::new(),
             align,
             span: self.span(name_node.unwrap_or(node)),
+            extent: self.span(node),
         };
         self.members(body, &mut record);
         self.scope.leave(mark);

@@ -129,7 +129,7 @@ impl Lowerer<'_> {
     fn expression_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let parts = children(node);
         if let [only] = parts.as_slice() {
-            if self.pointer_to_array(node, *only, out) {
+            if self.pointer_to_array(node, *only, out) || self.template_declaration(node, *only, out) {
                 return;
             }
             let expr = self.full_expr(*only);
