@@ -3,7 +3,7 @@
 use super::int::Int;
 use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
-use super::machine::{Frame, Machine, Mode, Slot};
+use super::machine::{Frame, LOOP_LENGTHS, Machine, Mode, Slot};
 use super::symbol::{Key, Origin};
 use super::types::{Env, Ty};
 use super::value::{Reason, Unknown, Value, Variation};
@@ -30,10 +30,18 @@ pub struct Setting {
 /// Runs a kernel (or a device function as if it were one) for one block.
 #[must_use]
 pub fn run_kernel(program: &Program, function: &Arc<Function>, setting: &Setting) -> Trace {
-    let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
-    machine.pads.clone_from(&setting.pads);
-    machine.start(function, &setting.template_args, &setting.args);
-    machine.finish()
+    let mut trace = Trace::default();
+    for longest in LOOP_LENGTHS {
+        let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
+        machine.longest = longest;
+        machine.pads.clone_from(&setting.pads);
+        machine.start(function, &setting.template_args, &setting.args);
+        trace = machine.finish();
+        if trace.stopped.is_none() {
+            break;
+        }
+    }
+    trace
 }
 
 /// Runs a host function for the launches it leads to.

@@ -26,8 +26,6 @@ use crate::ir::{Expr, LocalId, Stmt};
 use crate::source::Span;
 use crate::trace::{Split, SplitKind};
 
-/// The longest loop that is run for real while the budget is fresh.
-const LONGEST: u64 = 1100;
 /// The most iterations unrolled in a row.
 const UNROLL: u64 = 32;
 
@@ -75,9 +73,9 @@ impl Machine<'_> {
     fn iterations_left(&self) -> u64 {
         let spent = self.steps as f64 / super::machine::STEP_BUDGET as f64;
         match spent {
-            s if s < 0.2 => LONGEST,
-            s if s < 0.5 => 128,
-            s if s < 0.8 => 16,
+            s if s < 0.3 => self.longest,
+            s if s < 0.6 => self.longest.min(128),
+            s if s < 0.8 => self.longest.min(16),
             _ => 2,
         }
     }
@@ -100,7 +98,7 @@ impl Machine<'_> {
             if self.state.active.is_empty() {
                 return;
             }
-            if iteration >= self.iterations_left() || (parts.cond.is_none() && iteration > 64) {
+            if iteration >= self.iterations_left() || (parts.cond.is_none() && iteration >= 33) {
                 self.trace_rollback(trace);
                 self.state = start;
                 return self.run_symbolic(parts, true);

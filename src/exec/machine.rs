@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// Expression evaluations and statements one run may take.
 pub const STEP_BUDGET: u64 = 300_000;
+/// The longest loop that is run for real: when the budget runs out, the run is tried again with
+/// shorter ones, whose remaining iterations are run all at once.
+pub const LOOP_LENGTHS: [u64; 4] = [1100, 72, 12, 2];
 /// Calls within calls.
 pub const CALL_DEPTH: usize = 24;
 
@@ -59,6 +62,8 @@ pub struct Machine<'p> {
     pub pads: Vec<(Span, u64)>,
     /// Slots that were assigned since a loop began to watch, innermost loop last.
     pub watched: Vec<Vec<(usize, LocalId)>>,
+    /// The longest loop that is run for real.
+    pub longest: u64,
     /// Writes to variables so far.
     pub writes: u64,
     /// Where threads left a function or loop under a condition, innermost last.
@@ -179,6 +184,7 @@ impl<'p> Machine<'p> {
             mode,
             pads: Vec::new(),
             watched: Vec::new(),
+            longest: LOOP_LENGTHS[0],
             writes: 0,
             departures: Vec::new(),
             shared: FxHashMap::default(),
