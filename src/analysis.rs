@@ -19,7 +19,7 @@ use crate::scenario::{self, Scenario};
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::SyntaxTree;
 use crate::trace::{LaunchSite, Trace};
-use crate::verdict::{BlockFrom, Judgement, SiteVerdict, Status, judge};
+use crate::verdict::{BlockFrom, Judgement, Merges, SiteVerdict, Status, judge};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -238,10 +238,10 @@ fn run_scenario(
     let run = |block: [u32; 3]| -> (Trace, Vec<Vec<Judgement>>) {
         let setting = Setting { block, pads: pads.to_vec(), ..scenario.setting.clone() };
         let trace = run_kernel(program, kernel, &setting);
-        let judgements = targets
-            .iter()
-            .map(|target| trace.accesses.iter().map(|access| judge(&trace, access, target)).collect())
-            .collect();
+        let merges = Merges::of(&trace);
+        let judge_all =
+            |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
+        let judgements = targets.iter().map(judge_all).collect();
         (trace, judgements)
     };
     let (trace, mut judgements) = run(scenario.setting.block);

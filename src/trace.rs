@@ -110,6 +110,8 @@ pub struct Access {
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first.
     pub calls: Vec<Call>,
+    /// How often the site was reached.
+    pub occurrences: u32,
     /// The distinct warp requests.
     pub patterns: Vec<Pattern>,
     /// Why some request of it is not known, if one is not.
@@ -157,6 +159,13 @@ pub struct Pattern {
     pub varying: Vec<(u32, [i64; 32])>,
     /// An unknown multiple of this many bytes is added to every lane; 0 for none.
     pub unit: u64,
+    /// Block barriers passed before it first happened: two requests with equal numbers have none
+    /// between them.
+    pub epoch: u32,
+    /// How often the site had been reached before it first happened.
+    pub occurrence: u32,
+    /// The warps that do it: bit `w` is warp `w`.
+    pub warps: u32,
     /// The lowest warp that does it.
     pub first_warp: u32,
     /// How often it happens in a block, as far as loops are counted.

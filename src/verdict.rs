@@ -5,6 +5,10 @@
 //! phase that matters to the banks; a factor between lanes that is given at run time is tried in
 //! every residue, and the answer is a table over it.
 
+mod merge;
+
+pub use merge::Merges;
+
 use crate::banks::{self, AtomicKind, Contention, Cost, Family, Request, Target, Witness};
 use crate::source::Span;
 use crate::trace::{Access, Atomic, Pattern, Trace};
@@ -152,9 +156,10 @@ pub struct StrideTable {
     pub by_residue: Vec<(u32, u32)>,
 }
 
-/// Judges a site on a target.
+/// Judges one access of a trace, by its number, on a target.
 #[must_use]
-pub fn judge(trace: &Trace, access: &Access, target: &Target) -> Judgement {
+pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Judgement {
+    let access = &trace.accesses[number];
     let unknown = |reason: String| Judgement {
         status: Status::Unknown,
         totals: None,
@@ -172,10 +177,18 @@ pub fn judge(trace: &Trace, access: &Access, target: &Target) -> Judgement {
     let mut totals = Totals::default();
     let mut assumptions = Vec::new();
     let mut table: Option<StrideTable> = None;
-    for pattern in &access.patterns {
+    for (at, pattern) in access.patterns.iter().enumerate() {
         match try_pattern(trace, access, pattern, target) {
-            Tried::Cost(costs, note) => {
+            Tried::Cost(mut costs, note) => {
                 assumptions.extend(note);
+                if let Some(joined) = as_joined(access, pattern, &costs, merges.get(number, at), target) {
+                    costs = vec![joined];
+                    let text =
+                        "the compiler joins neighbouring accesses of a thread into a wider one".to_string();
+                    if !assumptions.contains(&text) {
+                        assumptions.push(text);
+                    }
+                }
                 for cost in costs {
                     totals.add(&cost, pattern);
                 }
@@ -389,6 +402,29 @@ fn phases(
         }
     }
     found.ok_or_else(|| Tried::Unknown("nothing was accessed".to_string()))
+}
+
+/// The cost as a part of a wider request, where the part alone would conflict.
+fn as_joined(
+    access: &Access,
+    pattern: &Pattern,
+    alone: &[Cost],
+    wide: Option<&merge::Wide>,
+    target: &Target,
+) -> Option<Cost> {
+    let wide = wide?;
+    if !alone.iter().any(|cost| cost.wavefronts > cost.ideal) {
+        return None;
+    }
+    let request = Request {
+        access: bank_access(access),
+        bytes: wide.bytes,
+        active: pattern.active,
+        offsets: &wide.offsets,
+        align: 0,
+        base: 0,
+    };
+    banks::cost(&request, target)
 }
 
 fn bank_access(access: &Access) -> banks::Access {

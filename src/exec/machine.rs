@@ -64,6 +64,8 @@ pub struct Machine<'p> {
     pub watched: Vec<Vec<(usize, LocalId)>>,
     /// The longest loop that is run for real.
     pub longest: u64,
+    /// Block barriers passed so far.
+    pub epoch: u32,
     /// Writes to variables so far.
     pub writes: u64,
     /// Where threads left a function or loop under a condition, innermost last.
@@ -185,6 +187,7 @@ impl<'p> Machine<'p> {
             pads: Vec::new(),
             watched: Vec::new(),
             longest: LOOP_LENGTHS[0],
+            epoch: 0,
             writes: 0,
             departures: Vec::new(),
             shared: FxHashMap::default(),

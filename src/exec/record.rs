@@ -185,6 +185,7 @@ impl Machine<'_> {
             matrices: self.matrices,
             array,
             calls: self.calls.clone(),
+            occurrences: 0,
             patterns: Vec::new(),
             unknown: None,
             doubt: None,
@@ -211,6 +212,7 @@ impl Machine<'_> {
             }
         }
         let active = self.state.active;
+        self.trace.accesses[site].occurrences += 1;
         for warp in 0..shape.threads().div_ceil(32) {
             let mask = active.warp(warp);
             if mask == 0 {
@@ -252,11 +254,12 @@ impl Machine<'_> {
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit % WINDOW as u64 == 0 { 0 } else { gcd(unit, WINDOW as u64) };
         let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
-        let weight = self.weight;
+        let (weight, epoch) = (self.weight, self.epoch);
         let access = &mut self.trace.accesses[site];
         if let Some(&at) = self.index.patterns.get(&key) {
             let count = &mut access.patterns[at].count;
             *count = count.saturating_add(weight);
+            access.patterns[at].warps |= 1 << (warp % 32);
             return;
         }
         if access.patterns.len() >= 4096 {
@@ -268,7 +271,17 @@ impl Machine<'_> {
             return;
         }
         self.index.patterns.insert(key, access.patterns.len());
-        access.patterns.push(Pattern { offsets, active, varying, unit, first_warp: warp, count: weight });
+        access.patterns.push(Pattern {
+            offsets,
+            active,
+            varying,
+            unit,
+            epoch,
+            occurrence: access.occurrences,
+            warps: 1 << (warp % 32),
+            first_warp: warp,
+            count: weight,
+        });
     }
 
     fn symbol_number(&mut self, id: SymbolId) -> u32 {
@@ -287,6 +300,7 @@ impl Machine<'_> {
 
     /// Records a block barrier reached by the active threads.
     pub fn barrier(&mut self, name: &str, span: Span, count: Option<i64>) {
+        self.epoch += 1;
         if !self.recording {
             return;
         }
