@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn integers_have_the_type_that_holds_them() {
-        assert_eq!(number("0x1'0fFull"), ExprKind::Int(0x10fff, Scalar::U64));
+        assert_eq!(number("0x1'0fFull"), ExprKind::Int(0x10ff, Scalar::U64));
         assert_eq!(number("2147483648"), ExprKind::Int(2_147_483_648, Scalar::I64));
         assert_eq!(number("0xffffffff"), ExprKind::Int(0xffff_ffff, Scalar::U32));
         assert_eq!(number("010"), ExprKind::Int(8, Scalar::I32));

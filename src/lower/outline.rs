@@ -12,6 +12,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use tree_sitter::Node;
 
+/// How many levels are told apart. What is deeper counts as being on the last one.
+const MAX_LEVELS: usize = 200;
+
 /// Something that encloses others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level<'t> {
@@ -37,6 +40,8 @@ pub(super) struct Outline<'t> {
     pub mentions: FxHashMap<usize, Mentions>,
     /// Functions with a part that did not parse.
     pub damaged: FxHashSet<usize>,
+    /// Module-wide names of records.
+    taken: FxHashSet<Name>,
     names: RefCell<FxHashSet<Name>>,
     /// How many bytes may still be parsed again.
     budget: Cell<usize>,
@@ -55,6 +60,7 @@ impl<'t> Outline<'t> {
             local_records: FxHashMap::default(),
             mentions: FxHashMap::default(),
             damaged: FxHashSet::default(),
+            taken: FxHashSet::default(),
             names: RefCell::default(),
             budget: Cell::new(tree.expanded.text().len().saturating_mul(8).saturating_add(1 << 16)),
         };
@@ -155,7 +161,7 @@ impl<'t> Outline<'t> {
             name = format!("{}::{name}", qualifier.unwrap_or_default());
             let function = levels.iter().rev().find(|level| level.what == Found::Function);
             if let Some(function) = function {
-                if self.record_names.values().any(|other| **other == *name) {
+                if !self.taken.insert(self.name(&name)) {
                     name = format!("{name}@{}", node.start_byte());
                 }
                 let local = (self.name(simple.unwrap_or("")), self.name(&name));
@@ -163,6 +169,7 @@ impl<'t> Outline<'t> {
             }
         }
         let name = self.name(&name);
+        self.taken.insert(name.clone());
         self.record_names.insert(node.id(), name);
     }
 
@@ -214,7 +221,7 @@ pub(super) fn walk<'t>(found: &[(Found, Node<'t>)], mut visit: impl FnMut(&[Leve
                 | Found::Damage
                 | Found::Field
         );
-        if encloses && node.end_byte() > node.start_byte() {
+        if encloses && node.end_byte() > node.start_byte() && levels.len() < MAX_LEVELS {
             levels.push(Level { what, node });
         }
     }

@@ -8,6 +8,10 @@ use std::cmp::Reverse;
 use std::sync::OnceLock;
 use tree_sitter::{Node, Query, QueryCursor, StreamingIterator};
 
+/// How deep in the tree a pattern may start. An open pattern costs time at every node below it, so that
+/// without a limit deep nesting takes time with its square; what is deeper than this, `lower` has cut.
+const MAX_START_DEPTH: u32 = 1000;
+
 const SOURCE: &str = concat!(
     include_str!("../../queries/aliases.scm"),
     include_str!("../../queries/banks.scm"),
@@ -103,6 +107,7 @@ fn compiled() -> Option<&'static Compiled> {
 pub fn find(tree: &SyntaxTree) -> Vec<(Found, Node<'_>)> {
     let Some(compiled) = compiled() else { return Vec::new() };
     let mut cursor = QueryCursor::new();
+    cursor.set_max_start_depth(Some(MAX_START_DEPTH));
     let mut matches = cursor.matches(&compiled.query, tree.tree.root_node(), tree.expanded.text().as_bytes());
     let mut found = Vec::new();
     while let Some(matched) = matches.next() {
