@@ -212,6 +212,9 @@ impl Run {
     }
 }
 
+/// The largest modulus of a run-time number whose residues are all tried.
+const MOST_RESIDUES: i64 = 32;
+
 /// The kernels to analyse for a file: its own, and those of headers not given themselves that it
 /// launches.
 fn kernels(program: &Program, loaded: &Loaded, headers: &Headers) -> Vec<Arc<Function>> {
@@ -235,20 +238,33 @@ fn run_scenario(
     targets: &[Target],
     pads: &[(Span, u64)],
 ) -> KernelRun {
-    let run = |block: [u32; 3]| -> (Trace, Vec<Vec<Judgement>>) {
-        let setting = Setting { block, pads: pads.to_vec(), ..scenario.setting.clone() };
+    let run = |block: [u32; 3], residues: Vec<(String, i64, i64)>| -> (Trace, Vec<Vec<Judgement>>) {
+        let setting = Setting { block, pads: pads.to_vec(), residues, ..scenario.setting.clone() };
         let trace = run_kernel(program, kernel, &setting);
         let merges = Merges::of(&trace);
-        let judge_all =
-            |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
+        let judge_all = |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
         let judgements = targets.iter().map(judge_all).collect();
         (trace, judgements)
     };
-    let (trace, mut judgements) = run(scenario.setting.block);
+    let (mut trace, mut judgements) = run(scenario.setting.block, Vec::new());
+    // A rotation by a run-time number: every residue is tried, and the verdict has to hold for all.
+    if let [(name, modulus)] = trace.demands.as_slice()
+        && *modulus <= MOST_RESIDUES
+    {
+        let (name, modulus) = (name.clone(), *modulus);
+        let with = |residue| vec![(name.clone(), modulus, residue)];
+        (trace, judgements) = run(scenario.setting.block, with(0));
+        for residue in 1..modulus {
+            let (other, others) = run(scenario.setting.block, with(residue));
+            for (mine, theirs) in judgements.iter_mut().zip(&others) {
+                reconcile(&trace, mine, &other, theirs, &format!("it depends on `{name}` modulo {modulus}"));
+            }
+        }
+    }
     for block in &scenario.alternatives {
-        let (other, others) = run(*block);
+        let (other, others) = run(*block, Vec::new());
         for (mine, theirs) in judgements.iter_mut().zip(&others) {
-            reconcile(&trace, mine, &other, theirs);
+            reconcile(&trace, mine, &other, theirs, "it depends on the block shape, and no launch was found");
         }
     }
     let assumption = match scenario.block_from {
@@ -274,8 +290,8 @@ fn run_scenario(
     }
 }
 
-/// A verdict that another likely block shape does not share is not known.
-fn reconcile(trace: &Trace, mine: &mut [Judgement], other: &Trace, theirs: &[Judgement]) {
+/// A verdict that another run, just as likely, does not share is not known.
+fn reconcile(trace: &Trace, mine: &mut [Judgement], other: &Trace, theirs: &[Judgement], reason: &str) {
     let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
     for (access, judgement) in trace.accesses.iter().zip(mine) {
         let twin = other.accesses.iter().position(|o| {
@@ -287,7 +303,7 @@ fn reconcile(trace: &Trace, mine: &mut [Judgement], other: &Trace, theirs: &[Jud
             *judgement = Judgement {
                 status: Status::Unknown,
                 totals: None,
-                reason: Some("it depends on the block shape, and no launch was found".to_string()),
+                reason: Some(reason.to_string()),
                 assumptions: Vec::new(),
                 table: None,
                 contention: None,

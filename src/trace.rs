@@ -27,6 +27,8 @@ pub struct Trace {
     pub launches: Vec<LaunchSite>,
     /// The symbols that patterns refer to, by index.
     pub symbols: Vec<SymbolFacts>,
+    /// Run-time numbers that decide an index by what they are modulo a number: name, modulus.
+    pub demands: Vec<(String, i64)>,
     /// The functions that were entered, by the span of their name.
     pub entered: Vec<Span>,
     /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.

@@ -4,7 +4,7 @@ use super::int::Int;
 use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
 use super::machine::{Frame, LOOP_LENGTHS, Machine, Mode, Slot};
-use super::symbol::{Key, Origin};
+use super::symbol::{Key, Origin, SymbolId};
 use super::types::{Env, Ty};
 use super::value::{Reason, Unknown, Value, Variation};
 use crate::ir::program::Program;
@@ -23,6 +23,8 @@ pub struct Setting {
     pub template_args: Vec<LaunchArg>,
     /// Integer arguments, as far as known; the rest are symbols.
     pub args: Vec<Option<i64>>,
+    /// What a symbol is taken to be modulo a number: `n = 4·q + 1` is `("n", 4, 1)`.
+    pub residues: Vec<(String, i64, i64)>,
     /// Rows of shared arrays to be padded: the name in the declaration, and extra elements.
     pub pads: Vec<(Span, u64)>,
 }
@@ -35,6 +37,7 @@ pub fn run_kernel(program: &Program, function: &Arc<Function>, setting: &Setting
         let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
         machine.longest = longest;
         machine.pads.clone_from(&setting.pads);
+        machine.residues.clone_from(&setting.residues);
         machine.start(function, &setting.template_args, &setting.args);
         trace = machine.finish();
         if trace.stopped.is_none() {
@@ -108,7 +111,19 @@ impl Machine<'_> {
     fn parameter_symbol(&mut self, name: &str, low: Option<i64>, high: Option<i64>, scalar: Scalar) -> Value {
         let key = Key::Named(format!("parameter {name}"));
         let id = self.world.symbols.intern(key, |_| name.to_string(), Origin::Given, low, high);
-        Value::Int(Int::symbol(id), scalar)
+        Value::Int(self.with_residue(id), scalar)
+    }
+
+    /// The symbol, or `modulus · symbol + residue` when that is asked for.
+    pub fn with_residue(&mut self, id: SymbolId) -> Int {
+        let name = &self.world.symbols.get(id).name;
+        match self.residues.iter().find(|(wanted, _, _)| wanted == name) {
+            Some(&(_, modulus, residue)) => {
+                let scaled = self.world.scale(&Int::symbol(id), modulus);
+                self.world.add(&scaled, &Int::constant(residue))
+            }
+            None => Int::symbol(id),
+        }
     }
 
     /// The trace, with the assumptions that arithmetic made along the way.
@@ -128,6 +143,15 @@ impl Machine<'_> {
                 }
             }
         }
+        self.trace.demands = self
+            .world
+            .demands
+            .iter()
+            .map(|(id, multiple)| (self.world.symbols.get(*id), *multiple))
+            .filter(|(symbol, _)| symbol.origin != Origin::Loop && symbol.factors.len() == 1)
+            .map(|(symbol, multiple)| (symbol.name.clone(), multiple as i64))
+            .collect();
+        self.trace.demands.sort_unstable();
         // Sites of an iteration that was taken back were never reached.
         self.trace.accesses.retain(|access| {
             access.unknown.is_some() || access.patterns.iter().any(|pattern| pattern.count > 0)

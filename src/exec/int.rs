@@ -100,7 +100,7 @@ pub struct World {
     pub shape: Shape,
     /// The symbols.
     pub symbols: Symbols,
-    /// By loop symbol: the multiple it should be for an operator to be decided.
+    /// By symbol: the multiple it should be for an operator to be decided.
     pub demands: FxHashMap<SymbolId, u64>,
     /// Symbols that were taken to be non-negative.
     pub taken_nonnegative: Vec<SymbolId>,
@@ -311,12 +311,12 @@ impl World {
         (Int { base, terms }, m / step)
     }
 
-    /// Asks for the loop symbols of `a` to be such multiples that `a`'s terms are multiples of `m`.
+    /// Asks for the symbols of `a` to be such multiples that `a`'s terms are multiples of `m`.
     fn demand(&mut self, a: &Int, m: i64) {
         for (id, factor) in &a.terms {
             let multiple = m.unsigned_abs() / gcd(factor.gcd(self.shape), m.unsigned_abs()).max(1);
             for part in self.symbols.get(*id).factors.clone() {
-                if self.symbols.get(part).origin == Origin::Loop && multiple > 1 {
+                if self.symbols.get(part).origin != Origin::Choice && multiple > 1 {
                     let entry = self.demands.entry(part).or_insert(1);
                     *entry = lcm(*entry, multiple);
                 }

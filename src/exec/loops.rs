@@ -27,11 +27,11 @@ use crate::source::Span;
 use crate::trace::{Split, SplitKind};
 
 /// The most iterations unrolled in a row.
-const UNROLL: u64 = 32;
+const UNROLL: u64 = 64;
 
 /// The parts of a loop.
 #[derive(Clone, Copy)]
-struct Parts<'a> {
+pub(super) struct Parts<'a> {
     cond: Option<&'a Expr>,
     body: &'a [Stmt],
     step: Option<&'a Expr>,
@@ -90,7 +90,7 @@ impl Machine<'_> {
                     Test::Go(bits) => self.state.active = self.state.active.and(&bits),
                     Test::Open => {
                         // Not decided now; what ran for real so far stands.
-                        return self.run_symbolic(parts, iteration == 0);
+                        return self.run_symbolic(parts);
                     }
                 }
             }
@@ -101,7 +101,7 @@ impl Machine<'_> {
             if iteration >= self.iterations_left() || (parts.cond.is_none() && iteration >= 33) {
                 self.trace_rollback(trace);
                 self.state = start;
-                return self.run_symbolic(parts, true);
+                return self.run_symbolic(parts);
             }
             if self.trace.stopped.is_some() {
                 return;
@@ -145,23 +145,25 @@ impl Machine<'_> {
         if truth.decided { Test::Go(truth.can_hold) } else { Test::Open }
     }
 
-    /// Runs all iterations at once. `fresh`: whether none has run for real yet.
-    fn run_symbolic(&mut self, parts: Parts<'_>, fresh: bool) {
+    /// Runs all iterations at once.
+    fn run_symbolic(&mut self, parts: Parts<'_>) {
         let start = self.state.clone();
         let mut unroll = 1;
         let mut round = 0;
-        let (state, symbol) = loop {
+        let state = loop {
             round += 1;
             let symbol = self.world.symbols.fresh("the loop counter".into(), Origin::Loop, Some(0), None);
-            let (state, wanted) = self.probe(parts, &start, symbol, unroll);
+            let (state, wanted, changing) = self.probe(parts, &start, symbol, unroll);
             self.state = start.clone();
+            if round == 1 && wanted <= 1 && self.enumerate(parts, &start, &changing) {
+                return self.leave(start, state);
+            }
             let wanted = lcm(unroll, wanted.max(1));
             if wanted <= unroll || wanted > UNROLL || round > 4 {
-                break (state, symbol);
+                break state;
             }
             unroll = wanted;
         };
-        let _ = symbol;
         self.state = state.clone();
         let departures = self.departures.len();
         for _ in 0..unroll {
@@ -171,11 +173,11 @@ impl Machine<'_> {
             self.run_once(parts);
         }
         self.departures.truncate(departures);
-        self.leave(parts, start, state, fresh);
+        self.leave(start, state);
     }
 
     /// One iteration whose condition may be undecided.
-    fn run_once(&mut self, parts: Parts<'_>) {
+    pub(super) fn run_once(&mut self, parts: Parts<'_>) {
         let Some(cond) = parts.cond.filter(|_| !parts.body_first) else {
             return self.iterate(parts);
         };
@@ -216,7 +218,7 @@ impl Machine<'_> {
 
     /// Finds the state at the start of iteration `k` (of `unroll` iterations each), and the factor
     /// by which the loop should be unrolled for operators to be decided.
-    fn probe(&mut self, parts: Parts<'_>, start: &State, symbol: SymbolId, unroll: u64) -> (State, u64) {
+    fn probe(&mut self, parts: Parts<'_>, start: &State, symbol: SymbolId, unroll: u64) -> (State, u64, Vec<(usize, LocalId)>) {
         let was_recording = std::mem::replace(&mut self.recording, false);
         let departures = self.departures.len();
         self.world.demands.remove(&symbol);
@@ -279,7 +281,16 @@ impl Machine<'_> {
         if cycles && demanded <= 1 {
             wanted = lcm(wanted, self.cycle(parts, start, &plan));
         }
-        (entry, wanted)
+        // Variables of known value at the start that are not affine in the iteration number.
+        let changing = plan
+            .iter()
+            .filter(|(frame, local, change)| {
+                let start = slot_value(start, *frame, *local);
+                matches!((change, start), (Change::Lost(Variation::Uniform), Value::Int(int, _)) if int.as_constant().is_some())
+            })
+            .map(|(frame, local, _)| (*frame, *local))
+            .collect();
+        (entry, wanted, changing)
     }
 
     /// After how many iterations the variables that are not affine come back to their start, if
@@ -389,7 +400,7 @@ impl Machine<'_> {
     }
 
     /// The state after a loop that was run for all iterations at once.
-    fn leave(&mut self, parts: Parts<'_>, start: State, entry: State, fresh: bool) {
+    fn leave(&mut self, start: State, entry: State) {
         let returned_here = self.state.frames.last().map_or(Bits::NONE, |f| f.returned);
         let exited_here = self.state.exited;
         let mut after = entry;
@@ -415,7 +426,6 @@ impl Machine<'_> {
             }
         }
         self.state = after;
-        let _ = (parts, fresh);
         if let Some(frame) = self.state.frames.last_mut() {
             // A return in the body under a decided condition takes its threads out for good.
             frame.returned = frame.returned.or(&returned_here);
@@ -423,7 +433,7 @@ impl Machine<'_> {
         self.state.exited = self.state.exited.or(&exited_here);
     }
 
-    fn trace_mark(&self) -> TraceMark {
+    pub(super) fn trace_mark(&self) -> TraceMark {
         TraceMark {
             accesses: self.trace.accesses.len(),
             patterns: self
@@ -437,7 +447,7 @@ impl Machine<'_> {
     }
 
     /// Takes back what was recorded since the mark: counts return, new patterns stay with count 0.
-    fn trace_rollback(&mut self, mark: TraceMark) {
+    pub(super) fn trace_rollback(&mut self, mark: TraceMark) {
         for (at, access) in self.trace.accesses.iter_mut().enumerate() {
             for (number, pattern) in access.patterns.iter_mut().enumerate() {
                 let before = mark.patterns.get(at).and_then(|counts| counts.get(number));
@@ -458,7 +468,7 @@ enum Change {
     Lost(Variation),
 }
 
-struct TraceMark {
+pub(super) struct TraceMark {
     accesses: usize,
     patterns: Vec<Vec<u64>>,
     barriers: usize,

@@ -60,10 +60,14 @@ pub struct Machine<'p> {
     pub mode: Mode,
     /// Rows of shared arrays to be padded: name span of the declaration, extra elements.
     pub pads: Vec<(Span, u64)>,
+    /// What symbols are taken to be modulo a number.
+    pub residues: Vec<(String, i64, i64)>,
     /// Slots that were assigned since a loop began to watch, innermost loop last.
     pub watched: Vec<Vec<(usize, LocalId)>>,
     /// The longest loop that is run for real.
     pub longest: u64,
+    /// Whether an access has left its shared array since a loop began to watch for it.
+    pub out_of_bounds: bool,
     /// Block barriers passed so far.
     pub epoch: u32,
     /// Writes to variables so far.
@@ -185,8 +189,10 @@ impl<'p> Machine<'p> {
             next_split: 0,
             mode,
             pads: Vec::new(),
+            residues: Vec::new(),
             watched: Vec::new(),
             longest: LOOP_LENGTHS[0],
+            out_of_bounds: false,
             epoch: 0,
             writes: 0,
             departures: Vec::new(),

@@ -122,6 +122,7 @@ impl Machine<'_> {
     ) {
         let Target::Memory(object, offset) = &pointer.target else { return };
         let Some(array) = self.objects[object.0 as usize].array else { return };
+        self.note_bounds(array, offset);
         if !self.recording {
             return;
         }
@@ -193,6 +194,16 @@ impl Machine<'_> {
         });
         self.index.sites.insert(key, site);
         site
+    }
+
+    /// Notes an offset that is known to lie outside its array.
+    fn note_bounds(&mut self, array: usize, offset: &Offset) {
+        let (Offset::Known(offset), Some(size)) = (offset, self.trace.arrays[array].bytes()) else { return };
+        if !self.out_of_bounds && offset.terms.is_empty() {
+            let values = offset.base.spread(self.shape());
+            let outside = |t: usize| values[t] < 0 || values[t] as u64 >= size;
+            self.out_of_bounds = self.state.active.threads().any(outside);
+        }
     }
 
     /// The warps' requests for one offset: known lanes, lane-dependent factors, and what is only
