@@ -68,7 +68,13 @@ pub fn scenarios(
             continue;
         };
         let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
-        let setting = Setting { block, template_args, args: launch.args.clone(), pads: Vec::new(), residues: Vec::new() };
+        let setting = Setting {
+            block,
+            template_args,
+            args: launch.args.clone(),
+            pads: Vec::new(),
+            residues: Vec::new(),
+        };
         add(Scenario { setting, block_from, launch: Some(launch.span), alternatives: Vec::new() });
     }
     if !found.is_empty() {
@@ -82,7 +88,13 @@ pub fn scenarios(
         .take(MOST)
         .map(|template_args| match fixed {
             Some((block, block_from)) => Scenario {
-                setting: Setting { block, template_args, args: Vec::new(), pads: Vec::new(), residues: Vec::new() },
+                setting: Setting {
+                    block,
+                    template_args,
+                    args: Vec::new(),
+                    pads: Vec::new(),
+                    residues: Vec::new(),
+                },
                 block_from,
                 launch: None,
                 alternatives: Vec::new(),
@@ -94,8 +106,13 @@ pub fn scenarios(
 
 /// The shape when no launch tells it.
 fn without_launch(program: &Program, kernel: &Arc<Function>, template_args: Vec<LaunchArg>) -> Scenario {
-    let setting =
-        |block| Setting { block, template_args: template_args.clone(), args: Vec::new(), pads: Vec::new(), residues: Vec::new() };
+    let setting = |block| Setting {
+        block,
+        template_args: template_args.clone(),
+        args: Vec::new(),
+        pads: Vec::new(),
+        residues: Vec::new(),
+    };
     let bound = kernel
         .launch_bounds
         .first()

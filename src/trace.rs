@@ -48,6 +48,8 @@ pub struct SymbolFacts {
     /// Whether it is given at run time (and so a table over it is of use), rather than a loop
     /// counter or the side of a condition.
     pub given: bool,
+    /// Whether it is a loop's iteration number, which takes its values in turn.
+    pub counter: bool,
     /// Least and greatest value, if known.
     pub range: (Option<i64>, Option<i64>),
 }
@@ -116,6 +118,8 @@ pub struct Access {
     pub occurrences: u32,
     /// The distinct warp requests.
     pub patterns: Vec<Pattern>,
+    /// Whether a lane that is surely active was seen to leave the array.
+    pub outside: bool,
     /// Why some request of it is not known, if one is not.
     pub unknown: Option<Unknown>,
     /// Why its active lanes are only an upper bound, if they are.

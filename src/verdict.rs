@@ -171,6 +171,11 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     if let Some(why) = &access.unknown {
         return unknown(why.detail.to_string());
     }
+    if access.outside {
+        return unknown(
+            "as far as it is followed, it leaves the array: something about it is not seen".to_string(),
+        );
+    }
     if let Some(stopped) = &trace.stopped {
         return unknown(stopped.detail.to_string());
     }
@@ -298,7 +303,7 @@ fn try_pattern(trace: &Trace, access: &Access, pattern: &Pattern, target: &Targe
 /// The cost differs with the values of symbols.
 fn differing(trace: &Trace, axes: &[Axis], results: &[(Vec<usize>, Cost)]) -> Tried {
     let name = |axis: &Axis| trace.symbols[axis.symbol as usize].name.clone();
-    if axes.iter().all(|axis| !trace.symbols[axis.symbol as usize].given && axis.periodic) {
+    if axes.iter().all(|axis| trace.symbols[axis.symbol as usize].counter && axis.periodic) {
         // A loop counter takes its values in turn.
         let note = "the loop runs through a whole period of the banks".to_string();
         return Tried::Cost(results.iter().map(|(_, cost)| *cost).collect(), Some(note));

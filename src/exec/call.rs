@@ -212,7 +212,7 @@ impl Machine<'_> {
     }
 
     fn run_frame(&mut self, frame: Frame, body: &[crate::ir::Stmt]) -> Value {
-        let active = self.state.active;
+        let (active, doubt) = (self.state.active, self.state.doubt.clone());
         let departures = self.departures.len();
         let loops = std::mem::take(&mut self.state.loops);
         self.state.frames.push(frame);
@@ -222,7 +222,9 @@ impl Machine<'_> {
         let frame = self.state.frames.pop();
         self.state.loops = loops;
         self.departures.truncate(departures);
+        // Whoever called comes back, whichever way through the function.
         self.state.active = active.minus(&self.state.exited);
+        self.state.doubt = doubt;
         frame.map_or(Value::Undefined, |frame| frame.result)
     }
 

@@ -192,7 +192,9 @@ impl Machine<'_> {
     fn interior(&self, difference: &Int, relation: Relation, leaves: bool) -> Option<bool> {
         let shape = self.shape();
         let strongest = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).origin).max()?;
-        if strongest == Origin::Choice {
+        // A bound that changes from iteration to iteration cuts the block at another place each time.
+        let changes = |id| self.world.symbols.get(id).origin == Origin::LoopValue;
+        if strongest == Origin::Choice || difference.terms.iter().any(|(id, _)| changes(*id)) {
             return None;
         }
         if strongest < Origin::Given {

@@ -61,6 +61,7 @@ impl Machine<'_> {
         let entry = self.state.active;
         let frames = self.state.frames.len();
         let departures = self.departures.len();
+        let (doubt, returns) = (self.state.doubt.clone(), self.returns);
         self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
         self.run_real(parts);
         self.state.loops.pop();
@@ -68,6 +69,10 @@ impl Machine<'_> {
         // Whoever entered and did not return comes out.
         let returned = self.state.frames.get(frames - 1).map_or(Bits::NONE, |f| f.returned);
         self.state.active = entry.minus(&returned).minus(&self.state.exited);
+        // `break` and `continue` end with the loop; only a `return` leaves its threads in doubt.
+        if self.returns == returns {
+            self.state.doubt = doubt;
+        }
     }
 
     fn iterations_left(&self) -> u64 {
@@ -218,7 +223,13 @@ impl Machine<'_> {
 
     /// Finds the state at the start of iteration `k` (of `unroll` iterations each), and the factor
     /// by which the loop should be unrolled for operators to be decided.
-    fn probe(&mut self, parts: Parts<'_>, start: &State, symbol: SymbolId, unroll: u64) -> (State, u64, Vec<(usize, LocalId)>) {
+    fn probe(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        symbol: SymbolId,
+        unroll: u64,
+    ) -> (State, u64, Vec<(usize, LocalId)>) {
         let was_recording = std::mem::replace(&mut self.recording, false);
         let departures = self.departures.len();
         self.world.demands.remove(&symbol);
@@ -281,13 +292,19 @@ impl Machine<'_> {
         if cycles && demanded <= 1 {
             wanted = lcm(wanted, self.cycle(parts, start, &plan));
         }
-        // Variables of known value at the start that are not affine in the iteration number.
+        // Variables of known value at the start that are not affine in the iteration number; none when
+        // another one goes along whose values are not known.
+        let in_the_dark = plan.iter().any(|(frame, local, change)| {
+            let start = slot_value(start, *frame, *local);
+            matches!((change, start), (Change::Lost(_), Value::Int(int, _)) if int.as_constant().is_none())
+        });
         let changing = plan
             .iter()
             .filter(|(frame, local, change)| {
                 let start = slot_value(start, *frame, *local);
                 matches!((change, start), (Change::Lost(Variation::Uniform), Value::Int(int, _)) if int.as_constant().is_some())
             })
+            .filter(|_| !in_the_dark)
             .map(|(frame, local, _)| (*frame, *local))
             .collect();
         (entry, wanted, changing)
@@ -374,7 +391,10 @@ impl Machine<'_> {
                 (Value::Int(_, scalar), Change::Lost(Variation::Uniform)) => {
                     let low = super::resolve::low_of(*scalar);
                     let name = "a variable of a loop".to_string();
-                    Value::Int(Int::symbol(self.world.symbols.fresh(name, Origin::Loop, low, None)), *scalar)
+                    Value::Int(
+                        Int::symbol(self.world.symbols.fresh(name, Origin::LoopValue, low, None)),
+                        *scalar,
+                    )
                 }
                 (value, Change::Lost(variation)) => lost_value(value, *variation, &self.objects),
             };

@@ -70,6 +70,8 @@ pub struct Machine<'p> {
     pub out_of_bounds: bool,
     /// Block barriers passed so far.
     pub epoch: u32,
+    /// `return`s run so far.
+    pub returns: u64,
     /// Writes to variables so far.
     pub writes: u64,
     /// Where threads left a function or loop under a condition, innermost last.
@@ -194,6 +196,7 @@ impl<'p> Machine<'p> {
             longest: LOOP_LENGTHS[0],
             out_of_bounds: false,
             epoch: 0,
+            returns: 0,
             writes: 0,
             departures: Vec::new(),
             shared: FxHashMap::default(),

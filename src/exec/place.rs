@@ -34,6 +34,7 @@ impl Machine<'_> {
                     Value::Pointer(pointer) => {
                         if let Some(length) = declared {
                             self.note_extent(&index, length);
+                            self.note_row_end(&pointer, &index, length);
                         }
                         Ok(self.advance(&pointer, &index, 1, expr.span))
                     }
@@ -119,6 +120,28 @@ impl Machine<'_> {
                 (self.evaluate(base), None)
             }
             Err(why) => (Value::Opaque(Variation::Maybe, why), None),
+        }
+    }
+
+    /// A subscript that may run past the end of its row rests on the distance between rows.
+    fn note_row_end(&mut self, pointer: &Pointer, index: &Value, length: u64) {
+        if matches!(pointer.pointee, Ty::Array(..)) {
+            return;
+        }
+        let inside = match index {
+            Value::Int(int, _) => {
+                let (low, high) = self.world.bounds(int);
+                let in_all = low.is_some_and(|v| v >= 0) && high.is_some_and(|v| (v as u64) < length);
+                in_all
+                    || int.as_known().is_some_and(|known| {
+                        let values = known.spread(self.shape());
+                        self.state.active.threads().all(|t| values[t] >= 0 && (values[t] as u64) < length)
+                    })
+            }
+            _ => false,
+        };
+        if !inside {
+            self.note_flattened(pointer);
         }
     }
 

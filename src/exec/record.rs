@@ -122,7 +122,8 @@ impl Machine<'_> {
     ) {
         let Target::Memory(object, offset) = &pointer.target else { return };
         let Some(array) = self.objects[object.0 as usize].array else { return };
-        self.note_bounds(array, offset);
+        let outside = self.is_outside(array, offset);
+        self.out_of_bounds |= outside;
         if !self.recording {
             return;
         }
@@ -132,6 +133,7 @@ impl Machine<'_> {
         let doubt = self.state.doubt.clone();
         let assumptions = self.state.assumptions.clone();
         let access = &mut self.trace.accesses[site];
+        access.outside |= outside;
         if access.doubt.is_none() {
             access.doubt = doubt;
         }
@@ -188,6 +190,7 @@ impl Machine<'_> {
             calls: self.calls.clone(),
             occurrences: 0,
             patterns: Vec::new(),
+            outside: false,
             unknown: None,
             doubt: None,
             assumptions: Vec::new(),
@@ -196,14 +199,20 @@ impl Machine<'_> {
         site
     }
 
-    /// Notes an offset that is known to lie outside its array.
-    fn note_bounds(&mut self, array: usize, offset: &Offset) {
-        let (Offset::Known(offset), Some(size)) = (offset, self.trace.arrays[array].bytes()) else { return };
-        if !self.out_of_bounds && offset.terms.is_empty() {
-            let values = offset.base.spread(self.shape());
-            let outside = |t: usize| values[t] < 0 || values[t] as u64 >= size;
-            self.out_of_bounds = self.state.active.threads().any(outside);
+    /// Whether a lane that is surely active is known to lie outside the array.
+    fn is_outside(&self, array: usize, offset: &Offset) -> bool {
+        let (Offset::Known(offset), Some(size)) = (offset, self.trace.arrays[array].bytes()) else {
+            return false;
+        };
+        if self.trace.arrays[array].dynamic || !offset.terms.is_empty() || self.state.doubt.is_some() {
+            return false;
         }
+        let (low, high) = offset.base.bounds(self.shape());
+        if low >= 0 && (high as u64) < size {
+            return false;
+        }
+        let values = offset.base.spread(self.shape());
+        self.state.active.threads().any(|t| values[t] < 0 || values[t] as u64 >= size)
     }
 
     /// The warps' requests for one offset: known lanes, lane-dependent factors, and what is only
@@ -303,6 +312,7 @@ impl Machine<'_> {
             self.trace.symbols.push(SymbolFacts {
                 name: symbol.name.clone(),
                 given: symbol.origin == Origin::Given,
+                counter: symbol.origin == Origin::Loop,
                 range: (symbol.low, symbol.high),
             });
         }

@@ -411,6 +411,7 @@ impl Machine<'_> {
                 frame.result = result;
             }
         }
+        self.returns += 1;
         let active = self.state.active;
         let depth = self.state.frames.len();
         // Threads that leave the kernel are not waited for.

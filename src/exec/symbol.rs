@@ -17,6 +17,8 @@ pub struct SymbolId(pub u32);
 pub enum Origin {
     /// Which side of an undecided uniform condition was taken: 0 or 1.
     Choice,
+    /// A variable that changes from iteration to iteration in a way that is not followed.
+    LoopValue,
     /// The iteration number of a loop.
     Loop,
     /// `blockIdx`

@@ -7,7 +7,7 @@
 use super::{Case, KernelRun, plural};
 use crate::diagnostic::Edit;
 use crate::source::Span;
-use crate::trace::{Array, Trace};
+use crate::trace::{Access, Array, Pattern, Trace};
 use crate::verdict::Judgement;
 
 /// The most elements tried.
@@ -153,15 +153,22 @@ fn sum<'a>(
 
 /// Whether vector accesses stay aligned and the block stays inside static shared memory.
 fn fits(case: &Case<'_>, run: &KernelRun, name: Span) -> bool {
-    let aligned =
-        run.trace.accesses.iter().filter(|a| run.trace.arrays[a.array].name_span == name).all(|access| {
-            let bytes = i64::from(access.bytes.unwrap_or(1));
-            let natural = access.align == 0 && bytes.count_ones() == 1;
-            !natural
-                || access.patterns.iter().all(|p| {
-                    (0..32).filter(|lane| p.active >> lane & 1 == 1).all(|lane| p.offsets[lane] % bytes == 0)
-                })
-        });
+    let of_array = |a: &&Access| run.trace.arrays[a.array].name_span == name;
+    let aligned = run.trace.accesses.iter().filter(of_array).all(|access| {
+        let bytes = access.bytes.unwrap_or(1);
+        // A type that is less aligned than its size is split by the compiler.
+        let natural = bytes.is_power_of_two() && (access.align == 0 || access.align >= bytes);
+        let multiple = |offset: i64| offset % i64::from(bytes) == 0;
+        let active = |p: &Pattern| (0..32).filter(|lane| p.active >> lane & 1 == 1).collect::<Vec<usize>>();
+        !natural
+            || access.patterns.iter().all(|p| {
+                p.unit % u64::from(bytes) == 0
+                    && active(p).into_iter().all(|lane| {
+                        multiple(p.offsets[lane])
+                            && p.varying.iter().all(|(_, factors)| multiple(factors[lane]))
+                    })
+            })
+    });
     let total: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
     let limit = case.targets.iter().map(|target| u64::from(target.static_shared_limit())).min().unwrap_or(0);
     aligned && total <= limit
