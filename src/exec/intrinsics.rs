@@ -118,7 +118,10 @@ impl Machine<'_> {
             "load_matrix_sync" | "store_matrix_sync" if args.len() >= 3 => {
                 Some(self.wmma(name.starts_with("load"), args, span))
             }
-            "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" | "cudaLaunchKernelEx" => {
+            "cudaLaunchKernel"
+            | "cudaLaunchCooperativeKernel"
+            | "cudaLaunchKernelEx"
+            | "cudaLaunchKernelExC" => {
                 self.launch_call(name, args, span);
                 Some(Value::int(0))
             }

@@ -5,7 +5,7 @@
 
 use super::condition::Truth;
 use super::lanes::Bits;
-use super::machine::{LoopMask, Machine, Slot, State};
+use super::machine::{LoopMask, Machine, Mode, Slot, State};
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Reason, Unknown, Value};
@@ -145,6 +145,9 @@ impl Machine<'_> {
 
     /// `if`: the value of the condition decides what runs.
     pub fn branch(&mut self, value: &Value, span: Span, then: &[Stmt], otherwise: &[Stmt]) {
+        if self.mode == Mode::Host {
+            return self.host_branch(value, span, then, otherwise);
+        }
         let condition = self.condition_of(value, span);
         let truth = self.truth(&condition, only_leaves(then));
         self.fork(
