@@ -12,7 +12,7 @@ use super::int::Int;
 use super::machine::{Frame, Machine, Mode, Slot, State};
 use super::resolve::NOWHERE;
 use super::stmt::Join;
-use super::symbol::{Origin, SymbolId};
+use super::symbol::{Key, Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Condition, Place, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::visit::{Found, visit_stmts};
@@ -35,9 +35,8 @@ const MOST_CASES: usize = 32;
 pub struct Host {
     /// Functions that lead to a launch.
     pub launching: Rc<FxHashSet<Name>>,
-    /// Symbols that stand for one of two numbers: the choice, the number when it is 1, and when
-    /// it is 0, and how deep choices are nested in them.
-    either: FxHashMap<SymbolId, (SymbolId, Int, Int, u32)>,
+    /// Symbols that are made of other numbers.
+    made: FxHashMap<SymbolId, Made>,
     /// Conditions of the branches around, and which way they went.
     constraints: Vec<(Condition, bool)>,
     /// File-scope variables, by name: their slot in the outermost frame.
@@ -49,6 +48,29 @@ pub struct Host {
     /// Loops around that lead to no launch.
     idle_loops: u32,
 }
+
+/// A number that is made of two others.
+#[derive(Clone, Debug)]
+struct Made {
+    how: How,
+    x: Int,
+    y: Int,
+    /// How deep such numbers are nested in it.
+    depth: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// `x` when the choice is 1, `y` when it is 0.
+    Either(SymbolId),
+    /// By an operator that is not linear.
+    Operation(BinaryOp),
+    Min,
+    Max,
+}
+
+/// Which way choices went.
+type Way = [(SymbolId, bool)];
 
 impl Machine<'_> {
     /// A frame outside of all others that holds the file-scope variables.
@@ -103,7 +125,7 @@ impl Machine<'_> {
         if truth.decided {
             return self.run(if truth.can_hold.is_empty() { otherwise } else { then });
         }
-        let decided = self.follows(&condition, &mut Vec::new());
+        let decided = self.follows(&condition, &[]);
         if let Some(holds) = decided {
             return self.run(if holds { then } else { otherwise });
         }
@@ -125,50 +147,56 @@ impl Machine<'_> {
         self.join(held, Join::Uniform(choice, why));
     }
 
-    /// What one of two branches gave. A number wins over a value that is not known: it is what
-    /// the program falls back to.
+    /// What one of two branches gave.
     pub fn host_choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Option<Value> {
         if self.mode != Mode::Host {
             return None;
         }
         Some(match (a, b) {
-            (Value::Int(x, scalar), Value::Int(y, _)) => Value::Int(self.either(choice, x, y), *scalar),
+            (Value::Int(x, scalar), Value::Int(y, _)) => {
+                Value::Int(self.make(How::Either(choice), x, y), *scalar)
+            }
+            (Value::Int(known, scalar), Value::Opaque(..))
+            | (Value::Opaque(..), Value::Int(known, scalar)) => {
+                let other = self.world.symbols.fresh("a number".into(), Origin::Given, None, None);
+                Value::Int(self.make(How::Either(choice), known, &Int::symbol(other)), *scalar)
+            }
+            // What the program falls back to.
             (Value::Opaque(..), known) | (known, Value::Opaque(..)) => known.clone(),
             (Value::Function(f), Value::Function(g)) => self.kernel_choice(f, g),
-            (Value::Int(int, _), function @ (Value::Function(_) | Value::Pointer(_)))
-            | (function @ (Value::Function(_) | Value::Pointer(_)), Value::Int(int, _))
-                if int.as_constant() == Some(0) =>
-            {
-                function.clone()
+            (Value::Function(f), Value::Int(..)) | (Value::Int(..), Value::Function(f)) => {
+                Value::Function(Rc::clone(f))
             }
             _ => return None,
         })
     }
 
-    /// `x` when `choice` is 1, else `y`.
-    fn either(&mut self, choice: SymbolId, x: &Int, y: &Int) -> Int {
-        let (known_x, known_y) = (self.is_choice(x), self.is_choice(y));
-        match (known_x, known_y) {
-            _ if x == y => return x.clone(),
-            (Some(_), None) => return x.clone(),
-            (None, Some(_)) => return y.clone(),
-            _ => {}
+    /// A symbol for a number that is made of two others.
+    fn make(&mut self, how: How, x: &Int, y: &Int) -> Int {
+        if matches!(how, How::Either(_)) && x == y {
+            return x.clone();
         }
-        let depth = 1 + known_x.unwrap_or(0).max(known_y.unwrap_or(0));
-        if depth > DEEPEST || known_x.is_none() {
-            return Int::symbol(self.world.symbols.fresh("a number".into(), Origin::Given, None, None));
+        let deepest =
+            |int: &Int| int.terms.iter().filter_map(|(id, _)| self.host.made.get(id)).map(|m| m.depth).max();
+        let depth = 1 + deepest(x).max(deepest(y)).unwrap_or(0);
+        let name = "a number made of others".to_string();
+        let word = match how {
+            How::Either(_) => None,
+            How::Operation(op) => Some(crate::ir::print::operator(op)),
+            How::Min => Some("min"),
+            How::Max => Some("max"),
+        };
+        let id = match (word, plain(x), plain(y)) {
+            (Some(word), Some(x), Some(y)) => {
+                let key = Key::Operation(word, x, y);
+                self.world.symbols.intern(key, |_| name, Origin::Given, None, None)
+            }
+            _ => self.world.symbols.fresh(name, Origin::Given, None, None),
+        };
+        if depth <= DEEPEST {
+            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth });
         }
-        let (low, high) = (self.world.bounds(x), self.world.bounds(y));
-        let low_of = low.0.zip(high.0).map(|(a, b)| a.min(b));
-        let high_of = low.1.zip(high.1).map(|(a, b)| a.max(b));
-        let id = self.world.symbols.fresh("one of two numbers".into(), Origin::Given, low_of, high_of);
-        self.host.either.insert(id, (choice, x.clone(), y.clone(), depth));
         Int::symbol(id)
-    }
-
-    /// For a number made of constants and choices alone, how deep its choices are nested.
-    fn is_choice(&self, int: &Int) -> Option<u32> {
-        int.terms.iter().try_fold(0, |depth, (id, _)| Some(depth.max(self.host.either.get(id)?.3)))
     }
 
     fn kernel_choice(&mut self, f: &Path, g: &Path) -> Value {
@@ -188,48 +216,71 @@ impl Machine<'_> {
         self.host.kernels.get(&path.name).cloned().unwrap_or_else(|| vec![path.clone()])
     }
 
-    /// An operator that is not linear, applied to each of the numbers that its operands may be.
+    /// An operator that is not linear, to be done when its operands are known.
     pub fn host_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Value> {
-        if self.mode != Mode::Host || matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+        let known = usize::from(x.as_constant().is_some()) + usize::from(y.as_constant().is_some());
+        let linear = matches!(op, BinaryOp::Add | BinaryOp::Sub) || (op == BinaryOp::Mul && known == 1);
+        if self.mode != Mode::Host || linear || known == 2 {
             return None;
         }
-        let id =
-            x.terms.iter().chain(&y.terms).map(|(id, _)| *id).find(|id| self.host.either.contains_key(id))?;
-        let choice = self.host.either.get(&id)?.0;
-        let mut results = Vec::new();
-        for side in [true, false] {
-            let way = [(choice, side)];
-            let (x, y) = (self.along(x, &way), self.along(y, &way));
-            match self.integer_operation(op, &x, &y, scalar, NOWHERE) {
-                Value::Int(int, _) => results.push(int),
-                _ => return None,
-            }
+        Some(Value::Int(self.make(How::Operation(op), x, y), scalar))
+    }
+
+    /// `min` and `max` of host code.
+    pub fn host_extremum(&mut self, x: &Int, y: &Int, max: bool) -> Option<Int> {
+        if self.mode != Mode::Host || (x.as_constant().is_some() && y.as_constant().is_some()) {
+            return None;
         }
-        match results.as_slice() {
-            [a, b] => Some(Value::Int(self.either(choice, &a.clone(), &b.clone()), scalar)),
+        Some(self.make(if max { How::Max } else { How::Min }, x, y))
+    }
+
+    /// The number, when the choices went as `way` says. `facts`: whether what the conditions
+    /// around say of symbols is used.
+    fn settled(&self, int: &Int, way: &Way, facts: bool) -> Option<i64> {
+        let mut sum = int.base.as_constant()?;
+        for (id, factor) in &int.terms {
+            let value = self.settled_symbol(*id, way, facts)?;
+            sum = sum.wrapping_add(factor.as_constant()?.wrapping_mul(value));
+        }
+        Some(sum)
+    }
+
+    fn settled_symbol(&self, id: SymbolId, way: &Way, facts: bool) -> Option<i64> {
+        if facts && let Some((_, value)) = self.state.facts.iter().rev().find(|(symbol, _)| *symbol == id) {
+            return Some(*value);
+        }
+        let Made { how, x, y, .. } = self.host.made.get(&id)?;
+        if let How::Either(choice) = how {
+            let (_, side) = way.iter().find(|(made, _)| made == choice)?;
+            return self.settled(if *side { x } else { y }, way, facts);
+        }
+        match (how, self.settled(x, way, facts), self.settled(y, way, facts)) {
+            (How::Operation(op), Some(x), Some(y)) => operate(*op, x, y),
+            (How::Min, Some(x), Some(y)) => Some(x.min(y)),
+            (How::Max, Some(x), Some(y)) => Some(x.max(y)),
+            // A limit is there because it is usually reached.
+            (How::Min, Some(limit), None) if self.open_choice(y, way).is_none() => Some(limit),
+            (How::Min, None, Some(limit)) if self.open_choice(x, way).is_none() => Some(limit),
             _ => None,
         }
     }
 
-    /// `int` with the choices made as `way` says, as far as it does.
-    fn along(&self, int: &Int, way: &[(SymbolId, bool)]) -> Int {
-        let int = self.substitute(int);
-        if !int.terms.iter().any(|(id, _)| self.host.either.contains_key(id)) {
-            return int;
-        }
-        let mut result = Int::known(int.base.clone());
-        for (id, factor) in &int.terms {
-            let made = self.host.either.get(id).and_then(|(choice, x, y, _)| {
-                let (_, side) = way.iter().find(|(made, _)| made == choice)?;
-                Some(self.along(if *side { x } else { y }, way))
-            });
-            let part = match (made, factor.as_constant()) {
-                (Some(number), Some(factor)) => self.world.scale(&number, factor),
-                _ => Int { base: super::lanes::Lanes::constant(0), terms: vec![(*id, factor.clone())] },
-            };
-            result = self.world.add(&result, &part);
-        }
-        result
+    /// A choice on which the number depends and that `way` does not make.
+    fn open_choice(&self, int: &Int, way: &Way) -> Option<SymbolId> {
+        int.terms.iter().find_map(|(id, _)| {
+            if self.state.facts.iter().any(|(symbol, _)| symbol == id) {
+                return None;
+            }
+            let Made { how, x, y, .. } = self.host.made.get(id)?;
+            match how {
+                How::Either(choice) => match way.iter().find(|(made, _)| made == choice) {
+                    None => Some(*choice),
+                    Some((_, true)) => self.open_choice(x, way),
+                    Some((_, false)) => self.open_choice(y, way),
+                },
+                _ => self.open_choice(x, way).or_else(|| self.open_choice(y, way)),
+            }
+        })
     }
 
     /// The numbers in every way through the choices they depend on, as far as known, without
@@ -249,11 +300,9 @@ impl Machine<'_> {
         if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize {
             return;
         }
-        let now: Vec<Option<Int>> = numbers.iter().map(|n| n.as_ref().map(|n| self.along(n, way))).collect();
-        let open = now.iter().flatten().flat_map(|n| &n.terms).find_map(|(id, _)| self.host.either.get(id));
-        if let Some((choice, ..)) = open {
+        if let Some(choice) = numbers.iter().flatten().find_map(|n| self.open_choice(n, way)) {
             for side in [true, false] {
-                way.push((*choice, side));
+                way.push((choice, side));
                 self.cases_from(numbers, way, found);
                 way.pop();
             }
@@ -265,18 +314,21 @@ impl Machine<'_> {
         if self.host.constraints.iter().any(ruled_out) {
             return;
         }
-        let numbers: Vec<Option<i64>> = now.iter().map(|n| n.as_ref().and_then(Int::as_constant)).collect();
-        if !found.contains(&numbers) {
-            found.push(numbers);
+        let row: Vec<Option<i64>> =
+            numbers.iter().map(|n| n.as_ref().and_then(|n| self.settled(n, way, true))).collect();
+        if !found.contains(&row) {
+            found.push(row);
         }
     }
 
-    /// Whether a condition holds when the choices are made as `way` says, if that decides it.
-    fn follows(&self, condition: &Condition, way: &[(SymbolId, bool)]) -> Option<bool> {
+    /// Whether a condition holds when the choices went as `way` says, if that decides it.
+    fn follows(&self, condition: &Condition, way: &Way) -> Option<bool> {
         match condition {
             Condition::Known(bits) => Some(!bits.is_empty()),
             Condition::Compare { difference, relation, .. } => {
-                Some(relation.holds(self.along(difference, way).as_constant()?))
+                let difference =
+                    self.settled(difference, way, false).or_else(|| self.settled(difference, way, true));
+                Some(relation.holds(difference?))
             }
             Condition::Opaque(..) => None,
             Condition::Not(inner) => self.follows(inner, way).map(|holds| !holds),
@@ -402,4 +454,27 @@ impl Machine<'_> {
 
 fn changed() -> Unknown {
     Unknown::new(Reason::LoopCarried, NOWHERE, "a variable that a loop changes")
+}
+
+/// A number whose factors are constants, as a key.
+fn plain(int: &Int) -> Option<Vec<(u32, i64)>> {
+    let mut parts = vec![(u32::MAX, int.base.as_constant()?)];
+    for (id, factor) in &int.terms {
+        parts.push((id.0, factor.as_constant()?));
+    }
+    Some(parts)
+}
+
+fn operate(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
+    Some(match op {
+        BinaryOp::Mul => x.checked_mul(y)?,
+        BinaryOp::Div => x.checked_div(y)?,
+        BinaryOp::Rem => x.checked_rem(y)?,
+        BinaryOp::Shl => x.checked_shl(u32::try_from(y).ok()?)?,
+        BinaryOp::Shr => x.checked_shr(u32::try_from(y).ok()?)?,
+        BinaryOp::And => x & y,
+        BinaryOp::Or => x | y,
+        BinaryOp::Xor => x ^ y,
+        _ => return None,
+    })
 }

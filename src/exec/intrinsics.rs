@@ -187,6 +187,9 @@ impl Machine<'_> {
                         super::operators::scalar_of(b),
                         crate::ir::BinaryOp::Add,
                     );
+                    if let Some(int) = self.host_extremum(&x, &y, max) {
+                        return Value::Int(int, scalar);
+                    }
                     let result = self.world.extremum(&x, &y, max);
                     self.integer_result(result, &x, &y, scalar, span)
                 }
