@@ -263,7 +263,8 @@ fn run_scenario(
         let setting = Setting { block, pads: pads.to_vec(), residues, ..scenario.setting.clone() };
         let trace = run_kernel(program, kernel, &setting);
         let merges = Merges::of(&trace);
-        let judge_all = |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
+        let judge_all =
+            |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
         let judgements = targets.iter().map(judge_all).collect();
         (trace, judgements)
     };

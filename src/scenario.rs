@@ -68,7 +68,13 @@ pub fn scenarios(
         let instantiated = instantiations(program, kernel);
         let without = |template_args| match fixed {
             Some((block, block_from)) => {
-                let setting = Setting { block, template_args, args: Vec::new(), pads: Vec::new(), residues: Vec::new() };
+                let setting = Setting {
+                    block,
+                    template_args,
+                    args: Vec::new(),
+                    pads: Vec::new(),
+                    residues: Vec::new(),
+                };
                 Scenario { setting, block_from, launch: None, alternatives: Vec::new() }
             }
             None => without_launch(program, kernel, template_args, [None; 3]),
@@ -178,8 +184,13 @@ fn without_launch(
     template_args: Vec<LaunchArg>,
     partly: [Option<i64>; 3],
 ) -> Scenario {
-    let setting =
-        |block| Setting { block, template_args: template_args.clone(), args: Vec::new(), pads: Vec::new(), residues: Vec::new() };
+    let setting = |block| Setting {
+        block,
+        template_args: template_args.clone(),
+        args: Vec::new(),
+        pads: Vec::new(),
+        residues: Vec::new(),
+    };
     let bound = kernel
         .launch_bounds
         .first()

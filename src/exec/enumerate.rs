@@ -17,7 +17,12 @@ const MOST: usize = 40;
 impl Machine<'_> {
     /// Runs the iterations in which the variables `changing` take known values; false, with
     /// nothing done, when they do not.
-    pub(super) fn enumerate(&mut self, parts: Parts<'_>, start: &State, changing: &[(usize, LocalId)]) -> bool {
+    pub(super) fn enumerate(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        changing: &[(usize, LocalId)],
+    ) -> bool {
         if changing.is_empty() || !changing.iter().all(|at| constant(start, *at).is_some()) {
             return false;
         }

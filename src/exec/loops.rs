@@ -222,7 +222,13 @@ impl Machine<'_> {
 
     /// Finds the state at the start of iteration `k` (of `unroll` iterations each), and the factor
     /// by which the loop should be unrolled for operators to be decided.
-    fn probe(&mut self, parts: Parts<'_>, start: &State, symbol: SymbolId, unroll: u64) -> (State, u64, Vec<(usize, LocalId)>) {
+    fn probe(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        symbol: SymbolId,
+        unroll: u64,
+    ) -> (State, u64, Vec<(usize, LocalId)>) {
         let was_recording = std::mem::replace(&mut self.recording, false);
         let departures = self.departures.len();
         self.world.demands.remove(&symbol);
