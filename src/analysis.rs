@@ -70,6 +70,31 @@ pub struct Links {
     launches: FxHashMap<Name, Vec<LaunchSite>>,
 }
 
+impl Links {
+    /// The launches of a kernel: those that see its definition; if there are none, those that only
+    /// see a declaration of that name, of the nearest files.
+    fn of(&self, kernel: &Function, sources: &Sources) -> Vec<LaunchSite> {
+        let named = self.launches.get(&kernel.name).map_or(&[][..], Vec::as_slice);
+        let mut found: Vec<LaunchSite> = Vec::new();
+        for launch in named.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)) {
+            if !found.iter().any(|other| other.same(launch)) {
+                found.push(launch.clone());
+            }
+        }
+        if !found.is_empty() {
+            return found;
+        }
+        let home = sources.get(kernel.span.file).path.clone();
+        let shared = |launch: &LaunchSite| {
+            let path = sources.get(launch.span.file).path.clone();
+            home.components().zip(path.components()).take_while(|(a, b)| a == b).count()
+        };
+        let declared: Vec<&LaunchSite> = named.iter().filter(|l| l.definitions.is_empty()).collect();
+        let nearest = declared.iter().map(|launch| shared(launch)).max();
+        declared.into_iter().filter(|launch| Some(shared(launch)) == nearest).cloned().collect()
+    }
+}
+
 /// One run over a set of files. Shared between threads.
 pub struct Run {
     headers: Headers,
@@ -125,7 +150,7 @@ impl Run {
             }));
         }
         let program = Program::new(modules);
-        let launches = scenario::launches(&program);
+        let launches = scenario::hosts::launches(&program);
         Loaded { program, launches }
     }
 
@@ -152,12 +177,8 @@ impl Run {
         let targets: Vec<Target> = self.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
         let mut entered: Vec<Span> = Vec::new();
         for kernel in kernels(program, loaded, &self.headers) {
-            // A file's own launches tell best; those of other files are for kernels it does not launch.
-            let own: Vec<LaunchSite> =
-                loaded.launches.iter().filter(|l| l.kernel.name == kernel.name).cloned().collect();
-            let elsewhere = links.launches.get(&kernel.name).map_or(&[][..], Vec::as_slice);
-            let launches = if own.is_empty() { elsewhere } else { &own };
-            let scenarios = scenario::scenarios(program, &kernel, launches, &self.blocks);
+            let launches = links.of(&kernel, self.headers.sources());
+            let scenarios = scenario::scenarios(program, &kernel, &launches, &self.blocks);
             self.analyze_kernel(program, &kernel, &scenarios, &targets, &mut entered, &mut report);
         }
         // Device functions with shared memory of their own that no kernel here reaches.

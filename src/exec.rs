@@ -14,6 +14,7 @@ pub mod condition;
 pub mod entry;
 pub mod enumerate;
 pub mod expr;
+pub mod host;
 pub mod int;
 pub mod intrinsics;
 pub mod lanes;

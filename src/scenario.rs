@@ -5,15 +5,15 @@
 //! that is only an assumption. Of the last kinds several shapes are run, and a verdict that they
 //! do not share is not a verdict.
 
+pub mod hosts;
+
 use crate::analysis::BlockOption;
-use crate::exec::entry::{Setting, constant_in_kernel, run_host, run_kernel};
+use crate::exec::entry::{Setting, constant_in_kernel, instantiation, run_kernel};
+use crate::ir::Function;
 use crate::ir::program::Program;
-use crate::ir::visit::called_names;
-use crate::ir::{Function, FunctionKind, Name};
 use crate::source::Span;
 use crate::trace::{LaunchArg, LaunchSite, Trace};
 use crate::verdict::BlockFrom;
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The most scenarios of one kernel.
@@ -32,6 +32,18 @@ pub struct Scenario {
     pub alternatives: Vec<[u32; 3]>,
 }
 
+/// Launches of one kernel with the same block and template arguments.
+#[derive(Clone, Debug)]
+struct Group {
+    /// The block, as far as known.
+    block: [Option<i64>; 3],
+    template_args: Vec<LaunchArg>,
+    /// The arguments on which all its launches agree.
+    args: Vec<Option<i64>>,
+    /// The first of its launches.
+    span: Span,
+}
+
 /// The scenarios of a kernel.
 #[must_use]
 pub fn scenarios(
@@ -40,77 +52,144 @@ pub fn scenarios(
     launches: &[LaunchSite],
     blocks: &[BlockOption],
 ) -> Vec<Scenario> {
-    let own: Vec<&LaunchSite> = launches.iter().filter(|launch| fits(launch, kernel)).collect();
     let fixed = kernel
         .block_directive
         .map(|shape| (shape, BlockFrom::Directive))
         .or_else(|| flag(kernel, blocks).map(|shape| (shape, BlockFrom::Flag)))
         .filter(|(shape, _)| valid(*shape));
-    let mut found: Vec<Scenario> = Vec::new();
-    let mut add = |scenario: Scenario| {
-        let same = |s: &Scenario| {
-            s.setting.block == scenario.setting.block
-                && s.setting.template_args == scenario.setting.template_args
-                && s.setting.args == scenario.setting.args
-        };
-        if found.len() < MOST && !found.iter().any(same) {
-            found.push(scenario);
-        }
-    };
-    let mut seen_args: Vec<Vec<LaunchArg>> = Vec::new();
-    for launch in &own {
-        let template_args = launch.template_args.clone().unwrap_or_default();
-        let block = fixed.map(|(shape, _)| shape).or_else(|| known_shape(launch.block));
-        let Some(block) = block else {
-            if !seen_args.contains(&template_args) {
-                seen_args.push(template_args);
-            }
-            continue;
-        };
-        let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
-        let setting = Setting {
-            block,
-            template_args,
-            args: launch.args.clone(),
-            pads: Vec::new(),
-            residues: Vec::new(),
-        };
-        add(Scenario { setting, block_from, launch: Some(launch.span), alternatives: Vec::new() });
+    let mut groups: Vec<Group> = Vec::new();
+    for launch in launches.iter().filter(|launch| fits(launch, kernel)) {
+        let block = fixed.map_or(launch.block, |(shape, _)| shape.map(|d| Some(i64::from(d))));
+        add_launch(&mut groups, launch, block);
     }
-    if !found.is_empty() {
-        return found;
-    }
-    if seen_args.is_empty() {
-        seen_args.push(Vec::new());
-    }
-    seen_args
-        .into_iter()
-        .take(MOST)
-        .map(|template_args| match fixed {
-            Some((block, block_from)) => Scenario {
-                setting: Setting {
+    drop_vague(&mut groups);
+    let groups = varied(groups);
+    if groups.is_empty() {
+        let instantiated = instantiations(program, kernel);
+        let without = |template_args| match fixed {
+            Some((block, block_from)) => {
+                let setting = Setting {
                     block,
                     template_args,
                     args: Vec::new(),
                     pads: Vec::new(),
                     residues: Vec::new(),
-                },
-                block_from,
-                launch: None,
-                alternatives: Vec::new(),
-            },
-            None => without_launch(program, kernel, template_args),
-        })
-        .collect()
+                };
+                Scenario { setting, block_from, launch: None, alternatives: Vec::new() }
+            }
+            None => without_launch(program, kernel, template_args, [None; 3]),
+        };
+        return instantiated.into_iter().map(without).collect();
+    }
+    let scenario = |group: Group| match known_shape(group.block) {
+        Some(block) => {
+            let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
+            let (template_args, args) = (group.template_args, group.args);
+            let setting = Setting { block, template_args, args, pads: Vec::new(), residues: Vec::new() };
+            Scenario { setting, block_from, launch: Some(group.span), alternatives: Vec::new() }
+        }
+        None => {
+            let mut scenario = without_launch(program, kernel, group.template_args, group.block);
+            scenario.setting.args = group.args;
+            scenario
+        }
+    };
+    groups.into_iter().map(scenario).collect()
 }
 
-/// The shape when no launch tells it.
-fn without_launch(program: &Program, kernel: &Arc<Function>, template_args: Vec<LaunchArg>) -> Scenario {
+/// Adds a launch to the group of its block and template arguments.
+fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>; 3]) {
+    let mut template_args = launch.template_args.clone().unwrap_or_default();
+    while template_args.last() == Some(&LaunchArg::Unknown) {
+        template_args.pop();
+    }
+    match groups.iter_mut().find(|g| g.block == block && g.template_args == template_args) {
+        Some(group) => {
+            for (at, arg) in group.args.iter_mut().enumerate() {
+                if launch.args.get(at).copied().flatten() != *arg {
+                    *arg = None;
+                }
+            }
+        }
+        None => groups.push(Group { block, template_args, args: launch.args.clone(), span: launch.span }),
+    }
+}
+
+/// Removes the groups that say less than another: a launch of which not everything is known is
+/// taken to be like one of which it is.
+fn drop_vague(groups: &mut Vec<Group>) {
+    let all = groups.clone();
+    let covers = |more: &Group, less: &Group| {
+        let args = less
+            .template_args
+            .iter()
+            .enumerate()
+            .all(|(at, arg)| *arg == LaunchArg::Unknown || more.template_args.get(at) == Some(arg));
+        let block = less.block.iter().zip(&more.block).all(|(l, m)| l.is_none() || l == m);
+        let known = |g: &Group| {
+            let args = g.template_args.iter().filter(|arg| **arg != LaunchArg::Unknown).count();
+            (known_shape(g.block).is_some(), g.block.iter().flatten().count(), args)
+        };
+        args && block && known(more) > known(less)
+    };
+    groups.retain(|group| !all.iter().any(|other| covers(other, group)));
+}
+
+/// At most [`MOST`] groups: every block first, then all template arguments, then the rest.
+fn varied(groups: Vec<Group>) -> Vec<Group> {
+    if groups.len() <= MOST {
+        return groups;
+    }
+    let mut rank: Vec<(u8, usize)> = Vec::new();
+    for (at, group) in groups.iter().enumerate() {
+        let before = &groups[..at];
+        let new_block = before.iter().all(|g| g.block != group.block);
+        let new_args = before.iter().all(|g| g.template_args != group.template_args);
+        let class = match (new_block, new_args) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        };
+        rank.push((class, at));
+    }
+    rank.sort_unstable();
+    rank.truncate(MOST);
+    rank.sort_unstable_by_key(|(_, at)| *at);
+    rank.into_iter().filter_map(|(_, at)| groups.get(at).cloned()).collect()
+}
+
+/// The template arguments that explicit instantiations give a kernel; one empty list if there is
+/// none.
+fn instantiations(program: &Program, kernel: &Function) -> Vec<Vec<LaunchArg>> {
+    let mut lists: Vec<Vec<LaunchArg>> = Vec::new();
+    if !kernel.template_params.is_empty() {
+        let paths = program.modules.iter().flat_map(|module| &module.instantiations);
+        for args in paths.filter(|path| path.name == kernel.name).filter_map(|path| path.args.as_ref()) {
+            let list = instantiation(program, args);
+            if lists.len() < MOST && !lists.contains(&list) {
+                lists.push(list);
+            }
+        }
+    }
+    if lists.is_empty() {
+        lists.push(Vec::new());
+    }
+    lists
+}
+
+/// The shape when no launch tells it, or only a part of it.
+fn without_launch(
+    program: &Program,
+    kernel: &Arc<Function>,
+    template_args: Vec<LaunchArg>,
+    partly: [Option<i64>; 3],
+) -> Scenario {
     let setting = |block| Setting {
         block,
         template_args: template_args.clone(),
         args: Vec::new(),
         pads: Vec::new(),
+        residues: Vec::new(),
         residues: Vec::new(),
     };
     let bound = kernel
@@ -118,14 +197,20 @@ fn without_launch(program: &Program, kernel: &Arc<Function>, template_args: Vec<
         .first()
         .and_then(|expr| constant_in_kernel(program, kernel, &template_args, expr));
     let bound = bound.and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=1024).contains(n));
-    let probe = run_kernel(program, kernel, &setting([bound.unwrap_or(256), 1, 1]));
-    let flat = !probe.axes[1] && !probe.axes[2];
     let scenario = |block, block_from, alternatives| Scenario {
         setting: setting(block),
         block_from,
         launch: None,
         alternatives,
     };
+    let partly = partly.map(|d| d.and_then(|d| u32::try_from(d).ok()).filter(|d| (1..=1024).contains(d)));
+    let from = if bound.is_some() { BlockFrom::LaunchBounds } else { BlockFrom::Default };
+    let sizes = bound.map_or(vec![256, 128, 512], |n| vec![n]);
+    if let Some((first, rest)) = completions(partly, &sizes).split_first() {
+        return scenario(*first, from, rest.to_vec());
+    }
+    let probe = run_kernel(program, kernel, &setting([bound.unwrap_or(256), 1, 1]));
+    let flat = !probe.axes[1] && !probe.axes[2];
     match (flat, bound) {
         (true, Some(n)) => scenario([n, 1, 1], BlockFrom::LaunchBounds, Vec::new()),
         (true, None) => scenario([256, 1, 1], BlockFrom::Default, vec![[128, 1, 1], [512, 1, 1]]),
@@ -139,6 +224,25 @@ fn without_launch(program: &Program, kernel: &Arc<Function>, template_args: Vec<
             None => scenario([32, 8, 1], BlockFrom::Default, vec![[16, 16, 1], [32, 32, 1], [8, 8, 4]]),
         },
     }
+}
+
+/// Shapes of about these numbers of threads with the extents that are known, if one is.
+fn completions(partly: [Option<u32>; 3], sizes: &[u32]) -> Vec<[u32; 3]> {
+    let mut shapes: Vec<[u32; 3]> = Vec::new();
+    let mut add = |shape: [u32; 3]| {
+        if valid(shape) && !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    };
+    for &size in sizes {
+        match partly {
+            [None, Some(y), z] => add([(size / y / z.unwrap_or(1)).max(1), y, z.unwrap_or(1)]),
+            [Some(x), None, z] => add([x, (size / x / z.unwrap_or(1)).max(1), z.unwrap_or(1)]),
+            [Some(x), Some(y), None] => add([x, y, 1]),
+            _ => {}
+        }
+    }
+    shapes
 }
 
 /// Two-dimensional blocks of `n` threads with the usual row lengths.
@@ -188,78 +292,4 @@ fn fits(launch: &LaunchSite, kernel: &Function) -> bool {
         && launch.template_args.as_ref().is_none_or(|args| {
             kernel.template_params.iter().any(|p| p.pack) || args.len() <= kernel.template_params.len()
         })
-}
-
-/// The launches that a file's host code leads to. Host functions that reach a launch are run from
-/// the outermost, so that shapes and template arguments passed down are seen.
-#[must_use]
-pub fn launches(program: &Program) -> Vec<LaunchSite> {
-    let own: Vec<&Arc<Function>> =
-        program.modules.first().map_or(&[][..], |m| m.functions.as_slice()).iter().collect();
-    if !program.modules.iter().any(|m| m.functions.iter().any(|f| f.mentions.launch)) {
-        return Vec::new();
-    }
-    let hosts: Vec<&Arc<Function>> =
-        own.into_iter().filter(|f| f.kind == FunctionKind::Host && f.body.is_some()).collect();
-    let calls: Vec<FxHashSet<Name>> = hosts.iter().map(|f| called_names(f).into_iter().collect()).collect();
-    // Headers' host functions that launch count as launching when they are called.
-    let mut launching: FxHashSet<Name> = program
-        .modules
-        .iter()
-        .flat_map(|m| &m.functions)
-        .filter(|f| f.mentions.launch && f.kind == FunctionKind::Host)
-        .map(|f| f.name.clone())
-        .collect();
-    loop {
-        let before = launching.len();
-        for (function, calls) in hosts.iter().zip(&calls) {
-            if calls.iter().any(|name| launching.contains(name)) {
-                launching.insert(function.name.clone());
-            }
-        }
-        if launching.len() == before {
-            break;
-        }
-    }
-    let mut called: FxHashMap<&Name, usize> = FxHashMap::default();
-    for (function, calls) in hosts.iter().zip(&calls) {
-        if launching.contains(&function.name) {
-            for name in calls.iter().filter(|name| **name != function.name) {
-                *called.entry(name).or_default() += 1;
-            }
-        }
-    }
-    let mut found: Vec<LaunchSite> = Vec::new();
-    let mut later = Vec::new();
-    for function in hosts.iter().filter(|f| launching.contains(&f.name)) {
-        if called.contains_key(&function.name) {
-            later.push(function);
-        } else {
-            found.extend(run_host(program, function));
-        }
-    }
-    // What no outer function led to, by itself.
-    for function in later {
-        let inside = |launch: &LaunchSite| {
-            launch.span.file == function.span.file
-                && launch.span.start >= function.span.start
-                && launch.span.end <= function.span.end
-        };
-        if function.mentions.launch && !found.iter().any(inside) {
-            found.extend(run_host(program, function));
-        }
-    }
-    let mut unique: Vec<LaunchSite> = Vec::new();
-    for launch in found {
-        let same = |l: &LaunchSite| {
-            l.span == launch.span
-                && l.block == launch.block
-                && l.template_args == launch.template_args
-                && l.args == launch.args
-        };
-        if !unique.iter().any(same) {
-            unique.push(launch);
-        }
-    }
-    unique
 }

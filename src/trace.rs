@@ -244,6 +244,21 @@ pub struct LaunchSite {
     pub dynamic_bytes: Option<i64>,
     /// The kernel's integer arguments, as far as known.
     pub args: Vec<Option<i64>>,
+    /// The definitions of that name visible from the launch, by the span of their name; none when
+    /// it is only declared there.
+    pub definitions: Vec<Span>,
+}
+
+impl LaunchSite {
+    /// Whether it says the same as another.
+    #[must_use]
+    pub fn same(&self, other: &LaunchSite) -> bool {
+        self.span == other.span
+            && self.kernel.name == other.kernel.name
+            && self.block == other.block
+            && self.template_args == other.template_args
+            && self.args == other.args
+    }
 }
 
 /// A template argument at a launch.

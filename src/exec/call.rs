@@ -2,7 +2,7 @@
 //! value; lambdas run in the frame they were made in.
 
 use super::lanes::Bits;
-use super::machine::{CALL_DEPTH, Frame, Machine, Slot};
+use super::machine::{CALL_DEPTH, Frame, Machine, Mode, Slot};
 use super::types::{Binding, Env, Ty};
 use super::value::{Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, TemplateParamKind, Type};
@@ -371,16 +371,23 @@ impl Machine<'_> {
 
     /// A function whose body is not visible: it may do anything to what it is given.
     pub fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
-        let mut variation = Variation::Maybe;
+        let host = self.mode == Mode::Host;
+        let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
         for arg in args {
             let value = self.evaluate_argument_of_unknown(arg);
-            variation = variation.max(value.variation());
+            if let (Value::Closure(lambda, frame), true) = (&value, host) {
+                // Whoever is given a lambda calls it.
+                self.call_lambda(lambda, *frame, &[], span);
+                continue;
+            }
+            variation = if host { variation } else { variation.max(value.variation()) };
             if let Value::Pointer(pointer) = &value {
                 self.note_flattened(pointer);
                 if matches!(pointer.target, Target::Place(_)) {
                     let why =
                         Unknown::new(Reason::UnknownFunction, span, format!("`{name}` may have changed it"));
-                    self.write(pointer, Value::Opaque(Variation::Maybe, why), span);
+                    let unknown = if host { Variation::Uniform } else { Variation::Maybe };
+                    self.write(pointer, Value::Opaque(unknown, why), span);
                 }
             }
         }
@@ -399,7 +406,7 @@ impl Machine<'_> {
 }
 
 /// Binds template parameters that a parameter's type tells from its argument's.
-fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
+pub fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
     match (pattern, ty) {
         (Type::Reference(inner), _) => deduce(env, function, inner, ty),
         (Type::Pointer(inner), Ty::Pointer(pointee)) => deduce(env, function, inner, pointee),

@@ -12,7 +12,7 @@
 
 use super::int::Int;
 use super::lanes::Bits;
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::symbol::Origin;
 use super::value::{Condition, Reason, Relation, Unknown, Value, Variation};
 use crate::source::Span;
@@ -98,7 +98,9 @@ impl Machine<'_> {
                 self.compare_truth(difference, *relation, *span, leaves)
             }
             Condition::Opaque(variation, why) => {
-                undecided(all, *variation == Variation::Uniform, Some(why.clone()))
+                // Host code has one thread.
+                let uniform = *variation == Variation::Uniform || self.mode == Mode::Host;
+                undecided(all, uniform, Some(why.clone()))
             }
             Condition::Not(inner) => {
                 let inner = self.truth(inner, leaves);

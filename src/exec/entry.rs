@@ -8,9 +8,10 @@ use super::symbol::{Key, Origin, SymbolId};
 use super::types::{Env, Ty};
 use super::value::{Reason, Unknown, Value, Variation};
 use crate::ir::program::Program;
-use crate::ir::{Function, Param, Scalar};
+use crate::ir::{Function, Name, Param, Scalar, TemplateArg};
 use crate::source::Span;
 use crate::trace::{LaunchArg, LaunchSite, Trace};
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -47,12 +48,28 @@ pub fn run_kernel(program: &Program, function: &Arc<Function>, setting: &Setting
     trace
 }
 
-/// Runs a host function for the launches it leads to.
+/// Runs a host function for the launches it leads to. `launching` are the functions that lead to
+/// one.
 #[must_use]
-pub fn run_host(program: &Program, function: &Arc<Function>) -> Vec<LaunchSite> {
+pub fn run_host(
+    program: &Program,
+    function: &Arc<Function>,
+    template_args: &[LaunchArg],
+    launching: &Rc<FxHashSet<Name>>,
+) -> Vec<LaunchSite> {
     let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
-    machine.start(function, &[], &[]);
+    machine.host.launching = Rc::clone(launching);
+    let globals = machine.globals_frame();
+    machine.state.frames.push(globals);
+    machine.start(function, template_args, &[]);
     machine.trace.launches
+}
+
+/// The template arguments of an explicit instantiation.
+#[must_use]
+pub fn instantiation(program: &Program, args: &[TemplateArg]) -> Vec<LaunchArg> {
+    let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
+    machine.within_env(Rc::default(), |machine| machine.launch_arguments(args))
 }
 
 impl Machine<'_> {

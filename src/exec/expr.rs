@@ -52,7 +52,7 @@ impl Machine<'_> {
                 Ok(pointer) => Value::Pointer(pointer),
                 Err(why) => match &inner.kind {
                     ExprKind::Path(path) if !self.program.functions(&path.name).is_empty() => {
-                        Value::Function(Rc::new((**path).clone()))
+                        Value::Function(Rc::new(self.closed_path(path)))
                     }
                     _ => Value::Opaque(Variation::Maybe, why),
                 },

@@ -118,7 +118,10 @@ impl Machine<'_> {
             "load_matrix_sync" | "store_matrix_sync" if args.len() >= 3 => {
                 Some(self.wmma(name.starts_with("load"), args, span))
             }
-            "cudaLaunchKernel" | "cudaLaunchCooperativeKernel" | "cudaLaunchKernelEx" => {
+            "cudaLaunchKernel"
+            | "cudaLaunchCooperativeKernel"
+            | "cudaLaunchKernelEx"
+            | "cudaLaunchKernelExC" => {
                 self.launch_call(name, args, span);
                 Some(Value::int(0))
             }
@@ -184,6 +187,9 @@ impl Machine<'_> {
                         super::operators::scalar_of(b),
                         crate::ir::BinaryOp::Add,
                     );
+                    if let Some(int) = self.host_extremum(&x, &y, max) {
+                        return Value::Int(int, scalar);
+                    }
                     let result = self.world.extremum(&x, &y, max);
                     self.integer_result(result, &x, &y, scalar, span)
                 }

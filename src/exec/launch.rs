@@ -1,106 +1,317 @@
 //! Kernel launches, seen when host code is run.
 
+use super::int::Int;
 use super::machine::{Machine, Mode};
-use super::types::{Env, Ty};
+use super::types::{Binding, Env, Ty};
 use super::value::{Step, Value};
-use crate::ir::{Expr, ExprKind, Launch, Path, TemplateArg, Type};
+use crate::ir::{Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, Type};
 use crate::source::Span;
 use crate::trace::{LaunchArg, LaunchSite};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The most launches of one run of host code.
+const MOST_LAUNCHES: usize = 1024;
+
+/// What is known of a launch's configuration.
+struct Configuration {
+    grid: [Option<Int>; 3],
+    block: [Option<Int>; 3],
+    dynamic_bytes: Option<Int>,
+}
 
 impl Machine<'_> {
     /// `kernel<<<grid, block, bytes>>>(args)`
     pub fn launch(&mut self, launch: &Launch, span: Span) {
-        let Some(kernel) = callee_path(&launch.kernel) else { return };
-        let grid = launch.grid.as_ref().map_or([None; 3], |expr| self.shape_of(expr));
-        let block = launch.block.as_ref().map_or([None; 3], |expr| self.shape_of(expr));
-        let dynamic_bytes = launch.dynamic_bytes.as_ref().map_or(Some(0), |expr| self.constant(expr));
-        let args = launch.args.iter().map(|arg| self.constant(arg)).collect();
-        self.note_launch(kernel, grid, block, dynamic_bytes, args, span);
+        if self.mode == Mode::Device {
+            return;
+        }
+        let kernels = self.launched_kernels(&launch.kernel);
+        let shape = |machine: &mut Self, expr: &Option<Expr>| {
+            expr.as_ref().map_or([None, None, None], |expr| machine.shape_of(expr))
+        };
+        let grid = shape(self, &launch.grid);
+        let block = shape(self, &launch.block);
+        let dynamic_bytes = match &launch.dynamic_bytes {
+            Some(expr) => self.integer(expr),
+            None => Some(Int::constant(0)),
+        };
+        let configuration = Configuration { grid, block, dynamic_bytes };
+        for kernel in kernels {
+            self.note_launch(&kernel, &configuration, &launch.args, span);
+        }
     }
 
     /// `cudaLaunchKernel(f, grid, block, args, bytes, stream)` and its kin.
     pub fn launch_call(&mut self, name: &str, args: &[Expr], span: Span) {
-        let Some(kernel) = args.first().and_then(callee_path) else { return };
-        if name == "cudaLaunchKernelEx" || args.len() < 3 {
-            // The shape is in a configuration record whose members are assigned elsewhere.
+        if self.mode == Mode::Device {
             return;
         }
-        let (grid, block) = (self.shape_of(&args[1]), self.shape_of(&args[2]));
-        let bytes = args.get(4).and_then(|expr| self.constant(expr));
-        self.note_launch(kernel, grid, block, bytes, Vec::new(), span);
-    }
-
-    fn note_launch(
-        &mut self,
-        kernel: Path,
-        grid: [Option<i64>; 3],
-        block: [Option<i64>; 3],
-        dynamic_bytes: Option<i64>,
-        args: Vec<Option<i64>>,
-        span: Span,
-    ) {
-        if self.mode == Mode::Device || !self.recording || self.trace.launches.len() >= 4096 {
-            return;
+        let extended = name.starts_with("cudaLaunchKernelEx");
+        let (kernel, configuration, arguments) = match args {
+            [config, kernel, rest @ ..] if extended => (kernel, self.extended(config), rest),
+            [kernel, grid, block, rest @ ..] if !extended => {
+                let (grid, block) = (self.shape_of(grid), self.shape_of(block));
+                let dynamic_bytes = rest.get(1).and_then(|expr| self.integer(expr));
+                (kernel, Configuration { grid, block, dynamic_bytes }, &[][..])
+            }
+            _ => return,
+        };
+        // Arguments in an array are not looked at.
+        let arguments = if name == "cudaLaunchKernelExC" { &[] } else { arguments };
+        for kernel in self.launched_kernels(kernel) {
+            self.note_launch(&kernel, &configuration, arguments, span);
         }
-        let explicit = kernel.args.clone();
-        let template_args = explicit.map(|list| list.iter().map(|arg| self.launch_argument(arg)).collect());
-        self.trace.launches.push(LaunchSite {
-            span,
-            kernel,
-            template_args,
-            grid,
-            block,
-            dynamic_bytes,
-            args,
-        });
     }
 
-    fn launch_argument(&mut self, arg: &TemplateArg) -> LaunchArg {
-        match arg {
-            TemplateArg::Value(expr) => match self.evaluate(expr) {
-                Value::Int(int, _) => int.as_constant().map_or(LaunchArg::Unknown, LaunchArg::Value),
-                _ => LaunchArg::Unknown,
+    /// The members of a `cudaLaunchConfig_t`.
+    fn extended(&mut self, config: &Expr) -> Configuration {
+        let value = match self.evaluate(config) {
+            Value::Pointer(pointer) => self.read(&pointer, config.span),
+            value => value,
+        };
+        let Value::Aggregate(parts) = value else {
+            return Configuration {
+                grid: [None, None, None],
+                block: [None, None, None],
+                dynamic_bytes: None,
+            };
+        };
+        // Assigned by name, or given in the order of the members.
+        let part = |name: &str, at: i64| -> Value {
+            let inside = |step: &Step| -> Vec<(Vec<Step>, Value)> {
+                let inner = parts.iter().filter(|(path, _)| path.first() == Some(step));
+                inner.map(|(path, value)| (path[1..].to_vec(), value.clone())).collect()
+            };
+            let named = inside(&Step::Member(name.into()));
+            let found = if named.is_empty() { inside(&Step::Index(at)) } else { named };
+            match found.as_slice() {
+                [(path, value)] if path.is_empty() => value.clone(),
+                _ => Value::Aggregate(Rc::new(found)),
+            }
+        };
+        let (grid, block) = (self.shape_value(&part("gridDim", 0)), self.shape_value(&part("blockDim", 1)));
+        let dynamic_bytes = match part("dynamicSmemBytes", 2) {
+            Value::Int(int, _) => Some(int),
+            _ => None,
+        };
+        Configuration { grid, block, dynamic_bytes }
+    }
+
+    /// The kernels that an expression may mean: a name, or what a pointer to a kernel was given.
+    fn launched_kernels(&mut self, expr: &Expr) -> Vec<Path> {
+        let path = match &expr.kind {
+            ExprKind::Cast(_, inner) | ExprKind::AddressOf(inner) => return self.launched_kernels(inner),
+            ExprKind::Path(path) => match self.lookup(path, expr.span) {
+                Value::Function(path) => path,
+                Value::Pointer(pointer) => match self.read(&pointer, expr.span) {
+                    Value::Function(path) => path,
+                    _ => return Vec::new(),
+                },
+                _ => Rc::new(self.closed_path(path)),
             },
-            TemplateArg::Type(ty) => {
-                // `kernel<N>`: the grammar cannot tell a value from a type by its name.
-                if let Type::Named(path) = ty {
-                    let resolved = self.resolve_type(ty);
-                    if matches!(resolved, Ty::Unknown(_)) {
-                        return match self.lookup(path, super::resolve::NOWHERE) {
-                            Value::Int(int, _) => {
-                                int.as_constant().map_or(LaunchArg::Unknown, LaunchArg::Value)
-                            }
-                            _ => LaunchArg::Unknown,
-                        };
-                    }
-                    return type_argument(&resolved).unwrap_or_else(|| LaunchArg::Type(ty.clone()));
+            _ => match self.evaluate(expr) {
+                Value::Function(path) => path,
+                _ => return Vec::new(),
+            },
+        };
+        self.kernels_of(&path)
+    }
+
+    fn note_launch(&mut self, kernel: &Path, configuration: &Configuration, args: &[Expr], span: Span) {
+        if !self.recording || self.trace.launches.len() >= MOST_LAUNCHES {
+            return;
+        }
+        let definitions: Vec<Arc<Function>> = self.program.functions(&kernel.name).to_vec();
+        let of_kernel = |f: &&Arc<Function>| f.kind == FunctionKind::Kernel;
+        let known = definitions.iter().filter(of_kernel).find(|f| args.len() <= f.params.len());
+        let template_args = self.template_arguments(kernel, known, args);
+        let arguments: Vec<Option<Int>> = args.iter().map(|arg| self.integer(arg)).collect();
+        // Everything that may depend on which way host code went, in one row.
+        let mut row: Vec<Option<Int>> = Vec::new();
+        row.extend(configuration.block.iter().cloned());
+        row.extend(template_args.iter().flatten().map(|arg| match arg {
+            Argument::Number(int) => Some(int.clone()),
+            Argument::Known(_) => None,
+        }));
+        let settled = row.len();
+        row.extend(configuration.grid.iter().cloned());
+        row.push(configuration.dynamic_bytes.clone());
+        row.extend(arguments);
+        let mut cases: Vec<Vec<Option<i64>>> = Vec::new();
+        for case in self.cases(&row) {
+            // Ways that differ in arguments alone are one, without what they do not agree on.
+            match cases.iter_mut().find(|other| other[..settled] == case[..settled]) {
+                Some(other) => {
+                    let pairs = other.iter_mut().zip(&case);
+                    pairs.filter(|(mine, theirs)| mine != theirs).for_each(|(mine, _)| *mine = None);
                 }
-                let resolved = self.resolve_type(ty);
-                type_argument(&resolved).unwrap_or_else(|| LaunchArg::Type(ty.clone()))
+                None => cases.push(case),
+            }
+        }
+        for case in cases {
+            let numbers = &case[3..settled];
+            let template_args = template_args.as_ref().map(|list| {
+                let numbers = list.iter().zip(numbers).map(|(arg, number)| match arg {
+                    Argument::Number(_) => number.map_or(LaunchArg::Unknown, LaunchArg::Value),
+                    Argument::Known(arg) => arg.clone(),
+                });
+                numbers.collect()
+            });
+            let rest = &case[settled..];
+            let site = LaunchSite {
+                span,
+                kernel: kernel.clone(),
+                template_args,
+                grid: [rest[0], rest[1], rest[2]],
+                block: [case[0], case[1], case[2]],
+                dynamic_bytes: rest[3],
+                args: rest[4..].to_vec(),
+                definitions: definitions
+                    .iter()
+                    .filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
+                    .map(|f| f.name_span)
+                    .collect(),
+            };
+            if !self.trace.launches.iter().any(|launch| launch.same(&site)) {
+                self.trace.launches.push(site);
             }
         }
     }
 
+    /// The template arguments written, and those that the types of the arguments tell.
+    fn template_arguments(
+        &mut self,
+        kernel: &Path,
+        known: Option<&Arc<Function>>,
+        args: &[Expr],
+    ) -> Option<Vec<Argument>> {
+        let mut list: Vec<Argument> =
+            kernel.args.iter().flatten().map(|arg| self.launch_argument(arg)).collect();
+        if let Some(function) = known
+            && list.len() < function.template_params.len()
+            && !function.template_params.iter().any(|param| param.pack)
+        {
+            let mut env = Env::default();
+            for (param, arg) in function.params.iter().zip(args) {
+                let ty = self.type_of(arg);
+                super::call::deduce(&mut env, function, &param.ty, &ty);
+            }
+            for param in &function.template_params[list.len()..] {
+                list.push(match env.bindings.get(&param.name) {
+                    Some(Binding::Type(ty)) => {
+                        Argument::Known(type_argument(ty).unwrap_or(LaunchArg::Unknown))
+                    }
+                    Some(Binding::Value(Value::Int(int, _))) => Argument::Number(int.clone()),
+                    _ => Argument::Known(LaunchArg::Unknown),
+                });
+            }
+        }
+        let all_unknown = list.iter().all(|arg| matches!(arg, Argument::Known(LaunchArg::Unknown)));
+        (!all_unknown).then_some(list)
+    }
+
+    fn launch_argument(&mut self, arg: &TemplateArg) -> Argument {
+        let number = |value: Value| match value {
+            Value::Int(int, _) => Argument::Number(int),
+            _ => Argument::Known(LaunchArg::Unknown),
+        };
+        match arg {
+            TemplateArg::Value(expr) => number(self.evaluate(expr)),
+            TemplateArg::Type(ty) => {
+                let resolved = self.resolve_type(ty);
+                // `kernel<N>`: the grammar cannot tell a value from a type by its name.
+                if let (Type::Named(path), Ty::Unknown(_)) = (ty, &resolved) {
+                    return number(self.lookup(path, super::resolve::NOWHERE));
+                }
+                Argument::Known(type_argument(&resolved).unwrap_or_else(|| LaunchArg::Type(ty.clone())))
+            }
+        }
+    }
+
+    /// Template arguments as a launch has them.
+    pub fn launch_arguments(&mut self, args: &[TemplateArg]) -> Vec<LaunchArg> {
+        let list = args.iter().map(|arg| match self.launch_argument(arg) {
+            Argument::Number(int) => int.as_constant().map_or(LaunchArg::Unknown, LaunchArg::Value),
+            Argument::Known(arg) => arg,
+        });
+        list.collect()
+    }
+
+    /// The path of a function, with template arguments that mean the same in any other function.
+    pub fn closed_path(&mut self, path: &Path) -> Path {
+        let mut path = path.clone();
+        if self.mode == Mode::Device {
+            return path;
+        }
+        for arg in path.args.iter_mut().flatten() {
+            match self.launch_argument(arg) {
+                Argument::Number(int) => {
+                    if let Some(number) = self.substitute(&int).as_constant() {
+                        let kind = ExprKind::Int(number.into(), Scalar::I64);
+                        *arg = TemplateArg::Value(Expr { kind, span: super::resolve::NOWHERE });
+                    }
+                }
+                Argument::Known(LaunchArg::Type(ty)) => *arg = TemplateArg::Type(ty),
+                Argument::Known(_) => {}
+            }
+        }
+        path
+    }
+
+    fn integer(&mut self, expr: &Expr) -> Option<Int> {
+        match self.evaluate(expr) {
+            Value::Int(int, _) => Some(int),
+            _ => None,
+        }
+    }
+
     /// A grid or block shape: a number, a `dim3`, or what is known of one.
-    fn shape_of(&mut self, expr: &Expr) -> [Option<i64>; 3] {
+    fn shape_of(&mut self, expr: &Expr) -> [Option<Int>; 3] {
         let dim3 = super::types::builtin("dim3");
         let value = match (&expr.kind, &dim3) {
             (ExprKind::InitList(items), Some(ty)) => self.construct(ty, items, expr.span),
             _ => self.evaluate(expr),
         };
+        // A `dim3` of which nothing is known is a symbol; as a number it would be x alone.
+        if let (Value::Int(int, _), Ty::Record(_)) = (&value, self.type_of(expr))
+            && int.as_constant().is_none()
+        {
+            return [None, None, None];
+        }
+        self.shape_value(&value)
+    }
+
+    fn shape_value(&mut self, value: &Value) -> [Option<Int>; 3] {
+        let one = || Some(Int::constant(1));
         match value {
-            Value::Int(int, _) => [int.as_constant(), Some(1), Some(1)],
-            Value::Float(number) => [Some(number as i64), Some(1), Some(1)],
-            Value::Aggregate(parts) => ["x", "y", "z"].map(|axis| {
-                let step = [Step::Member(axis.into())];
-                match parts.iter().find(|(path, _)| path.as_slice() == step) {
-                    Some((_, Value::Int(int, _))) => self.substitute(int).as_constant(),
-                    _ => None,
-                }
-            }),
-            _ => [None; 3],
+            Value::Int(int, _) => [Some(int.clone()), one(), one()],
+            Value::Float(number) => [Some(Int::constant(*number as i64)), one(), one()],
+            Value::Aggregate(parts) => {
+                // Members that were never written are 1, unless the whole was once not known.
+                let whole = parts.iter().any(|(path, _)| path.is_empty());
+                let mut at = 0;
+                ["x", "y", "z"].map(|axis| {
+                    let steps = [Step::Member(axis.into()), Step::Index(at)];
+                    at += 1;
+                    let is_axis = |path: &[Step]| path.len() == 1 && steps.contains(&path[0]);
+                    match parts.iter().find(|(path, _)| is_axis(path)) {
+                        Some((_, Value::Int(int, _))) => Some(int.clone()),
+                        Some((_, Value::Float(number))) => Some(Int::constant(*number as i64)),
+                        None if !whole && !parts.is_empty() => one(),
+                        _ => None,
+                    }
+                })
+            }
+            _ => [None, None, None],
         }
     }
+}
+
+/// A template argument of a launch before it is known which way host code went.
+enum Argument {
+    Number(Int),
+    Known(LaunchArg),
 }
 
 /// The type in terms that any file can resolve.
@@ -115,14 +326,6 @@ fn type_argument(ty: &Ty) -> Option<LaunchArg> {
     })
 }
 
-fn callee_path(expr: &Expr) -> Option<Path> {
-    match &expr.kind {
-        ExprKind::Path(path) => Some((**path).clone()),
-        ExprKind::Cast(_, inner) | ExprKind::AddressOf(inner) => callee_path(inner),
-        _ => None,
-    }
-}
-
 /// An environment from the template arguments of a launch.
 #[must_use]
 pub fn launch_environment(
@@ -130,7 +333,6 @@ pub fn launch_environment(
     params: &[crate::ir::TemplateParam],
     args: &[LaunchArg],
 ) -> Env {
-    use super::types::Binding;
     let mut env = Env::default();
     for (param, arg) in params.iter().zip(args).filter(|(param, _)| !param.pack) {
         let bound = match arg {

@@ -19,7 +19,7 @@
 
 use super::int::Int;
 use super::lanes::Bits;
-use super::machine::{LoopMask, Machine, State};
+use super::machine::{LoopMask, Machine, Mode, State};
 use super::symbol::{Origin, SymbolId, lcm};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::{Expr, LocalId, Stmt};
@@ -63,7 +63,11 @@ impl Machine<'_> {
         let departures = self.departures.len();
         let (doubt, returns) = (self.state.doubt.clone(), self.returns);
         self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
-        self.run_real(parts);
+        if self.mode == Mode::Host {
+            self.host_loop(cond, body, step, body_first, span);
+        } else {
+            self.run_real(parts);
+        }
         self.state.loops.pop();
         self.departures.truncate(departures);
         // Whoever entered and did not return comes out.

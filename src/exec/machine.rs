@@ -86,6 +86,8 @@ pub struct Machine<'p> {
     pub in_lambda: bool,
     /// Depth of type and constant lookups.
     pub lookup_depth: usize,
+    /// What only a run of host code needs.
+    pub host: super::host::Host,
 }
 
 /// What changes as the machine runs, and is copied where control forks.
@@ -204,6 +206,7 @@ impl<'p> Machine<'p> {
             matrices: 0,
             in_lambda: false,
             lookup_depth: 0,
+            host: super::host::Host::default(),
         }
     }
 

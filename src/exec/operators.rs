@@ -46,6 +46,9 @@ impl Machine<'_> {
 
     /// An operator over integers, wrapped into its type.
     pub fn integer_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar, span: Span) -> Value {
+        if let Some(value) = self.host_operation(op, x, y, scalar) {
+            return value;
+        }
         let world = &mut self.world;
         let result = match op {
             BinaryOp::Add => Ok(world.add(x, y)),
@@ -331,6 +334,9 @@ impl Machine<'_> {
     pub fn choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Value {
         if a == b {
             return a.clone();
+        }
+        if let Some(value) = self.host_choose(a, b, choice) {
+            return value;
         }
         match (a, b) {
             (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),

@@ -305,15 +305,7 @@ impl Machine<'_> {
 
     /// Runs `work` in a frame that only has these template parameters.
     pub fn within_env<R>(&mut self, env: Rc<Env>, work: impl FnOnce(&mut Self) -> R) -> R {
-        let frame = Frame {
-            function: nothing(),
-            slots: Vec::new(),
-            env,
-            this: None,
-            result: Value::Undefined,
-            returned: super::lanes::Bits::NONE,
-        };
-        self.state.frames.push(frame);
+        self.state.frames.push(Frame { env, ..empty_frame() });
         let result = work(self);
         self.state.frames.pop();
         result
@@ -378,10 +370,13 @@ impl Machine<'_> {
             _ => {}
         }
         if let Some(variable) = self.program.variable(name).cloned() {
+            if let Some(pointer) = self.host_variable(&variable) {
+                return Some(Value::Pointer(pointer));
+            }
             return Some(self.file_scope_variable(&variable, span));
         }
         if !self.program.functions(name).is_empty() {
-            return Some(Value::Function(Rc::new(path.clone())));
+            return Some(Value::Function(Rc::new(self.closed_path(path))));
         }
         None
     }
@@ -507,6 +502,18 @@ fn owner_name(path: &Path) -> &Name {
 
 /// A span for values that come from no place in the text.
 pub const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
+
+/// A frame without variables.
+pub fn empty_frame() -> Frame {
+    Frame {
+        function: nothing(),
+        slots: Vec::new(),
+        env: Rc::default(),
+        this: None,
+        result: Value::Undefined,
+        returned: super::lanes::Bits::NONE,
+    }
+}
 
 /// A function without anything, for frames that only hold template parameters.
 fn nothing() -> Arc<Function> {

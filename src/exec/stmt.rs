@@ -4,12 +4,13 @@
 //! undecided one runs both branches from copies of the state and joins them.
 
 use super::condition::Truth;
+use super::int::Int;
 use super::lanes::Bits;
-use super::machine::{LoopMask, Machine, Slot, State};
+use super::machine::{LoopMask, Machine, Mode, Slot, State};
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Reason, Unknown, Value};
-use crate::ir::{Case, Declaration, Expr, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Case, Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use crate::trace::{Split, SplitKind};
 use std::rc::Rc;
@@ -127,7 +128,13 @@ impl Machine<'_> {
                 }
             }
         }
-        let declared = self.resolve_type(&declaration.ty);
+        let mut declared = self.resolve_type(&declaration.ty);
+        // `int sizes[] = {32, 64}` is as long as its list.
+        if let (Ty::Array(_, length @ None), Some(init)) = (&mut declared, &declaration.init)
+            && let ExprKind::InitList(items) = &init.kind
+        {
+            *length = Some(Int::constant(items.len() as i64));
+        }
         let Some(init) = &declaration.init else {
             return Slot { value: Value::Undefined, ty: declared, reference: false };
         };
@@ -145,6 +152,9 @@ impl Machine<'_> {
 
     /// `if`: the value of the condition decides what runs.
     pub fn branch(&mut self, value: &Value, span: Span, then: &[Stmt], otherwise: &[Stmt]) {
+        if self.mode == Mode::Host {
+            return self.host_branch(value, span, then, otherwise);
+        }
         let condition = self.condition_of(value, span);
         let truth = self.truth(&condition, only_leaves(then));
         self.fork(

@@ -1,0 +1,480 @@
+//! How is host code run, so that its launches are seen?
+//!
+//! By the same machine, with one thread. Three things differ from a kernel: file-scope variables
+//! are variables; a number that one of several branches gave stays one of several numbers, so
+//! that each of them can be launched with; and loops only run as far as they may matter.
+//!
+//! Example: after `if (n > 4096) threads = 256; else threads = 128;` the variable is a symbol that
+//! stands for 256 or 128, whichever side was taken. A launch with it is noted twice, and
+//! `if (threads == 256) k<256><<<g, threads>>>()` once.
+
+use super::int::Int;
+use super::machine::{Frame, Machine, Mode, Slot, State};
+use super::resolve::NOWHERE;
+use super::stmt::Join;
+use super::symbol::{Key, Origin, SymbolId};
+use super::types::Ty;
+use super::value::{Condition, Place, Pointer, Reason, Target, Unknown, Value, Variation};
+use crate::ir::visit::{Found, visit_stmts};
+use crate::ir::{BinaryOp, Declaration, Expr, Name, Path, Scalar, Stmt, Storage};
+use crate::source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Iterations of a loop that are run.
+const LONGEST: u32 = 64;
+/// Iterations without a new launch after which a loop with launches is left.
+const IDLE: u32 = 8;
+/// Choices within choices that are followed.
+const DEEPEST: u32 = 10;
+/// The most ways through the choices of one launch.
+const MOST_CASES: usize = 32;
+
+/// What a run of host code keeps besides the machine's own.
+#[derive(Debug, Default)]
+pub struct Host {
+    /// Functions that lead to a launch.
+    pub launching: Rc<FxHashSet<Name>>,
+    /// Symbols that are made of other numbers.
+    made: FxHashMap<SymbolId, Made>,
+    /// Conditions of the branches around, and which way they went.
+    constraints: Vec<(Condition, bool)>,
+    /// File-scope variables, by name: their slot in the outermost frame.
+    globals: FxHashMap<Name, u32>,
+    /// Kernels of which one is chosen at run time; named by a path that is not an identifier.
+    kernels: FxHashMap<Name, Vec<Path>>,
+    /// Loops that lead to a launch, by their place.
+    reaching: FxHashMap<Span, bool>,
+    /// Loops around that lead to no launch.
+    idle_loops: u32,
+}
+
+/// A number that is made of two others.
+#[derive(Clone, Debug)]
+struct Made {
+    how: How,
+    x: Int,
+    y: Int,
+    /// How deep such numbers are nested in it.
+    depth: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// `x` when the choice is 1, `y` when it is 0.
+    Either(SymbolId),
+    /// By an operator that is not linear.
+    Operation(BinaryOp),
+    Min,
+    Max,
+}
+
+/// Which way choices went.
+type Way = [(SymbolId, bool)];
+
+impl Machine<'_> {
+    /// A frame outside of all others that holds the file-scope variables.
+    pub fn globals_frame(&mut self) -> Frame {
+        let names = self.program.modules.iter().flat_map(|module| &module.variables);
+        for variable in names {
+            let next = self.host.globals.len() as u32;
+            self.host.globals.entry(variable.name.clone()).or_insert(next);
+        }
+        let empty = Slot { value: Value::Undefined, ty: Ty::Void, reference: false };
+        let mut frame = super::resolve::empty_frame();
+        frame.slots = vec![empty; self.host.globals.len()];
+        frame
+    }
+
+    /// Where a file-scope variable of host code is kept.
+    pub fn host_variable(&mut self, variable: &Declaration) -> Option<Pointer> {
+        if self.mode != Mode::Host
+            || !matches!(variable.storage, Storage::Global | Storage::Static | Storage::Automatic)
+        {
+            return None;
+        }
+        let local = crate::ir::LocalId(*self.host.globals.get(&variable.name)?);
+        let slot = self.state.frames.first()?.slots.get(local.0 as usize)?;
+        if matches!(slot.ty, Ty::Void) {
+            let ty = self.resolve_type(&variable.ty);
+            let value = match &variable.init {
+                Some(init) => {
+                    let value = self.within_env(Rc::default(), |machine| machine.initial(init, &ty));
+                    self.convert(value, &ty)
+                }
+                None if matches!(ty, Ty::Array(..) | Ty::Record(_)) => Value::Undefined,
+                None => {
+                    let why = Unknown::new(Reason::DataDependent, NOWHERE, "a variable set at run time");
+                    self.unknown_of(&ty, Variation::Uniform, &variable.name, &why)
+                }
+            };
+            if let Some(slot) = self.state.frames.first_mut().and_then(|f| f.slots.get_mut(local.0 as usize))
+            {
+                *slot = Slot { value, ty, reference: false };
+            }
+        }
+        let pointee = self.state.frames.first()?.slots.get(local.0 as usize)?.ty.clone();
+        let place = Place { frame: 0, local, path: Vec::new(), blurred: false };
+        Some(Pointer { target: Target::Place(place), pointee })
+    }
+
+    /// `if` in host code: both sides are run unless the numbers decide.
+    pub fn host_branch(&mut self, value: &Value, span: Span, then: &[Stmt], otherwise: &[Stmt]) {
+        let condition = self.condition_of(value, span);
+        let truth = self.truth(&condition, false);
+        if truth.decided {
+            return self.run(if truth.can_hold.is_empty() { otherwise } else { then });
+        }
+        let decided = self.follows(&condition, &[]);
+        if let Some(holds) = decided {
+            return self.run(if holds { then } else { otherwise });
+        }
+        let start = self.state.clone();
+        self.host.constraints.push((condition, true));
+        self.state.facts.extend(truth.equality);
+        self.run(then);
+        self.state.facts.truncate(start.facts.len());
+        if let Some(last) = self.host.constraints.last_mut() {
+            last.1 = false;
+        }
+        let held = std::mem::replace(&mut self.state, start);
+        self.run(otherwise);
+        self.host.constraints.pop();
+        let choice = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
+        let why = truth.why.unwrap_or_else(|| {
+            Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
+        });
+        self.join(held, Join::Uniform(choice, why));
+    }
+
+    /// What one of two branches gave.
+    pub fn host_choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Option<Value> {
+        if self.mode != Mode::Host {
+            return None;
+        }
+        Some(match (a, b) {
+            (Value::Int(x, scalar), Value::Int(y, _)) => {
+                Value::Int(self.make(How::Either(choice), x, y), *scalar)
+            }
+            (Value::Int(known, scalar), Value::Opaque(..))
+            | (Value::Opaque(..), Value::Int(known, scalar)) => {
+                let other = self.world.symbols.fresh("a number".into(), Origin::Given, None, None);
+                Value::Int(self.make(How::Either(choice), known, &Int::symbol(other)), *scalar)
+            }
+            // What the program falls back to.
+            (Value::Opaque(..), known) | (known, Value::Opaque(..)) => known.clone(),
+            (Value::Function(f), Value::Function(g)) => self.kernel_choice(f, g),
+            (Value::Function(f), Value::Int(..)) | (Value::Int(..), Value::Function(f)) => {
+                Value::Function(Rc::clone(f))
+            }
+            _ => return None,
+        })
+    }
+
+    /// A symbol for a number that is made of two others.
+    fn make(&mut self, how: How, x: &Int, y: &Int) -> Int {
+        if matches!(how, How::Either(_)) && x == y {
+            return x.clone();
+        }
+        let deepest =
+            |int: &Int| int.terms.iter().filter_map(|(id, _)| self.host.made.get(id)).map(|m| m.depth).max();
+        let depth = 1 + deepest(x).max(deepest(y)).unwrap_or(0);
+        let name = "a number made of others".to_string();
+        let word = match how {
+            How::Either(_) => None,
+            How::Operation(op) => Some(crate::ir::print::operator(op)),
+            How::Min => Some("min"),
+            How::Max => Some("max"),
+        };
+        let id = match (word, plain(x), plain(y)) {
+            (Some(word), Some(x), Some(y)) => {
+                let key = Key::Operation(word, x, y);
+                self.world.symbols.intern(key, |_| name, Origin::Given, None, None)
+            }
+            _ => self.world.symbols.fresh(name, Origin::Given, None, None),
+        };
+        if depth <= DEEPEST {
+            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth });
+        }
+        Int::symbol(id)
+    }
+
+    fn kernel_choice(&mut self, f: &Path, g: &Path) -> Value {
+        let mut all = self.kernels_of(f);
+        for path in self.kernels_of(g) {
+            if !all.contains(&path) && all.len() < 64 {
+                all.push(path);
+            }
+        }
+        let name: Name = format!("one of {} kernels, {}", all.len(), self.host.kernels.len()).into();
+        self.host.kernels.insert(name.clone(), all);
+        Value::Function(Rc::new(Path::simple(name)))
+    }
+
+    /// The kernels that a path may mean.
+    pub fn kernels_of(&self, path: &Path) -> Vec<Path> {
+        self.host.kernels.get(&path.name).cloned().unwrap_or_else(|| vec![path.clone()])
+    }
+
+    /// An operator that is not linear, to be done when its operands are known.
+    pub fn host_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Value> {
+        let known = usize::from(x.as_constant().is_some()) + usize::from(y.as_constant().is_some());
+        let linear = matches!(op, BinaryOp::Add | BinaryOp::Sub) || (op == BinaryOp::Mul && known == 1);
+        if self.mode != Mode::Host || linear || known == 2 {
+            return None;
+        }
+        Some(Value::Int(self.make(How::Operation(op), x, y), scalar))
+    }
+
+    /// `min` and `max` of host code.
+    pub fn host_extremum(&mut self, x: &Int, y: &Int, max: bool) -> Option<Int> {
+        if self.mode != Mode::Host || (x.as_constant().is_some() && y.as_constant().is_some()) {
+            return None;
+        }
+        Some(self.make(if max { How::Max } else { How::Min }, x, y))
+    }
+
+    /// The number, when the choices went as `way` says. `facts`: whether what the conditions
+    /// around say of symbols is used.
+    fn settled(&self, int: &Int, way: &Way, facts: bool) -> Option<i64> {
+        let mut sum = int.base.as_constant()?;
+        for (id, factor) in &int.terms {
+            let value = self.settled_symbol(*id, way, facts)?;
+            sum = sum.wrapping_add(factor.as_constant()?.wrapping_mul(value));
+        }
+        Some(sum)
+    }
+
+    fn settled_symbol(&self, id: SymbolId, way: &Way, facts: bool) -> Option<i64> {
+        if facts && let Some((_, value)) = self.state.facts.iter().rev().find(|(symbol, _)| *symbol == id) {
+            return Some(*value);
+        }
+        let Made { how, x, y, .. } = self.host.made.get(&id)?;
+        if let How::Either(choice) = how {
+            let (_, side) = way.iter().find(|(made, _)| made == choice)?;
+            return self.settled(if *side { x } else { y }, way, facts);
+        }
+        match (how, self.settled(x, way, facts), self.settled(y, way, facts)) {
+            (How::Operation(op), Some(x), Some(y)) => operate(*op, x, y),
+            (How::Min, Some(x), Some(y)) => Some(x.min(y)),
+            (How::Max, Some(x), Some(y)) => Some(x.max(y)),
+            // A limit is there because it is usually reached.
+            (How::Min, Some(limit), None) if self.open_choice(y, way).is_none() => Some(limit),
+            (How::Min, None, Some(limit)) if self.open_choice(x, way).is_none() => Some(limit),
+            _ => None,
+        }
+    }
+
+    /// A choice on which the number depends and that `way` does not make.
+    fn open_choice(&self, int: &Int, way: &Way) -> Option<SymbolId> {
+        int.terms.iter().find_map(|(id, _)| {
+            if self.state.facts.iter().any(|(symbol, _)| symbol == id) {
+                return None;
+            }
+            let Made { how, x, y, .. } = self.host.made.get(id)?;
+            match how {
+                How::Either(choice) => match way.iter().find(|(made, _)| made == choice) {
+                    None => Some(*choice),
+                    Some((_, true)) => self.open_choice(x, way),
+                    Some((_, false)) => self.open_choice(y, way),
+                },
+                _ => self.open_choice(x, way).or_else(|| self.open_choice(y, way)),
+            }
+        })
+    }
+
+    /// The numbers in every way through the choices they depend on, as far as known, without
+    /// repetition. Ways that a condition around rules out are left out.
+    pub fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
+        let mut found = Vec::new();
+        self.cases_from(numbers, &mut Vec::new(), &mut found);
+        found
+    }
+
+    fn cases_from(
+        &self,
+        numbers: &[Option<Int>],
+        way: &mut Vec<(SymbolId, bool)>,
+        found: &mut Vec<Vec<Option<i64>>>,
+    ) {
+        if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize {
+            return;
+        }
+        if let Some(choice) = numbers.iter().flatten().find_map(|n| self.open_choice(n, way)) {
+            for side in [true, false] {
+                way.push((choice, side));
+                self.cases_from(numbers, way, found);
+                way.pop();
+            }
+            return;
+        }
+        let ruled_out = |(condition, side): &(Condition, bool)| {
+            self.follows(condition, way).is_some_and(|holds| holds != *side)
+        };
+        if self.host.constraints.iter().any(ruled_out) {
+            return;
+        }
+        let row: Vec<Option<i64>> =
+            numbers.iter().map(|n| n.as_ref().and_then(|n| self.settled(n, way, true))).collect();
+        if !found.contains(&row) {
+            found.push(row);
+        }
+    }
+
+    /// Whether a condition holds when the choices went as `way` says, if that decides it.
+    fn follows(&self, condition: &Condition, way: &Way) -> Option<bool> {
+        match condition {
+            Condition::Known(bits) => Some(!bits.is_empty()),
+            Condition::Compare { difference, relation, .. } => {
+                let difference =
+                    self.settled(difference, way, false).or_else(|| self.settled(difference, way, true));
+                Some(relation.holds(difference?))
+            }
+            Condition::Opaque(..) => None,
+            Condition::Not(inner) => self.follows(inner, way).map(|holds| !holds),
+            Condition::And(a, b) => match (self.follows(a, way), self.follows(b, way)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Condition::Or(a, b) => match (self.follows(a, way), self.follows(b, way)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+        }
+    }
+
+    /// A loop in host code: its first iterations for real, if it leads to a launch or is short.
+    /// What it changed is not known afterwards unless it came to its end.
+    pub fn host_loop(
+        &mut self,
+        cond: Option<&Expr>,
+        body: &[Stmt],
+        step: Option<&Expr>,
+        body_first: bool,
+        span: Span,
+    ) {
+        let reaches = self.reaches_launch(span, body);
+        let longest = match (reaches, self.host.idle_loops) {
+            (true, _) | (false, 0) => LONGEST,
+            (false, 1) => 4,
+            _ => 1,
+        };
+        self.host.idle_loops += u32::from(!reaches);
+        let start = self.state.clone();
+        let mut first = body_first;
+        let mut ended = false;
+        let (mut idle, mut seen) = (0, self.trace.launches.len());
+        for iteration in 0..=longest {
+            if !first && let Some(cond) = cond {
+                let value = self.evaluate(cond);
+                let condition = self.condition_of(&value, cond.span);
+                let truth = self.truth(&condition, false);
+                if truth.decided && truth.can_hold.is_empty() {
+                    ended = true;
+                    break;
+                }
+                // Not known whether it goes on: one iteration shows what it launches.
+                if !truth.decided && iteration > 0 {
+                    break;
+                }
+            }
+            first = false;
+            if iteration == longest || self.state.active.is_empty() || self.trace.stopped.is_some() {
+                break;
+            }
+            self.run(body);
+            if let Some(mask) = self.state.loops.last_mut() {
+                self.state.active = self.state.active.or(&mask.continued);
+                mask.continued = super::lanes::Bits::NONE;
+            }
+            if self.state.active.is_empty() {
+                ended = true;
+                break;
+            }
+            if let Some(step) = step {
+                self.discard(step);
+            }
+            idle = if self.trace.launches.len() == seen { idle + 1 } else { 0 };
+            seen = self.trace.launches.len();
+            if reaches && idle >= IDLE {
+                break;
+            }
+        }
+        self.host.idle_loops -= u32::from(!reaches);
+        if !ended {
+            self.forget_changes(&start);
+        }
+    }
+
+    /// Whether the body of a loop leads to a launch.
+    fn reaches_launch(&mut self, span: Span, body: &[Stmt]) -> bool {
+        if let Some(known) = self.host.reaching.get(&span) {
+            return *known;
+        }
+        let launching = Rc::clone(&self.host.launching);
+        let mut reaches = false;
+        visit_stmts(body, &mut |found| match found {
+            Found::Name(name) => reaches |= launching.contains(name),
+            Found::Launch(_) => reaches = true,
+        });
+        self.host.reaching.insert(span, reaches);
+        reaches
+    }
+
+    /// What differs from `start` is not known any more.
+    fn forget_changes(&mut self, start: &State) {
+        for frame in 0..self.state.frames.len().min(start.frames.len()) {
+            for slot in 0..self.state.frames[frame].slots.len() {
+                let Some(before) = start.frames[frame].slots.get(slot) else { continue };
+                let now = &self.state.frames[frame].slots[slot];
+                if now.value == before.value || matches!(before.value, Value::Undefined) {
+                    continue;
+                }
+                let value = match (&before.value, &now.value) {
+                    (Value::Aggregate(old), Value::Aggregate(new)) => {
+                        let keep = |part: &(_, Value)| {
+                            let lost = || Value::Opaque(Variation::Uniform, changed());
+                            let value = if old.contains(part) { part.1.clone() } else { lost() };
+                            (Clone::clone(&part.0), value)
+                        };
+                        Value::Aggregate(Rc::new(new.iter().map(keep).collect()))
+                    }
+                    _ => {
+                        let ty = now.ty.clone();
+                        self.unknown_of(&ty, Variation::Uniform, "a variable that a loop changes", &changed())
+                    }
+                };
+                self.state.frames[frame].slots[slot].value = value;
+            }
+        }
+    }
+}
+
+fn changed() -> Unknown {
+    Unknown::new(Reason::LoopCarried, NOWHERE, "a variable that a loop changes")
+}
+
+/// A number whose factors are constants, as a key.
+fn plain(int: &Int) -> Option<Vec<(u32, i64)>> {
+    let mut parts = vec![(u32::MAX, int.base.as_constant()?)];
+    for (id, factor) in &int.terms {
+        parts.push((id.0, factor.as_constant()?));
+    }
+    Some(parts)
+}
+
+fn operate(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
+    Some(match op {
+        BinaryOp::Mul => x.checked_mul(y)?,
+        BinaryOp::Div => x.checked_div(y)?,
+        BinaryOp::Rem => x.checked_rem(y)?,
+        BinaryOp::Shl => x.checked_shl(u32::try_from(y).ok()?)?,
+        BinaryOp::Shr => x.checked_shr(u32::try_from(y).ok()?)?,
+        BinaryOp::And => x & y,
+        BinaryOp::Or => x | y,
+        BinaryOp::Xor => x ^ y,
+        _ => return None,
+    })
+}

@@ -1,0 +1,117 @@
+//! Which launches does a file's host code lead to?
+//!
+//! Functions that lead to a launch are run from the outermost, so that shapes and template
+//! arguments passed down are seen. A launch that this does not reach is found by running the
+//! function around it alone, with parameters that are not known.
+
+use crate::exec::entry::{instantiation, run_host};
+use crate::ir::program::Program;
+use crate::ir::visit::{called_names, launch_spans};
+use crate::ir::{Function, FunctionKind, Name};
+use crate::source::Span;
+use crate::trace::{LaunchArg, LaunchSite};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The most launches of one file.
+const MOST: usize = 4096;
+
+/// The launches that a file's host code leads to.
+#[must_use]
+pub fn launches(program: &Program) -> Vec<LaunchSite> {
+    let launches = |f: &Arc<Function>| f.mentions.launch && f.body.is_some();
+    if !program.modules.iter().any(|m| m.functions.iter().any(launches)) {
+        return Vec::new();
+    }
+    let calls = Calls::of(program);
+    let own = program.modules.first().map_or(&[][..], |m| m.functions.as_slice());
+    let hosts: Vec<&Arc<Function>> = own
+        .iter()
+        .filter(|f| f.body.is_some() && (f.kind == FunctionKind::Host || f.mentions.launch))
+        .filter(|f| calls.launching.contains(&f.name))
+        .collect();
+    let mut called: FxHashSet<&Name> = FxHashSet::default();
+    for function in &hosts {
+        called.extend(calls.from(function).iter().filter(|name| **name != function.name));
+    }
+    let mut found: Vec<LaunchSite> = Vec::new();
+    let run = |function: &Arc<Function>, found: &mut Vec<LaunchSite>| {
+        for args in template_arguments(program, function) {
+            for launch in run_host(program, function, &args, &calls.launching) {
+                if found.len() < MOST && !found.iter().any(|other| other.same(&launch)) {
+                    found.push(launch);
+                }
+            }
+        }
+    };
+    for function in hosts.iter().filter(|f| !called.contains(&f.name)) {
+        run(function, &mut found);
+    }
+    // What no outer function led to, by itself.
+    for function in hosts.iter().filter(|f| f.mentions.launch) {
+        let seen = |span: &Span| found.iter().any(|launch| launch.span == *span);
+        let sites = launch_spans(function);
+        let inside = |launch: &LaunchSite| {
+            launch.span.file == function.span.file
+                && launch.span.start >= function.span.start
+                && launch.span.end <= function.span.end
+        };
+        let all_seen = if sites.is_empty() { found.iter().any(inside) } else { sites.iter().all(seen) };
+        if !all_seen {
+            let before: Vec<Span> = found.iter().map(|launch| launch.span).collect();
+            let mut alone = Vec::new();
+            run(function, &mut alone);
+            found.extend(alone.into_iter().filter(|launch| !before.contains(&launch.span)));
+        }
+    }
+    found
+}
+
+/// The template arguments a host function is explicitly instantiated with; else nothing is known.
+fn template_arguments(program: &Program, function: &Function) -> Vec<Vec<LaunchArg>> {
+    let paths = program.modules.iter().flat_map(|module| &module.instantiations);
+    let lists: Vec<Vec<LaunchArg>> = paths
+        .filter(|path| path.name == function.name && !function.template_params.is_empty())
+        .filter_map(|path| path.args.as_ref())
+        .map(|args| instantiation(program, args))
+        .take(16)
+        .collect();
+    if lists.is_empty() { vec![Vec::new()] } else { lists }
+}
+
+/// Who calls whom.
+struct Calls {
+    from: FxHashMap<Span, Vec<Name>>,
+    /// Functions that lead to a launch, by name.
+    launching: Rc<FxHashSet<Name>>,
+}
+
+impl Calls {
+    fn of(program: &Program) -> Calls {
+        let functions = || program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
+        let mut from: FxHashMap<Span, Vec<Name>> = FxHashMap::default();
+        let mut callers: FxHashMap<Name, Vec<Name>> = FxHashMap::default();
+        for function in functions().filter(|f| f.kind == FunctionKind::Host || f.mentions.launch) {
+            let names = called_names(function);
+            for name in &names {
+                callers.entry(name.clone()).or_default().push(function.name.clone());
+            }
+            from.insert(function.name_span, names);
+        }
+        let mut launching: FxHashSet<Name> = FxHashSet::default();
+        let mut waiting: Vec<Name> =
+            functions().filter(|f| f.mentions.launch).map(|f| f.name.clone()).collect();
+        while let Some(name) = waiting.pop() {
+            if let Some(callers) = callers.get(&name) {
+                waiting.extend(callers.iter().filter(|caller| !launching.contains(*caller)).cloned());
+            }
+            launching.insert(name);
+        }
+        Calls { from, launching: Rc::new(launching) }
+    }
+
+    fn from(&self, function: &Function) -> &[Name] {
+        self.from.get(&function.name_span).map_or(&[], Vec::as_slice)
+    }
+}
