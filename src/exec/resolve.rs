@@ -1,7 +1,7 @@
 //! What do a type and a name stand for, seen from the innermost frame?
 
 use super::int::Int;
-use super::machine::{Frame, Machine, ObjectKind};
+use super::machine::{Frame, Machine, ObjectKind, Slots};
 use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
@@ -307,7 +307,7 @@ impl Machine<'_> {
     pub fn within_env<R>(&mut self, env: Rc<Env>, work: impl FnOnce(&mut Self) -> R) -> R {
         let frame = Frame {
             function: nothing(),
-            slots: Vec::new(),
+            slots: Slots::default(),
             env,
             this: None,
             result: Value::Undefined,

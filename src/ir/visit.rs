@@ -1,83 +1,148 @@
-//! Which functions does a function's text call?
+//! Which functions does a function's text call, and which names does it mention at all?
 
-use super::{Expr, ExprKind, Function, Name, Stmt, StmtKind};
+use super::{Expr, ExprKind, Function, Name, Path, Stmt, StmtKind, TemplateArg, Type};
 
 /// The names of all functions called in a body, in order, with repetitions.
 #[must_use]
 pub fn called_names(function: &Function) -> Vec<Name> {
-    let mut names = Vec::new();
-    for stmt in function.body.iter().flatten() {
-        stmt_names(stmt, &mut names);
-    }
-    names
+    names(function, false)
 }
 
-fn stmts_names(stmts: &[Stmt], names: &mut Vec<Name>) {
-    for stmt in stmts {
-        stmt_names(stmt, names);
-    }
+/// Every name in a body through which code or shared memory may be reached: functions, variables,
+/// and types, whose constructors and operators have no name of their own at their use.
+#[must_use]
+pub fn mentioned_names(function: &Function) -> Vec<Name> {
+    names(function, true)
 }
 
-fn stmt_names(stmt: &Stmt, names: &mut Vec<Name>) {
-    match &stmt.kind {
-        StmtKind::Expr(expr) => expr_names(expr, names),
-        StmtKind::Declare(list) => {
-            list.iter().filter_map(|d| d.init.as_ref()).for_each(|init| expr_names(init, names));
-        }
-        StmtKind::Block(body) | StmtKind::Unsupported(_, body) => stmts_names(body, names),
-        StmtKind::If { cond, then, otherwise } => {
-            expr_names(cond, names);
-            stmts_names(then, names);
-            stmts_names(otherwise, names);
-        }
-        StmtKind::Loop { cond, body, step, .. } => {
-            cond.iter().chain(step).for_each(|e| expr_names(e, names));
-            stmts_names(body, names);
-        }
-        StmtKind::Switch { value, cases } => {
-            expr_names(value, names);
-            cases.iter().for_each(|case| stmts_names(&case.body, names));
-        }
-        StmtKind::Return(Some(expr)) => expr_names(expr, names),
-        StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Damaged => {}
+fn names(function: &Function, all: bool) -> Vec<Name> {
+    let mut names = Names { list: Vec::new(), all };
+    if all {
+        function.params.iter().for_each(|param| names.ty(&param.ty));
     }
+    names.stmts(function.body.as_deref().unwrap_or_default());
+    names.list
 }
 
-fn expr_names(expr: &Expr, names: &mut Vec<Name>) {
-    match &expr.kind {
-        ExprKind::Call { callee, args } => {
-            match &callee.kind {
-                ExprKind::Path(path) => names.push(path.name.clone()),
-                ExprKind::Member { base, name, .. } => {
-                    names.push(name.clone());
-                    expr_names(base, names);
+struct Names {
+    list: Vec<Name>,
+    /// Types and template arguments too.
+    all: bool,
+}
+
+impl Names {
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Expr(expr) => self.expr(expr),
+            StmtKind::Declare(list) => {
+                for declaration in list {
+                    self.ty(&declaration.ty);
+                    declaration.init.iter().for_each(|init| self.expr(init));
                 }
-                _ => expr_names(callee, names),
             }
-            args.iter().for_each(|arg| expr_names(arg, names));
+            StmtKind::Block(body) | StmtKind::Unsupported(_, body) => self.stmts(body),
+            StmtKind::If { cond, then, otherwise } => {
+                self.expr(cond);
+                self.stmts(then);
+                self.stmts(otherwise);
+            }
+            StmtKind::Loop { cond, body, step, .. } => {
+                cond.iter().chain(step).for_each(|e| self.expr(e));
+                self.stmts(body);
+            }
+            StmtKind::Switch { value, cases } => {
+                self.expr(value);
+                cases.iter().for_each(|case| self.stmts(&case.body));
+            }
+            StmtKind::Return(Some(expr)) => self.expr(expr),
+            StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Damaged => {}
         }
-        ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
-            items.iter().for_each(|item| expr_names(item, names));
+    }
+
+    fn exprs(&mut self, exprs: &[Expr]) {
+        exprs.iter().for_each(|expr| self.expr(expr));
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Call { callee, args } => {
+                match &callee.kind {
+                    ExprKind::Path(path) => self.path(path),
+                    ExprKind::Member { base, name, .. } => {
+                        self.list.push(name.clone());
+                        self.expr(base);
+                    }
+                    _ => self.expr(callee),
+                }
+                self.exprs(args);
+            }
+            ExprKind::Construct(ty, items) => {
+                self.ty(ty);
+                self.exprs(items);
+            }
+            ExprKind::InitList(items) => self.exprs(items),
+            ExprKind::Lambda(lambda) => self.stmts(&lambda.body),
+            ExprKind::Cast(ty, a) => {
+                self.ty(ty);
+                self.expr(a);
+            }
+            ExprKind::Unary(_, a)
+            | ExprKind::Step { target: a, .. }
+            | ExprKind::Member { base: a, .. }
+            | ExprKind::Deref(a)
+            | ExprKind::AddressOf(a)
+            | ExprKind::SizeofExpr(a) => self.expr(a),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Assign(_, a, b)
+            | ExprKind::Comma(a, b)
+            | ExprKind::Index(a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| self.expr(e)),
+            ExprKind::Launch(launch) => self.exprs(&launch.args),
+            // A function handed on by name may be called.
+            ExprKind::Path(path) => self.path(path),
+            ExprKind::Asm(asm) if self.all => {
+                asm.outputs.iter().chain(&asm.inputs).for_each(|(_, operand)| self.expr(operand));
+            }
+            _ => {}
         }
-        ExprKind::Lambda(lambda) => stmts_names(&lambda.body, names),
-        ExprKind::Unary(_, a)
-        | ExprKind::Step { target: a, .. }
-        | ExprKind::Member { base: a, .. }
-        | ExprKind::Deref(a)
-        | ExprKind::AddressOf(a)
-        | ExprKind::Cast(_, a)
-        | ExprKind::SizeofExpr(a) => expr_names(a, names),
-        ExprKind::Binary(_, a, b)
-        | ExprKind::Assign(_, a, b)
-        | ExprKind::Comma(a, b)
-        | ExprKind::Index(a, b) => {
-            expr_names(a, names);
-            expr_names(b, names);
+    }
+
+    fn path(&mut self, path: &Path) {
+        self.list.push(path.name.clone());
+        if self.all {
+            for (name, args) in &path.qualifiers {
+                self.list.push(name.clone());
+                self.args(args);
+            }
+            self.args(path.args.as_deref().unwrap_or_default());
         }
-        ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| expr_names(e, names)),
-        ExprKind::Launch(launch) => launch.args.iter().for_each(|arg| expr_names(arg, names)),
-        // A function handed on by name may be called.
-        ExprKind::Path(path) => names.push(path.name.clone()),
-        _ => {}
+    }
+
+    fn args(&mut self, args: &[TemplateArg]) {
+        for arg in args {
+            match arg {
+                TemplateArg::Type(ty) => self.ty(ty),
+                TemplateArg::Value(expr) => self.expr(expr),
+            }
+        }
+    }
+
+    fn ty(&mut self, ty: &Type) {
+        if !self.all {
+            return;
+        }
+        match ty {
+            Type::Named(path) => self.path(path),
+            Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _) => self.ty(inner),
+            Type::Decltype(expr) => self.expr(expr),
+            _ => {}
+        }
     }
 }
