@@ -15,6 +15,14 @@ pub fn mentioned_names(function: &Function) -> Vec<Name> {
     names(function, true)
 }
 
+/// Every name in a type.
+#[must_use]
+pub fn type_names(ty: &Type) -> Vec<Name> {
+    let mut names = Names { list: Vec::new(), all: true };
+    names.ty(ty);
+    names.list
+}
+
 fn names(function: &Function, all: bool) -> Vec<Name> {
     let mut names = Names { list: Vec::new(), all };
     if all {
