@@ -14,6 +14,7 @@ use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Name};
 use crate::lower::lower;
 use crate::preproc::{Defines, HeaderCache, expand_cached};
+use crate::reach::Reach;
 use crate::rules::{self, Case, KernelRun};
 use crate::scenario::{self, Scenario};
 use crate::source::{FileId, Sources, Span};
@@ -176,7 +177,11 @@ impl Run {
         let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
         let targets: Vec<Target> = self.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
         let mut entered: Vec<Span> = Vec::new();
+        let reach = Reach::new(program);
         for kernel in kernels(program, loaded, &self.headers) {
+            if !reach.worth_running(&kernel) {
+                continue;
+            }
             let launches = links.of(&kernel, self.headers.sources());
             let scenarios = scenario::scenarios(program, &kernel, &launches, &self.blocks);
             self.analyze_kernel(program, &kernel, &scenarios, &targets, &mut entered, &mut report);
@@ -213,10 +218,8 @@ impl Run {
         entered: &mut Vec<Span>,
         report: &mut FileReport,
     ) {
-        let run_all = |pads: &[(Span, u64)]| -> Vec<KernelRun> {
-            scenarios.iter().map(|scenario| run_scenario(program, kernel, scenario, targets, pads)).collect()
-        };
-        let runs = run_all(&[]);
+        let runs: Vec<KernelRun> =
+            scenarios.iter().map(|scenario| run_scenario(program, kernel, scenario, targets, &[])).collect();
         for run in &runs {
             entered.extend(&run.trace.entered);
             verdicts(run, targets, &mut report.verdicts);
@@ -227,7 +230,11 @@ impl Run {
             let file = sources.get(span.file);
             format!("{}:{}", file.display_path(), file.line_column(span.start).0)
         };
-        let padder = |array: Span, extra: u64| Some(run_all(&[(array, extra)]));
+        let padder = |run: usize, array: Span, extra: u64| {
+            scenarios
+                .get(run)
+                .map(|scenario| run_scenario(program, kernel, scenario, targets, &[(array, extra)]))
+        };
         let case = Case { runs: &runs, targets, padder: &padder, text: &text, place: &place };
         report.diagnostics.extend(rules::check(&case));
     }
@@ -284,6 +291,10 @@ fn run_scenario(
         }
     }
     for block in &scenario.alternatives {
+        // Other shapes can only take a verdict back.
+        if judgements.iter().flatten().all(|judgement: &Judgement| judgement.totals.is_none()) {
+            break;
+        }
         let (other, others) = run(*block, Vec::new());
         for (mine, theirs) in judgements.iter_mut().zip(&others) {
             reconcile(&trace, mine, &other, theirs, "it depends on the block shape, and no launch was found");

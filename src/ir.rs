@@ -8,6 +8,7 @@
 //! Invariant: every node carries the span of the *original* text it came from. A node that
 //! came out of a macro has the span of the macro's use.
 
+pub mod names;
 pub mod print;
 pub mod program;
 pub mod visit;

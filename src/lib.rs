@@ -13,6 +13,7 @@ pub mod ir;
 pub mod lower;
 pub mod output;
 pub mod preproc;
+pub mod reach;
 pub mod rules;
 pub mod scenario;
 pub mod source;

@@ -60,9 +60,9 @@ pub struct KernelRun {
     pub judgements: Vec<Vec<Judgement>>,
 }
 
-/// A way to run all of a kernel's runs again with longer rows: the array's name span and the
-/// extra elements in, the same runs out.
-pub type Padder<'a> = dyn Fn(Span, u64) -> Option<Vec<KernelRun>> + 'a;
+/// A way to repeat one of a kernel's runs with longer rows: the run's number, the array's name
+/// span and the extra elements in, the same run out.
+pub type Padder<'a> = dyn Fn(usize, Span, u64) -> Option<KernelRun> + 'a;
 
 /// Everything that rules may look at: one kernel in all its runs.
 pub struct Case<'a> {
@@ -88,8 +88,8 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
 }
 
 impl Case<'_> {
-    fn padded(&self, array: Span, extra: u64) -> Option<Vec<KernelRun>> {
-        (self.padder)(array, extra)
+    fn padded(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun> {
+        (self.padder)(run, array, extra)
     }
 
     /// Which block, and where it came from.

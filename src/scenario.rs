@@ -190,7 +190,6 @@ fn without_launch(
         args: Vec::new(),
         pads: Vec::new(),
         residues: Vec::new(),
-        residues: Vec::new(),
     };
     let bound = kernel
         .launch_bounds

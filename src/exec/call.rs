@@ -188,7 +188,7 @@ impl Machine<'_> {
         }
         let frame = Frame {
             function: Arc::clone(function),
-            slots,
+            slots: slots.into(),
             env,
             this,
             result: Value::Undefined,

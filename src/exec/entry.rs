@@ -88,7 +88,7 @@ impl Machine<'_> {
         }
         self.state.frames.push(Frame {
             function: Arc::clone(function),
-            slots,
+            slots: slots.into(),
             env,
             this: None,
             result: Value::Undefined,

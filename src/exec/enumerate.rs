@@ -35,7 +35,7 @@ impl Machine<'_> {
         for _ in 0..MOST {
             let values: Option<Vec<i64>> = changing.iter().map(|at| constant(&self.state, *at)).collect();
             let Some(values) = values else {
-                self.trace_rollback(first);
+                self.trace_rollback(&first);
                 ran = 0;
                 break;
             };
@@ -49,7 +49,7 @@ impl Machine<'_> {
                 break;
             }
             if self.out_of_bounds {
-                self.trace_rollback(mark);
+                self.trace_rollback(&mark);
                 self.state = before;
                 break;
             }

@@ -82,7 +82,7 @@ impl Machine<'_> {
         }
         let empty = Slot { value: Value::Undefined, ty: Ty::Void, reference: false };
         let mut frame = super::resolve::empty_frame();
-        frame.slots = vec![empty; self.host.globals.len()];
+        frame.slots = vec![empty; self.host.globals.len()].into();
         frame
     }
 

@@ -9,7 +9,7 @@
 //! 2. Suppose `v = v0 + k·d` for each of them, run an iteration from there, and see whether each
 //!    changed by `d` again. One that did not is set to what it can be: a fresh symbol when it stays
 //!    uniform, unknown otherwise. Repeat until nothing new is found.
-//! 3. Run the body once from that state, recording.
+//! 3. What the last run recorded is the loop's trace; what the others did is taken back.
 //!
 //! Example: `for (i = threadIdx.x, stage = 0; i < n; i += 128, stage ^= 1)`. The probe finds `i`
 //! changed by 128 and `stage` by 1; the second run confirms `i = x + 128·k` but `stage` comes back
@@ -20,11 +20,13 @@
 use super::int::Int;
 use super::lanes::Bits;
 use super::machine::{LoopMask, Machine, Mode, State};
+use super::record::Mark;
 use super::symbol::{Origin, SymbolId, lcm};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::{Expr, LocalId, Stmt};
 use crate::source::Span;
 use crate::trace::{Split, SplitKind};
+use std::rc::Rc;
 
 /// The most iterations unrolled in a row.
 const UNROLL: u64 = 64;
@@ -90,8 +92,9 @@ impl Machine<'_> {
     }
 
     fn run_real(&mut self, parts: Parts<'_>) {
+        let key = self.loop_key(parts);
         let start = self.state.clone();
-        let trace = self.trace_mark();
+        let mark = self.trace_mark();
         let mut first = parts.body_first;
         for iteration in 0u64.. {
             if !first {
@@ -107,9 +110,12 @@ impl Machine<'_> {
             if self.state.active.is_empty() {
                 return;
             }
-            if iteration >= self.iterations_left() || (parts.cond.is_none() && iteration >= 33) {
-                self.trace_rollback(trace);
+            let known_long = iteration == 0 && self.plans.get(&key).is_some_and(|plan| plan.long);
+            if known_long || iteration >= self.iterations_left() || (parts.cond.is_none() && iteration >= 33)
+            {
+                self.trace_rollback(&mark);
                 self.state = start;
+                self.plans.entry(key).or_default().long = true;
                 return self.run_symbolic(parts);
             }
             if self.trace.stopped.is_some() {
@@ -157,32 +163,102 @@ impl Machine<'_> {
     /// Runs all iterations at once.
     fn run_symbolic(&mut self, parts: Parts<'_>) {
         let start = self.state.clone();
-        let mut unroll = 1;
-        let mut round = 0;
-        let state = loop {
-            round += 1;
-            let symbol = self.world.symbols.fresh("the loop counter".into(), Origin::Loop, Some(0), None);
-            let (state, wanted, changing) = self.probe(parts, &start, symbol, unroll);
-            self.state = start.clone();
-            if round == 1 && wanted <= 1 && self.enumerate(parts, &start, &changing) {
-                return self.leave(start, state);
-            }
-            let wanted = lcm(unroll, wanted.max(1));
-            if wanted <= unroll || wanted > UNROLL || round > 4 {
-                break state;
-            }
-            unroll = wanted;
-        };
-        self.state = state.clone();
+        let key = self.loop_key(parts);
         let departures = self.departures.len();
-        for _ in 0..unroll {
-            if self.state.active.is_empty() || self.trace.stopped.is_some() {
-                break;
+        let mark = self.trace_mark();
+        let entry = match self.repeat_plan(parts, &start, &key, &mark) {
+            Some(entry) => entry,
+            None => {
+                let (entry, changing) = self.search_plan(parts, &start, key, &mark);
+                if !changing.is_empty() {
+                    self.follow_changing(parts, &start, &entry, &changing, &mark);
+                }
+                entry
             }
+        };
+        self.departures.truncate(departures);
+        self.leave(entry);
+    }
+
+    /// Runs the iterations through the known values of variables that are not affine, instead of
+    /// the one for all iterations that is recorded.
+    fn follow_changing(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        entry: &State,
+        changing: &[(usize, LocalId)],
+        mark: &Mark,
+    ) {
+        self.trace_rollback(mark);
+        if !self.enumerate(parts, start, changing) {
+            self.state = entry.clone();
             self.run_once(parts);
         }
-        self.departures.truncate(departures);
-        self.leave(start, state);
+    }
+
+    /// What tells one loop from another, and one call of its function from another.
+    fn loop_key(&self, parts: Parts<'_>) -> LoopKey {
+        (parts.span, self.calls.last().map(|call| call.span), self.state.frames.len())
+    }
+
+    /// Tries what was found of this loop the last time, so that loops in loops are not searched
+    /// again in every round of the outer ones. The state at the start of an iteration, if it holds.
+    fn repeat_plan(&mut self, parts: Parts<'_>, start: &State, key: &LoopKey, mark: &Mark) -> Option<State> {
+        let found = self.plans.get(key)?.found.clone()?;
+        let same = |kind: &Kind, frame, local| *kind == kind_of(&slot_value(start, frame, local));
+        if !found.kinds.iter().zip(&found.plan).all(|(kind, (f, l, _))| same(kind, *f, *l)) {
+            return None;
+        }
+        let symbol = self.loop_symbol();
+        let entry = self.entry_state(start, &found.plan, symbol);
+        let written = self.watch(parts, &entry, found.unroll);
+        let mut plan = found.plan.clone();
+        let known =
+            written.iter().all(|(frame, local)| plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
+        let demanded = self.world.demands.get(&symbol).copied().unwrap_or(1);
+        let unroll = lcm(found.unroll, found.unroll.saturating_mul(demanded));
+        let settled = unroll <= found.unroll || unroll > UNROLL;
+        if known && settled && self.revise(&mut plan, start, &entry, false).0 {
+            return Some(entry);
+        }
+        self.trace_rollback(mark);
+        self.trace.launches.truncate(mark.launches);
+        self.state = start.clone();
+        None
+    }
+
+    /// Finds how the loop changes the state, and how far it has to be unrolled. Leaves the trace
+    /// and the state as after the last iteration that was run.
+    fn search_plan(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        key: LoopKey,
+        mark: &Mark,
+    ) -> (State, Vec<(usize, LocalId)>) {
+        let mut unroll = 1;
+        for round in 1.. {
+            let symbol = self.loop_symbol();
+            let probed = self.probe(parts, start, symbol, unroll, mark);
+            let wanted = lcm(unroll, probed.wanted.max(1));
+            if wanted <= unroll || wanted > UNROLL || round > 4 {
+                let kinds = probed.plan.iter().map(|(f, l, _)| kind_of(&slot_value(start, *f, *l))).collect();
+                let changing = if unroll == 1 { changing(start, &probed.plan) } else { Vec::new() };
+                let keep = probed.stable && changing.is_empty();
+                let found = keep.then(|| Rc::new(Found { plan: probed.plan, kinds, unroll }));
+                self.plans.entry(key).or_default().found = found;
+                return (probed.entry, changing);
+            }
+            self.trace_rollback(mark);
+            self.trace.launches.truncate(mark.launches);
+            unroll = wanted;
+        }
+        (start.clone(), Vec::new())
+    }
+
+    fn loop_symbol(&mut self) -> SymbolId {
+        self.world.symbols.fresh("the loop counter".into(), Origin::Loop, Some(0), None)
     }
 
     /// One iteration whose condition may be undecided.
@@ -226,18 +302,22 @@ impl Machine<'_> {
     }
 
     /// Finds the state at the start of iteration `k` (of `unroll` iterations each), and the factor
-    /// by which the loop should be unrolled for operators to be decided.
+    /// by which the loop should be unrolled for operators to be decided. What the last iteration
+    /// recorded stays in the trace.
     fn probe(
         &mut self,
         parts: Parts<'_>,
         start: &State,
         symbol: SymbolId,
         unroll: u64,
-    ) -> (State, u64, Vec<(usize, LocalId)>) {
+        mark: &Mark,
+    ) -> Probed {
         let was_recording = std::mem::replace(&mut self.recording, false);
         let departures = self.departures.len();
         self.world.demands.remove(&symbol);
         let written = self.watch(parts, start, unroll);
+        self.recording = was_recording;
+        self.departures.truncate(departures);
         let mut plan: Vec<(usize, LocalId, Change)> = Vec::new();
         for (frame, local) in written {
             let before = slot_value(start, frame, local);
@@ -246,72 +326,79 @@ impl Machine<'_> {
             plan.push((frame, local, change));
         }
         let mut cycles = false;
+        let mut stable = false;
         let mut entry = start.clone();
         for round in 0..6 {
+            if round > 0 {
+                self.trace_rollback(mark);
+                self.trace.launches.truncate(mark.launches);
+            }
             entry = self.entry_state(start, &plan, symbol);
             let mut found = self.watch(parts, &entry, unroll);
+            self.departures.truncate(departures);
             found.retain(|(frame, local)| !plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
-            let mut stable = found.is_empty();
+            stable = found.is_empty();
             for (frame, local) in found {
                 plan.push((frame, local, Change::Lost(Variation::Maybe)));
             }
-            for (frame, local, change) in &mut plan {
-                let before = slot_value(&entry, *frame, *local);
-                let after = slot_value(&self.state, *frame, *local);
-                let now = self.difference(&before, &after);
-                let next = match (&*change, now) {
-                    (Change::By(was), Change::By(now)) if *was == now => continue,
-                    (Change::Lost(was), now) => {
-                        let variation = match now {
-                            Change::By(_) => after.variation(),
-                            Change::Lost(variation) => variation,
-                        };
-                        if variation <= *was {
-                            continue;
-                        }
-                        Change::Lost(variation)
-                    }
-                    (Change::By(_), now) => {
-                        cycles |= round == 0 && known_twice(&before, &after);
-                        let varies = match now {
-                            Change::Lost(variation) => variation,
-                            Change::By(_) => Variation::Uniform,
-                        };
-                        Change::Lost(
-                            varies.max(after.variation()).max(slot_value(start, *frame, *local).variation()),
-                        )
-                    }
-                };
-                *change = next;
-                stable = false;
-            }
+            let (same, turned) = self.revise(&mut plan, start, &entry, round == 0);
+            stable &= same;
+            cycles |= turned;
             if stable {
                 break;
             }
         }
-        self.recording = was_recording;
-        self.departures.truncate(departures);
         let demanded = self.world.demands.get(&symbol).copied().unwrap_or(1);
         let mut wanted = unroll.saturating_mul(demanded);
         if cycles && demanded <= 1 {
+            let after = self.state.clone();
             wanted = lcm(wanted, self.cycle(parts, start, &plan));
+            self.state = after;
         }
-        // Variables of known value at the start that are not affine in the iteration number; none when
-        // another one goes along whose values are not known.
-        let in_the_dark = plan.iter().any(|(frame, local, change)| {
-            let start = slot_value(start, *frame, *local);
-            matches!((change, start), (Change::Lost(_), Value::Int(int, _)) if int.as_constant().is_none())
-        });
-        let changing = plan
-            .iter()
-            .filter(|(frame, local, change)| {
-                let start = slot_value(start, *frame, *local);
-                matches!((change, start), (Change::Lost(Variation::Uniform), Value::Int(int, _)) if int.as_constant().is_some())
-            })
-            .filter(|_| !in_the_dark)
-            .map(|(frame, local, _)| (*frame, *local))
-            .collect();
-        (entry, wanted, changing)
+        Probed { entry, plan, wanted, stable }
+    }
+
+    /// Holds the plan against an iteration that began with `entry`. Whether nothing had to be
+    /// changed, and whether (if `first`) a known variable changed by another amount than before.
+    fn revise(
+        &mut self,
+        plan: &mut [(usize, LocalId, Change)],
+        start: &State,
+        entry: &State,
+        first: bool,
+    ) -> (bool, bool) {
+        let (mut stable, mut cycles) = (true, false);
+        for (frame, local, change) in plan {
+            let before = slot_value(entry, *frame, *local);
+            let after = slot_value(&self.state, *frame, *local);
+            let now = self.difference(&before, &after);
+            let next = match (&*change, now) {
+                (Change::By(was), Change::By(now)) if *was == now => continue,
+                (Change::Lost(was), now) => {
+                    let variation = match now {
+                        Change::By(_) => after.variation(),
+                        Change::Lost(variation) => variation,
+                    };
+                    if variation <= *was {
+                        continue;
+                    }
+                    Change::Lost(variation)
+                }
+                (Change::By(_), now) => {
+                    cycles |= first && known_twice(&before, &after);
+                    let varies = match now {
+                        Change::Lost(variation) => variation,
+                        Change::By(_) => Variation::Uniform,
+                    };
+                    Change::Lost(
+                        varies.max(after.variation()).max(slot_value(start, *frame, *local).variation()),
+                    )
+                }
+            };
+            *change = next;
+            stable = false;
+        }
+        (stable, cycles)
     }
 
     /// After how many iterations the variables that are not affine come back to their start, if
@@ -347,7 +434,7 @@ impl Machine<'_> {
         let depth = self.state.frames.len();
         self.watched.push(Vec::new());
         for _ in 0..unroll {
-            if self.trace.stopped.is_some() {
+            if self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
             }
             self.run_once(parts);
@@ -424,30 +511,22 @@ impl Machine<'_> {
     }
 
     /// The state after a loop that was run for all iterations at once.
-    fn leave(&mut self, start: State, entry: State) {
+    fn leave(&mut self, entry: State) {
         let returned_here = self.state.frames.last().map_or(Bits::NONE, |f| f.returned);
         let exited_here = self.state.exited;
         let mut after = entry;
         // The loop may also not run at all, or end in its middle: values that it changes are those
         // of the start of some iteration, whichever was the last.
-        for (frame, before) in after.frames.iter_mut().zip(&start.frames) {
-            for (slot, was) in frame.slots.iter_mut().zip(&before.slots) {
-                if matches!(was.value, Value::Undefined) && !matches!(slot.value, Value::Undefined) {
-                    continue;
-                }
-            }
-        }
         for (at, frame) in self.state.frames.iter().enumerate() {
+            let Some(after) = after.frames.get_mut(at) else { continue };
             for (number, slot) in frame.slots.iter().enumerate() {
-                if let Some(place) = after.frames.get_mut(at).and_then(|f| f.slots.get_mut(number))
-                    && matches!(place.value, Value::Undefined)
-                {
-                    *place = slot.clone();
+                let undefined =
+                    after.slots.get(number).is_some_and(|place| matches!(place.value, Value::Undefined));
+                if undefined && !matches!(slot.value, Value::Undefined) {
+                    after.slots[number] = slot.clone();
                 }
             }
-            if let Some(place) = after.frames.get_mut(at) {
-                place.result = frame.result.clone();
-            }
+            after.result = frame.result.clone();
         }
         self.state = after;
         if let Some(frame) = self.state.frames.last_mut() {
@@ -456,31 +535,22 @@ impl Machine<'_> {
         }
         self.state.exited = self.state.exited.or(&exited_here);
     }
+}
 
-    pub(super) fn trace_mark(&self) -> TraceMark {
-        TraceMark {
-            accesses: self.trace.accesses.len(),
-            patterns: self
-                .trace
-                .accesses
-                .iter()
-                .map(|a| a.patterns.iter().map(|p| p.count).collect())
-                .collect(),
-            barriers: self.trace.barriers.len(),
+/// Variables of known value at the start that are not affine in the iteration number; none when
+/// another one goes along whose values are not known.
+fn changing(start: &State, plan: &[(usize, LocalId, Change)]) -> Vec<(usize, LocalId)> {
+    let mut found = Vec::new();
+    for (frame, local, change) in plan {
+        match (change, slot_value(start, *frame, *local)) {
+            (Change::Lost(variation), Value::Int(int, _)) => match int.as_constant() {
+                Some(_) if *variation == Variation::Uniform => found.push((*frame, *local)),
+                _ => return Vec::new(),
+            },
+            _ => continue,
         }
     }
-
-    /// Takes back what was recorded since the mark: counts return, new patterns stay with count 0.
-    pub(super) fn trace_rollback(&mut self, mark: TraceMark) {
-        for (at, access) in self.trace.accesses.iter_mut().enumerate() {
-            for (number, pattern) in access.patterns.iter_mut().enumerate() {
-                let before = mark.patterns.get(at).and_then(|counts| counts.get(number));
-                pattern.count = before.copied().unwrap_or(0);
-            }
-        }
-        self.trace.barriers.truncate(mark.barriers);
-        let _ = mark.accesses;
-    }
+    found
 }
 
 /// How a variable changes from iteration to iteration.
@@ -492,10 +562,43 @@ enum Change {
     Lost(Variation),
 }
 
-pub(super) struct TraceMark {
-    accesses: usize,
-    patterns: Vec<Vec<u64>>,
-    barriers: usize,
+/// The loop's place, the call that led to it, and the depth of the call stack.
+pub type LoopKey = (Span, Option<Span>, usize);
+
+/// What is remembered of a loop.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// It ran for real for too long.
+    long: bool,
+    /// How it changed the state.
+    found: Option<Rc<Found>>,
+}
+
+/// How a loop changes the state.
+#[derive(Debug)]
+struct Found {
+    plan: Vec<(usize, LocalId, Change)>,
+    /// What the variables of the plan were at the loop's start.
+    kinds: Vec<Kind>,
+    unroll: u64,
+}
+
+/// As much of a value as decides what can be known of it in a loop.
+type Kind = (std::mem::Discriminant<Value>, bool);
+
+fn kind_of(value: &Value) -> Kind {
+    (std::mem::discriminant(value), known(value))
+}
+
+/// What a search found.
+struct Probed {
+    /// The state at the start of an iteration.
+    entry: State,
+    plan: Vec<(usize, LocalId, Change)>,
+    /// By how much to unroll.
+    wanted: u64,
+    /// Whether the plan holds.
+    stable: bool,
 }
 
 fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {

@@ -2,6 +2,7 @@
 
 use super::int::World;
 use super::lanes::{Bits, Shape};
+use super::loops::{Known, LoopKey};
 use super::symbol::SymbolId;
 use super::types::{Env, Ty};
 use super::value::{ObjectId, Pointer, Reason, Unknown, Value};
@@ -72,6 +73,8 @@ pub struct Machine<'p> {
     pub epoch: u32,
     /// `return`s run so far.
     pub returns: u64,
+    /// What was found of loops so far.
+    pub plans: FxHashMap<LoopKey, Known>,
     /// Writes to variables so far.
     pub writes: u64,
     /// Where threads left a function or loop under a condition, innermost last.
@@ -124,7 +127,7 @@ pub struct Frame {
     /// The function.
     pub function: Arc<Function>,
     /// Its variables.
-    pub slots: Vec<Slot>,
+    pub slots: Slots,
     /// Its template parameters.
     pub env: Rc<Env>,
     /// `this`.
@@ -133,6 +136,38 @@ pub struct Frame {
     pub result: Value,
     /// The threads that have returned.
     pub returned: Bits,
+}
+
+/// A frame's variables: shared between copies of the state until one of them writes.
+#[derive(Clone, Default)]
+pub struct Slots(Rc<Vec<Slot>>);
+
+impl From<Vec<Slot>> for Slots {
+    fn from(slots: Vec<Slot>) -> Slots {
+        Slots(Rc::new(slots))
+    }
+}
+
+impl std::ops::Deref for Slots {
+    type Target = Vec<Slot>;
+
+    fn deref(&self) -> &Vec<Slot> {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Slots {
+    fn deref_mut(&mut self) -> &mut Vec<Slot> {
+        Rc::make_mut(&mut self.0)
+    }
+}
+
+impl Slots {
+    /// Whether both are one: nothing was written since they were copied.
+    #[must_use]
+    pub fn same(&self, other: &Slots) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 /// A variable.
@@ -199,6 +234,7 @@ impl<'p> Machine<'p> {
             out_of_bounds: false,
             epoch: 0,
             returns: 0,
+            plans: FxHashMap::default(),
             writes: 0,
             departures: Vec::new(),
             shared: FxHashMap::default(),

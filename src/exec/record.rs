@@ -22,6 +22,37 @@ pub struct Index {
     sites: FxHashMap<(Span, AccessOp, usize, Option<u32>), usize>,
     patterns: FxHashMap<(usize, Box<PatternKey>), usize>,
     symbols: FxHashMap<SymbolId, u32>,
+    journal: Vec<Undo>,
+}
+
+/// A change of the trace that can be taken back.
+#[derive(Debug)]
+enum Undo {
+    /// A pattern's count grew.
+    Count { site: u32, pattern: u32, by: u64, warps: u32 },
+    /// A site was reached.
+    Occurrence { site: u32 },
+    /// A site got its last pattern.
+    Pattern { site: u32 },
+    /// The last site was new.
+    Site,
+    /// A site became unknown.
+    Unknown { site: u32 },
+    /// A site became doubtful.
+    Doubt { site: u32 },
+    /// A site was seen to leave its array.
+    Outside { site: u32 },
+    /// A site got its last assumption.
+    Assumption { site: u32 },
+}
+
+/// A moment to which the trace can be taken back.
+#[derive(Debug)]
+pub struct Mark {
+    journal: usize,
+    barriers: usize,
+    /// Launches recorded so far.
+    pub launches: usize,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -133,13 +164,18 @@ impl Machine<'_> {
         let doubt = self.state.doubt.clone();
         let assumptions = self.state.assumptions.clone();
         let access = &mut self.trace.accesses[site];
-        access.outside |= outside;
-        if access.doubt.is_none() {
+        if outside && !access.outside {
+            access.outside = true;
+            self.index.journal.push(Undo::Outside { site: site as u32 });
+        }
+        if access.doubt.is_none() && doubt.is_some() {
             access.doubt = doubt;
+            self.index.journal.push(Undo::Doubt { site: site as u32 });
         }
         for text in assumptions {
             if !access.assumptions.contains(&text) {
                 access.assumptions.push(text);
+                self.index.journal.push(Undo::Assumption { site: site as u32 });
             }
         }
         let unknown = match (offset, bytes) {
@@ -158,8 +194,9 @@ impl Machine<'_> {
             }
             (unknown, _) => {
                 let access = &mut self.trace.accesses[site];
-                if access.unknown.is_none() {
+                if access.unknown.is_none() && unknown.is_some() {
                     access.unknown = unknown;
+                    self.index.journal.push(Undo::Unknown { site: site as u32 });
                 }
             }
         }
@@ -196,6 +233,7 @@ impl Machine<'_> {
             assumptions: Vec::new(),
         });
         self.index.sites.insert(key, site);
+        self.index.journal.push(Undo::Site);
         site
     }
 
@@ -233,6 +271,7 @@ impl Machine<'_> {
         }
         let active = self.state.active;
         self.trace.accesses[site].occurrences += 1;
+        self.index.journal.push(Undo::Occurrence { site: site as u32 });
         for warp in 0..shape.threads().div_ceil(32) {
             let mask = active.warp(warp);
             if mask == 0 {
@@ -278,16 +317,21 @@ impl Machine<'_> {
         let access = &mut self.trace.accesses[site];
         if let Some(&at) = self.index.patterns.get(&key) {
             let count = &mut access.patterns[at].count;
-            *count = count.saturating_add(weight);
-            access.patterns[at].warps |= 1 << (warp % 32);
+            let before = *count;
+            *count = before.saturating_add(weight);
+            let by = *count - before;
+            let fresh = !access.patterns[at].warps & 1 << (warp % 32);
+            access.patterns[at].warps |= fresh;
+            let (site, pattern) = (site as u32, at as u32);
+            self.index.journal.push(Undo::Count { site, pattern, by, warps: fresh });
             return;
         }
         if access.patterns.len() >= 4096 {
-            access.unknown.get_or_insert(Unknown::new(
-                Reason::Budget,
-                access.span,
-                "over 4096 different warp requests",
-            ));
+            if access.unknown.is_none() {
+                access.unknown =
+                    Some(Unknown::new(Reason::Budget, access.span, "over 4096 different warp requests"));
+                self.index.journal.push(Undo::Unknown { site: site as u32 });
+            }
             return;
         }
         self.index.patterns.insert(key, access.patterns.len());
@@ -302,6 +346,54 @@ impl Machine<'_> {
             first_warp: warp,
             count: weight,
         });
+        self.index.journal.push(Undo::Pattern { site: site as u32 });
+    }
+
+    /// The trace as it is now.
+    #[must_use]
+    pub fn trace_mark(&self) -> Mark {
+        Mark {
+            journal: self.index.journal.len(),
+            barriers: self.trace.barriers.len(),
+            launches: self.trace.launches.len(),
+        }
+    }
+
+    /// Takes back the requests and barriers recorded since the mark.
+    pub fn trace_rollback(&mut self, mark: &Mark) {
+        self.trace.barriers.truncate(mark.barriers);
+        while self.index.journal.len() > mark.journal {
+            let Some(undo) = self.index.journal.pop() else { return };
+            self.undo(undo);
+        }
+    }
+
+    fn undo(&mut self, undo: Undo) {
+        let accesses = &mut self.trace.accesses;
+        match undo {
+            Undo::Count { site, pattern, by, warps } => {
+                let pattern = &mut accesses[site as usize].patterns[pattern as usize];
+                pattern.count -= by;
+                pattern.warps &= !warps;
+            }
+            Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,
+            Undo::Pattern { site } => {
+                let Some(pattern) = accesses[site as usize].patterns.pop() else { return };
+                let Pattern { offsets, active, varying, unit, .. } = pattern;
+                let key = (site as usize, Box::new(PatternKey { offsets, active, varying, unit }));
+                self.index.patterns.remove(&key);
+            }
+            Undo::Site => {
+                let Some(access) = accesses.pop() else { return };
+                self.index.sites.remove(&(access.span, access.op, access.array, access.bytes));
+            }
+            Undo::Unknown { site } => accesses[site as usize].unknown = None,
+            Undo::Doubt { site } => accesses[site as usize].doubt = None,
+            Undo::Outside { site } => accesses[site as usize].outside = false,
+            Undo::Assumption { site } => {
+                accesses[site as usize].assumptions.pop();
+            }
+        }
     }
 
     fn symbol_number(&mut self, id: SymbolId) -> u32 {

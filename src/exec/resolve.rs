@@ -1,7 +1,7 @@
 //! What do a type and a name stand for, seen from the innermost frame?
 
 use super::int::Int;
-use super::machine::{Frame, Machine, ObjectKind};
+use super::machine::{Frame, Machine, ObjectKind, Slots};
 use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
@@ -507,7 +507,7 @@ pub const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
 pub fn empty_frame() -> Frame {
     Frame {
         function: nothing(),
-        slots: Vec::new(),
+        slots: Slots::default(),
         env: Rc::default(),
         this: None,
         result: Value::Undefined,

@@ -346,7 +346,8 @@ impl Machine<'_> {
             Join::Uniform(_, why) | Join::Varying(why) => why.clone(),
         };
         for (at, frame) in held.frames.into_iter().enumerate() {
-            for (number, slot) in frame.slots.into_iter().enumerate() {
+            let written = self.state.frames.get(at).is_some_and(|f| !f.slots.same(&frame.slots));
+            for (number, slot) in frame.slots.iter().enumerate().filter(|_| written) {
                 let Some(here) = self.state.frames.get(at).and_then(|f| f.slots.get(number)) else {
                     continue;
                 };
@@ -357,7 +358,7 @@ impl Machine<'_> {
                 let value = self.join_values(&slot.value, &failed, &how);
                 if let Some(place) = self.state.frames.get_mut(at).and_then(|f| f.slots.get_mut(number)) {
                     if matches!(place.value, Value::Undefined) {
-                        place.ty = slot.ty;
+                        place.ty = slot.ty.clone();
                         place.reference = slot.reference;
                     }
                     place.value = value;

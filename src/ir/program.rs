@@ -91,7 +91,8 @@ impl Program {
 }
 
 /// `operator float *` converts; `operator+` and `operator new` do not.
-fn is_conversion(name: &str) -> bool {
+#[must_use]
+pub fn is_conversion(name: &str) -> bool {
     let Some(to) = name.strip_prefix("operator ") else { return false };
     !matches!(to.trim(), "new" | "delete")
         && to.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == ':')

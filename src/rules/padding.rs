@@ -8,7 +8,7 @@ use super::{Case, KernelRun, plural};
 use crate::diagnostic::Edit;
 use crate::source::Span;
 use crate::trace::{Access, Array, Pattern, Trace};
-use crate::verdict::Judgement;
+use crate::verdict::AccessOp;
 
 /// The most elements tried.
 const MOST: u64 = 8;
@@ -27,12 +27,52 @@ pub struct Padding {
 }
 
 /// Sums over the accesses of one array in all runs, on all targets.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Default)]
 struct Sum {
     wavefronts: u64,
     ideal: u64,
-    sites: u64,
-    worst: u32,
+    sites: Vec<(Span, AccessOp)>,
+}
+
+impl Sum {
+    /// Adds a run's accesses of the array; `None` when one of them is not known.
+    fn add(&mut self, run: &KernelRun, name: Span) -> Option<()> {
+        for by_site in &run.judgements {
+            for (access, judgement) in run.trace.accesses.iter().zip(by_site) {
+                if run.trace.arrays[access.array].name_span != name {
+                    continue;
+                }
+                let totals = judgement.totals?;
+                self.wavefronts = self.wavefronts.saturating_add(totals.wavefronts);
+                self.ideal = self.ideal.saturating_add(totals.ideal);
+                if !self.sites.contains(&(access.span, access.op)) {
+                    self.sites.push((access.span, access.op));
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// The sums with `extra` elements more in each row; `None` when that is not possible, not known,
+/// or surely neither free of conflicts nor better than `least` wavefronts.
+fn padded(case: &Case<'_>, name: Span, extra: u64, least: u64) -> Option<Sum> {
+    let mut sum = Sum::default();
+    for (at, run) in case.runs.iter().enumerate() {
+        // A run without the array is as before.
+        if find(&run.trace, name).is_none() {
+            continue;
+        }
+        let again = case.padded(at, name, extra)?;
+        if !fits(case, &again, name) {
+            return None;
+        }
+        sum.add(&again, name)?;
+        if sum.wavefronts > sum.ideal && sum.wavefronts >= least {
+            return None;
+        }
+    }
+    Some(sum)
 }
 
 impl Padding {
@@ -45,31 +85,28 @@ impl Padding {
         if !case.runs.iter().filter_map(|run| find(&run.trace, name)).all(movable) {
             return None;
         }
-        let before = sum(case, case.runs.iter().map(|run| (&run.trace, run.judgements.as_slice())), name)?;
+        let mut before = Sum::default();
+        for run in case.runs {
+            before.add(run, name)?;
+        }
         let mut best: Option<(u64, Sum)> = None;
         for extra in 1..=MOST {
-            let Some(after) = case.padded(name, extra).and_then(|again| {
-                let fits = again.iter().all(|run| fits(case, run, name));
-                fits.then(|| {
-                    sum(case, again.iter().map(|run| (&run.trace, run.judgements.as_slice())), name)
-                })?
-            }) else {
-                continue;
-            };
+            let least = best.as_ref().map_or(before.wavefronts, |(_, sum)| sum.wavefronts);
+            let Some(after) = padded(case, name, extra, least) else { continue };
             if after.wavefronts == after.ideal {
                 best = Some((extra, after));
                 break;
             }
-            let better = best.is_none_or(|(_, b)| after.wavefronts < b.wavefronts);
-            if better && after.wavefronts < before.wavefronts && after.sites == before.sites {
+            let better = best.as_ref().is_none_or(|(_, b)| after.wavefronts < b.wavefronts);
+            if better && after.wavefronts < before.wavefronts && after.sites.len() == before.sites.len() {
                 best = Some((extra, after));
             }
         }
         let (extra, after) = best?;
-        Some(Padding::describe(case, array, extra, before, after))
+        Some(Padding::describe(case, array, extra, &before, &after))
     }
 
-    fn describe(case: &Case<'_>, array: &Array, extra: u64, before: Sum, after: Sum) -> Padding {
+    fn describe(case: &Case<'_>, array: &Array, extra: u64, before: &Sum, after: &Sum) -> Padding {
         let span = array.dimension_spans.last().copied().unwrap_or(array.name_span);
         let text = widened((case.text)(span).trim(), extra);
         let dimensions: String = array
@@ -87,11 +124,11 @@ impl Padding {
         let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
         let bytes = rows * extra * array.element_bytes.unwrap_or(0);
         let gain = if complete {
-            format!("then {} of `{}` without conflicts", accesses(after.sites), array.name)
+            format!("then {} of `{}` without conflicts", accesses(after.sites.len()), array.name)
         } else {
             format!(
                 "then {} of `{}` take {} per block instead of {}, not the ideal {}",
-                accesses(after.sites).trim_end_matches(" is").trim_end_matches(" are"),
+                accesses(after.sites.len()).trim_end_matches(" is").trim_end_matches(" are"),
                 array.name,
                 plural(after.wavefronts, "wavefront"),
                 before.wavefronts,
@@ -104,7 +141,7 @@ impl Padding {
     }
 }
 
-fn accesses(sites: u64) -> String {
+fn accesses(sites: usize) -> String {
     if sites == 1 { "the only access is".to_string() } else { format!("all {sites} accesses are") }
 }
 
@@ -121,34 +158,6 @@ fn widened(text: &str, extra: u64) -> String {
 
 fn find(trace: &Trace, name: Span) -> Option<&Array> {
     trace.arrays.iter().find(|array| array.name_span == name)
-}
-
-/// `None` when some access of the array is not known.
-fn sum<'a>(
-    _case: &Case<'_>,
-    runs: impl Iterator<Item = (&'a Trace, &'a [Vec<Judgement>])>,
-    name: Span,
-) -> Option<Sum> {
-    let mut sum = Sum { wavefronts: 0, ideal: 0, sites: 0, worst: 0 };
-    let mut spans = Vec::new();
-    for (trace, judgements) in runs {
-        for by_site in judgements {
-            for (access, judgement) in trace.accesses.iter().zip(by_site) {
-                if trace.arrays[access.array].name_span != name {
-                    continue;
-                }
-                let totals = judgement.totals?;
-                sum.wavefronts = sum.wavefronts.saturating_add(totals.wavefronts);
-                sum.ideal = sum.ideal.saturating_add(totals.ideal);
-                sum.worst = sum.worst.max(totals.worst.wavefronts);
-                if !spans.contains(&(access.span, access.op)) {
-                    spans.push((access.span, access.op));
-                }
-            }
-        }
-    }
-    sum.sites = spans.len() as u64;
-    Some(sum)
 }
 
 /// Whether vector accesses stay aligned and the block stays inside static shared memory.

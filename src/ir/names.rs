@@ -1,0 +1,137 @@
+//! Which names does a function's text mention at all?
+
+use super::{Expr, ExprKind, Function, Name, Path, Stmt, StmtKind, TemplateArg, Type};
+
+/// Every name in a body through which code or shared memory may be reached: functions, variables,
+/// and types, whose constructors and operators have no name of their own at their use.
+#[must_use]
+pub fn mentioned_names(function: &Function) -> Vec<Name> {
+    let mut names = Names { list: Vec::new() };
+    function.params.iter().for_each(|param| names.ty(&param.ty));
+    names.stmts(function.body.as_deref().unwrap_or_default());
+    names.list
+}
+
+/// Every name in a type.
+#[must_use]
+pub fn type_names(ty: &Type) -> Vec<Name> {
+    let mut names = Names { list: Vec::new() };
+    names.ty(ty);
+    names.list
+}
+
+struct Names {
+    list: Vec<Name>,
+}
+
+impl Names {
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Expr(expr) => self.expr(expr),
+            StmtKind::Declare(list) => {
+                for declaration in list {
+                    self.ty(&declaration.ty);
+                    declaration.init.iter().for_each(|init| self.expr(init));
+                }
+            }
+            StmtKind::Block(body) | StmtKind::Unsupported(_, body) => self.stmts(body),
+            StmtKind::If { cond, then, otherwise } => {
+                self.expr(cond);
+                self.stmts(then);
+                self.stmts(otherwise);
+            }
+            StmtKind::Loop { cond, body, step, .. } => {
+                cond.iter().chain(step).for_each(|e| self.expr(e));
+                self.stmts(body);
+            }
+            StmtKind::Switch { value, cases } => {
+                self.expr(value);
+                cases.iter().for_each(|case| self.stmts(&case.body));
+            }
+            StmtKind::Return(Some(expr)) => self.expr(expr),
+            StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Damaged => {}
+        }
+    }
+
+    fn exprs(&mut self, exprs: &[Expr]) {
+        exprs.iter().for_each(|expr| self.expr(expr));
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Call { callee, args } => {
+                match &callee.kind {
+                    ExprKind::Path(path) => self.path(path),
+                    ExprKind::Member { base, name, .. } => {
+                        self.list.push(name.clone());
+                        self.expr(base);
+                    }
+                    _ => self.expr(callee),
+                }
+                self.exprs(args);
+            }
+            ExprKind::Construct(ty, items) => {
+                self.ty(ty);
+                self.exprs(items);
+            }
+            ExprKind::InitList(items) => self.exprs(items),
+            ExprKind::Lambda(lambda) => self.stmts(&lambda.body),
+            ExprKind::Cast(ty, a) => {
+                self.ty(ty);
+                self.expr(a);
+            }
+            ExprKind::Unary(_, a)
+            | ExprKind::Step { target: a, .. }
+            | ExprKind::Member { base: a, .. }
+            | ExprKind::Deref(a)
+            | ExprKind::AddressOf(a)
+            | ExprKind::SizeofExpr(a) => self.expr(a),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::Assign(_, a, b)
+            | ExprKind::Comma(a, b)
+            | ExprKind::Index(a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| self.expr(e)),
+            ExprKind::Launch(launch) => self.exprs(&launch.args),
+            // A function handed on by name may be called.
+            ExprKind::Path(path) => self.path(path),
+            ExprKind::Asm(asm) => {
+                asm.outputs.iter().chain(&asm.inputs).for_each(|(_, operand)| self.expr(operand));
+            }
+            _ => {}
+        }
+    }
+
+    fn path(&mut self, path: &Path) {
+        self.list.push(path.name.clone());
+        for (name, args) in &path.qualifiers {
+            self.list.push(name.clone());
+            self.args(args);
+        }
+        self.args(path.args.as_deref().unwrap_or_default());
+    }
+
+    fn args(&mut self, args: &[TemplateArg]) {
+        for arg in args {
+            match arg {
+                TemplateArg::Type(ty) => self.ty(ty),
+                TemplateArg::Value(expr) => self.expr(expr),
+            }
+        }
+    }
+
+    fn ty(&mut self, ty: &Type) {
+        match ty {
+            Type::Named(path) => self.path(path),
+            Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _) => self.ty(inner),
+            Type::Decltype(expr) => self.expr(expr),
+            _ => {}
+        }
+    }
+}
