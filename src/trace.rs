@@ -112,6 +112,11 @@ pub struct Access {
     pub calls: Vec<Call>,
     /// The distinct warp requests.
     pub patterns: Vec<Pattern>,
+    /// Requests by warp, as far as loops are counted.
+    pub by_warp: Vec<u64>,
+    /// Whether it stands in a loop of which it is not known how often it runs: the counts are those
+    /// of one round.
+    pub uncounted: bool,
     /// Why some request of it is not known, if one is not.
     pub unknown: Option<Unknown>,
     /// Why its active lanes are only an upper bound, if they are.

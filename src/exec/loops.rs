@@ -164,12 +164,14 @@ impl Machine<'_> {
         let _ = symbol;
         self.state = state.clone();
         let departures = self.departures.len();
+        self.uncounted += 1;
         for _ in 0..unroll {
             if self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
             }
             self.run_once(parts);
         }
+        self.uncounted -= 1;
         self.departures.truncate(departures);
         self.leave(parts, start, state, fresh);
     }
@@ -425,7 +427,7 @@ impl Machine<'_> {
 
     fn trace_mark(&self) -> TraceMark {
         TraceMark {
-            accesses: self.trace.accesses.len(),
+            by_warp: self.trace.accesses.iter().map(|a| a.by_warp.clone()).collect(),
             patterns: self
                 .trace
                 .accesses
@@ -443,9 +445,12 @@ impl Machine<'_> {
                 let before = mark.patterns.get(at).and_then(|counts| counts.get(number));
                 pattern.count = before.copied().unwrap_or(0);
             }
+            match mark.by_warp.get(at) {
+                Some(before) => access.by_warp.clone_from(before),
+                None => access.by_warp.fill(0),
+            }
         }
         self.trace.barriers.truncate(mark.barriers);
-        let _ = mark.accesses;
     }
 }
 
@@ -459,7 +464,7 @@ enum Change {
 }
 
 struct TraceMark {
-    accesses: usize,
+    by_warp: Vec<Vec<u64>>,
     patterns: Vec<Vec<u64>>,
     barriers: usize,
 }

@@ -186,6 +186,8 @@ impl Machine<'_> {
             array,
             calls: self.calls.clone(),
             patterns: Vec::new(),
+            by_warp: vec![0; self.shape().threads().div_ceil(32)],
+            uncounted: false,
             unknown: None,
             doubt: None,
             assumptions: Vec::new(),
@@ -253,7 +255,12 @@ impl Machine<'_> {
         let unit = if unit % WINDOW as u64 == 0 { 0 } else { gcd(unit, WINDOW as u64) };
         let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
         let weight = self.weight;
+        let uncounted = self.uncounted > 0;
         let access = &mut self.trace.accesses[site];
+        access.uncounted |= uncounted;
+        if let Some(requests) = access.by_warp.get_mut(warp as usize) {
+            *requests = requests.saturating_add(weight);
+        }
         if let Some(&at) = self.index.patterns.get(&key) {
             let count = &mut access.patterns[at].count;
             *count = count.saturating_add(weight);

@@ -98,11 +98,16 @@ fn compiled() -> Option<&'static Compiled> {
     COMPILED.get_or_init(compile).as_ref()
 }
 
+/// The most matches that may be under way at once: an enclosing node's match stays open while its
+/// inside is walked, so without a limit deep nesting takes quadratic time.
+const OPEN_MATCHES: u32 = 1024;
+
 /// Everything the queries find in `tree`, in document order, outer before inner.
 #[must_use]
 pub fn find(tree: &SyntaxTree) -> Vec<(Found, Node<'_>)> {
     let Some(compiled) = compiled() else { return Vec::new() };
     let mut cursor = QueryCursor::new();
+    cursor.set_match_limit(OPEN_MATCHES);
     let mut matches = cursor.matches(&compiled.query, tree.tree.root_node(), tree.expanded.text().as_bytes());
     let mut found = Vec::new();
     while let Some(matched) = matches.next() {
