@@ -8,6 +8,7 @@
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
 use crate::exec::entry::{Setting, run_kernel};
+use crate::exec::value::Reason;
 use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
 use crate::ir::program::Program;
@@ -19,7 +20,7 @@ use crate::scenario::{self, Scenario};
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::SyntaxTree;
 use crate::trace::{LaunchSite, Trace};
-use crate::verdict::{BlockFrom, Judgement, SiteVerdict, Status, judge};
+use crate::verdict::{Judgement, SiteVerdict, Status, judge};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -251,13 +252,7 @@ fn run_scenario(
             reconcile(&trace, mine, &other, theirs);
         }
     }
-    let assumption = match scenario.block_from {
-        BlockFrom::Directive | BlockFrom::Config | BlockFrom::Flag | BlockFrom::Launch => None,
-        from => {
-            let [x, y, z] = scenario.setting.block;
-            Some(format!("block is ({x}, {y}, {z}) {}", rules::block_source(from)))
-        }
-    };
+    let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
     for judgement in judgements.iter_mut().flatten() {
         if let (Some(text), Status::Exact | Status::Assumed) = (&assumption, judgement.status) {
             judgement.status = Status::Assumed;
@@ -284,14 +279,8 @@ fn reconcile(trace: &Trace, mine: &mut [Judgement], other: &Trace, theirs: &[Jud
         });
         let Some(twin) = twin.and_then(|at| theirs.get(at)) else { continue };
         if judgement.totals.is_some() && conflicts(judgement) != conflicts(twin) {
-            *judgement = Judgement {
-                status: Status::Unknown,
-                totals: None,
-                reason: Some("it depends on the block shape, and no launch was found".to_string()),
-                assumptions: Vec::new(),
-                table: None,
-                contention: None,
-            };
+            let reason = "it depends on the block shape, and no launch was found";
+            *judgement = Judgement::unknown(Reason::BlockShape, reason);
         }
     }
 }
@@ -335,6 +324,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 status: judgement.status,
                 assumptions,
                 reason: judgement.reason.clone(),
+                kind: judgement.kind,
                 requests: totals.map(|t| t.requests),
                 wavefronts: totals.map(|t| t.wavefronts),
                 ideal: totals.map(|t| t.ideal),

@@ -39,6 +39,8 @@ pub enum Reason {
     Budget,
     /// A variable that is read before it is written.
     Uninitialized,
+    /// The block shape, which no launch tells.
+    BlockShape,
 }
 
 /// Not knowing: why, and which part of the text causes it.

@@ -1,0 +1,200 @@
+//! Would longer rows help, and is that proved?
+//!
+//! A padding is offered only when the kernel, run again with it, finds every access of the array
+//! at its ideal (or strictly better, which is then said) on every target asked for, every vector
+//! access still aligned, and the block still inside the target's shared memory.
+
+use super::super::{Case, KernelRun, plural};
+use crate::diagnostic::Edit;
+use crate::source::Span;
+use crate::trace::{Array, Trace};
+use crate::verdict::AccessOp;
+
+/// The most elements tried.
+const MOST: u64 = 8;
+
+/// A padding that the model has checked.
+#[derive(Clone, Debug)]
+pub struct Padding {
+    /// The edit of the declaration.
+    pub edit: Edit,
+    /// What it does, in words.
+    pub title: String,
+    /// The help line.
+    pub help: String,
+    /// Whether every access of the array is then at its ideal.
+    pub complete: bool,
+}
+
+/// One access of the array in one run on one target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Site {
+    place: (usize, usize, Span, AccessOp),
+    wavefronts: u64,
+    ideal: u64,
+    worst: u32,
+}
+
+/// The accesses of one array in all runs, on all targets.
+struct Sites(Vec<Site>);
+
+impl Sites {
+    /// `None` when some access of the array is not known.
+    fn of(runs: &[KernelRun], name: Span) -> Option<Sites> {
+        let mut sites = Vec::new();
+        for (run, kernel) in runs.iter().enumerate() {
+            for (target, judgements) in kernel.judgements.iter().enumerate() {
+                for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
+                    if kernel.trace.arrays[access.array].name_span == name {
+                        let totals = judgement.totals?;
+                        let place = (run, target, access.span, access.op);
+                        let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
+                        sites.push(Site { place, wavefronts, ideal, worst: totals.worst.wavefronts });
+                    }
+                }
+            }
+        }
+        Some(Sites(sites))
+    }
+
+    fn wavefronts(&self) -> u64 {
+        self.0.iter().fold(0, |sum, site| sum.saturating_add(site.wavefronts))
+    }
+
+    fn ideal(&self) -> u64 {
+        self.0.iter().fold(0, |sum, site| sum.saturating_add(site.ideal))
+    }
+
+    /// Whether no access takes more wavefronts than before.
+    fn no_worse_than(&self, before: &Sites) -> bool {
+        self.0.len() == before.0.len()
+            && self
+                .0
+                .iter()
+                .zip(&before.0)
+                .all(|(new, old)| new.place == old.place && new.wavefronts <= old.wavefronts)
+    }
+
+    /// Places in the text.
+    fn count(&self) -> u64 {
+        let mut spans: Vec<(Span, AccessOp)> = Vec::new();
+        for (_, _, span, op) in self.0.iter().map(|site| site.place) {
+            if !spans.contains(&(span, op)) {
+                spans.push((span, op));
+            }
+        }
+        spans.len() as u64
+    }
+
+    /// Wavefronts of the worst request, if they are the same everywhere.
+    fn same_worst(&self) -> Option<u32> {
+        let first = self.0.first()?.worst;
+        self.0.iter().all(|site| site.worst == first).then_some(first)
+    }
+}
+
+impl Padding {
+    /// Looks for the smallest padding of the array declared at `name` that helps.
+    pub fn search(case: &Case<'_>, name: Span) -> Option<Padding> {
+        let array = case.runs.iter().find_map(|run| find(&run.trace, name))?;
+        let movable =
+            |a: &Array| !a.dynamic && !a.flattened && a.dimensions.len() >= 2 && a.bytes().is_some();
+        if !case.runs.iter().filter_map(|run| find(&run.trace, name)).all(movable) {
+            return None;
+        }
+        let before = Sites::of(case.runs, name)?;
+        let mut best: Option<(u64, Sites)> = None;
+        for extra in 1..=MOST {
+            let fits = |again: &Vec<KernelRun>| again.iter().all(|run| fits(case, run, name));
+            let again = case.padded(name, extra).filter(fits);
+            let Some(after) = again.and_then(|again| Sites::of(&again, name)) else { continue };
+            if !after.no_worse_than(&before) {
+                continue;
+            }
+            let complete = after.wavefronts() == after.ideal();
+            let least = best.as_ref().map_or(before.wavefronts(), |(_, best)| best.wavefronts());
+            if after.wavefronts() < least {
+                best = Some((extra, after));
+            }
+            if complete {
+                break;
+            }
+        }
+        let (extra, after) = best?;
+        Some(Padding::describe(case, array, extra, &before, &after))
+    }
+
+    fn describe(case: &Case<'_>, array: &Array, extra: u64, before: &Sites, after: &Sites) -> Padding {
+        let span = array.dimension_spans.last().copied().unwrap_or(array.name_span);
+        let text = widened((case.text)(span).trim(), extra);
+        let dimensions: String = array
+            .dimension_spans
+            .iter()
+            .enumerate()
+            .map(|(at, span)| {
+                let last = at + 1 == array.dimension_spans.len();
+                if last { format!("[{text}]") } else { format!("[{}]", (case.text)(*span).trim()) }
+            })
+            .collect();
+        // The type as it is written there; a template parameter stays one.
+        let written = (case.text)(array.span).contains(&array.element);
+        let ty = if written { format!("{} ", array.element) } else { String::new() };
+        let declaration = format!("{ty}{}{dimensions}", array.name);
+        let by = if extra == 1 { "one element".to_owned() } else { plural(extra, "element") };
+        let title = format!("pad the rows of `{}` by {by}", array.name);
+        let complete = after.wavefronts() == after.ideal();
+        let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
+        let bytes = rows.saturating_mul(extra).saturating_mul(array.element_bytes.unwrap_or(0));
+        let (who, verb) = match after.count() {
+            1 => ("this access".to_owned(), "takes"),
+            2 => ("both accesses".to_owned(), "take"),
+            many => (format!("all {many} accesses"), "take"),
+        };
+        let gain = match after.same_worst() {
+            Some(worst) if complete => format!("{verb} {}", plural(worst.into(), "wavefront")),
+            _ if complete => format!("{verb} as few wavefronts as they can"),
+            _ => format!(
+                "{verb} {} instead of {}, at best {}",
+                plural(after.wavefronts(), "wavefront"),
+                before.wavefronts(),
+                after.ideal()
+            ),
+        };
+        let help = format!(
+            "pad the rows by {by}: `{declaration}`; {who} of `{}` then {gain} (+{bytes} bytes)",
+            array.name
+        );
+        Padding { edit: Edit { span, text }, title, help, complete }
+    }
+}
+
+/// The dimension with the padding: `32` becomes `33`, `N` becomes `N + 1`.
+fn widened(text: &str, extra: u64) -> String {
+    if let Ok(number) = text.parse::<u64>() {
+        return (number + extra).to_string();
+    }
+    let simple = text
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | ' ' | '*' | '+' | '-' | '/' | '(' | ')'));
+    if simple { format!("{text} + {extra}") } else { format!("({text}) + {extra}") }
+}
+
+fn find(trace: &Trace, name: Span) -> Option<&Array> {
+    trace.arrays.iter().find(|array| array.name_span == name)
+}
+
+/// Whether vector accesses stay aligned and the block stays inside static shared memory.
+fn fits(case: &Case<'_>, run: &KernelRun, name: Span) -> bool {
+    let aligned =
+        run.trace.accesses.iter().filter(|a| run.trace.arrays[a.array].name_span == name).all(|access| {
+            let bytes = i64::from(access.bytes.unwrap_or(1));
+            let natural = access.align == 0 && bytes.count_ones() == 1;
+            !natural
+                || access.patterns.iter().all(|p| {
+                    (0..32).filter(|lane| p.active >> lane & 1 == 1).all(|lane| p.offsets[lane] % bytes == 0)
+                })
+        });
+    let total: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
+    let limit = case.targets.iter().map(|target| u64::from(target.static_shared_limit())).min().unwrap_or(0);
+    aligned && total <= limit
+}
