@@ -40,6 +40,23 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
 }
 
+/// What is judged for unless the user says otherwise: the family of 5.x and newer.
+pub const DEFAULT_TARGET: ComputeCapability = ComputeCapability::new(9, 0);
+
+/// The targets with these names, or the default one.
+#[must_use]
+pub fn targets(names: &[String], bank_size_eight: bool) -> Vec<Target> {
+    let bank_size = if bank_size_eight { BankSize::Eight } else { BankSize::Four };
+    let mut found: Vec<Target> = Vec::new();
+    for capability in names.iter().filter_map(|name| name.parse().ok()) {
+        let target = Target { capability, bank_size };
+        if !found.contains(&target) {
+            found.push(target);
+        }
+    }
+    if found.is_empty() { vec![Target { capability: DEFAULT_TARGET, bank_size }] } else { found }
+}
+
 /// A block shape given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockOption {
@@ -85,18 +102,14 @@ impl Run {
     /// A run over `files`, none of which is read here. Headers come from `disk`.
     #[must_use]
     pub fn new(options: Options, files: &[PathBuf], disk: Box<dyn Files>) -> Run {
-        let capabilities: Vec<ComputeCapability> =
-            options.targets.iter().filter_map(|t| t.parse().ok()).collect();
-        let capabilities =
-            if capabilities.is_empty() { vec![ComputeCapability::new(9, 0)] } else { capabilities };
-        let arch =
-            capabilities.iter().max().map_or(900, |c| u32::from(c.major) * 100 + u32::from(c.minor) * 10);
-        let bank_size = if options.bank_size_eight { BankSize::Eight } else { BankSize::Four };
+        let targets = targets(&options.targets, options.bank_size_eight);
+        let newest = targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET);
+        let arch = u32::from(newest.major) * 100 + u32::from(newest.minor) * 10;
         Run {
             headers: Headers::new(files, options.include_dirs, disk),
             cache: HeaderCache::default(),
             defines: Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str()))),
-            targets: capabilities.into_iter().map(|capability| Target { capability, bank_size }).collect(),
+            targets,
             blocks: options.blocks,
             eight_byte_banks: options.bank_size_eight,
         }

@@ -106,8 +106,10 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut paddings: Vec<(Span, Option<Padding>)> = Vec::new();
     for ((_, _, array), conflicts) in &sites {
         let excess = |c: &&Conflict<'_>| c.totals.worst.wavefronts.saturating_sub(c.totals.worst.ideal);
-        // The first of the worst, so that the same input gives the same words.
-        let Some(worst) = conflicts.iter().rev().max_by_key(excess) else { continue };
+        // On the first target that has it, the first of the worst.
+        let Some(target) = conflicts.iter().map(|conflict| conflict.target).min() else { continue };
+        let there = conflicts.iter().rev().filter(|conflict| conflict.target == target);
+        let Some(worst) = there.max_by_key(excess) else { continue };
         let padding = match paddings.iter().find(|(span, _)| span == array) {
             Some((_, padding)) => padding.clone(),
             None => {

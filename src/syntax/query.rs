@@ -102,12 +102,17 @@ fn compiled() -> Option<&'static Compiled> {
 /// inside is walked, so without a limit deep nesting takes quadratic time.
 const OPEN_MATCHES: u32 = 1024;
 
+/// How deep in the tree a match may begin. The cursor counts levels in 16 bits: beyond, matches
+/// would never end.
+const DEEPEST: u32 = 8192;
+
 /// Everything the queries find in `tree`, in document order, outer before inner.
 #[must_use]
 pub fn find(tree: &SyntaxTree) -> Vec<(Found, Node<'_>)> {
     let Some(compiled) = compiled() else { return Vec::new() };
     let mut cursor = QueryCursor::new();
     cursor.set_match_limit(OPEN_MATCHES);
+    cursor.set_max_start_depth(Some(DEEPEST));
     let mut matches = cursor.matches(&compiled.query, tree.tree.root_node(), tree.expanded.text().as_bytes());
     let mut found = Vec::new();
     while let Some(matched) = matches.next() {

@@ -121,6 +121,11 @@ impl Padding {
             }
         }
         let (extra, after) = best?;
+        // Instances of a template differ in their rows: only a padding that serves all is offered.
+        let instances = case.runs.iter().any(|run| run.kernel != case.runs[0].kernel);
+        if instances && after.wavefronts() != after.ideal() {
+            return None;
+        }
         Some(Padding::describe(case, array, extra, &before, &after))
     }
 

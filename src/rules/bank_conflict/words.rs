@@ -156,8 +156,8 @@ pub fn other_targets(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
     let words: Vec<String> = groups
         .iter()
         .map(|(there, names)| match there {
-            There::Same => format!("so on {}", listed(names)),
-            other => format!("{} on {}", other.words(), listed(names)),
+            There::Same => format!("the figures are for {}", listed(names)),
+            other => format!("on {}: {}", listed(names), other.words()),
         })
         .collect();
     Some(words.join("; "))
@@ -186,7 +186,7 @@ pub fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
         return None;
     }
     let more = told.len().saturating_sub(MOST_RUNS);
-    let mut words: Vec<String> = if named { vec![format!("so in `{}`", own.kernel)] } else { Vec::new() };
+    let mut words: Vec<String> = if named { vec![format!("found in `{}`", own.kernel)] } else { Vec::new() };
     words.extend(told.iter().take(MOST_RUNS).map(|(label, there)| format!("{label}: {}", there.words())));
     if more > 0 {
         words.push(format!("and {more} more"));
