@@ -8,6 +8,7 @@
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
 use crate::exec::entry::{Setting, run_kernel};
+use crate::exec::value::Reason;
 use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
 use crate::ir::program::Program;
@@ -20,7 +21,7 @@ use crate::scenario::{self, Scenario};
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::SyntaxTree;
 use crate::trace::{LaunchSite, Trace};
-use crate::verdict::{BlockFrom, Judgement, Merges, SiteVerdict, Status, judge};
+use crate::verdict::{Judgement, Merges, SiteVerdict, Status, judge};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +39,23 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Where `#include` looks besides the including file's folder, in order.
     pub include_dirs: Vec<PathBuf>,
+}
+
+/// What is judged for unless the user says otherwise: the family of 5.x and newer.
+pub const DEFAULT_TARGET: ComputeCapability = ComputeCapability::new(9, 0);
+
+/// The targets with these names, or the default one.
+#[must_use]
+pub fn targets(names: &[String], bank_size_eight: bool) -> Vec<Target> {
+    let bank_size = if bank_size_eight { BankSize::Eight } else { BankSize::Four };
+    let mut found: Vec<Target> = Vec::new();
+    for capability in names.iter().filter_map(|name| name.parse().ok()) {
+        let target = Target { capability, bank_size };
+        if !found.contains(&target) {
+            found.push(target);
+        }
+    }
+    if found.is_empty() { vec![Target { capability: DEFAULT_TARGET, bank_size }] } else { found }
 }
 
 /// A block shape given on the command line.
@@ -110,18 +128,14 @@ impl Run {
     /// A run over `files`, none of which is read here. Headers come from `disk`.
     #[must_use]
     pub fn new(options: Options, files: &[PathBuf], disk: Box<dyn Files>) -> Run {
-        let capabilities: Vec<ComputeCapability> =
-            options.targets.iter().filter_map(|t| t.parse().ok()).collect();
-        let capabilities =
-            if capabilities.is_empty() { vec![ComputeCapability::new(9, 0)] } else { capabilities };
-        let arch =
-            capabilities.iter().max().map_or(900, |c| u32::from(c.major) * 100 + u32::from(c.minor) * 10);
-        let bank_size = if options.bank_size_eight { BankSize::Eight } else { BankSize::Four };
+        let targets = targets(&options.targets, options.bank_size_eight);
+        let newest = targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET);
+        let arch = u32::from(newest.major) * 100 + u32::from(newest.minor) * 10;
         Run {
             headers: Headers::new(files, options.include_dirs, disk),
             cache: HeaderCache::default(),
             defines: Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str()))),
-            targets: capabilities.into_iter().map(|capability| Target { capability, bank_size }).collect(),
+            targets,
             blocks: options.blocks,
             eight_byte_banks: options.bank_size_eight,
         }
@@ -286,7 +300,14 @@ fn run_scenario(
         for residue in 1..modulus {
             let (other, others) = run(scenario.setting.block, with(residue));
             for (mine, theirs) in judgements.iter_mut().zip(&others) {
-                reconcile(&trace, mine, &other, theirs, &format!("it depends on `{name}` modulo {modulus}"));
+                reconcile(
+                    &trace,
+                    mine,
+                    &other,
+                    theirs,
+                    Reason::NotAffine,
+                    &format!("it depends on `{name}` modulo {modulus}"),
+                );
             }
         }
     }
@@ -297,16 +318,17 @@ fn run_scenario(
         }
         let (other, others) = run(*block, Vec::new());
         for (mine, theirs) in judgements.iter_mut().zip(&others) {
-            reconcile(&trace, mine, &other, theirs, "it depends on the block shape, and no launch was found");
+            reconcile(
+                &trace,
+                mine,
+                &other,
+                theirs,
+                Reason::BlockShape,
+                "it depends on the block shape, which no launch tells",
+            );
         }
     }
-    let assumption = match scenario.block_from {
-        BlockFrom::Directive | BlockFrom::Config | BlockFrom::Flag | BlockFrom::Launch => None,
-        from => {
-            let [x, y, z] = scenario.setting.block;
-            Some(format!("block is ({x}, {y}, {z}) {}", rules::block_source(from)))
-        }
-    };
+    let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
     for judgement in judgements.iter_mut().flatten() {
         if let (Some(text), Status::Exact | Status::Assumed) = (&assumption, judgement.status) {
             judgement.status = Status::Assumed;
@@ -324,7 +346,14 @@ fn run_scenario(
 }
 
 /// A verdict that another run, just as likely, does not share is not known.
-fn reconcile(trace: &Trace, mine: &mut [Judgement], other: &Trace, theirs: &[Judgement], reason: &str) {
+fn reconcile(
+    trace: &Trace,
+    mine: &mut [Judgement],
+    other: &Trace,
+    theirs: &[Judgement],
+    kind: Reason,
+    reason: &str,
+) {
     let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
     for (access, judgement) in trace.accesses.iter().zip(mine) {
         let twin = other.accesses.iter().position(|o| {
@@ -333,14 +362,7 @@ fn reconcile(trace: &Trace, mine: &mut [Judgement], other: &Trace, theirs: &[Jud
         });
         let Some(twin) = twin.and_then(|at| theirs.get(at)) else { continue };
         if judgement.totals.is_some() && conflicts(judgement) != conflicts(twin) {
-            *judgement = Judgement {
-                status: Status::Unknown,
-                totals: None,
-                reason: Some(reason.to_string()),
-                assumptions: Vec::new(),
-                table: None,
-                contention: None,
-            };
+            *judgement = Judgement::unknown(kind, reason);
         }
     }
 }
@@ -384,6 +406,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 status: judgement.status,
                 assumptions,
                 reason: judgement.reason.clone(),
+                kind: judgement.kind,
                 requests: totals.map(|t| t.requests),
                 wavefronts: totals.map(|t| t.wavefronts),
                 ideal: totals.map(|t| t.ideal),

@@ -4,7 +4,6 @@
 
 mod bank_conflict;
 mod divergent_barrier;
-mod padding;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
@@ -120,13 +119,59 @@ impl Case<'_> {
         let run = &self.runs[run];
         let at = run.trace.accesses.iter().position(|a| std::ptr::eq(a, access));
         let judged = at.map(|at| run.judgements[target][at].assumptions.clone()).unwrap_or_default();
-        access
+        // The block has a note of its own.
+        let said = block_assumption(run.block, run.block_from);
+        let all: Vec<String> = access
             .assumptions
             .iter()
             .map(ToString::to_string)
             .chain(judged)
-            .map(|text| format!("assumed: {text}"))
-            .collect()
+            .filter(|text| Some(text) != said.as_ref())
+            .collect();
+        merged(&all).into_iter().map(|text| format!("assumed: {text}")).collect()
+    }
+}
+
+/// The assumption that a block shape is, unless the user or a launch gave it.
+#[must_use]
+pub fn block_assumption(block: [u32; 3], from: BlockFrom) -> Option<String> {
+    let [x, y, z] = block;
+    match from {
+        BlockFrom::Directive | BlockFrom::Config | BlockFrom::Flag | BlockFrom::Launch => None,
+        _ => Some(format!("block is ({x}, {y}, {z}), {}", block_source(from))),
+    }
+}
+
+/// Joins texts that differ only in the name at their end: "inside the bounds given by `w` and `h`".
+fn merged(texts: &[String]) -> Vec<String> {
+    let split = |text: &str| -> Option<(String, String)> {
+        let body = text.strip_suffix('`')?;
+        let (stem, name) = body.rsplit_once('`')?;
+        Some((stem.to_owned(), name.to_owned()))
+    };
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for text in texts {
+        let (stem, name) = split(text).unwrap_or_else(|| (text.clone(), String::new()));
+        match found.iter_mut().find(|(other, _)| *other == stem) {
+            Some((_, names)) if names.contains(&name) => {}
+            Some((_, names)) => names.push(name),
+            None => found.push((stem, vec![name])),
+        }
+    }
+    let text = |(stem, names): (String, Vec<String>)| {
+        let names: Vec<String> =
+            names.iter().filter(|name| !name.is_empty()).map(|name| format!("`{name}`")).collect();
+        format!("{stem}{}", listed(&names))
+    };
+    found.into_iter().map(text).collect()
+}
+
+/// `a`, `a and b`, `a, b and c`
+fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -138,10 +183,17 @@ pub fn block_source(from: BlockFrom) -> &'static str {
         BlockFrom::Config => "from the configuration",
         BlockFrom::Flag => "from the command line",
         BlockFrom::Launch => "from a launch",
-        BlockFrom::LaunchBounds => "from `__launch_bounds__`: no launch was found",
-        BlockFrom::Implied => "as the subscripts imply: no launch was found",
-        BlockFrom::Default => "an assumption: no launch was found",
+        BlockFrom::LaunchBounds => "from `__launch_bounds__`; no launch was found",
+        BlockFrom::Implied => "as the subscripts imply; no launch was found",
+        BlockFrom::Default => "assumed; no launch was found",
     }
+}
+
+/// What to do about a block shape that is only assumed.
+fn block_help(from: BlockFrom) -> Option<String> {
+    matches!(from, BlockFrom::Implied | BlockFrom::Default).then(|| {
+        "if the kernel runs with another block, say so above it: `// cudalint: block(X, Y)`".to_owned()
+    })
 }
 
 /// `1 wavefront`, `2 wavefronts`.

@@ -120,12 +120,27 @@ pub struct Access {
     pub patterns: Vec<Pattern>,
     /// Whether a lane that is surely active was seen to leave the array.
     pub outside: bool,
+    /// Whether it stands in a loop of which it is not known how often it runs: the counts are those
+    /// of one round.
+    pub uncounted: bool,
     /// Why some request of it is not known, if one is not.
     pub unknown: Option<Unknown>,
     /// Why its active lanes are only an upper bound, if they are.
     pub doubt: Option<Unknown>,
     /// What was taken for granted.
     pub assumptions: Vec<Arc<str>>,
+}
+
+impl Access {
+    /// How many warps reach it, and how many requests they make together.
+    #[must_use]
+    pub fn warps_and_requests(&self) -> (u32, u64) {
+        let warps = self.patterns.iter().fold(0, |all, pattern| all | pattern.warps);
+        (
+            warps.count_ones(),
+            self.patterns.iter().fold(0, |sum: u64, pattern| sum.saturating_add(pattern.count)),
+        )
+    }
 }
 
 /// What kind of atomic it is, as far as the bank model cares.

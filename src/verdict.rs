@@ -10,6 +10,7 @@ mod merge;
 pub use merge::Merges;
 
 use crate::banks::{self, AtomicKind, Contention, Cost, Family, Request, Target, Witness};
+use crate::exec::value::Reason;
 use crate::source::Span;
 use crate::trace::{Access, Atomic, Pattern, Trace};
 
@@ -87,6 +88,8 @@ pub struct SiteVerdict {
     pub assumptions: Vec<String>,
     /// Why it is `Unknown` or what it `Depends` on.
     pub reason: Option<String>,
+    /// The kind of that reason, to count by.
+    pub kind: Option<Reason>,
     /// Warp requests, summed over the warps of one block and the enumerated loop iterations.
     pub requests: Option<u64>,
     /// Wavefronts, summed likewise.
@@ -111,12 +114,30 @@ pub struct Judgement {
     pub totals: Option<Totals>,
     /// Why it is not known, or what it depends on.
     pub reason: Option<String>,
+    /// The kind of that reason.
+    pub kind: Option<Reason>,
     /// What is taken for granted beside the trace's own assumptions.
     pub assumptions: Vec<String>,
     /// For `Depends`: wavefronts of the worst request by residue.
     pub table: Option<StrideTable>,
     /// For an atomic without a fixed cost: lanes that meet in one bank.
     pub contention: Option<Contention>,
+}
+
+impl Judgement {
+    /// Not known, for a reason of this kind.
+    #[must_use]
+    pub fn unknown(kind: Reason, reason: impl Into<String>) -> Judgement {
+        Judgement {
+            status: Status::Unknown,
+            totals: None,
+            reason: Some(reason.into()),
+            kind: Some(kind),
+            assumptions: Vec::new(),
+            table: None,
+            contention: None,
+        }
+    }
 }
 
 /// Sums over the requests of a site.
@@ -160,24 +181,15 @@ pub struct StrideTable {
 #[must_use]
 pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Judgement {
     let access = &trace.accesses[number];
-    let unknown = |reason: String| Judgement {
-        status: Status::Unknown,
-        totals: None,
-        reason: Some(reason),
-        assumptions: Vec::new(),
-        table: None,
-        contention: None,
-    };
     if let Some(why) = &access.unknown {
-        return unknown(why.detail.to_string());
+        return Judgement::unknown(why.reason, &*why.detail);
     }
     if access.outside {
-        return unknown(
-            "as far as it is followed, it leaves the array: something about it is not seen".to_string(),
-        );
+        let reason = "as far as it is followed it leaves the array, so something about it is not seen";
+        return Judgement::unknown(Reason::OutOfBounds, reason);
     }
     if let Some(stopped) = &trace.stopped {
-        return unknown(stopped.detail.to_string());
+        return Judgement::unknown(stopped.reason, &*stopped.detail);
     }
     let mut totals = Totals::default();
     let mut assumptions = Vec::new();
@@ -200,35 +212,29 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
             }
             Tried::Depends(found) => merge_table(&mut table, found),
             Tried::NoFigure(contention) => {
-                let mut judgement = unknown("what this atomic costs is not a fixed number".to_string());
-                judgement.contention = Some(contention);
-                return judgement;
+                let reason = "what this atomic costs is not a fixed number";
+                let unknown = Judgement::unknown(Reason::Hardware, reason);
+                return Judgement { contention: Some(contention), ..unknown };
             }
-            Tried::Unknown(reason) => return unknown(reason),
+            Tried::Unknown(kind, reason) => return Judgement::unknown(kind, reason),
         }
     }
     if let Some(table) = table {
         let reason = format!("it depends on `{}`, which is given at run time", table.name);
-        let status = Status::Depends;
-        return Judgement {
-            status,
-            totals: None,
-            reason: Some(reason),
-            assumptions,
-            table: Some(table),
-            contention: None,
-        };
+        let unknown = Judgement::unknown(Reason::RunTimeStride, reason);
+        return Judgement { status: Status::Depends, assumptions, table: Some(table), ..unknown };
     }
     if let Some(doubt) = &access.doubt {
         if totals.wavefronts > totals.ideal {
-            return unknown(doubt.detail.to_string());
+            return Judgement::unknown(doubt.reason, &*doubt.detail);
         }
-        assumptions.push("which lanes are active is not known; no choice of them conflicts".to_string());
+        assumptions.push("any lanes may be active: no choice of them conflicts".to_string());
     }
     assumptions.dedup();
     let free = assumptions.is_empty() && access.assumptions.is_empty();
     let status = if free { Status::Exact } else { Status::Assumed };
-    Judgement { status, totals: Some(totals), reason: None, assumptions, table: None, contention: None }
+    let totals = Some(totals);
+    Judgement { status, totals, reason: None, kind: None, assumptions, table: None, contention: None }
 }
 
 impl Totals {
@@ -259,7 +265,7 @@ enum Tried {
     Cost(Vec<Cost>, Option<String>),
     Depends(StrideTable),
     NoFigure(Contention),
-    Unknown(String),
+    Unknown(Reason, String),
 }
 
 fn try_pattern(trace: &Trace, access: &Access, pattern: &Pattern, target: &Target) -> Tried {
@@ -273,7 +279,7 @@ fn try_pattern(trace: &Trace, access: &Access, pattern: &Pattern, target: &Targe
     if tried > MOST_TRIED {
         let names: Vec<String> =
             axes.iter().map(|axis| format!("`{}`", trace.symbols[axis.symbol as usize].name)).collect();
-        return Tried::Unknown(format!("it depends on {}", names.join(" and ")));
+        return Tried::Unknown(Reason::RunTimeStride, format!("it depends on {}", names.join(" and ")));
     }
     // By the values of all axes: the cost, which must be the same in every phase.
     let mut results: Vec<(Vec<usize>, Cost)> = Vec::new();
@@ -305,7 +311,7 @@ fn differing(trace: &Trace, axes: &[Axis], results: &[(Vec<usize>, Cost)]) -> Tr
     let name = |axis: &Axis| trace.symbols[axis.symbol as usize].name.clone();
     if axes.iter().all(|axis| trace.symbols[axis.symbol as usize].counter && axis.periodic) {
         // A loop counter takes its values in turn.
-        let note = "the loop runs through a whole period of the banks".to_string();
+        let note = "the loop runs often enough to meet the banks evenly".to_string();
         return Tried::Cost(results.iter().map(|(_, cost)| *cost).collect(), Some(note));
     }
     match axes {
@@ -315,7 +321,7 @@ fn differing(trace: &Trace, axes: &[Axis], results: &[(Vec<usize>, Cost)]) -> Tr
         }),
         _ => {
             let names: Vec<String> = axes.iter().map(|axis| format!("`{}`", name(axis))).collect();
-            Tried::Unknown(format!("it depends on {}", names.join(" and ")))
+            Tried::Unknown(Reason::RunTimeStride, format!("it depends on {}", names.join(" and ")))
         }
     }
 }
@@ -396,17 +402,18 @@ fn phases(
             if matches!(access.op, AccessOp::Atomic) {
                 return Err(Tried::NoFigure(banks::contention(&request, target)));
             }
-            return Err(Tried::Unknown(format!("{target} has no such instruction")));
+            return Err(Tried::Unknown(Reason::Hardware, format!("{target} has no such instruction")));
         };
         match &found {
             Some(old) if (old.wavefronts, old.ideal) != (cost.wavefronts, cost.ideal) => {
-                return Err(Tried::Unknown("it depends on where in the banks the access begins".to_string()));
+                let reason = "it depends on where in the banks the access begins".to_string();
+                return Err(Tried::Unknown(Reason::RunTimeStride, reason));
             }
             Some(_) => {}
             None => found = Some(cost),
         }
     }
-    found.ok_or_else(|| Tried::Unknown("nothing was accessed".to_string()))
+    found.ok_or_else(|| Tried::Unknown(Reason::Unsupported, "nothing was accessed".to_string()))
 }
 
 /// The cost as a part of a wider request, where the part alone would conflict.

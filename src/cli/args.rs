@@ -4,6 +4,7 @@ mod levels;
 mod values;
 
 pub use levels::Levels;
+pub use values::element_bytes;
 
 use crate::analysis::{BlockOption, Options};
 use crate::rules;
@@ -42,6 +43,17 @@ Examples:
   cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
   cudalint accesses --summary src            how much is known, and why not more";
 
+const BANKS_HELP: &str = "\
+Exit codes:
+  0  done; of a file, every measured request takes the wavefronts that the model says
+  1  some measured request does not
+  2  wrong usage, or a file that is no table of requests
+
+Examples:
+  cudalint banks --elem float --shape 32x33
+  cudalint banks --elem double --shape 16,16 --target sm_20,sm_90
+  cudalint banks --requests measured.csv --target sm_90";
+
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -50,7 +62,8 @@ pub enum Command {
     Check(CheckArgs),
     /// List every shared-memory access with its verdict, known or not
     Accesses(AccessesArgs),
-    /// Ask the bank model: wavefronts of accesses by shape and stride, or of requests in a file
+    /// Ask the bank model: the banks of an array, or the wavefronts of requests in a file
+    #[command(after_help = BANKS_HELP)]
     Banks(BanksArgs),
     /// List the rules
     Rules,

@@ -31,7 +31,8 @@ pub fn check(args: &CheckArgs) -> Outcome {
     };
     let outcome = terminal::print(&bytes, outcome);
     if args.format == Format::Text && !args.analysis.quiet {
-        terminal::say(&summary(sources, &findings, files, &targets));
+        let assumed = args.analysis.targets.is_empty();
+        terminal::say(&summary(sources, &findings, files, &targets, assumed));
     }
     outcome
 }
@@ -62,7 +63,14 @@ pub fn findings(sources: &Sources, reports: &[FileReport], levels: &Levels) -> V
     all
 }
 
-fn summary(sources: &Sources, findings: &[Diagnostic], files: usize, targets: &BTreeSet<String>) -> String {
+/// `assumed`: whether the target is the one of a user who named none.
+fn summary(
+    sources: &Sources,
+    findings: &[Diagnostic],
+    files: usize,
+    targets: &BTreeSet<String>,
+    assumed: bool,
+) -> String {
     let count = |level, one: &str| {
         let count = findings.iter().filter(|finding| finding.level == level).count();
         (count > 0).then(|| output::count(count, one))
@@ -82,7 +90,8 @@ fn summary(sources: &Sources, findings: &[Diagnostic], files: usize, targets: &B
     if !targets.is_empty() {
         let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
         let word = if targets.len() == 1 { "target" } else { "targets" };
-        line.push_str(&format!(" ({word}: {})", targets.join(", ")));
+        let others = if assumed { "; 5.x and newer behave alike" } else { "" };
+        line.push_str(&format!(" ({word}: {}{others})", targets.join(", ")));
     }
     line
 }

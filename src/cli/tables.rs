@@ -1,13 +1,16 @@
 //! The commands that print tables: `accesses`, `banks`, `rules`, `explain`.
 
-use super::args::{AccessesArgs, BanksArgs, ExplainArgs, TableFormat};
+use super::args::{AccessesArgs, BanksArgs, Color, ExplainArgs, TableFormat};
 use super::{Outcome, driver, terminal};
-use crate::analysis::FileReport;
+use crate::analysis::{FileReport, targets};
+use crate::banks::Target;
+use crate::output::banks::{ParseShapeError, Shape, compare_requests, write_picture};
 use crate::output::{accesses, level_word};
 use crate::rules;
 use crate::source::Sources;
 use crate::verdict::SiteVerdict;
 use rustc_hash::FxHashSet;
+use std::path::Path;
 
 /// `cudalint accesses`
 pub fn accesses(args: &AccessesArgs) -> Outcome {
@@ -51,8 +54,15 @@ fn verdicts<'a>(sources: &Sources, reports: &'a [FileReport]) -> Vec<&'a SiteVer
 
 /// `cudalint banks`
 pub fn banks(args: &BanksArgs) -> Outcome {
-    match banks_table(args) {
-        Ok(text) => terminal::print(text.as_bytes(), Outcome::Clean),
+    let targets = targets(&args.targets, args.bank_size == "8");
+    let printed = match (&args.requests, &args.elem, &args.shape) {
+        (Some(table), ..) => requests(table, &targets),
+        (None, Some(elem), Some(shape)) => picture(elem, shape, &targets),
+        // The command line asks for one or the other.
+        _ => Err("neither an array nor a table of requests was given".to_owned()),
+    };
+    match printed {
+        Ok((bytes, outcome)) => terminal::print(&bytes, outcome),
         Err(error) => {
             terminal::say_error(&error);
             Outcome::Failed
@@ -60,10 +70,36 @@ pub fn banks(args: &BanksArgs) -> Outcome {
     }
 }
 
-/// TO CONNECT: the one place where `output::banks` is to be called with these arguments.
-fn banks_table(args: &BanksArgs) -> Result<String, String> {
-    let _ = args;
-    Err("`banks` is not connected yet".to_owned())
+/// The banks of an array, for one target after another.
+fn picture(elem: &str, shape: &str, targets: &[Target]) -> Result<(Vec<u8>, Outcome), String> {
+    let bytes = super::args::element_bytes(elem)?;
+    let shape: Shape = shape.replace(',', "x").parse().map_err(|error: ParseShapeError| error.to_string())?;
+    let mut out = Vec::new();
+    for (at, target) in targets.iter().enumerate() {
+        if at > 0 {
+            out.push(b'\n');
+        }
+        write_picture(&mut out, bytes, &shape, target, terminal::colored(Color::Auto))
+            .map_err(|error| error.to_string())?;
+    }
+    Ok((out, Outcome::Clean))
+}
+
+/// The model's wavefronts for every request of a table; a measured row that differs is a finding.
+fn requests(table: &Path, targets: &[Target]) -> Result<(Vec<u8>, Outcome), String> {
+    let name = table.display().to_string();
+    let bytes = std::fs::read(table).map_err(|error| format!("cannot read `{name}`: {error}"))?;
+    let (mut out, mut outcome) = (Vec::new(), Outcome::Clean);
+    for target in targets {
+        let mut summary = Vec::new();
+        let agreement = compare_requests(&mut bytes.as_slice(), &name, target, &mut out, &mut summary)
+            .map_err(|error| error.to_string())?;
+        if !agreement.all_agree() {
+            outcome = Outcome::Findings;
+        }
+        terminal::say(&String::from_utf8_lossy(&summary).trim_end());
+    }
+    Ok((out, outcome))
 }
 
 /// `cudalint rules`

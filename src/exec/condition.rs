@@ -226,12 +226,13 @@ impl Machine<'_> {
     }
 
     fn guard_words(&self, difference: &Int) -> Arc<str> {
-        let names: Vec<String> = difference
-            .terms
-            .iter()
-            .filter(|(id, _)| self.world.symbols.get(*id).origin >= Origin::BlockIndex)
-            .map(|(id, _)| format!("`{}`", self.world.symbols.get(*id).name))
-            .collect();
+        let of = |least: Origin| -> Vec<String> {
+            let symbols = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id));
+            symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", s.name)).collect()
+        };
+        // The bound itself says more than the index that is held against it.
+        let names = Some(of(Origin::Given)).filter(|names| !names.is_empty());
+        let names = names.unwrap_or_else(|| of(Origin::BlockIndex));
         if names.is_empty() {
             return "the last iteration of a loop is like the others".into();
         }

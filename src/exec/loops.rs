@@ -166,6 +166,7 @@ impl Machine<'_> {
         let key = self.loop_key(parts);
         let departures = self.departures.len();
         let mark = self.trace_mark();
+        self.uncounted += 1;
         let entry = match self.repeat_plan(parts, &start, &key, &mark) {
             Some(entry) => entry,
             None => {
@@ -176,6 +177,7 @@ impl Machine<'_> {
                 entry
             }
         };
+        self.uncounted -= 1;
         self.departures.truncate(departures);
         self.leave(entry);
     }
@@ -191,7 +193,10 @@ impl Machine<'_> {
         mark: &Mark,
     ) {
         self.trace_rollback(mark);
-        if !self.enumerate(parts, start, changing) {
+        self.uncounted -= 1;
+        let followed = self.enumerate(parts, start, changing);
+        self.uncounted += 1;
+        if !followed {
             self.state = entry.clone();
             self.run_once(parts);
         }

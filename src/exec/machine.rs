@@ -49,6 +49,8 @@ pub struct Machine<'p> {
     pub recording: bool,
     /// How often what happens now happens.
     pub weight: u64,
+    /// The loops around of which it is not known how often they run.
+    pub uncounted: u32,
     /// Steps taken.
     pub steps: u64,
     /// The calls around.
@@ -222,6 +224,7 @@ impl<'p> Machine<'p> {
             index: super::record::Index::default(),
             recording: true,
             weight: 1,
+            uncounted: 0,
             steps: 0,
             calls: Vec::new(),
             splits: Vec::new(),

@@ -40,6 +40,8 @@ enum Undo {
     Unknown { site: u32 },
     /// A site became doubtful.
     Doubt { site: u32 },
+    /// A site was reached in a loop that is not counted.
+    Uncounted { site: u32 },
     /// A site was seen to leave its array.
     Outside { site: u32 },
     /// A site got its last assumption.
@@ -228,6 +230,7 @@ impl Machine<'_> {
             occurrences: 0,
             patterns: Vec::new(),
             outside: false,
+            uncounted: false,
             unknown: None,
             doubt: None,
             assumptions: Vec::new(),
@@ -314,7 +317,12 @@ impl Machine<'_> {
         let unit = if unit % WINDOW as u64 == 0 { 0 } else { gcd(unit, WINDOW as u64) };
         let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
         let (weight, epoch) = (self.weight, self.epoch);
+        let uncounted = self.uncounted > 0;
         let access = &mut self.trace.accesses[site];
+        if uncounted && !access.uncounted {
+            access.uncounted = true;
+            self.index.journal.push(Undo::Uncounted { site: site as u32 });
+        }
         if let Some(&at) = self.index.patterns.get(&key) {
             let count = &mut access.patterns[at].count;
             let before = *count;
@@ -389,6 +397,7 @@ impl Machine<'_> {
             }
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
             Undo::Doubt { site } => accesses[site as usize].doubt = None,
+            Undo::Uncounted { site } => accesses[site as usize].uncounted = false,
             Undo::Outside { site } => accesses[site as usize].outside = false,
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();

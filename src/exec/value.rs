@@ -35,10 +35,14 @@ pub enum Reason {
     Damaged,
     /// What the hardware does with this access is not documented or measured.
     Hardware,
+    /// It would leave its array, so it is not understood.
+    OutOfBounds,
     /// The analysis' budget ran out.
     Budget,
     /// A variable that is read before it is written.
     Uninitialized,
+    /// The block shape, which no launch tells.
+    BlockShape,
 }
 
 /// Not knowing: why, and which part of the text causes it.

@@ -2,6 +2,7 @@
 //! for programs, and counts.
 
 use super::{Place, count, json, one_line};
+use crate::exec::value::Reason;
 use crate::source::Sources;
 use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status};
 use comfy_table::{CellAlignment, Table, presets};
@@ -185,38 +186,70 @@ pub fn summary(verdicts: &[&SiteVerdict]) -> String {
     }
 }
 
-/// How many verdicts there are of each status and reason.
+/// What a kind of reason is called.
+#[must_use]
+pub fn reason_words(kind: Reason) -> &'static str {
+    match kind {
+        Reason::DataDependent => "the index is read from memory",
+        Reason::NotAffine => "arithmetic on run-time values that is not affine",
+        Reason::RunTimeStride => "a value given at run time",
+        Reason::UnknownType => "a type or its size is not visible",
+        Reason::UnknownFunction => "a function's body is not visible",
+        Reason::UnknownName => "a name is not visible",
+        Reason::DataDependentMask => "which lanes are active depends on data",
+        Reason::LoopCarried => "a variable changes in a loop in a way that is not followed",
+        Reason::UnknownPointer => "where a pointer leads is not known",
+        Reason::Unsupported => "a language construct that is not modelled",
+        Reason::Damaged => "the text did not parse",
+        Reason::Hardware => "what the hardware does is not documented or not a fixed number",
+        Reason::OutOfBounds => "leaves its array as far as it is followed",
+        Reason::Budget => "the analysis ran out of steps",
+        Reason::Uninitialized => "a variable is read before it is written",
+        Reason::BlockShape => "the block shape: no launch was found",
+    }
+}
+
+/// How many verdicts there are of each status and kind of reason.
 #[derive(Serialize)]
-struct Reason<'a> {
+struct Group<'a> {
     status: &'a str,
     reason: Option<&'a str>,
     accesses: usize,
+    /// The commonest of the reasons, in full.
+    example: Option<&'a str>,
 }
 
-fn reasons<'a>(verdicts: &[&'a SiteVerdict]) -> Vec<Reason<'a>> {
-    let mut counts: BTreeMap<(usize, Option<&str>), usize> = BTreeMap::new();
+fn groups<'a>(verdicts: &[&'a SiteVerdict]) -> Vec<Group<'a>> {
+    let mut counts: BTreeMap<(usize, Option<&str>), BTreeMap<Option<&str>, usize>> = BTreeMap::new();
     for verdict in verdicts {
         let status = STATUSES.iter().position(|it| *it == verdict.status).unwrap_or(0);
-        *counts.entry((status, verdict.reason.as_deref())).or_default() += 1;
+        let group = counts.entry((status, verdict.kind.map(reason_words))).or_default();
+        *group.entry(verdict.reason.as_deref()).or_default() += 1;
     }
-    let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by_key(|&((status, reason), count)| (status, std::cmp::Reverse(count), reason));
     let row =
-        |((status, reason), accesses)| Reason { status: status_word(STATUSES[status]), reason, accesses };
-    counts.into_iter().map(row).collect()
+        |((status, reason), group): ((usize, Option<&'static str>), BTreeMap<Option<&'a str>, usize>)| {
+            let accesses = group.values().sum();
+            // The first of the commonest, so that the same input gives the same words.
+            let example = group.iter().rev().max_by_key(|(_, count)| **count).and_then(|(text, _)| *text);
+            (status, Group { status: status_word(STATUSES[status]), reason, accesses, example })
+        };
+    let mut rows: Vec<(usize, Group<'a>)> = counts.into_iter().map(row).collect();
+    rows.sort_by_key(|(status, group)| (*status, std::cmp::Reverse(group.accesses), group.reason));
+    rows.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Counts per status and reason, as a table.
+/// Counts per status and kind of reason, as a table.
 #[must_use]
 pub fn render_summary(verdicts: &[&SiteVerdict]) -> Vec<u8> {
     if verdicts.is_empty() {
         return Vec::new();
     }
-    let mut table = table(&["accesses", "share", "status", "reason"]);
-    for Reason { status, reason, accesses } in reasons(verdicts) {
+    let mut table = table(&["accesses", "share", "status", "reason", "mostly"]);
+    for Group { status, reason, accesses, example } in groups(verdicts) {
         let share = 100.0 * accesses as f64 / verdicts.len() as f64;
-        let reason = one_line(reason.unwrap_or("")).into_owned();
-        table.add_row([accesses.to_string(), format!("{share:.1} %"), status.to_owned(), reason]);
+        let text = |text: Option<&str>| one_line(text.unwrap_or("")).into_owned();
+        let cells = [accesses.to_string(), format!("{share:.1} %"), status.to_owned()];
+        table.add_row(cells.into_iter().chain([text(reason), text(example)]));
     }
     for right in [0, 1] {
         if let Some(column) = table.column_mut(right) {
@@ -226,11 +259,11 @@ pub fn render_summary(verdicts: &[&SiteVerdict]) -> Vec<u8> {
     format!("{}\n", text_of(&table)).into_bytes()
 }
 
-/// Counts per status and reason, one JSON object per line.
+/// Counts per status and kind of reason, one JSON object per line.
 #[must_use]
 pub fn render_summary_json(verdicts: &[&SiteVerdict]) -> Vec<u8> {
     let mut out = Vec::new();
-    for row in reasons(verdicts) {
+    for row in groups(verdicts) {
         json::push_line(&mut out, &row);
     }
     out
@@ -269,6 +302,7 @@ mod tests {
             status: Status::Exact,
             assumptions: Vec::new(),
             reason: None,
+            kind: None,
             requests: Some(8),
             wavefronts: Some(256),
             ideal: Some(8),
@@ -281,6 +315,7 @@ mod tests {
         SiteVerdict {
             status: Status::Unknown,
             reason: Some(reason.into()),
+            kind: Some(Reason::DataDependent),
             bytes: None,
             requests: None,
             wavefronts: None,
@@ -336,18 +371,22 @@ d/a.cu
         let sources = sources();
         let known = verdict(&sources, "tile[a]");
         let (rare, common) = (unknown(&known, "rare"), unknown(&known, "common"));
-        let all = [&rare, &known, &common, &common];
-        assert_eq!(summary(&all), "4 accesses: 1 exact, 3 unknown");
+        let other = SiteVerdict { kind: Some(Reason::UnknownType), ..unknown(&known, "other") };
+        let all = [&rare, &known, &common, &common, &other];
+        assert_eq!(summary(&all), "5 accesses: 1 exact, 4 unknown");
         assert_eq!(summary(&all[1..2]), "1 access: 1 exact");
         assert_eq!(summary(&[]), "no shared-memory accesses");
         let text = String::from_utf8(render_summary(&all)).unwrap();
-        let expected = " accesses   share  status   reason
-        1  25.0 %  exact
-        2  50.0 %  unknown  common
-        1  25.0 %  unknown  rare
+        let expected = " accesses   share  status   reason                            mostly
+        1  20.0 %  exact
+        3  60.0 %  unknown  the index is read from memory     common
+        1  20.0 %  unknown  a type or its size is not visible other
 ";
         assert_eq!(text, expected);
         let json = String::from_utf8(render_summary_json(&all)).unwrap();
-        assert_eq!(json.lines().nth(1).unwrap(), r#"{"status":"unknown","reason":"common","accesses":2}"#);
+        assert_eq!(
+            json.lines().nth(1).unwrap(),
+            r#"{"status":"unknown","reason":"the index is read from memory","accesses":3,"example":"common"}"#
+        );
     }
 }

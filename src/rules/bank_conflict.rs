@@ -56,12 +56,15 @@
 //! - On atomics, two lanes that update the same word wait for each other on any layout: that
 //!   is contention, which no padding removes.
 
-use super::padding::Padding;
-use super::{Case, Rule, plural};
+mod padding;
+mod words;
+
+use super::{Case, Rule, block_help};
 use crate::diagnostic::{Diagnostic, Fix, Level};
 use crate::source::Span;
-use crate::trace::{Access, Array};
+use crate::trace::Access;
 use crate::verdict::{AccessOp, Status, Totals};
+use padding::Padding;
 
 /// The rule.
 pub static RULE: Rule = Rule {
@@ -101,10 +104,12 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         }
     }
     let mut paddings: Vec<(Span, Option<Padding>)> = Vec::new();
-    for ((_, op, array), conflicts) in &sites {
+    for ((_, _, array), conflicts) in &sites {
         let excess = |c: &&Conflict<'_>| c.totals.worst.wavefronts.saturating_sub(c.totals.worst.ideal);
-        // The first of the worst, so that the same input gives the same words.
-        let Some(worst) = conflicts.iter().rev().max_by_key(excess) else { continue };
+        // On the first target that has it, the first of the worst.
+        let Some(target) = conflicts.iter().map(|conflict| conflict.target).min() else { continue };
+        let there = conflicts.iter().rev().filter(|conflict| conflict.target == target);
+        let Some(worst) = there.max_by_key(excess) else { continue };
         let padding = match paddings.iter().find(|(span, _)| span == array) {
             Some((_, padding)) => padding.clone(),
             None => {
@@ -113,125 +118,35 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
                 padding
             }
         };
-        out.push(describe(case, *op, worst, conflicts, padding));
+        out.push(describe(case, worst, padding));
     }
 }
 
-fn describe(
-    case: &Case<'_>,
-    op: AccessOp,
-    worst: &Conflict<'_>,
-    conflicts: &[Conflict<'_>],
-    padding: Option<Padding>,
-) -> Diagnostic {
+fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> Diagnostic {
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
-    let figures = worst.totals.worst;
-    let (doing, verb) = words(op);
-    let message = format!(
-        "{}-way bank conflict: this {doing} `{}` takes {} instead of {}",
-        figures.ways,
-        array.name,
-        plural(figures.wavefronts.into(), "wavefront"),
-        figures.ideal
-    );
-    let primary_label = figures.witness.map_or_else(String::new, |w| {
-        let first = if figures.wavefronts > 0 { warp_words(figures.warp) } else { String::new() };
-        format!(
-            "lanes {} and {}{first} {verb} bytes {} and {}: bank {}",
-            w.lanes.0, w.lanes.1, w.offsets.0, w.offsets.1, w.bank
-        )
-    });
-    let mut notes = vec![case.block_words(worst.run)];
-    let extra = worst.totals.wavefronts.saturating_sub(worst.totals.ideal);
-    notes.push(format!(
-        "{} in {}: {} per block",
-        plural(worst.totals.requests, "request"),
-        plural(warps(run.block), "warp"),
-        plural(extra, "extra wavefront")
-    ));
+    let mut notes = vec![case.block_words(worst.run), words::counts(worst)];
     notes.extend(case.calls_words(&worst.access.calls));
-    notes.extend(others(case, worst, conflicts));
+    notes.extend(words::other_runs(case, worst));
+    notes.extend(words::other_targets(case, worst));
     notes.extend(case.assumption_words(worst.run, worst.target, worst.access));
     let mut helps = Vec::new();
     let mut fix = None;
     if let Some(padding) = padding {
-        helps.push(padding.help.clone());
-        fix =
-            padding.complete.then(|| Fix { title: padding.title.clone(), edits: vec![padding.edit.clone()] });
+        helps.push(padding.help);
+        fix = padding.complete.then(|| Fix { title: padding.title, edits: vec![padding.edit] });
     }
+    helps.extend(block_help(run.block_from));
     Diagnostic {
         rule: RULE.id,
         level: RULE.level,
-        message,
+        message: words::message(worst, array),
         primary: worst.access.span,
-        primary_label,
-        labels: vec![(array.name_span, array_label(array, case, worst.target))],
+        primary_label: words::witness(worst),
+        labels: vec![(words::declarator(case, array), words::rows(array, &case.targets[worst.target]))],
         notes,
         helps,
         fix,
         kernel: run.kernel.clone(),
     }
-}
-
-fn warps(block: [u32; 3]) -> u64 {
-    block.iter().map(|&n| u64::from(n)).product::<u64>().div_ceil(32)
-}
-
-fn warp_words(warp: u32) -> String {
-    if warp == 0 { String::new() } else { format!(" of warp {warp}") }
-}
-
-fn words(op: AccessOp) -> (&'static str, &'static str) {
-    match op {
-        AccessOp::Load => ("read of", "read"),
-        AccessOp::Store => ("write of", "write"),
-        AccessOp::Atomic => ("atomic update of", "update"),
-        AccessOp::MatrixLoad => ("matrix read of", "read"),
-        AccessOp::MatrixStore => ("matrix write of", "write"),
-        AccessOp::AsyncCopy => ("asynchronous copy into", "write"),
-    }
-}
-
-fn array_label(array: &Array, case: &Case<'_>, target: usize) -> String {
-    let line = u64::from(case.targets[target].banks() * case.targets[target].bank_bytes());
-    match array.row_bytes() {
-        Some(row) if row % line == 0 => format!("each row is {row} bytes, so a column lies in one bank"),
-        Some(row) => {
-            format!("each row is {row} bytes: {} of a turn of the {line}-byte banks", fraction(row, line))
-        }
-        None => String::new(),
-    }
-}
-
-fn fraction(row: u64, line: u64) -> String {
-    let divisor = crate::exec::lanes::gcd(row, line).max(1);
-    let (a, b) = (row / divisor, line / divisor);
-    if b == 1 { a.to_string() } else { format!("{a}/{b}") }
-}
-
-/// What the same site does in other runs and on other targets, where that differs.
-fn others(case: &Case<'_>, worst: &Conflict<'_>, conflicts: &[Conflict<'_>]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (at, target) in case.targets.iter().enumerate().filter(|(at, _)| *at != worst.target) {
-        let there = conflicts.iter().find(|c| c.target == at && c.run == worst.run);
-        let note = match there {
-            Some(c) if c.totals.worst.wavefronts == worst.totals.worst.wavefronts => continue,
-            Some(c) => format!("on {target}: {}", plural(c.totals.worst.wavefronts.into(), "wavefront")),
-            None => format!("on {target} it is free of conflicts or not known"),
-        };
-        notes.push(note);
-    }
-    let mut shapes: Vec<[u32; 3]> = Vec::new();
-    for conflict in conflicts.iter().filter(|c| c.target == worst.target && c.run != worst.run) {
-        let block = case.runs[conflict.run].block;
-        let same = conflict.totals.worst.wavefronts == worst.totals.worst.wavefronts;
-        if block != case.runs[worst.run].block && !shapes.contains(&block) && !same {
-            shapes.push(block);
-            let [x, y, z] = block;
-            let wavefronts = plural(conflict.totals.worst.wavefronts.into(), "wavefront");
-            notes.push(format!("with block ({x}, {y}, {z}): {wavefronts}"));
-        }
-    }
-    notes
 }

@@ -58,7 +58,7 @@
 //! - Barriers of a part of the block (`bar.sync` with a count, `cuda::barrier`, cooperative
 //!   groups smaller than a block) are not judged.
 
-use super::{Case, Rule};
+use super::{Case, Rule, block_help};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::exec::lanes::{Bits, Shape};
 use crate::source::Span;
@@ -137,9 +137,9 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
     let missing = barrier.expected.minus(&barrier.active);
     let (label, mut notes) = match &split.kind {
         SplitKind::Guard(_) => (
-            "whether a thread passes here differs between threads of one block".to_string(),
+            "near the bound some threads of a block pass here and others do not".to_string(),
             vec![
-                "it is the same for all threads only where the bound is a multiple of the block's extent"
+                "all threads pass together only if the bound is always a multiple of the block's size"
                     .to_string(),
             ],
         ),
@@ -155,10 +155,16 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
     };
     if split.kind == SplitKind::Known {
         let (reach, of) = (barrier.active.count(), barrier.expected.count());
-        notes.push(format!("{reach} of {of} threads of the block reach it"));
+        let verb = if reach == 1 { "reaches" } else { "reach" };
+        notes.push(format!("{reach} of {of} threads of the block {verb} it"));
     }
     notes.push(case.block_words(run));
     notes.extend(case.calls_words(&barrier.calls));
+    let mut helps = vec![
+        "let every thread of the block reach it: take it out of the condition or loop, and guard only the work"
+            .to_string(),
+    ];
+    helps.extend(block_help(kernel.block_from));
     Diagnostic {
         rule: RULE.id,
         level: RULE.level,
@@ -167,7 +173,7 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
         primary_label: String::new(),
         labels: vec![(split.span, label)],
         notes,
-        helps: vec!["move the barrier out of the condition; guard only the work around it".to_string()],
+        helps,
         fix: None,
         kernel: kernel.kernel.clone(),
     }

@@ -32,6 +32,34 @@ pub fn block(text: &str) -> Result<BlockOption, String> {
     }
 }
 
+/// The size in bytes of an element: a CUDA type's name, or the number itself.
+pub fn element_bytes(text: &str) -> Result<u32, String> {
+    if let Ok(bytes) = text.parse::<u32>() {
+        return Ok(bytes);
+    }
+    let name = text.trim().trim_start_matches("unsigned ").trim_end_matches("_t");
+    let (scalar, lanes) = match name.strip_suffix(['1', '2', '3', '4']) {
+        // `int32`, `__half2` and `float4` end in a digit all the same.
+        Some(stem) if scalar_bytes(name).is_none() => (stem, name.get(stem.len()..).unwrap_or("1")),
+        _ => (name, "1"),
+    };
+    let bytes = scalar_bytes(scalar).zip(lanes.parse::<u32>().ok()).map(|(bytes, lanes)| bytes * lanes);
+    bytes.ok_or_else(|| {
+        format!("`{text}` is neither a number of bytes nor a type whose size is known, such as float4")
+    })
+}
+
+fn scalar_bytes(name: &str) -> Option<u32> {
+    Some(match name {
+        "bool" | "char" | "uchar" | "int8" | "uint8" => 1,
+        "short" | "ushort" | "half" | "__half" | "bfloat16" | "__nv_bfloat16" | "int16" | "uint16" => 2,
+        "int" | "uint" | "unsigned" | "float" | "int32" | "uint32" => 4,
+        "double" | "long" | "ulong" | "long long" | "longlong" | "ulonglong" | "int64" | "uint64"
+        | "size" => 8,
+        _ => return None,
+    })
+}
+
 /// Parses `NAME` and `NAME=VALUE`.
 pub fn define(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));

@@ -1,0 +1,193 @@
+//! How is a bank conflict put into words?
+
+use super::super::{Case, listed, plural};
+use super::Conflict;
+use crate::banks::Target;
+use crate::source::Span;
+use crate::trace::Array;
+use crate::verdict::AccessOp;
+
+/// The most other runs that are told of.
+const MOST_RUNS: usize = 4;
+
+/// What is the matter.
+pub fn message(conflict: &Conflict<'_>, array: &Array) -> String {
+    let figures = conflict.totals.worst;
+    let all = conflict.totals.requests.saturating_mul(figures.wavefronts.into());
+    let up_to = if all == conflict.totals.wavefronts { "" } else { "up to " };
+    format!(
+        "{}-way bank conflict: this {} `{}` takes {up_to}{} instead of {}",
+        figures.ways,
+        words(conflict.access.op).0,
+        array.name,
+        plural(figures.wavefronts.into(), "wavefront"),
+        figures.ideal
+    )
+}
+
+/// Two lanes that collide.
+pub fn witness(conflict: &Conflict<'_>) -> String {
+    let figures = conflict.totals.worst;
+    let Some(witness) = figures.witness else { return String::new() };
+    let warp = if figures.warp == 0 { String::new() } else { format!(" of warp {}", figures.warp) };
+    let verb = words(conflict.access.op).1;
+    let ((first, second), (from, to)) = (witness.lanes, witness.offsets);
+    format!("lanes {first} and {second}{warp} {verb} bytes {from} and {to}: bank {}", witness.bank)
+}
+
+fn words(op: AccessOp) -> (&'static str, &'static str) {
+    match op {
+        AccessOp::Load => ("read of", "read"),
+        AccessOp::Store => ("write of", "write"),
+        AccessOp::Atomic => ("atomic update of", "update"),
+        AccessOp::MatrixLoad => ("matrix read of", "read"),
+        AccessOp::MatrixStore => ("matrix write of", "write"),
+        AccessOp::AsyncCopy => ("asynchronous copy into", "write"),
+    }
+}
+
+/// How often, and what it costs the block.
+pub fn counts(conflict: &Conflict<'_>) -> String {
+    let (access, totals) = (conflict.access, conflict.totals);
+    let (warps, once) = access.warps_and_requests();
+    let who_warps = plural(warps.into(), "warp");
+    // A loop whose counter the banks depend on is judged for several of its rounds.
+    let rounds = if once > 0 && totals.requests % once == 0 { totals.requests / once } else { 1 };
+    let each = once / u64::from(warps.max(1));
+    let even = each * u64::from(warps) == once && once.saturating_mul(rounds) == totals.requests;
+    let who = match (even, each) {
+        (false, _) => format!("{} by {who_warps}", plural(totals.requests, "request")),
+        (true, 1) => who_warps,
+        (true, each) => format!("{who_warps} x {each} requests"),
+    };
+    let per = match (access.uncounted, rounds) {
+        (false, _) => "per block".to_owned(),
+        (true, 1) => "per block in each round of the loop".to_owned(),
+        (true, rounds) => format!("per block in {rounds} rounds of the loop"),
+    };
+    let extra = totals.wavefronts.saturating_sub(totals.ideal);
+    format!("{who}: {} {per}", plural(extra, "extra wavefront"))
+}
+
+/// The array's name with its dimensions, where they stand together in the text.
+pub fn declarator(case: &Case<'_>, array: &Array) -> Span {
+    let name = array.name_span;
+    let Some(last) = array.dimension_spans.last() else { return name };
+    let whole = Span { end: last.end.saturating_add(1), ..name };
+    let text =
+        if last.file == name.file && last.start >= name.end { (case.text)(whole) } else { String::new() };
+    let together = text.ends_with(']') && !text.contains([';', '\n', '=']);
+    if together { whole } else { name }
+}
+
+/// How the array's rows lie in the banks.
+pub fn rows(array: &Array, target: &Target) -> String {
+    let bank = u64::from(target.bank_bytes());
+    let line = u64::from(target.banks()) * bank;
+    match (array.row_bytes(), array.element_bytes) {
+        (Some(row), Some(element)) if row % line == 0 => {
+            let banks = if element <= bank { "one bank".to_owned() } else { plural(element / bank, "bank") };
+            format!("each row is {row} bytes, so a column lies in {banks}")
+        }
+        (Some(row), _) if row % bank == 0 => {
+            let shift = plural(row % line / bank, "bank");
+            format!("each row is {row} bytes, so it starts {shift} after the one before")
+        }
+        (Some(row), _) => format!("each row is {row} bytes"),
+        (None, _) => "declared here".to_owned(),
+    }
+}
+
+/// What the same site does in another run or on another target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum There {
+    Same,
+    Conflict(u32, u32),
+    Free,
+    Unknown,
+}
+
+impl There {
+    fn words(self) -> String {
+        match self {
+            There::Same => "the same".to_owned(),
+            There::Conflict(wavefronts, ideal) => {
+                format!("{} instead of {ideal}", plural(wavefronts.into(), "wavefront"))
+            }
+            There::Free => "no conflict".to_owned(),
+            There::Unknown => "not known".to_owned(),
+        }
+    }
+}
+
+fn there(case: &Case<'_>, conflict: &Conflict<'_>, run: usize, target: usize) -> Option<There> {
+    let mine = &case.runs[conflict.run].trace.arrays[conflict.access.array];
+    let other = case.runs.get(run)?;
+    let at = other.trace.accesses.iter().position(|access| {
+        (access.span, access.op) == (conflict.access.span, conflict.access.op)
+            && other.trace.arrays[access.array].name_span == mine.name_span
+    })?;
+    let own = conflict.totals.worst;
+    Some(match other.judgements.get(target)?.get(at)?.totals {
+        None => There::Unknown,
+        Some(totals) if totals.wavefronts == totals.ideal => There::Free,
+        Some(totals) if (totals.worst.wavefronts, totals.worst.ideal) == (own.wavefronts, own.ideal) => {
+            There::Same
+        }
+        Some(totals) => There::Conflict(totals.worst.wavefronts, totals.worst.ideal),
+    })
+}
+
+/// On which of several targets it holds, and how the others differ.
+pub fn other_targets(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+    if case.targets.len() < 2 {
+        return None;
+    }
+    let mut groups: Vec<(There, Vec<String>)> = vec![(There::Same, Vec::new())];
+    for (at, target) in case.targets.iter().enumerate() {
+        let Some(there) = there(case, conflict, conflict.run, at) else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == there) {
+            Some((_, names)) => names.push(target.to_string()),
+            None => groups.push((there, vec![target.to_string()])),
+        }
+    }
+    let words: Vec<String> = groups
+        .iter()
+        .map(|(there, names)| match there {
+            There::Same => format!("the figures are for {}", listed(names)),
+            other => format!("on {}: {}", listed(names), other.words()),
+        })
+        .collect();
+    Some(words.join("; "))
+}
+
+/// In which instance of a kernel and with which block it was found, if others differ.
+pub fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+    let own = &case.runs[conflict.run];
+    let named = case.runs.iter().any(|run| run.kernel != own.kernel);
+    let label = |run: usize| {
+        let run = &case.runs[run];
+        let [x, y, z] = run.block;
+        let block = (run.block != own.block).then(|| format!("with block ({x}, {y}, {z})"));
+        let kernel = (run.kernel != own.kernel).then(|| format!("in `{}`", run.kernel));
+        kernel.into_iter().chain(block).collect::<Vec<_>>().join(" ")
+    };
+    let mut told: Vec<(String, There)> = Vec::new();
+    for run in (0..case.runs.len()).filter(|&run| run != conflict.run) {
+        let Some(there) = there(case, conflict, run, conflict.target) else { continue };
+        let label = label(run);
+        if !label.is_empty() && told.iter().all(|(other, _)| *other != label) {
+            told.push((label, there));
+        }
+    }
+    if told.iter().all(|(_, there)| *there == There::Same) {
+        return None;
+    }
+    let more = told.len().saturating_sub(MOST_RUNS);
+    let mut words: Vec<String> = if named { vec![format!("found in `{}`", own.kernel)] } else { Vec::new() };
+    words.extend(told.iter().take(MOST_RUNS).map(|(label, there)| format!("{label}: {}", there.words())));
+    if more > 0 {
+        words.push(format!("and {more} more"));
+    }
+    Some(words.join("; "))
+}

@@ -1,0 +1,165 @@
+//! How often does the analyzer say what a GPU measured on lines of public programs?
+//!
+//! `fixtures/hardware/lines-sm90.csv` holds what Nsight Compute counted on an H200. The programs
+//! are not part of this project: `docs/agreement.md` says how to fetch them. Without them the test
+//! is skipped with a message.
+//!
+//! ```text
+//! cargo test --release --test agreement -- --nocapture
+//! CUDALINT_CORPUS=dir cargo test --release --test agreement -- --nocapture
+//! ```
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "agreement/names.rs"]
+mod names;
+#[path = "agreement/report.rs"]
+mod report;
+
+use names::Kernel;
+use report::{Outcome, Report};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TABLE: &str = "fixtures/hardware/lines-sm90.csv";
+
+/// Wavefronts over ideal above which a line conflicts; below lies what a profiler's rounding makes.
+const CONFLICT: f64 = 1.02;
+/// How far a predicted ratio may lie from the measured one.
+const TOLERANCE: f64 = 0.1;
+
+/// The least share of decided lines on which both say "conflict" or both do not.
+const LEAST_AGREEMENT: f64 = 0.97;
+/// The least share of decided lines whose ratio is within the tolerance.
+const LEAST_RATIO: f64 = 0.95;
+/// The most lines without a conflict that may be said to have one.
+const MOST_FALSE: usize = 3;
+
+/// One source line of one kernel, profiled.
+#[derive(Debug, Deserialize)]
+struct Measured {
+    repo: String,
+    commit: String,
+    file: String,
+    line: u64,
+    kernel: String,
+    block: String,
+    wavefronts: f64,
+    ideal: f64,
+}
+
+/// What `cudalint accesses --format json` says, as far as it matters here.
+#[derive(Debug, Deserialize)]
+struct Said {
+    file: String,
+    line: u64,
+    kernel: String,
+    block: [u32; 3],
+    status: String,
+    reason: Option<String>,
+    wavefronts: Option<f64>,
+    ideal: Option<f64>,
+}
+
+type ByLine = BTreeMap<(String, u64), Vec<Said>>;
+
+#[test]
+fn lines_of_public_programs_agree_with_what_a_gpu_measured() {
+    let corpus = std::env::var_os("CUDALINT_CORPUS").map_or(PathBuf::from(".cache/corpus"), PathBuf::from);
+    let measured: Vec<Measured> =
+        csv::Reader::from_path(TABLE).unwrap().deserialize().map(|row| row.unwrap()).collect();
+    let wanted: BTreeSet<(&str, &str)> =
+        measured.iter().map(|row| (row.repo.as_str(), row.commit.as_str())).collect();
+    let mut said: BTreeMap<&str, ByLine> = BTreeMap::new();
+    for (repo, commit) in &wanted {
+        let folder = corpus.join(repo.replace('/', "+"));
+        if folder.is_dir() {
+            warn_of_another_commit(&folder, commit);
+            said.insert(repo, analyze(&folder));
+        } else {
+            println!("{repo}: not in {}", corpus.display());
+        }
+    }
+    if said.is_empty() {
+        println!("skipped: no programs in {}; docs/agreement.md says how to fetch them", corpus.display());
+        return;
+    }
+    let mut report = Report::default();
+    for row in &measured {
+        if let Some(by_line) = said.get(row.repo.as_str()) {
+            let here = by_line.get(&(row.file.clone(), row.line)).map_or(&[][..], Vec::as_slice);
+            let outcome = compare(row, here);
+            println!("{}", report.add(row, outcome));
+        }
+    }
+    println!("{report}");
+    assert!(report.agreement() >= LEAST_AGREEMENT, "agreement fell below {LEAST_AGREEMENT}");
+    assert!(report.within_ratio() >= LEAST_RATIO, "ratios agree less often than {LEAST_RATIO}");
+    assert!(report.false_conflicts() <= MOST_FALSE, "over {MOST_FALSE} lines wrongly said to conflict");
+}
+
+/// Lines move from commit to commit.
+fn warn_of_another_commit(folder: &Path, commit: &str) {
+    let output = Command::new("git").arg("-C").arg(folder).args(["rev-parse", "HEAD"]).output();
+    let Ok(output) = output else { return };
+    let head = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if output.status.success() && !head.starts_with(commit) {
+        println!("{}: at {head}, but {commit} was measured", folder.display());
+    }
+}
+
+fn analyze(folder: &Path) -> ByLine {
+    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
+        .args(["accesses", "--format", "json", "--quiet", "--target", "sm_90"])
+        .arg(folder)
+        .output()
+        .unwrap();
+    let prefix = format!("{}/", folder.to_string_lossy().replace('\\', "/"));
+    let mut by_line = ByLine::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let said: Said = serde_json::from_str(line).unwrap();
+        let file = said.file.strip_prefix(&prefix).unwrap_or(&said.file).to_owned();
+        by_line.entry((file, said.line)).or_default().push(said);
+    }
+    by_line
+}
+
+/// What is said of the kernel, block and template arguments that were measured, as far as they
+/// are told apart.
+fn matching<'a>(row: &Measured, here: &'a [Said]) -> Vec<&'a Said> {
+    let kernel = Kernel::demangled(&row.kernel);
+    let block: Vec<u32> = row.block.split('x').filter_map(|extent| extent.parse().ok()).collect();
+    let mut kept: Vec<&Said> = here.iter().collect();
+    let mut narrow = |fits: &dyn Fn(&Said) -> bool| {
+        let fitting: Vec<&Said> = kept.iter().copied().filter(|said| fits(said)).collect();
+        if !fitting.is_empty() {
+            kept = fitting;
+        }
+    };
+    narrow(&|said| Kernel::written(&said.kernel).name == kernel.name);
+    narrow(&|said| said.block[..] == block);
+    narrow(&|said| Kernel::written(&said.kernel).has_arguments_of(&kernel));
+    kept
+}
+
+fn compare(row: &Measured, here: &[Said]) -> Outcome {
+    let matching = matching(row, here);
+    if matching.is_empty() {
+        return Outcome::Missing;
+    }
+    let undecided = matching.iter().find(|said| said.status == "unknown" || said.status == "depends");
+    if let Some(said) = undecided {
+        return Outcome::Undecided(said.reason.clone().unwrap_or_default());
+    }
+    let sum = |part: fn(&Said) -> Option<f64>| matching.iter().filter_map(|said| part(said)).sum::<f64>();
+    let predicted = sum(|said| said.wavefronts) / sum(|said| said.ideal).max(1.0);
+    let measured = row.wavefronts / row.ideal.max(1.0);
+    let mut why = String::new();
+    let [x, y, z] = matching[0].block;
+    if format!("{x}x{y}x{z}") != row.block {
+        why = format!("judged for block {x}x{y}x{z}");
+    }
+    Outcome::Decided { predicted, measured, why }
+}
