@@ -369,7 +369,8 @@ fn reconcile(
 
 fn kernel_name(kernel: &Function, scenario: &Scenario) -> String {
     use crate::trace::LaunchArg;
-    if scenario.setting.template_args.is_empty() {
+    let known = |arg: &LaunchArg| *arg != LaunchArg::Unknown;
+    if !scenario.setting.template_args.iter().any(known) {
         return kernel.name.to_string();
     }
     let args: Vec<String> = scenario

@@ -65,7 +65,10 @@ pub fn scenarios(
     drop_vague(&mut groups);
     let groups = varied(groups);
     if groups.is_empty() {
-        let instantiated = instantiations(program, kernel);
+        // Without a launch, not even defaults are known to be used.
+        let unseen = || vec![vec![LaunchArg::Unknown; kernel.template_params.len()]];
+        let instantiated = Some(instantiations(program, kernel)).filter(|all| all.iter().any(|a| !a.is_empty()));
+        let instantiated = instantiated.unwrap_or_else(unseen);
         let without = |template_args| match fixed {
             Some((block, block_from)) => {
                 let setting = Setting {
@@ -99,10 +102,7 @@ pub fn scenarios(
 
 /// Adds a launch to the group of its block and template arguments.
 fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>; 3]) {
-    let mut template_args = launch.template_args.clone().unwrap_or_default();
-    while template_args.last() == Some(&LaunchArg::Unknown) {
-        template_args.pop();
-    }
+    let template_args = launch.template_args.clone().unwrap_or_default();
     match groups.iter_mut().find(|g| g.block == block && g.template_args == template_args) {
         Some(group) => {
             for (at, arg) in group.args.iter_mut().enumerate() {

@@ -341,7 +341,8 @@ pub fn launch_environment(
                 Ty::Unknown(_) => None,
                 ty => Some(Binding::Type(ty)),
             },
-            LaunchArg::Unknown => None,
+            // Something was given, so the default is not what it is.
+            LaunchArg::Unknown => Some(machine.unknown_parameter(param)),
         };
         if let Some(bound) = bound {
             env.bindings.insert(param.name.clone(), bound);

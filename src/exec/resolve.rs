@@ -273,17 +273,24 @@ impl Machine<'_> {
                 TemplateParamKind::Value(_, Some(expr)) if !param.pack => {
                     Binding::Value(self.within_env(so_far, |machine| machine.evaluate(expr)))
                 }
-                TemplateParamKind::Value(..) if !param.pack => {
-                    let key = Key::Named(format!("template parameter {}", param.name));
-                    let name = param.name.to_string();
-                    let id = self.world.symbols.intern(key, |_| name, Origin::Given, None, None);
-                    Binding::Value(Value::Int(Int::symbol(id), Scalar::I32))
-                }
-                _ => Binding::Type(Ty::Unknown(param.name.clone())),
+                _ => self.unknown_parameter(param),
             };
             env.bindings.insert(param.name.clone(), bound);
         }
         env
+    }
+
+    /// A template parameter of which nothing is known: a symbol, or a type without a size.
+    pub fn unknown_parameter(&mut self, param: &TemplateParam) -> Binding {
+        match &param.kind {
+            TemplateParamKind::Value(..) if !param.pack => {
+                let key = Key::Named(format!("template parameter {}", param.name));
+                let name = param.name.to_string();
+                let id = self.world.symbols.intern(key, |_| name, Origin::Given, None, None);
+                Binding::Value(Value::Int(Int::symbol(id), Scalar::I32))
+            }
+            _ => Binding::Type(Ty::Unknown(param.name.clone())),
+        }
     }
 
     /// One argument. The grammar cannot tell a type from a value by name: the parameter can.
