@@ -16,7 +16,7 @@ use super::symbol::{Key, Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Condition, Place, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::visit::{Found, visit_stmts};
-use crate::ir::{BinaryOp, Declaration, Expr, Name, Path, Scalar, Stmt, Storage};
+use crate::ir::{BinaryOp, Declaration, Expr, Name, Path, Scalar, Stmt, Storage, TemplateArg, Type};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -31,7 +31,7 @@ const DEEPEST: u32 = 10;
 const MOST_CASES: usize = 32;
 
 /// What a run of host code keeps besides the machine's own.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Host {
     /// Functions that lead to a launch.
     pub launching: Rc<FxHashSet<Name>>,
@@ -47,6 +47,8 @@ pub struct Host {
     reaching: FxHashMap<Span, bool>,
     /// Loops around that lead to no launch.
     idle_loops: u32,
+    /// States in which one side of a branch left a loop or function that the other stayed in.
+    left: Vec<(Exit, State)>,
 }
 
 /// A number that is made of two others.
@@ -67,6 +69,17 @@ enum How {
     Operation(BinaryOp),
     Min,
     Max,
+}
+
+/// How a side of a branch left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// To the next iteration.
+    Continue,
+    /// Out of a loop or `switch`.
+    Break,
+    /// Out of a function.
+    Return,
 }
 
 /// Which way choices went.
@@ -144,7 +157,58 @@ impl Machine<'_> {
         let why = truth.why.unwrap_or_else(|| {
             Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
         });
-        self.join(held, Join::Uniform(choice, why));
+        match (held.active.is_empty(), self.state.active.is_empty()) {
+            (false, true) => {
+                let left = std::mem::replace(&mut self.state, held);
+                self.note_left(left);
+            }
+            (true, _) => self.note_left(held),
+            (false, false) => self.join(held, Join::Uniform(choice, why)),
+        }
+    }
+
+    /// Keeps a state that left until what it left ends.
+    fn note_left(&mut self, state: State) {
+        let some = |bits: Option<super::lanes::Bits>| bits.is_some_and(|bits| !bits.is_empty());
+        let exit = if some(state.loops.last().map(|mask| mask.continued)) {
+            Exit::Continue
+        } else if some(state.loops.last().map(|mask| mask.broken)) {
+            Exit::Break
+        } else {
+            Exit::Return
+        };
+        // What leaves the outermost function ends the program.
+        let ends = exit == Exit::Return && state.frames.len() <= 2 && !self.in_lambda;
+        if !ends && self.host.left.len() < MOST_CASES {
+            self.host.left.push((exit, state));
+        }
+    }
+
+    /// Where the states kept since `mark` go on.
+    pub fn rejoin(&mut self, mark: usize) {
+        self.rejoin_those(mark, &[Exit::Continue, Exit::Break, Exit::Return]);
+    }
+
+    /// How many states are kept.
+    pub fn left_mark(&self) -> usize {
+        self.host.left.len()
+    }
+
+    fn rejoin_those(&mut self, mark: usize, exits: &[Exit]) {
+        if mark >= self.host.left.len() {
+            return;
+        }
+        let kept = self.host.left.split_off(mark);
+        let (back, stay): (Vec<_>, Vec<_>) = kept.into_iter().partition(|(exit, _)| exits.contains(exit));
+        self.host.left.extend(stay);
+        for (_, mut held) in back {
+            let active = self.state.active;
+            let all = super::lanes::Bits::all(self.shape());
+            (held.active, self.state.active) = (all, all);
+            let choice = self.world.symbols.fresh("a way out".into(), Origin::Choice, Some(0), Some(1));
+            self.join(held, Join::Uniform(choice, changed()));
+            self.state.active = active;
+        }
     }
 
     /// What one of two branches gave.
@@ -345,6 +409,20 @@ impl Machine<'_> {
         }
     }
 
+    /// `std::integral_constant<int, 4>{}`, which dispatching code hands on in place of a number; its
+    /// `value` is the number.
+    pub fn integral_constant(&mut self, ty: &Type) -> Option<Value> {
+        let Type::Named(path) = ty else { return None };
+        match (&*path.name, path.args.as_deref()?) {
+            ("integral_constant", [_, TemplateArg::Value(number)]) => Some(self.evaluate(number)),
+            ("integral_constant", [_, TemplateArg::Type(Type::Named(name))]) => {
+                Some(self.lookup(name, NOWHERE))
+            }
+            ("bool_constant", [TemplateArg::Value(number)]) => Some(self.evaluate(number)),
+            _ => None,
+        }
+    }
+
     /// A loop in host code: its first iterations for real, if it leads to a launch or is short.
     /// What it changed is not known afterwards unless it came to its end.
     pub fn host_loop(
@@ -363,6 +441,7 @@ impl Machine<'_> {
         };
         self.host.idle_loops += u32::from(!reaches);
         let start = self.state.clone();
+        let mark = self.left_mark();
         let mut first = body_first;
         let mut ended = false;
         let (mut idle, mut seen) = (0, self.trace.launches.len());
@@ -385,6 +464,9 @@ impl Machine<'_> {
                 break;
             }
             self.run(body);
+            if self.left_mark() > mark && !self.state.active.is_empty() {
+                self.rejoin_those(mark, &[Exit::Continue]);
+            }
             if let Some(mask) = self.state.loops.last_mut() {
                 self.state.active = self.state.active.or(&mask.continued);
                 mask.continued = super::lanes::Bits::NONE;
@@ -403,6 +485,7 @@ impl Machine<'_> {
             }
         }
         self.host.idle_loops -= u32::from(!reaches);
+        self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
         if !ended {
             self.forget_changes(&start);
         }
