@@ -208,7 +208,8 @@ fn without_launch(
     if let Some((first, rest)) = completions(partly, &sizes).split_first() {
         return scenario(*first, from, rest.to_vec());
     }
-    let probe = run_kernel(program, kernel, &setting([bound.unwrap_or(256), 1, 1]));
+    // No extent is 1, so that each coordinate can be told from a constant.
+    let probe = run_kernel(program, kernel, &setting([16, 8, 2]));
     let flat = !probe.axes[1] && !probe.axes[2];
     match (flat, bound) {
         (true, Some(n)) => scenario([n, 1, 1], BlockFrom::LaunchBounds, Vec::new()),
@@ -247,7 +248,7 @@ fn completions(partly: [Option<u32>; 3], sizes: &[u32]) -> Vec<[u32; 3]> {
 /// Two-dimensional blocks of `n` threads with the usual row lengths.
 fn rectangles(n: u32) -> Vec<[u32; 3]> {
     let mut shapes: Vec<[u32; 3]> =
-        [32, 16, 8, 64].iter().filter(|x| n % **x == 0).map(|&x| [x, n / x, 1]).collect();
+        [32, 16, 8, 64].iter().filter(|x| n.is_multiple_of(**x)).map(|&x| [x, n / x, 1]).collect();
     shapes.push([n, 1, 1]);
     shapes.dedup();
     shapes

@@ -217,7 +217,9 @@ impl Machine<'_> {
         let loops = std::mem::take(&mut self.state.loops);
         self.state.frames.push(frame);
         let outer = std::mem::replace(&mut self.in_lambda, false);
+        let mark = self.left_mark();
         self.run(body);
+        self.rejoin(mark);
         self.in_lambda = outer;
         let frame = self.state.frames.pop();
         self.state.loops = loops;
@@ -300,7 +302,9 @@ impl Machine<'_> {
         // `return` must not end the kernel: pretend one more frame by keeping exited apart.
         let exited = self.state.exited;
         let outer = std::mem::replace(&mut self.in_lambda, true);
+        let mark = self.left_mark();
         self.run(&lambda.body);
+        self.rejoin(mark);
         self.in_lambda = outer;
         self.state.exited = exited;
         self.state.loops = loops;

@@ -67,6 +67,9 @@ impl Machine<'_> {
                 self.convert(value, &ty)
             }
             ExprKind::Construct(ty, args) => {
+                if let Some(number) = self.integral_constant(ty) {
+                    return number;
+                }
                 let ty = self.resolve_type(ty);
                 self.construct(&ty, args, expr.span)
             }

@@ -2,7 +2,7 @@
 
 use super::int::{Int, NotAffine};
 use super::lanes::Bits;
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Condition, Offset, Pointer, Reason, Relation, Step, Target, Unknown, Value, Variation};
@@ -259,7 +259,9 @@ impl Machine<'_> {
             (Value::Float(number), Ty::Scalar(to)) if to.is_integer() => {
                 Value::Int(Int::constant(number as i64), *to)
             }
-            (Value::Opaque(Variation::Uniform, _), Ty::Scalar(to)) if to.is_integer() => {
+            (Value::Opaque(variation, _), Ty::Scalar(to))
+                if to.is_integer() && (variation == Variation::Uniform || self.mode == Mode::Host) =>
+            {
                 let (low, high) = (super::resolve::low_of(*to), super::resolve::high_of(*to));
                 let id =
                     self.world.symbols.fresh("a value given at run time".into(), Origin::Given, low, high);

@@ -387,6 +387,12 @@ impl Machine<'_> {
                 let (variation, why) = (*variation, why.clone());
                 self.unknown_of(ty, variation, "a member", &why)
             }
+            // `std::integral_constant<int, 4>{}.value`
+            Value::Int(int, scalar)
+                if int.as_constant().is_some() && *place.path == [Step::Member("value".into())] =>
+            {
+                Value::Int(int.clone(), *scalar)
+            }
             Value::Int(int, _) if int.as_symbol().is_some() => {
                 let Some(id) = int.as_symbol() else { return Value::Opaque(Variation::Maybe, why()) };
                 self.symbol_member(id, &place.path, ty, span)

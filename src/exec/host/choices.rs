@@ -1,0 +1,242 @@
+//! Which numbers may a value of host code be?
+//!
+//! A number that one of two branches gave, or that an operator makes of such, is a symbol that
+//! remembers what it is made of. At a launch every way through the choices is taken, and those
+//! that a condition around rules out are dropped.
+
+use super::{DEEPEST, MOST_CASES};
+use crate::exec::int::Int;
+use crate::exec::machine::{Machine, Mode};
+use crate::exec::symbol::{Key, Origin, SymbolId};
+use crate::exec::value::{Condition, Value};
+use crate::ir::{BinaryOp, Scalar};
+use std::rc::Rc;
+
+/// A number that is made of two others.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    how: How,
+    x: Int,
+    y: Int,
+    /// How deep such numbers are nested in it.
+    depth: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum How {
+    /// `x` when the choice is 1, `y` when it is 0.
+    Either(SymbolId),
+    /// By an operator that is not linear.
+    Operation(BinaryOp),
+    Min,
+    Max,
+}
+
+/// Which way choices went.
+type Way = [(SymbolId, bool)];
+
+impl Machine<'_> {
+    /// What one of two branches gave.
+    pub fn host_choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Option<Value> {
+        if self.mode != Mode::Host {
+            return None;
+        }
+        Some(match (a, b) {
+            (Value::Int(x, scalar), Value::Int(y, _)) => {
+                Value::Int(self.make(How::Either(choice), x, y), *scalar)
+            }
+            (Value::Int(known, scalar), Value::Opaque(..))
+            | (Value::Opaque(..), Value::Int(known, scalar)) => {
+                let other = self.world.symbols.fresh("a number".into(), Origin::Given, None, None);
+                Value::Int(self.make(How::Either(choice), known, &Int::symbol(other)), *scalar)
+            }
+            // What the program falls back to.
+            (Value::Opaque(..), known) | (known, Value::Opaque(..)) => known.clone(),
+            (Value::Function(f), Value::Function(g)) => self.kernel_choice(f, g),
+            (Value::Function(f), Value::Int(..)) | (Value::Int(..), Value::Function(f)) => {
+                Value::Function(Rc::clone(f))
+            }
+            _ => return None,
+        })
+    }
+
+    /// A symbol for a number that is made of two others.
+    pub(super) fn make(&mut self, how: How, x: &Int, y: &Int) -> Int {
+        if matches!(how, How::Either(_)) && x == y {
+            return x.clone();
+        }
+        let deepest =
+            |int: &Int| int.terms.iter().filter_map(|(id, _)| self.host.made.get(id)).map(|m| m.depth).max();
+        let depth = 1 + deepest(x).max(deepest(y)).unwrap_or(0);
+        let name = "a number made of others".to_string();
+        let word = match how {
+            How::Either(_) => None,
+            How::Operation(op) => Some(crate::ir::print::operator(op)),
+            How::Min => Some("min"),
+            How::Max => Some("max"),
+        };
+        let id = match (word, plain(x), plain(y)) {
+            (Some(word), Some(x), Some(y)) => {
+                let key = Key::Operation(word, x, y);
+                self.world.symbols.intern(key, |_| name, Origin::Given, None, None)
+            }
+            _ => self.world.symbols.fresh(name, Origin::Given, None, None),
+        };
+        if depth <= DEEPEST {
+            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth });
+        }
+        Int::symbol(id)
+    }
+
+    /// An operator that is not linear, to be done when its operands are known.
+    pub fn host_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Value> {
+        let known = usize::from(x.as_constant().is_some()) + usize::from(y.as_constant().is_some());
+        let linear = matches!(op, BinaryOp::Add | BinaryOp::Sub) || (op == BinaryOp::Mul && known == 1);
+        if self.mode != Mode::Host || linear || known == 2 {
+            return None;
+        }
+        Some(Value::Int(self.make(How::Operation(op), x, y), scalar))
+    }
+
+    /// `min` and `max` of host code.
+    pub fn host_extremum(&mut self, x: &Int, y: &Int, max: bool) -> Option<Int> {
+        if self.mode != Mode::Host || (x.as_constant().is_some() && y.as_constant().is_some()) {
+            return None;
+        }
+        Some(self.make(if max { How::Max } else { How::Min }, x, y))
+    }
+
+    /// The number, when the choices went as `way` says. `facts`: whether what the conditions
+    /// around say of symbols is used.
+    fn settled(&self, int: &Int, way: &Way, facts: bool) -> Option<i64> {
+        let mut sum = int.base.as_constant()?;
+        for (id, factor) in &int.terms {
+            let value = self.settled_symbol(*id, way, facts)?;
+            sum = sum.wrapping_add(factor.as_constant()?.wrapping_mul(value));
+        }
+        Some(sum)
+    }
+
+    fn settled_symbol(&self, id: SymbolId, way: &Way, facts: bool) -> Option<i64> {
+        if facts && let Some((_, value)) = self.state.facts.iter().rev().find(|(symbol, _)| *symbol == id) {
+            return Some(*value);
+        }
+        let Made { how, x, y, .. } = self.host.made.get(&id)?;
+        if let How::Either(choice) = how {
+            let (_, side) = way.iter().find(|(made, _)| made == choice)?;
+            return self.settled(if *side { x } else { y }, way, facts);
+        }
+        match (how, self.settled(x, way, facts), self.settled(y, way, facts)) {
+            (How::Operation(op), Some(x), Some(y)) => operate(*op, x, y),
+            (How::Min, Some(x), Some(y)) => Some(x.min(y)),
+            (How::Max, Some(x), Some(y)) => Some(x.max(y)),
+            // A limit is there because it is usually reached.
+            (How::Min, Some(limit), None) if self.open_choice(y, way).is_none() => Some(limit),
+            (How::Min, None, Some(limit)) if self.open_choice(x, way).is_none() => Some(limit),
+            _ => None,
+        }
+    }
+
+    /// A choice on which the number depends and that `way` does not make.
+    fn open_choice(&self, int: &Int, way: &Way) -> Option<SymbolId> {
+        int.terms.iter().find_map(|(id, _)| {
+            if self.state.facts.iter().any(|(symbol, _)| symbol == id) {
+                return None;
+            }
+            let Made { how, x, y, .. } = self.host.made.get(id)?;
+            match how {
+                How::Either(choice) => match way.iter().find(|(made, _)| made == choice) {
+                    None => Some(*choice),
+                    Some((_, true)) => self.open_choice(x, way),
+                    Some((_, false)) => self.open_choice(y, way),
+                },
+                _ => self.open_choice(x, way).or_else(|| self.open_choice(y, way)),
+            }
+        })
+    }
+
+    /// The numbers in every way through the choices they depend on, as far as known, without
+    /// repetition. Ways that a condition around rules out are left out.
+    pub fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
+        let mut found = Vec::new();
+        self.cases_from(numbers, &mut Vec::new(), &mut found);
+        found
+    }
+
+    fn cases_from(
+        &self,
+        numbers: &[Option<Int>],
+        way: &mut Vec<(SymbolId, bool)>,
+        found: &mut Vec<Vec<Option<i64>>>,
+    ) {
+        if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize {
+            return;
+        }
+        if let Some(choice) = numbers.iter().flatten().find_map(|n| self.open_choice(n, way)) {
+            for side in [true, false] {
+                way.push((choice, side));
+                self.cases_from(numbers, way, found);
+                way.pop();
+            }
+            return;
+        }
+        let ruled_out = |(condition, side): &(Condition, bool)| {
+            self.follows(condition, way).is_some_and(|holds| holds != *side)
+        };
+        if self.host.constraints.iter().any(ruled_out) {
+            return;
+        }
+        let row: Vec<Option<i64>> =
+            numbers.iter().map(|n| n.as_ref().and_then(|n| self.settled(n, way, true))).collect();
+        if !found.contains(&row) {
+            found.push(row);
+        }
+    }
+
+    /// Whether a condition holds when the choices went as `way` says, if that decides it.
+    pub(super) fn follows(&self, condition: &Condition, way: &Way) -> Option<bool> {
+        match condition {
+            Condition::Known(bits) => Some(!bits.is_empty()),
+            Condition::Compare { difference, relation, .. } => {
+                let difference =
+                    self.settled(difference, way, false).or_else(|| self.settled(difference, way, true));
+                Some(relation.holds(difference?))
+            }
+            Condition::Opaque(..) => None,
+            Condition::Not(inner) => self.follows(inner, way).map(|holds| !holds),
+            Condition::And(a, b) => match (self.follows(a, way), self.follows(b, way)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Condition::Or(a, b) => match (self.follows(a, way), self.follows(b, way)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// A number whose factors are constants, as a key.
+fn plain(int: &Int) -> Option<Vec<(u32, i64)>> {
+    let mut parts = vec![(u32::MAX, int.base.as_constant()?)];
+    for (id, factor) in &int.terms {
+        parts.push((id.0, factor.as_constant()?));
+    }
+    Some(parts)
+}
+
+fn operate(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
+    Some(match op {
+        BinaryOp::Mul => x.checked_mul(y)?,
+        BinaryOp::Div => x.checked_div(y)?,
+        BinaryOp::Rem => x.checked_rem(y)?,
+        BinaryOp::Shl => x.checked_shl(u32::try_from(y).ok()?)?,
+        BinaryOp::Shr => x.checked_shr(u32::try_from(y).ok()?)?,
+        BinaryOp::And => x & y,
+        BinaryOp::Or => x | y,
+        BinaryOp::Xor => x ^ y,
+        _ => return None,
+    })
+}
