@@ -225,7 +225,9 @@ impl Masker<'_> {
     /// `class EXPORT Name {`, `struct ALIGNED(16) Name {`
     fn class(&mut self, at: usize) {
         let first = at + 1;
-        if !self.is_ident(first) || is_keyword(self.word(first)) {
+        // Attributes with a meaning are masked as what they are.
+        let attribute = matches!(self.word(first), "__align__" | "alignas" | "__attribute__" | "__attribute" | "__declspec");
+        if !self.is_ident(first) || is_keyword(self.word(first)) || attribute {
             return;
         }
         let ends = |at| matches!(self.kind(at), Some(Kind::Punct(b'{' | b':' | b'<')));
