@@ -147,7 +147,7 @@ impl Machine<'_> {
     }
 
     /// Keeps a state that left until what it left ends.
-    fn note_left(&mut self, state: State) {
+    pub fn note_left(&mut self, state: State) {
         let some = |bits: Option<super::lanes::Bits>| bits.is_some_and(|bits| !bits.is_empty());
         let exit = if some(state.loops.last().map(|mask| mask.continued)) {
             Exit::Continue
@@ -157,7 +157,8 @@ impl Machine<'_> {
             Exit::Return
         };
         // What leaves the outermost function ends the program.
-        let ends = exit == Exit::Return && state.frames.len() <= 2 && !self.in_lambda;
+        let outermost = if self.mode == Mode::Host { 2 } else { 1 };
+        let ends = exit == Exit::Return && state.frames.len() <= outermost && !self.in_lambda;
         if !ends && self.host.left.len() < MOST_CASES {
             self.host.left.push((exit, state));
         }
@@ -171,6 +172,29 @@ impl Machine<'_> {
     /// How many states are kept.
     pub fn left_mark(&self) -> usize {
         self.host.left.len()
+    }
+
+    /// Where the states that left an iteration since `mark` go on.
+    pub fn rejoin_iteration(&mut self, mark: usize) {
+        self.rejoin_those(mark, &[Exit::Continue]);
+    }
+
+    /// Where the states that left a loop since `mark` go on.
+    pub fn rejoin_loop(&mut self, mark: usize) {
+        self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
+    }
+
+    /// Forgets the states kept since `mark`; what differs in them is no longer known.
+    pub fn forget_left(&mut self, mark: usize) {
+        if mark >= self.host.left.len() {
+            return;
+        }
+        for (_, mut held) in self.host.left.split_off(mark) {
+            let (active, doubt) = (self.state.active, self.state.doubt.clone());
+            held.active = active;
+            self.join(held, Join::Varying(changed()));
+            (self.state.active, self.state.doubt) = (active, doubt);
+        }
     }
 
     fn rejoin_those(&mut self, mark: usize, exits: &[Exit]) {

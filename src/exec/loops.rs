@@ -68,7 +68,9 @@ impl Machine<'_> {
         if self.mode == Mode::Host {
             self.host_loop(cond, body, step, body_first, span);
         } else {
+            let left = self.left_mark();
             self.run_real(parts);
+            self.rejoin_loop(left);
         }
         self.state.loops.pop();
         self.departures.truncate(departures);
@@ -131,7 +133,9 @@ impl Machine<'_> {
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
         let pushed = split.is_some();
         self.splits.extend(split);
+        let left = self.left_mark();
         self.run(parts.body);
+        self.rejoin_iteration(left);
         if pushed {
             self.splits.pop();
         }
@@ -438,12 +442,14 @@ impl Machine<'_> {
         self.state = from.clone();
         let depth = self.state.frames.len();
         self.watched.push(Vec::new());
+        let left = self.left_mark();
         for _ in 0..unroll {
             if self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
             }
             self.run_once(parts);
         }
+        self.forget_left(left);
         let mut written = self.watched.pop().unwrap_or_default();
         if let Some(outer) = self.watched.last_mut() {
             for place in &written {

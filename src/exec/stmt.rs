@@ -335,12 +335,13 @@ impl Machine<'_> {
     /// Joins the present state with another that started from the same one. The doubt about
     /// the active threads ends with the branch, unless the branches end with different ones.
     pub fn join(&mut self, held: State, how: Join) {
+        // A side that left goes on where what it left ends.
         if held.active.is_empty() && !matches!(how, Join::Varying(_)) {
-            return;
+            return self.note_left(held);
         }
         if self.state.active.is_empty() && !matches!(how, Join::Varying(_)) {
-            self.state = held;
-            return;
+            let left = std::mem::replace(&mut self.state, held);
+            return self.note_left(left);
         }
         let why = match &how {
             Join::Uniform(_, why) | Join::Varying(why) => why.clone(),
