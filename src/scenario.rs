@@ -67,7 +67,8 @@ pub fn scenarios(
     if groups.is_empty() {
         // Without a launch, not even defaults are known to be used.
         let unseen = || vec![vec![LaunchArg::Unknown; kernel.template_params.len()]];
-        let instantiated = Some(instantiations(program, kernel)).filter(|all| all.iter().any(|a| !a.is_empty()));
+        let instantiated =
+            Some(instantiations(program, kernel)).filter(|all| all.iter().any(|a| !a.is_empty()));
         let instantiated = instantiated.unwrap_or_else(unseen);
         let without = |template_args| match fixed {
             Some((block, block_from)) => {

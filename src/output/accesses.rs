@@ -379,10 +379,10 @@ d/a.cu
         assert_eq!(summary(&all[1..2]), "1 access: 1 exact");
         assert_eq!(summary(&[]), "no shared-memory accesses");
         let text = String::from_utf8(render_summary(&all)).unwrap();
-        let expected = " accesses   share  status   reason                            mostly
+        let expected = " accesses   share  status   reason                             mostly
         1  20.0 %  exact
-        3  60.0 %  unknown  the index is read from memory     common
-        1  20.0 %  unknown  a type or its size is not visible other
+        3  60.0 %  unknown  the index is read from memory      common
+        1  20.0 %  unknown  a type or its size is not visible  other
 ";
         assert_eq!(text, expected);
         let json = String::from_utf8(render_summary_json(&all)).unwrap();

@@ -226,7 +226,10 @@ impl Masker<'_> {
     fn class(&mut self, at: usize) {
         let first = at + 1;
         // Attributes with a meaning are masked as what they are.
-        let attribute = matches!(self.word(first), "__align__" | "alignas" | "__attribute__" | "__attribute" | "__declspec");
+        let attribute = matches!(
+            self.word(first),
+            "__align__" | "alignas" | "__attribute__" | "__attribute" | "__declspec"
+        );
         if !self.is_ident(first) || is_keyword(self.word(first)) || attribute {
             return;
         }
