@@ -3,7 +3,7 @@
 //! `lower` builds this from a syntax tree; `exec` runs it. No tree node survives into it.
 //! Names that are local to a function are resolved to slots ([`LocalId`]) by `lower`;
 //! every other name stays a [`Path`] that `exec` looks up among template parameters,
-//! members of `this`, and the [`Program`]'s items.
+//! members of `this`, and the [`program::Program`]'s items.
 //!
 //! Invariant: every node carries the span of the *original* text it came from. A node that
 //! came out of a macro has the span of the macro's use.

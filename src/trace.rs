@@ -132,14 +132,36 @@ pub struct Access {
 }
 
 impl Access {
-    /// How many warps reach it, and how many requests they make together.
+    /// The warps that reach it and the requests of each, if all make as many; else `None`.
     #[must_use]
-    pub fn warps_and_requests(&self) -> (u32, u64) {
-        let warps = self.patterns.iter().fold(0, |all, pattern| all | pattern.warps);
-        (
-            warps.count_ones(),
-            self.patterns.iter().fold(0, |sum: u64, pattern| sum.saturating_add(pattern.count)),
-        )
+    pub fn even_requests(&self) -> Option<(u32, u64)> {
+        let mut by_warp = [0u64; 32];
+        for pattern in &self.patterns {
+            let warps = u64::from(pattern.warps.count_ones());
+            if warps == 0 || !pattern.count.is_multiple_of(warps) {
+                return None;
+            }
+            for (warp, requests) in by_warp.iter_mut().enumerate() {
+                if pattern.warps >> warp & 1 == 1 {
+                    *requests = requests.saturating_add(pattern.count / warps);
+                }
+            }
+        }
+        let each = by_warp.into_iter().find(|&requests| requests > 0)?;
+        let even = by_warp.iter().all(|&requests| requests == 0 || requests == each);
+        even.then(|| (self.warps(), each))
+    }
+
+    /// How many warps reach it.
+    #[must_use]
+    pub fn warps(&self) -> u32 {
+        self.patterns.iter().fold(0, |all, pattern| all | pattern.warps).count_ones()
+    }
+
+    /// The requests of a block, as far as loops are counted.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.patterns.iter().fold(0, |sum: u64, pattern| sum.saturating_add(pattern.count))
     }
 }
 

@@ -145,6 +145,9 @@ fn matching<'a>(row: &Measured, here: &'a [Said]) -> Vec<&'a Said> {
 }
 
 fn compare(row: &Measured, here: &[Said]) -> Outcome {
+    if row.ideal == 0.0 {
+        return Outcome::NotRun;
+    }
     let matching = matching(row, here);
     if matching.is_empty() {
         return Outcome::Missing;

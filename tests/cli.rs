@@ -274,6 +274,48 @@ fn accesses_lists_what_is_known() {
 }
 
 #[test]
+fn banks_draws_arrays_and_compares_tables() {
+    let root = folder(&[
+        (
+            "good.csv",
+            "ld,4,ffffffff,0 4 8 12 16 20 24 28 32 36 40 44 48 52 56 60 64 68 72 76 80 84 88 92 96 100 104 108 112 116 120 124,1\n",
+        ),
+        ("bad.csv", "ld,4,00000003,0 128 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0,1\n"),
+        ("broken.csv", "hello\n"),
+    ]);
+    let ran = run(root.path(), &["banks", "--elem", "float", "--shape", "32,33", "--target", "sm_20,9.0"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    for target in ["sm_20", "sm_90"] {
+        let title = format!("t[32][33] of 4-byte elements on {target}: ");
+        assert!(ran.stdout.contains(&title), "{}", ran.stdout);
+    }
+    for (table, code, says) in [
+        ("good.csv", 0, "1 agree, 0 disagree"),
+        ("bad.csv", 1, "0 agree, 1 disagree"),
+        ("broken.csv", 2, "broken.csv:1: "),
+        ("none.csv", 2, "cannot read `none.csv`"),
+    ] {
+        let ran = run(root.path(), &["banks", "--requests", table]);
+        assert_eq!(ran.code, code, "{table}: {}", ran.stderr);
+        assert!(ran.stderr.contains(says), "{table}: {}", ran.stderr);
+    }
+    for (elem, shape) in [("quux", "4"), ("float", "0"), ("float5", "4"), ("0", "4")] {
+        let ran = run(root.path(), &["banks", "--elem", elem, "--shape", shape]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{elem} {shape}");
+    }
+}
+
+#[test]
+fn several_targets_are_told_apart() {
+    let root = folder(&[("a.cu", &CONFLICT.replace("32", "16"))]);
+    let ran = run(root.path(), &["--target", "sm_90,sm_13,sm_86", "a.cu"]);
+    assert!(ran.stdout.contains("8-way bank conflict"), "{}", ran.stdout);
+    let note = "note: the figures are for sm_90 and sm_86; on sm_13: 32 wavefronts instead of 2\n";
+    assert!(ran.stdout.contains(note), "{}", ran.stdout);
+    assert!(ran.stderr.ends_with("(targets: sm_13, sm_86, sm_90)\n"), "{}", ran.stderr);
+}
+
+#[test]
 fn colours_only_when_asked_for_off_a_terminal() {
     let root = folder(&[("a.cu", CONFLICT)]);
     assert!(!run(root.path(), &["a.cu"]).stdout.contains('\x1b'));

@@ -95,6 +95,13 @@ fn every_rule_file_is_registered_documented_and_has_fixtures() {
 }
 
 #[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = fs::read_to_string("README.md").unwrap();
+    let printed = fs::read_to_string("fixtures/texts/column-read.txt").unwrap();
+    assert!(readme.contains(printed.trim_end()), "README.md does not show fixtures/texts/column-read.txt");
+}
+
+#[test]
 fn modules_use_only_what_lies_before_them() {
     // (word, modules that may use it, why)
     let walls: [(&str, &[&str], &str); 6] = [

@@ -259,10 +259,7 @@ fn undecided(all: Bits, uniform: bool, why: Option<Unknown>) -> Truth {
 
 fn both(a: &Truth, b: &Truth) -> Truth {
     let holds = a.holds.zip(b.holds).map(|(x, y)| x.and(&y));
-    let decided_uniform = |t: &Truth| t.uniform;
-    let fails = if a.decided && b.decided {
-        Some(a.can_fail.or(&b.can_fail))
-    } else if decided_uniform(a) && decided_uniform(b) {
+    let fails = if (a.decided && b.decided) || (a.uniform && b.uniform) {
         Some(a.can_fail.or(&b.can_fail))
     } else if a.decided && a.can_fail.is_empty() {
         b.fails

@@ -306,7 +306,7 @@ impl Machine<'_> {
             self.splits.pop();
         }
         // Guards that hold in every iteration but the last say nothing of what comes after.
-        self.state.assumptions.truncate(marks.max(0));
+        self.state.assumptions.truncate(marks);
         self.state.doubt = doubt;
     }
 

@@ -314,7 +314,7 @@ impl Machine<'_> {
         warp: u32,
     ) {
         // A multiple of the window shifts nothing that a bank depends on.
-        let unit = if unit % WINDOW as u64 == 0 { 0 } else { gcd(unit, WINDOW as u64) };
+        let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
         let (weight, epoch) = (self.weight, self.epoch);
         let uncounted = self.uncounted > 0;

@@ -219,21 +219,23 @@ struct Group<'a> {
     example: Option<&'a str>,
 }
 
+/// Counts by reason in full.
+type Reasons<'a> = BTreeMap<Option<&'a str>, usize>;
+
 fn groups<'a>(verdicts: &[&'a SiteVerdict]) -> Vec<Group<'a>> {
-    let mut counts: BTreeMap<(usize, Option<&str>), BTreeMap<Option<&str>, usize>> = BTreeMap::new();
+    let mut counts: BTreeMap<(usize, Option<&'static str>), Reasons<'a>> = BTreeMap::new();
     for verdict in verdicts {
         let status = STATUSES.iter().position(|it| *it == verdict.status).unwrap_or(0);
         let group = counts.entry((status, verdict.kind.map(reason_words))).or_default();
         *group.entry(verdict.reason.as_deref()).or_default() += 1;
     }
-    let row =
-        |((status, reason), group): ((usize, Option<&'static str>), BTreeMap<Option<&'a str>, usize>)| {
-            let accesses = group.values().sum();
-            // The first of the commonest, so that the same input gives the same words.
-            let example = group.iter().rev().max_by_key(|(_, count)| **count).and_then(|(text, _)| *text);
-            (status, Group { status: status_word(STATUSES[status]), reason, accesses, example })
-        };
-    let mut rows: Vec<(usize, Group<'a>)> = counts.into_iter().map(row).collect();
+    let mut rows: Vec<(usize, Group<'a>)> = Vec::new();
+    for ((status, reason), group) in counts {
+        let accesses = group.values().sum();
+        // The first of the commonest, so that the same input gives the same words.
+        let example = group.iter().rev().max_by_key(|(_, count)| **count).and_then(|(text, _)| *text);
+        rows.push((status, Group { status: status_word(STATUSES[status]), reason, accesses, example }));
+    }
     rows.sort_by_key(|(status, group)| (*status, std::cmp::Reverse(group.accesses), group.reason));
     rows.into_iter().map(|(_, group)| group).collect()
 }
@@ -377,10 +379,10 @@ d/a.cu
         assert_eq!(summary(&all[1..2]), "1 access: 1 exact");
         assert_eq!(summary(&[]), "no shared-memory accesses");
         let text = String::from_utf8(render_summary(&all)).unwrap();
-        let expected = " accesses   share  status   reason                            mostly
+        let expected = " accesses   share  status   reason                             mostly
         1  20.0 %  exact
-        3  60.0 %  unknown  the index is read from memory     common
-        1  20.0 %  unknown  a type or its size is not visible other
+        3  60.0 %  unknown  the index is read from memory      common
+        1  20.0 %  unknown  a type or its size is not visible  other
 ";
         assert_eq!(text, expected);
         let json = String::from_utf8(render_summary_json(&all)).unwrap();

@@ -128,7 +128,7 @@ fn join(
 ) {
     let bytes = i64::from(group.bytes);
     let wide = bytes * count;
-    let shift_keeps_alignment = group.unit == 0 || group.unit % wide as u64 == 0;
+    let shift_keeps_alignment = group.unit.is_multiple_of(wide as u64);
     let aligned_shape = group.shape.iter().all(|offset| offset % wide == 0);
     if wide > 16 || !shift_keeps_alignment || !aligned_shape {
         return;

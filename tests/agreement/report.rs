@@ -7,6 +7,8 @@ use std::fmt;
 /// How one measured line compares.
 #[derive(Debug)]
 pub enum Outcome {
+    /// The line was compiled, but no access of it was served in the run that was profiled.
+    NotRun,
     /// No access was seen on the line.
     Missing,
     /// The analyzer does not know, and says why.
@@ -19,6 +21,7 @@ pub enum Outcome {
 #[derive(Debug, Default)]
 pub struct Report {
     lines: usize,
+    not_run: usize,
     missing: usize,
     decided: usize,
     agree: usize,
@@ -34,11 +37,15 @@ pub struct Report {
 impl Report {
     /// Counts one line; returns what to print of it.
     pub fn add(&mut self, row: &Measured, outcome: Outcome) -> String {
-        self.lines += 1;
+        self.lines += usize::from(!matches!(outcome, Outcome::NotRun));
         let measured = row.wavefronts / row.ideal.max(1.0);
         let conflicts = measured > CONFLICT;
         self.conflicts += usize::from(conflicts);
         let (word, predicted, why) = match outcome {
+            Outcome::NotRun => {
+                self.not_run += 1;
+                ("not run", "-".to_owned(), "nothing was measured here".to_owned())
+            }
             Outcome::Missing => {
                 self.missing += 1;
                 ("missing", "-".to_owned(), "no access is seen here".to_owned())
@@ -105,6 +112,7 @@ impl fmt::Display for Report {
             writeln!(f, "{count:5} lines unknown: {reason}")?;
         }
         let unknown = self.lines - self.missing - self.decided;
+        writeln!(f, "{} lines measured, {} more not reached by the run", self.lines, self.not_run)?;
         writeln!(f, "decided                          {}", of(self.decided, self.lines))?;
         writeln!(f, "  unknown {unknown}, not seen {}", self.missing)?;
         writeln!(f, "agree on conflict or none        {}", of(self.agree, self.decided))?;

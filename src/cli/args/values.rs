@@ -7,6 +7,10 @@ use crate::banks::ComputeCapability;
 pub fn target(text: &str) -> Result<String, String> {
     match text.parse::<ComputeCapability>() {
         Ok(_) => Ok(text.to_owned()),
+        // Nothing near it is meant.
+        Err(_) if !text.contains(|c: char| c.is_ascii_digit()) => {
+            Err(format!("`{text}` is not a target: a target is written `sm_90` or `9.0`"))
+        }
         Err(error) => Err(error.to_string()),
     }
 }

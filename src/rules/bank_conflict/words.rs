@@ -49,16 +49,16 @@ fn words(op: AccessOp) -> (&'static str, &'static str) {
 /// How often, and what it costs the block.
 pub fn counts(conflict: &Conflict<'_>) -> String {
     let (access, totals) = (conflict.access, conflict.totals);
-    let (warps, once) = access.warps_and_requests();
-    let who_warps = plural(warps.into(), "warp");
+    let once = access.requests();
     // A loop whose counter the banks depend on is judged for several of its rounds.
-    let rounds = if once > 0 && totals.requests % once == 0 { totals.requests / once } else { 1 };
-    let each = once / u64::from(warps.max(1));
-    let even = each * u64::from(warps) == once && once.saturating_mul(rounds) == totals.requests;
-    let who = match (even, each) {
-        (false, _) => format!("{} by {who_warps}", plural(totals.requests, "request")),
-        (true, 1) => who_warps,
-        (true, each) => format!("{who_warps} x {each} requests"),
+    let rounds = if once > 0 && totals.requests.is_multiple_of(once) { totals.requests / once } else { 1 };
+    let even = access.even_requests().filter(|_| once.saturating_mul(rounds) == totals.requests);
+    let who = match even {
+        None => {
+            format!("{} by {}", plural(totals.requests, "request"), plural(access.warps().into(), "warp"))
+        }
+        Some((warps, 1)) => plural(warps.into(), "warp"),
+        Some((warps, each)) => format!("{} x {each} requests", plural(warps.into(), "warp")),
     };
     let per = match (access.uncounted, rounds) {
         (false, _) => "per block".to_owned(),
