@@ -17,7 +17,7 @@ use crate::lower::lower;
 use crate::preproc::{Defines, HeaderCache, expand_cached};
 use crate::reach::Reach;
 use crate::rules::{self, Case, KernelRun};
-use crate::scenario::{self, Scenario};
+use crate::scenario::{self, Probes, Scenario};
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::SyntaxTree;
 use crate::trace::{LaunchSite, Trace};
@@ -197,8 +197,11 @@ impl Run {
                 continue;
             }
             let launches = links.of(&kernel, self.headers.sources());
-            let scenarios = scenario::scenarios(program, &kernel, &launches, &self.blocks);
-            self.analyze_kernel(program, &kernel, &scenarios, &targets, &mut entered, &mut report);
+            let mut probes = Probes::new();
+            let scenarios = scenario::scenarios(program, &kernel, &launches, &self.blocks, &mut probes);
+            let runs = run_all(program, &kernel, &scenarios, &targets, probes);
+            self.report(program, &kernel, &scenarios, &runs, &targets, &mut report);
+            entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
         }
         // Device functions with shared memory of their own that no kernel here reaches.
         let orphans: Vec<Arc<Function>> = own
@@ -209,8 +212,10 @@ impl Run {
             .cloned()
             .collect();
         for function in orphans {
-            let scenarios = scenario::scenarios(program, &function, &[], &self.blocks);
-            self.analyze_kernel(program, &function, &scenarios, &targets, &mut entered, &mut report);
+            let mut probes = Probes::new();
+            let scenarios = scenario::scenarios(program, &function, &[], &self.blocks, &mut probes);
+            let runs = run_all(program, &function, &scenarios, &targets, probes);
+            self.report(program, &function, &scenarios, &runs, &targets, &mut report);
         }
         report
     }
@@ -223,24 +228,16 @@ impl Run {
         self.analyze(&loaded, &links)
     }
 
-    fn analyze_kernel(
+    fn report(
         &self,
         program: &Program,
         kernel: &Arc<Function>,
         scenarios: &[Scenario],
+        runs: &[KernelRun],
         targets: &[Target],
-        entered: &mut Vec<Span>,
         report: &mut FileReport,
     ) {
-        let mut runs: Vec<KernelRun> = Vec::new();
-        for scenario in scenarios {
-            // A kernel too long to be run is too long in every variant: a few say so.
-            if runs.iter().filter(|run| run.trace.stopped.is_some()).count() < MOST_STOPPED {
-                runs.push(run_scenario(program, kernel, scenario, targets, &[]));
-            }
-        }
-        for run in &runs {
-            entered.extend(&run.trace.entered);
+        for run in runs {
             verdicts(run, targets, &mut report.verdicts);
         }
         let sources = self.headers.sources();
@@ -252,9 +249,9 @@ impl Run {
         let padder = |run: usize, array: Span, extra: u64| {
             scenarios
                 .get(run)
-                .map(|scenario| run_scenario(program, kernel, scenario, targets, &[(array, extra)]))
+                .map(|scenario| run_scenario(program, kernel, scenario, targets, &[(array, extra)], None))
         };
-        let case = Case { runs: &runs, targets, padder: &padder, text: &text, place: &place };
+        let case = Case { runs, targets, padder: &padder, text: &text, place: &place };
         report.diagnostics.extend(rules::check(&case));
     }
 }
@@ -281,32 +278,61 @@ fn kernels(program: &Program, loaded: &Loaded, headers: &Headers) -> Vec<Arc<Fun
     found
 }
 
+fn run_all(
+    program: &Program,
+    kernel: &Arc<Function>,
+    scenarios: &[Scenario],
+    targets: &[Target],
+    mut probes: Probes,
+) -> Vec<KernelRun> {
+    let mut run = |scenario: &Scenario| {
+        let at = probes.iter().position(|(setting, _)| *setting == scenario.setting);
+        let probe = at.map(|at| probes.swap_remove(at).1);
+        run_scenario(program, kernel, scenario, targets, &[], probe)
+    };
+    let mut runs: Vec<KernelRun> = Vec::new();
+    for scenario in scenarios {
+        // A kernel too long to be run is too long in every variant: a few say so.
+        if runs.iter().filter(|run| run.trace.stopped.is_some()).count() >= MOST_STOPPED {
+            break;
+        }
+        runs.push(run(scenario));
+    }
+    runs
+}
+
+/// Runs a scenario with some arrays padded; `probe` is the run of its own block without padding,
+/// if it was made before.
 fn run_scenario(
     program: &Program,
     kernel: &Arc<Function>,
     scenario: &Scenario,
     targets: &[Target],
     pads: &[(Span, u64)],
+    probe: Option<Trace>,
 ) -> KernelRun {
-    let run = |block: [u32; 3], residues: Vec<(String, i64, i64)>| -> (Trace, Vec<Vec<Judgement>>) {
-        let setting = Setting { block, pads: pads.to_vec(), residues, ..scenario.setting.clone() };
-        let trace = run_kernel(program, kernel, &setting);
+    type Residues = Vec<(String, i64, i64)>;
+    let run = |block: [u32; 3], residues: Residues, known: Option<Trace>| -> (Trace, Vec<Vec<Judgement>>) {
+        let trace = known.unwrap_or_else(|| {
+            let setting = Setting { block, pads: pads.to_vec(), residues, ..scenario.setting.clone() };
+            run_kernel(program, kernel, &setting)
+        });
         let merges = Merges::of(&trace);
         let judge_all =
             |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
         let judgements = targets.iter().map(judge_all).collect();
         (trace, judgements)
     };
-    let (mut trace, mut judgements) = run(scenario.setting.block, Vec::new());
+    let (mut trace, mut judgements) = run(scenario.setting.block, Vec::new(), probe);
     // A rotation by a run-time number: every residue is tried, and the verdict has to hold for all.
     if let [(name, modulus)] = trace.demands.as_slice()
         && *modulus <= MOST_RESIDUES
     {
         let (name, modulus) = (name.clone(), *modulus);
         let with = |residue| vec![(name.clone(), modulus, residue)];
-        (trace, judgements) = run(scenario.setting.block, with(0));
+        (trace, judgements) = run(scenario.setting.block, with(0), None);
         for residue in 1..modulus {
-            let (other, others) = run(scenario.setting.block, with(residue));
+            let (other, others) = run(scenario.setting.block, with(residue), None);
             for (mine, theirs) in judgements.iter_mut().zip(&others) {
                 reconcile(
                     &trace,
@@ -324,7 +350,7 @@ fn run_scenario(
         if judgements.iter().flatten().all(|judgement: &Judgement| judgement.totals.is_none()) {
             break;
         }
-        let (other, others) = run(*block, Vec::new());
+        let (other, others) = run(*block, Vec::new(), None);
         for (mine, theirs) in judgements.iter_mut().zip(&others) {
             reconcile(
                 &trace,

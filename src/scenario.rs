@@ -44,13 +44,17 @@ struct Group {
     span: Span,
 }
 
-/// The scenarios of a kernel.
+/// Runs that were made to find a shape, and need not be made again.
+pub type Probes = Vec<(Setting, Trace)>;
+
+/// The scenarios of a kernel; runs made along the way go into `probes`.
 #[must_use]
 pub fn scenarios(
     program: &Program,
     kernel: &Arc<Function>,
     launches: &[LaunchSite],
     blocks: &[BlockOption],
+    probes: &mut Probes,
 ) -> Vec<Scenario> {
     let fixed = kernel
         .block_directive
@@ -70,7 +74,7 @@ pub fn scenarios(
         let instantiated =
             Some(instantiations(program, kernel)).filter(|all| all.iter().any(|a| !a.is_empty()));
         let instantiated = instantiated.unwrap_or_else(unseen);
-        let without = |template_args| match fixed {
+        let mut without = |template_args| match fixed {
             Some((block, block_from)) => {
                 let setting = Setting {
                     block,
@@ -81,11 +85,11 @@ pub fn scenarios(
                 };
                 Scenario { setting, block_from, launch: None, alternatives: Vec::new() }
             }
-            None => without_launch(program, kernel, template_args, [None; 3]),
+            None => without_launch(program, kernel, template_args, [None; 3], probes),
         };
-        return instantiated.into_iter().map(without).collect();
+        return instantiated.into_iter().map(&mut without).collect();
     }
-    let scenario = |group: Group| match known_shape(group.block) {
+    let mut scenario = |group: Group| match known_shape(group.block) {
         Some(block) => {
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
             let (template_args, args) = (group.template_args, group.args);
@@ -93,12 +97,14 @@ pub fn scenarios(
             Scenario { setting, block_from, launch: Some(group.span), alternatives: Vec::new() }
         }
         None => {
-            let mut scenario = without_launch(program, kernel, group.template_args, group.block);
-            scenario.setting.args = group.args;
+            let mut scenario = without_launch(program, kernel, group.template_args, group.block, probes);
+            if group.args.iter().any(Option::is_some) {
+                scenario.setting.args = group.args;
+            }
             scenario
         }
     };
-    groups.into_iter().map(scenario).collect()
+    groups.into_iter().map(&mut scenario).collect()
 }
 
 /// Adds a launch to the group of its block and template arguments.
@@ -184,6 +190,7 @@ fn without_launch(
     kernel: &Arc<Function>,
     template_args: Vec<LaunchArg>,
     partly: [Option<i64>; 3],
+    probes: &mut Probes,
 ) -> Scenario {
     let setting = |block| Setting {
         block,
@@ -209,10 +216,14 @@ fn without_launch(
     if let Some((first, rest)) = completions(partly, &sizes).split_first() {
         return scenario(*first, from, rest.to_vec());
     }
-    // No extent is 1, so that each coordinate can be told from a constant.
-    let probe = run_kernel(program, kernel, &setting([16, 8, 2]));
+    let probed = setting([bound.unwrap_or(256), 1, 1]);
+    let mut probe = run_kernel(program, kernel, &probed);
+    if probe.axes[1] || probe.axes[2] {
+        // No extent is 1, so that each coordinate can be told from a constant.
+        probe = run_kernel(program, kernel, &setting([16, 8, 2]));
+    }
     let flat = !probe.axes[1] && !probe.axes[2];
-    match (flat, bound) {
+    let scenario = match (flat, bound) {
         (true, Some(n)) => scenario([n, 1, 1], BlockFrom::LaunchBounds, Vec::new()),
         (true, None) => scenario([256, 1, 1], BlockFrom::Default, vec![[128, 1, 1], [512, 1, 1]]),
         (false, Some(n)) => {
@@ -224,7 +235,11 @@ fn without_launch(
             Some(block) => scenario(block, BlockFrom::Implied, Vec::new()),
             None => scenario([32, 8, 1], BlockFrom::Default, vec![[16, 16, 1], [32, 32, 1], [8, 8, 4]]),
         },
+    };
+    if flat && scenario.setting == probed {
+        probes.push((probed, probe));
     }
+    scenario
 }
 
 /// Shapes of about these numbers of threads with the extents that are known, if one is.

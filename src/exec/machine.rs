@@ -83,8 +83,8 @@ pub struct Machine<'p> {
     pub departures: Vec<(Bits, Split)>,
     /// Shared variables by declaration, so that a redeclaration in a loop is the same object.
     pub shared: FxHashMap<Span, ObjectId>,
-    /// Records already laid out, by name and arguments.
-    pub layouts: FxHashMap<String, Ty>,
+    /// Records already laid out, by name and place, with what their parameters stood for.
+    pub layouts: FxHashMap<(Name, Span), Vec<(Rc<Env>, Ty)>>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
     pub matrices: u8,
     /// Whether a lambda's body runs, whose `return` is its own.

@@ -2,7 +2,7 @@
 
 use super::int::{Int, NotAffine};
 use super::lanes::Bits;
-use super::machine::{Machine, ObjectKind};
+use super::machine::{Machine, ObjectKind, Slot};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Reason, Step, Target, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, LocalId, Name, Scalar, Type};
@@ -480,19 +480,27 @@ impl Machine<'_> {
     fn write_place(&mut self, place: &Place, value: Value) {
         self.note_write(place.frame, place.local);
         let active = self.state.active;
-        let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
-        let Some(slot) = slot else { return };
-        let old = slot.value.clone();
-        let new = if place.path.is_empty() && !place.blurred {
-            if self.covers(place.frame) { value } else { self.blend(&value, &old, &active) }
+        let covers = self.covers(place.frame);
+        let Some(slot) = self.slot_mut(place) else { return };
+        let whole = place.path.is_empty() && !place.blurred;
+        if whole && covers {
+            slot.value = value;
+            return;
+        }
+        // Taken out, so that a local array is not copied for one element.
+        let old = std::mem::replace(&mut slot.value, Value::Undefined);
+        let new = if whole {
+            self.blend(&value, &old, &active)
         } else {
-            self.write_part(place, value, &old, &active)
+            self.write_part(place, value, old, covers, &active)
         };
-        if let Some(slot) =
-            self.state.frames.get_mut(place.frame).and_then(|f| f.slots.get_mut(place.local.0 as usize))
-        {
+        if let Some(slot) = self.slot_mut(place) {
             slot.value = new;
         }
+    }
+
+    fn slot_mut(&mut self, place: &Place) -> Option<&mut Slot> {
+        self.state.frames.get_mut(place.frame)?.slots.get_mut(place.local.0 as usize)
     }
 
     /// Whether every thread that can still use a variable of this frame is active.
@@ -501,12 +509,13 @@ impl Machine<'_> {
         self.everyone().minus(&frame.returned).minus(&self.state.active).is_empty()
     }
 
-    fn write_part(&mut self, place: &Place, value: Value, old: &Value, active: &Bits) -> Value {
-        let mut parts: Vec<(Vec<Step>, Value)> = match old {
-            Value::Aggregate(parts) => (**parts).clone(),
-            Value::Undefined => Vec::new(),
-            other => vec![(Vec::new(), other.clone())],
+    fn write_part(&mut self, place: &Place, value: Value, old: Value, covers: bool, active: &Bits) -> Value {
+        let mut shared = match old {
+            Value::Aggregate(parts) => parts,
+            Value::Undefined => Rc::default(),
+            other => Rc::new(vec![(Vec::new(), other)]),
         };
+        let parts = Rc::make_mut(&mut shared);
         if place.blurred {
             // Any element below the path may have changed.
             let variation = value.variation().max(Variation::Maybe);
@@ -515,18 +524,23 @@ impl Machine<'_> {
                 super::resolve::NOWHERE,
                 "an array written at an unknown index",
             );
-            for (path, part) in &mut parts {
+            for (path, part) in parts {
                 if path.starts_with(&place.path) {
                     *part = Value::Opaque(variation, why.clone());
                 }
             }
-            return Value::Aggregate(Rc::new(parts));
+            return Value::Aggregate(shared);
         }
-        let before = parts.iter().find(|(path, _)| *path == place.path).map(|(_, v)| v.clone());
+        let before = parts.iter().position(|(path, _)| *path == place.path);
         let value = match before {
-            Some(before) if !self.covers(place.frame) => self.blend(&value, &before, active),
+            Some(at) if !covers => self.blend(&value, &parts[at].1, active),
             _ => value,
         };
+        let alone = parts.iter().filter(|(path, _)| path.starts_with(&place.path)).count() == 1;
+        if let (Some(at), true, false) = (before, alone, matches!(value, Value::Aggregate(_))) {
+            parts[at].1 = value;
+            return Value::Aggregate(shared);
+        }
         parts.retain(|(path, _)| !path.starts_with(&place.path));
         match value {
             Value::Aggregate(inner) => {
@@ -545,7 +559,7 @@ impl Machine<'_> {
             );
             return Value::Opaque(Variation::Maybe, why);
         }
-        Value::Aggregate(Rc::new(parts))
+        Value::Aggregate(shared)
     }
 }
 

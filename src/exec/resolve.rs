@@ -15,6 +15,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Lookups within lookups (an alias of an alias, a constant made of constants).
 const LOOKUP_DEPTH: usize = 48;
+/// Layouts of one record that are remembered.
+const LAYOUTS: usize = 64;
 
 impl Machine<'_> {
     /// The type, with names resolved in the innermost frame.
@@ -173,17 +175,21 @@ impl Machine<'_> {
     }
 
     fn lay_out(&mut self, record: &Arc<Record>, env: Rc<Env>) -> Ty {
-        let mut bound: Vec<String> = env.bindings.iter().map(|(k, v)| format!("{k}={v:?}")).collect();
-        bound.sort_unstable();
-        let key = format!("{}@{:?}<{}>", record.name, record.span, bound.join(","));
-        if let Some(ty) = self.layouts.get(&key) {
+        let key = (record.name.clone(), record.span);
+        let made = self.layouts.entry(key.clone()).or_default();
+        if let Some((_, ty)) = made.iter().find(|(other, _)| env.same(other)) {
             return ty.clone();
         }
+        if made.len() >= LAYOUTS {
+            made.clear();
+        }
         // A record that holds itself by value is not C++; the guard keeps broken code finite.
-        self.layouts.insert(key.clone(), Ty::Unknown(record.name.clone()));
+        made.push((Rc::clone(&env), Ty::Unknown(record.name.clone())));
         let layout = self.within_env(Rc::clone(&env), |machine| machine.compute_layout(record, &env));
         let ty = Ty::Record(Rc::new(layout));
-        self.layouts.insert(key, ty.clone());
+        let made = self.layouts.entry(key).or_default();
+        made.retain(|(other, _)| !Rc::ptr_eq(other, &env));
+        made.push((env, ty.clone()));
         ty
     }
 

@@ -105,6 +105,17 @@ pub struct Env {
     pub bindings: FxHashMap<Name, Binding>,
 }
 
+impl Env {
+    /// Whether every name stands for the very same in both.
+    #[must_use]
+    pub fn same(&self, other: &Env) -> bool {
+        let (a, b) = (&self.bindings, &other.bindings);
+        std::ptr::eq(self, other)
+            || (a.len() == b.len()
+                && a.iter().all(|(name, bound)| b.get(name).is_some_and(|there| bound.same(there))))
+    }
+}
+
 /// What a template parameter stands for.
 #[derive(Clone, Debug)]
 pub enum Binding {
@@ -114,7 +125,30 @@ pub enum Binding {
     Value(Value),
 }
 
+impl Binding {
+    fn same(&self, other: &Binding) -> bool {
+        match (self, other) {
+            (Binding::Type(a), Binding::Type(b)) => a.same(b),
+            (Binding::Value(a), Binding::Value(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
 impl Ty {
+    /// Whether it is the very same type: unlike `==`, records of one name with other arguments are
+    /// told apart. A record is laid out once for equal arguments.
+    fn same(&self, other: &Ty) -> bool {
+        match (self, other) {
+            (Ty::Record(a), Ty::Record(b)) => {
+                Rc::ptr_eq(a, b) || (a.record.is_none() && b.record.is_none() && a.name == b.name)
+            }
+            (Ty::Pointer(a), Ty::Pointer(b)) => a.same(b),
+            (Ty::Array(a, n), Ty::Array(b, m)) => n == m && a.same(b),
+            _ => self == other,
+        }
+    }
+
     /// Bytes, as a number; `None` when not known or not constant.
     #[must_use]
     pub fn constant_size(&self) -> Option<u64> {
