@@ -52,7 +52,7 @@ impl Machine<'_> {
             StmtKind::Loop { cond, body, step, body_first } => {
                 self.run_loop(cond.as_ref(), body, step.as_ref(), *body_first, stmt.span);
             }
-            StmtKind::Switch { value, cases } => self.run_switch(value, cases, stmt.span),
+            StmtKind::Switch { value, cases } => self.run_switch(value, cases),
             StmtKind::Return(value) => self.run_return(value.as_ref()),
             StmtKind::Break => self.leave_loop(true),
             StmtKind::Continue => self.leave_loop(false),
@@ -452,7 +452,8 @@ impl Machine<'_> {
         self.state.active = Bits::NONE;
     }
 
-    fn run_switch(&mut self, value: &Expr, cases: &[Case], span: Span) {
+    fn run_switch(&mut self, value: &Expr, cases: &[Case]) {
+        let span = value.span;
         let value = self.evaluate(value);
         let before = self.state.active;
         self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
@@ -471,6 +472,8 @@ impl Machine<'_> {
         let mut waiting = *before;
         let mut inside = Bits::NONE;
         let mut unknown = Vec::new();
+        self.next_split += 1;
+        let id = self.next_split;
         for (at, case) in cases.iter().enumerate() {
             let entering = match &case.value {
                 None => Bits::NONE,
@@ -487,19 +490,22 @@ impl Machine<'_> {
                 }
             };
             waiting = waiting.minus(&entering);
-            self.state.active = inside.or(&entering);
             if unknown.is_empty() {
-                self.run(&case.body);
+                self.state.active = *before;
+                let entering = inside.or(&entering);
+                let known = |_: &Bits| SplitKind::Known;
+                self.run_side(id, span, at == 0, entering, known, &mut |this, _| this.run(&case.body));
                 inside = self.state.active;
             }
         }
         if unknown.is_empty() {
             // `default` may stand anywhere; it takes whoever matched nothing.
             if let Some(at) = cases.iter().position(|case| case.value.is_none()) {
-                self.state.active = waiting;
-                for case in &cases[at..] {
-                    self.run(&case.body);
-                }
+                self.state.active = *before;
+                let known = |_: &Bits| SplitKind::Known;
+                self.run_side(id, span, false, waiting, known, &mut |this, _| {
+                    cases[at..].iter().for_each(|case| this.run(&case.body));
+                });
                 self.state.active = self.state.active.or(&inside);
             } else {
                 self.state.active = inside.or(&waiting);
