@@ -4,7 +4,9 @@ use super::int::Int;
 use super::machine::{Machine, Mode};
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Value};
-use crate::ir::{Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, Type};
+use crate::ir::{
+    Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, TemplateParamKind, Type,
+};
 use crate::source::Span;
 use crate::trace::{LaunchArg, LaunchSite};
 use std::rc::Rc;
@@ -188,6 +190,7 @@ impl Machine<'_> {
     ) -> Option<Vec<Argument>> {
         let mut list: Vec<Argument> =
             kernel.args.iter().flatten().map(|arg| self.launch_argument(arg)).collect();
+        let written = list.len();
         if let Some(function) = known
             && list.len() < function.template_params.len()
             && !function.template_params.iter().any(|param| param.pack)
@@ -206,6 +209,18 @@ impl Machine<'_> {
                     _ => Argument::Known(LaunchArg::Unknown),
                 });
             }
+        }
+        // What is neither written nor told by a type is the default.
+        let has_default = |at: usize| {
+            known.and_then(|f| f.template_params.get(at)).is_some_and(|param| {
+                matches!(param.kind, TemplateParamKind::Type(Some(_)) | TemplateParamKind::Value(_, Some(_)))
+            })
+        };
+        while list.len() > written
+            && has_default(list.len() - 1)
+            && matches!(list.last(), Some(Argument::Known(LaunchArg::Unknown)))
+        {
+            list.pop();
         }
         let all_unknown = list.iter().all(|arg| matches!(arg, Argument::Known(LaunchArg::Unknown)));
         (!all_unknown).then_some(list)
