@@ -117,7 +117,16 @@ impl Lanes {
             if size > 1 { values[stride].wrapping_sub(first) } else { 0 }
         };
         let form = [first, step(1, shape.dims[0]), step(nx, shape.dims[1]), step(nx * ny, shape.dims[2])];
-        let affine = values.iter().enumerate().all(|(t, &v)| v == evaluate(&form, shape.coordinates(t)));
+        let affine = values.chunks_exact(nx).enumerate().all(|(row, chunk)| {
+            let ny = shape.dims[1] as usize;
+            let start = evaluate(&form, [0, (row % ny) as i64, (row / ny) as i64]);
+            let mut expected = start;
+            chunk.iter().all(|&v| {
+                let same = v == expected;
+                expected = expected.wrapping_add(form[1]);
+                same
+            })
+        });
         if affine { Lanes::Closed(form) } else { Lanes::Each(values.into()) }
     }
 

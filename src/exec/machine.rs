@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Expression evaluations and statements one run may take.
-pub const STEP_BUDGET: u64 = 300_000;
+pub const STEP_BUDGET: u64 = 150_000;
 /// The longest loop that is run for real: when the budget runs out, the run is tried again with
 /// shorter ones, whose remaining iterations are run all at once.
 pub const LOOP_LENGTHS: [u64; 4] = [1100, 72, 12, 2];
