@@ -2,7 +2,7 @@
 
 use super::int::World;
 use super::lanes::{Bits, Shape};
-use super::loops::{Known, LoopKey};
+use super::loop_plan::{Known, LoopKey};
 use super::symbol::SymbolId;
 use super::types::{Env, Ty};
 use super::value::{ObjectId, Pointer, Reason, Unknown, Value};
