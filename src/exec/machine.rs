@@ -14,6 +14,9 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// The layouts of one record, by what its parameters stood for.
+pub type Layouts = Vec<(Rc<Env>, Ty)>;
+
 /// Expression evaluations and statements one run may take.
 pub const STEP_BUDGET: u64 = 300_000;
 /// The longest loop that is run for real: when the budget runs out, the run is tried again with
@@ -84,7 +87,7 @@ pub struct Machine<'p> {
     /// Shared variables by declaration, so that a redeclaration in a loop is the same object.
     pub shared: FxHashMap<Span, ObjectId>,
     /// Records already laid out, by name and place, with what their parameters stood for.
-    pub layouts: FxHashMap<(Name, Span), Vec<(Rc<Env>, Ty)>>,
+    pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
     pub matrices: u8,
     /// Whether a lambda's body runs, whose `return` is its own.
