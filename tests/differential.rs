@@ -404,7 +404,7 @@ fn count(offsets: &[(usize, i64)], bytes: i64, store: bool) -> (u64, u64) {
 /// The verdicts on a text.
 fn verdicts(text: &str) -> Vec<SiteVerdict> {
     let path = PathBuf::from("case.cu");
-    let run = Run::new(Options::default(), &[path.clone()], Box::new(NoFiles));
+    let run = Run::new(Options::default(), std::slice::from_ref(&path), Box::new(NoFiles));
     run.analyze_file(Path::new("case.cu"), text.as_bytes().to_vec()).verdicts
 }
 

@@ -13,7 +13,7 @@
 //! | `(k + x) % 4` | - | not affine: whoever runs the loop is asked to unroll it by 4 |
 //!
 //! The last line is a *demand*: the operator notes that it would be decided if `k` were a
-//! multiple of 4, and `exec::loops` then runs four iterations in a row with `k = 4·q`.
+//! multiple of 4, and `exec::loop_plan` then runs four iterations in a row with `k = 4·q`.
 
 use super::lanes::{Lanes, Shape, gcd};
 use super::symbol::{Key, Origin, SymbolId, Symbols, lcm};

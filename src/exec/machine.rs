@@ -2,7 +2,7 @@
 
 use super::int::World;
 use super::lanes::{Bits, Shape};
-use super::loops::{Known, LoopKey};
+use super::loop_plan::{Known, LoopKey};
 use super::symbol::SymbolId;
 use super::types::{Env, Ty};
 use super::value::{ObjectId, Pointer, Reason, Unknown, Value};
@@ -13,6 +13,9 @@ use crate::trace::{Call, Split, Trace};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// The layouts of one record, by what its parameters stood for.
+pub type Layouts = Vec<(Rc<Env>, Ty)>;
 
 /// Expression evaluations and statements one run may take.
 pub const STEP_BUDGET: u64 = 150_000;
@@ -84,7 +87,7 @@ pub struct Machine<'p> {
     /// Shared variables by declaration, so that a redeclaration in a loop is the same object.
     pub shared: FxHashMap<Span, ObjectId>,
     /// Records already laid out, by name and place, with what their parameters stood for.
-    pub layouts: FxHashMap<(Name, Span), Vec<(Rc<Env>, Ty)>>,
+    pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
     pub matrices: u8,
     /// Whether a lambda's body runs, whose `return` is its own.

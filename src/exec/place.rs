@@ -1,14 +1,13 @@
-//! Reading, writing and addressing: what does an lvalue denote?
+//! Where does an lvalue lie, and what is read or written there?
 
 use super::int::{Int, NotAffine};
-use super::lanes::Bits;
-use super::machine::{Machine, ObjectKind, Slot};
+use super::locals::advance_place;
+use super::machine::{Machine, ObjectKind};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Reason, Step, Target, Unknown, Value, Variation};
-use crate::ir::{Expr, ExprKind, LocalId, Name, Scalar, Type};
+use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
-use std::rc::Rc;
 
 impl Machine<'_> {
     /// Where an lvalue lies. Nothing is read but what its address needs.
@@ -350,108 +349,6 @@ impl Machine<'_> {
         }
     }
 
-    fn read_place(&mut self, place: &Place, ty: &Ty, span: Span) -> Value {
-        let why = || Unknown::new(Reason::Uninitialized, span, "a part of a variable that is not followed");
-        let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
-        let Some(slot) = slot else { return Value::Opaque(Variation::Maybe, why()) };
-        if place.path.is_empty() && !place.blurred {
-            let value = slot.value.clone();
-            return self.refine(value);
-        }
-        if place.blurred {
-            let variation = slot.value.variation().max(Variation::Maybe);
-            return Value::Opaque(variation, why());
-        }
-        match &slot.value {
-            Value::Aggregate(parts) => {
-                if let Some((_, value)) = parts.iter().find(|(path, _)| *path == place.path) {
-                    let value = value.clone();
-                    return self.refine(value);
-                }
-                let inner: Vec<(Vec<Step>, Value)> = parts
-                    .iter()
-                    .filter(|(path, _)| path.starts_with(&place.path))
-                    .map(|(path, value)| (path[place.path.len()..].to_vec(), value.clone()))
-                    .collect();
-                if !inner.is_empty() {
-                    return Value::Aggregate(Rc::new(inner));
-                }
-                let outer =
-                    parts.iter().find(|(path, _)| place.path.starts_with(path)).map(|(_, v)| v.clone());
-                match outer {
-                    Some(Value::Opaque(variation, why)) => self.unknown_of(ty, variation, "a member", &why),
-                    _ => Value::Opaque(Variation::Maybe, why()),
-                }
-            }
-            Value::Opaque(variation, why) => {
-                let (variation, why) = (*variation, why.clone());
-                self.unknown_of(ty, variation, "a member", &why)
-            }
-            // `std::integral_constant<int, 4>{}.value`
-            Value::Int(int, scalar)
-                if int.as_constant().is_some() && *place.path == [Step::Member("value".into())] =>
-            {
-                Value::Int(int.clone(), *scalar)
-            }
-            Value::Int(int, _) if int.as_symbol().is_some() => {
-                let Some(id) = int.as_symbol() else { return Value::Opaque(Variation::Maybe, why()) };
-                self.symbol_member(id, &place.path, ty, span)
-            }
-            _ => Value::Opaque(Variation::Maybe, why()),
-        }
-    }
-
-    /// `params.width` of a uniform struct that is not known: a symbol of that name.
-    fn symbol_member(&mut self, id: super::symbol::SymbolId, path: &[Step], ty: &Ty, span: Span) -> Value {
-        let mut name = self.world.symbols.get(id).name.clone();
-        for step in path {
-            match step {
-                Step::Member(member) => name.push_str(&format!(".{member}")),
-                Step::Index(at) => name.push_str(&format!("[{at}]")),
-            }
-        }
-        if let Ty::Pointer(inner) = ty {
-            return Value::Pointer(self.named_global(&name.as_str().into(), inner));
-        }
-        if matches!(ty, Ty::Scalar(s) if !s.is_integer()) {
-            return Value::Opaque(Variation::Uniform, Unknown::new(Reason::DataDependent, span, name));
-        }
-        let scalar = match ty {
-            Ty::Scalar(scalar) => *scalar,
-            _ => Scalar::I32,
-        };
-        let key = super::symbol::Key::Named(format!("member {} {name}", id.0));
-        let low = super::resolve::low_of(scalar);
-        let id = self.world.symbols.intern(key, |_| name, super::symbol::Origin::Given, low, None);
-        Value::Int(Int::symbol(id), scalar)
-    }
-
-    /// Puts in what the conditions around say of symbols.
-    fn refine(&mut self, value: Value) -> Value {
-        if self.state.facts.is_empty() {
-            return value;
-        }
-        match value {
-            Value::Int(int, scalar) => Value::Int(self.substitute(&int), scalar),
-            other => other,
-        }
-    }
-
-    /// Replaces symbols that are known here by their values.
-    #[must_use]
-    pub fn substitute(&self, int: &Int) -> Int {
-        let mut result = Int::known(int.base.clone());
-        for (id, factor) in &int.terms {
-            let fact = self.state.facts.iter().rev().find(|(symbol, _)| symbol == id);
-            let part = match fact {
-                Some((_, value)) => Int::known(factor.scale(*value)),
-                None => Int { base: super::lanes::Lanes::constant(0), terms: vec![(*id, factor.clone())] },
-            };
-            result = self.world.add(&result, &part);
-        }
-        result
-    }
-
     /// Writes to what a pointer points to, in the active threads.
     pub fn write(&mut self, pointer: &Pointer, value: Value, span: Span) {
         match &pointer.target {
@@ -466,124 +363,4 @@ impl Machine<'_> {
             }
         }
     }
-
-    /// Notes for the loops around that a variable changes.
-    pub fn note_write(&mut self, frame: usize, local: LocalId) {
-        self.writes += 1;
-        if let Some(watch) = self.watched.last_mut()
-            && !watch.contains(&(frame, local))
-        {
-            watch.push((frame, local));
-        }
-    }
-
-    fn write_place(&mut self, place: &Place, value: Value) {
-        self.note_write(place.frame, place.local);
-        let active = self.state.active;
-        let covers = self.covers(place.frame);
-        let Some(slot) = self.slot_mut(place) else { return };
-        let whole = place.path.is_empty() && !place.blurred;
-        if whole && covers {
-            slot.value = value;
-            return;
-        }
-        // Taken out, so that a local array is not copied for one element.
-        let old = std::mem::replace(&mut slot.value, Value::Undefined);
-        let new = if whole {
-            self.blend(&value, &old, &active)
-        } else {
-            self.write_part(place, value, old, covers, &active)
-        };
-        if let Some(slot) = self.slot_mut(place) {
-            slot.value = new;
-        }
-    }
-
-    fn slot_mut(&mut self, place: &Place) -> Option<&mut Slot> {
-        self.state.frames.get_mut(place.frame)?.slots.get_mut(place.local.0 as usize)
-    }
-
-    /// Whether every thread that can still use a variable of this frame is active.
-    fn covers(&self, frame: usize) -> bool {
-        let Some(frame) = self.state.frames.get(frame) else { return true };
-        self.everyone().minus(&frame.returned).minus(&self.state.active).is_empty()
-    }
-
-    fn write_part(&mut self, place: &Place, value: Value, old: Value, covers: bool, active: &Bits) -> Value {
-        let mut shared = match old {
-            Value::Aggregate(parts) => parts,
-            Value::Undefined => Rc::default(),
-            other => Rc::new(vec![(Vec::new(), other)]),
-        };
-        let parts = Rc::make_mut(&mut shared);
-        if place.blurred {
-            // Any element below the path may have changed.
-            let variation = value.variation().max(Variation::Maybe);
-            let why = Unknown::new(
-                Reason::LoopCarried,
-                super::resolve::NOWHERE,
-                "an array written at an unknown index",
-            );
-            for (path, part) in parts {
-                if path.starts_with(&place.path) {
-                    *part = Value::Opaque(variation, why.clone());
-                }
-            }
-            return Value::Aggregate(shared);
-        }
-        let before = parts.iter().position(|(path, _)| *path == place.path);
-        let value = match before {
-            Some(at) if !covers => self.blend(&value, &parts[at].1, active),
-            _ => value,
-        };
-        let alone = parts.iter().filter(|(path, _)| path.starts_with(&place.path)).count() == 1;
-        if let (Some(at), true, false) = (before, alone, matches!(value, Value::Aggregate(_))) {
-            parts[at].1 = value;
-            return Value::Aggregate(shared);
-        }
-        parts.retain(|(path, _)| !path.starts_with(&place.path));
-        match value {
-            Value::Aggregate(inner) => {
-                for (path, part) in inner.iter() {
-                    let full = place.path.iter().chain(path).cloned().collect();
-                    parts.push((full, part.clone()));
-                }
-            }
-            other => parts.push((place.path.clone(), other)),
-        }
-        if parts.len() > 4096 {
-            let why = Unknown::new(
-                Reason::Budget,
-                super::resolve::NOWHERE,
-                "a local array of over 4096 known parts",
-            );
-            return Value::Opaque(Variation::Maybe, why);
-        }
-        Value::Aggregate(shared)
-    }
-}
-
-/// `place + sign * index` where the place is an element of a local array.
-fn advance_place(place: &Place, index: &Value, sign: i64) -> Place {
-    let mut place = place.clone();
-    let step = match index {
-        Value::Int(int, _) => int.as_constant(),
-        _ => None,
-    };
-    if place.blurred {
-        return place;
-    }
-    match (place.path.last().cloned(), step) {
-        (Some(Step::Index(at)), Some(step)) => {
-            place.path.pop();
-            place.path.push(Step::Index(at.wrapping_add(sign.wrapping_mul(step))));
-        }
-        (_, Some(0)) => {}
-        (Some(Step::Index(_)), None) => {
-            place.path.pop();
-            place.blurred = true;
-        }
-        _ => place.blurred = true,
-    }
-    place
 }

@@ -1,0 +1,405 @@
+//! How do the variables of a loop change from iteration to iteration?
+//!
+//! Found by running its body, with `k` a fresh symbol for the iteration number:
+//!
+//! 1. *Probe* (nothing is recorded): run one iteration from the state at the entry. Each variable
+//!    that it wrote changed by some difference, `d`.
+//! 2. Suppose `v = v0 + k·d` for each of them, run an iteration from there, and see whether each
+//!    changed by `d` again. One that did not is set to what it can be: a fresh symbol when it stays
+//!    uniform, unknown otherwise. Repeat until nothing new is found.
+//! 3. What the last run recorded is the loop's trace; what the others did is taken back.
+//!
+//! Example: `for (i = threadIdx.x, stage = 0; i < n; i += 128, stage ^= 1)`. The probe finds `i`
+//! changed by 128 and `stage` by 1; the second run confirms `i = x + 128·k` but `stage` comes back
+//! to 0. The loop is *unrolled*: two iterations in a row, `i = x + 256·q`, after which `stage` is as
+//! before (`d = 0`), and both iterations are recorded. The same unrolling answers the demands of
+//! operators such as `(i / 32 + k) % 4` (see `exec::int`).
+
+use super::int::Int;
+use super::loops::Parts;
+use super::machine::{Machine, State};
+use super::record::Mark;
+use super::symbol::{Origin, SymbolId, lcm};
+use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
+use crate::ir::LocalId;
+use crate::source::Span;
+use std::rc::Rc;
+
+/// The most iterations unrolled in a row.
+const UNROLL: u64 = 64;
+
+impl Machine<'_> {
+    /// Tries what was found of this loop the last time, so that loops in loops are not searched
+    /// again in every round of the outer ones. The state at the start of an iteration, if it holds.
+    pub(super) fn repeat_plan(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        key: &LoopKey,
+        mark: &Mark,
+    ) -> Option<State> {
+        let found = self.plans.get(key)?.found.clone()?;
+        let same = |kind: &Kind, frame, local| *kind == kind_of(&slot_value(start, frame, local));
+        if !found.kinds.iter().zip(&found.plan).all(|(kind, (f, l, _))| same(kind, *f, *l)) {
+            return None;
+        }
+        let symbol = self.loop_symbol();
+        let entry = self.entry_state(start, &found.plan, symbol);
+        let written = self.watch(parts, &entry, found.unroll);
+        let mut plan = found.plan.clone();
+        let known =
+            written.iter().all(|(frame, local)| plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
+        let demanded = self.world.demands.get(&symbol).copied().unwrap_or(1);
+        let unroll = lcm(found.unroll, found.unroll.saturating_mul(demanded));
+        let settled = unroll <= found.unroll || unroll > UNROLL;
+        if known && settled && self.revise(&mut plan, start, &entry, false).0 {
+            return Some(entry);
+        }
+        self.trace_rollback(mark);
+        self.trace.launches.truncate(mark.launches);
+        self.state = start.clone();
+        None
+    }
+
+    /// Finds how the loop changes the state, and how far it has to be unrolled. Leaves the trace
+    /// and the state as after the last iteration that was run.
+    pub(super) fn search_plan(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        key: LoopKey,
+        mark: &Mark,
+    ) -> (State, Vec<(usize, LocalId)>) {
+        let mut unroll = 1;
+        for round in 1.. {
+            let symbol = self.loop_symbol();
+            let probed = self.probe(parts, start, symbol, unroll, mark);
+            let wanted = lcm(unroll, probed.wanted.max(1));
+            if wanted <= unroll || wanted > UNROLL || round > 4 {
+                let kinds = probed.plan.iter().map(|(f, l, _)| kind_of(&slot_value(start, *f, *l))).collect();
+                let changing = if unroll == 1 { changing(start, &probed.plan) } else { Vec::new() };
+                let keep = probed.stable && changing.is_empty();
+                let found = keep.then(|| Rc::new(Found { plan: probed.plan, kinds, unroll }));
+                self.plans.entry(key).or_default().found = found;
+                return (probed.entry, changing);
+            }
+            self.trace_rollback(mark);
+            self.trace.launches.truncate(mark.launches);
+            unroll = wanted;
+        }
+        (start.clone(), Vec::new())
+    }
+
+    fn loop_symbol(&mut self) -> SymbolId {
+        self.world.symbols.fresh("the loop counter".into(), Origin::Loop, Some(0), None)
+    }
+
+    /// Finds the state at the start of iteration `k` (of `unroll` iterations each), and the factor
+    /// by which the loop should be unrolled for operators to be decided. What the last iteration
+    /// recorded stays in the trace.
+    fn probe(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        symbol: SymbolId,
+        unroll: u64,
+        mark: &Mark,
+    ) -> Probed {
+        let was_recording = std::mem::replace(&mut self.recording, false);
+        let departures = self.departures.len();
+        self.world.demands.remove(&symbol);
+        let written = self.watch(parts, start, unroll);
+        self.recording = was_recording;
+        self.departures.truncate(departures);
+        let mut plan: Vec<(usize, LocalId, Change)> = Vec::new();
+        for (frame, local) in written {
+            let before = slot_value(start, frame, local);
+            let after = slot_value(&self.state, frame, local);
+            let change = self.difference(&before, &after);
+            plan.push((frame, local, change));
+        }
+        let mut cycles = false;
+        let mut stable = false;
+        let mut entry = start.clone();
+        for round in 0..6 {
+            if round > 0 {
+                self.trace_rollback(mark);
+                self.trace.launches.truncate(mark.launches);
+            }
+            entry = self.entry_state(start, &plan, symbol);
+            let mut found = self.watch(parts, &entry, unroll);
+            self.departures.truncate(departures);
+            found.retain(|(frame, local)| !plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
+            stable = found.is_empty();
+            for (frame, local) in found {
+                plan.push((frame, local, Change::Lost(Variation::Maybe)));
+            }
+            let (same, turned) = self.revise(&mut plan, start, &entry, round == 0);
+            stable &= same;
+            cycles |= turned;
+            if stable {
+                break;
+            }
+        }
+        let demanded = self.world.demands.get(&symbol).copied().unwrap_or(1);
+        let mut wanted = unroll.saturating_mul(demanded);
+        if cycles && demanded <= 1 {
+            let after = self.state.clone();
+            wanted = lcm(wanted, self.cycle(parts, start, &plan));
+            self.state = after;
+        }
+        Probed { entry, plan, wanted, stable }
+    }
+
+    /// Holds the plan against an iteration that began with `entry`. Whether nothing had to be
+    /// changed, and whether (if `first`) a known variable changed by another amount than before.
+    fn revise(
+        &mut self,
+        plan: &mut [(usize, LocalId, Change)],
+        start: &State,
+        entry: &State,
+        first: bool,
+    ) -> (bool, bool) {
+        let (mut stable, mut cycles) = (true, false);
+        for (frame, local, change) in plan {
+            let before = slot_value(entry, *frame, *local);
+            let after = slot_value(&self.state, *frame, *local);
+            let now = self.difference(&before, &after);
+            let next = match (&*change, now) {
+                (Change::By(was), Change::By(now)) if *was == now => continue,
+                (Change::Lost(was), now) => {
+                    let variation = match now {
+                        Change::By(_) => after.variation(),
+                        Change::Lost(variation) => variation,
+                    };
+                    if variation <= *was {
+                        continue;
+                    }
+                    Change::Lost(variation)
+                }
+                (Change::By(_), now) => {
+                    cycles |= first && known_twice(&before, &after);
+                    let varies = match now {
+                        Change::Lost(variation) => variation,
+                        Change::By(_) => Variation::Uniform,
+                    };
+                    Change::Lost(
+                        varies.max(after.variation()).max(slot_value(start, *frame, *local).variation()),
+                    )
+                }
+            };
+            *change = next;
+            stable = false;
+        }
+        (stable, cycles)
+    }
+
+    /// After how many iterations the variables that are not affine come back to their start, if
+    /// that happens within four; else 1.
+    fn cycle(&mut self, parts: Parts<'_>, start: &State, plan: &[(usize, LocalId, Change)]) -> u64 {
+        let was_recording = std::mem::replace(&mut self.recording, false);
+        let departures = self.departures.len();
+        let lost: Vec<(usize, LocalId)> = plan
+            .iter()
+            .filter(|(frame, local, change)| {
+                matches!(change, Change::Lost(_)) && known(&slot_value(start, *frame, *local))
+            })
+            .map(|(frame, local, _)| (*frame, *local))
+            .collect();
+        self.state = start.clone();
+        let mut period = 1;
+        for count in 1..=4 {
+            self.run_once(parts);
+            let back = lost.iter().any(|(f, l)| slot_value(start, *f, *l) == slot_value(&self.state, *f, *l));
+            if back && count > 1 {
+                period = count;
+                break;
+            }
+        }
+        self.recording = was_recording;
+        self.departures.truncate(departures);
+        period
+    }
+
+    /// Runs `unroll` iterations from `from` and lists the variables they wrote.
+    fn watch(&mut self, parts: Parts<'_>, from: &State, unroll: u64) -> Vec<(usize, LocalId)> {
+        self.state = from.clone();
+        let depth = self.state.frames.len();
+        self.watched.push(Vec::new());
+        let left = self.left_mark();
+        for _ in 0..unroll {
+            if self.state.active.is_empty() || self.trace.stopped.is_some() {
+                break;
+            }
+            self.run_once(parts);
+        }
+        self.forget_left(left);
+        let mut written = self.watched.pop().unwrap_or_default();
+        if let Some(outer) = self.watched.last_mut() {
+            for place in &written {
+                if !outer.contains(place) {
+                    outer.push(*place);
+                }
+            }
+        }
+        written.retain(|(frame, _)| *frame < depth);
+        written
+    }
+
+    /// The state at the start of iteration `symbol`.
+    fn entry_state(&mut self, start: &State, plan: &[(usize, LocalId, Change)], symbol: SymbolId) -> State {
+        let mut state = start.clone();
+        for (frame, local, change) in plan {
+            let Some(slot) = state.frames.get_mut(*frame).and_then(|f| f.slots.get_mut(local.0 as usize))
+            else {
+                continue;
+            };
+            slot.value = match (&slot.value, change) {
+                (Value::Int(int, scalar), Change::By(step)) => {
+                    match self.world.mul(step, &Int::symbol(symbol)) {
+                        Ok(moved) => Value::Int(self.world.add(int, &moved), *scalar),
+                        Err(_) => lost_value(&slot.value, Variation::Maybe, &self.objects),
+                    }
+                }
+                (Value::Pointer(pointer), Change::By(step)) => {
+                    match (&pointer.target, self.world.mul(step, &Int::symbol(symbol))) {
+                        (Target::Memory(object, Offset::Known(offset)), Ok(moved)) => {
+                            let offset = Offset::Known(self.world.add(offset, &moved));
+                            Value::Pointer(Pointer {
+                                target: Target::Memory(*object, offset),
+                                pointee: pointer.pointee.clone(),
+                            })
+                        }
+                        _ => lost_value(&slot.value, Variation::Maybe, &self.objects),
+                    }
+                }
+                (value, Change::By(_)) => value.clone(),
+                (Value::Int(_, scalar), Change::Lost(Variation::Uniform)) => {
+                    let low = super::resolve::low_of(*scalar);
+                    let name = "a variable of a loop".to_string();
+                    Value::Int(
+                        Int::symbol(self.world.symbols.fresh(name, Origin::LoopValue, low, None)),
+                        *scalar,
+                    )
+                }
+                (value, Change::Lost(variation)) => lost_value(value, *variation, &self.objects),
+            };
+        }
+        state
+    }
+
+    /// How a variable changes in one run of the body.
+    fn difference(&self, before: &Value, after: &Value) -> Change {
+        let lost = || Change::Lost(before.variation().max(after.variation()));
+        match (before, after) {
+            (Value::Int(a, _), Value::Int(b, _)) => Change::By(self.world.sub(b, a)),
+            (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
+                (Target::Memory(a, Offset::Known(x)), Target::Memory(b, Offset::Known(y))) if a == b => {
+                    Change::By(self.world.sub(y, x))
+                }
+                _ if p == q => Change::By(Int::constant(0)),
+                _ => lost(),
+            },
+            _ if before == after => Change::By(Int::constant(0)),
+            _ => lost(),
+        }
+    }
+}
+
+/// How a variable changes from iteration to iteration.
+#[derive(Clone, Debug)]
+enum Change {
+    /// By this much each time.
+    By(Int),
+    /// In a way that is not followed.
+    Lost(Variation),
+}
+
+/// The loop's place, the call that led to it, and the depth of the call stack.
+pub type LoopKey = (Span, Option<Span>, usize);
+
+/// What is remembered of a loop.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// It ran for real for too long.
+    pub(super) long: bool,
+    /// How it changed the state.
+    found: Option<Rc<Found>>,
+}
+
+/// How a loop changes the state.
+#[derive(Debug)]
+struct Found {
+    plan: Vec<(usize, LocalId, Change)>,
+    /// What the variables of the plan were at the loop's start.
+    kinds: Vec<Kind>,
+    unroll: u64,
+}
+
+/// As much of a value as decides what can be known of it in a loop.
+type Kind = (std::mem::Discriminant<Value>, bool);
+
+fn kind_of(value: &Value) -> Kind {
+    (std::mem::discriminant(value), known(value))
+}
+
+/// What a search found.
+struct Probed {
+    /// The state at the start of an iteration.
+    entry: State,
+    plan: Vec<(usize, LocalId, Change)>,
+    /// By how much to unroll.
+    wanted: u64,
+    /// Whether the plan holds.
+    stable: bool,
+}
+
+/// Variables of known value at the start that are not affine in the iteration number; none when
+/// another one goes along whose values are not known.
+fn changing(start: &State, plan: &[(usize, LocalId, Change)]) -> Vec<(usize, LocalId)> {
+    let mut found = Vec::new();
+    for (frame, local, change) in plan {
+        match (change, slot_value(start, *frame, *local)) {
+            (Change::Lost(variation), Value::Int(int, _)) => match int.as_constant() {
+                Some(_) if *variation == Variation::Uniform => found.push((*frame, *local)),
+                _ => return Vec::new(),
+            },
+            _ => continue,
+        }
+    }
+    found
+}
+
+fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {
+    let slot = state.frames.get(frame).and_then(|f| f.slots.get(local.0 as usize));
+    slot.map_or(Value::Undefined, |slot| slot.value.clone())
+}
+
+fn known(value: &Value) -> bool {
+    match value {
+        Value::Int(int, _) => int.as_known().is_some(),
+        Value::Pointer(_) => true,
+        _ => false,
+    }
+}
+
+fn known_twice(before: &Value, after: &Value) -> bool {
+    matches!((before, after), (Value::Int(..), Value::Int(..)) | (Value::Pointer(_), Value::Pointer(_)))
+}
+
+/// What is left of a variable that is not followed through a loop. A pointer keeps its object.
+fn lost_value(value: &Value, variation: Variation, _objects: &[super::machine::Object]) -> Value {
+    let why = Unknown::new(
+        Reason::LoopCarried,
+        super::resolve::NOWHERE,
+        "a variable changes from iteration to iteration in a way that is not followed",
+    );
+    match value {
+        Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
+            let target = Target::Memory(*object, Offset::Unknown(variation.max(Variation::Maybe), why));
+            Value::Pointer(Pointer { target, pointee: pointee.clone() })
+        }
+        Value::Undefined => Value::Undefined,
+        _ => Value::Opaque(variation, why),
+    }
+}

@@ -1,0 +1,117 @@
+//! Which threads run which cases of a switch?
+
+use super::condition::Truth;
+use super::lanes::Bits;
+use super::machine::{LoopMask, Machine, State};
+use super::stmt::Join;
+use super::symbol::Origin;
+use super::value::{Reason, Unknown, Value};
+use crate::ir::{Case, Expr};
+use crate::source::Span;
+use crate::trace::SplitKind;
+
+impl Machine<'_> {
+    pub(super) fn run_switch(&mut self, value: &Expr, cases: &[Case]) {
+        let span = value.span;
+        let value = self.evaluate(value);
+        let before = self.state.active;
+        self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
+        self.run_cases(&value, cases, span, &before);
+        if let Some(mask) = self.state.loops.pop() {
+            self.state.active = self.state.active.or(&mask.broken);
+            // `continue` inside a switch belongs to the loop around it.
+            if let Some(outer) = self.state.loops.last_mut() {
+                outer.continued = outer.continued.or(&mask.continued);
+            }
+        }
+    }
+
+    /// Each case is entered by the threads that match it and those that fall into it.
+    fn run_cases(&mut self, value: &Value, cases: &[Case], span: Span, before: &Bits) {
+        let mut waiting = *before;
+        let mut inside = Bits::NONE;
+        let mut unknown = Vec::new();
+        self.next_split += 1;
+        let id = self.next_split;
+        for (at, case) in cases.iter().enumerate() {
+            let entering = match &case.value {
+                None => Bits::NONE,
+                Some(label) => {
+                    let label = self.evaluate(label);
+                    let matches = self.binary(crate::ir::BinaryOp::Eq, value, &label, span);
+                    let condition = self.condition_of(&matches, span);
+                    let truth = self.truth(&condition, false);
+                    if !truth.decided {
+                        unknown.push((at, truth));
+                        continue;
+                    }
+                    truth.can_hold.and(&waiting)
+                }
+            };
+            waiting = waiting.minus(&entering);
+            if unknown.is_empty() {
+                self.state.active = *before;
+                let entering = inside.or(&entering);
+                let known = |_: &Bits| SplitKind::Known;
+                self.run_side(id, span, at == 0, entering, known, &mut |this, _| this.run(&case.body));
+                inside = self.state.active;
+            }
+        }
+        if unknown.is_empty() {
+            // `default` may stand anywhere; it takes whoever matched nothing.
+            if let Some(at) = cases.iter().position(|case| case.value.is_none()) {
+                self.state.active = *before;
+                let known = |_: &Bits| SplitKind::Known;
+                self.run_side(id, span, false, waiting, known, &mut |this, _| {
+                    cases[at..].iter().for_each(|case| this.run(&case.body));
+                });
+                self.state.active = self.state.active.or(&inside);
+            } else {
+                self.state.active = inside.or(&waiting);
+            }
+            return;
+        }
+        self.run_unknown_cases(cases, unknown, before, span);
+    }
+
+    /// Not known which case: each is run from a copy and joined.
+    fn run_unknown_cases(&mut self, cases: &[Case], unknown: Vec<(usize, Truth)>, before: &Bits, span: Span) {
+        self.state.active = *before;
+        let start = self.state.clone();
+        let mut joined: Option<State> = None;
+        let entries = unknown
+            .into_iter()
+            .map(|(at, truth)| (at, Some(truth)))
+            .chain(cases.iter().position(|case| case.value.is_none()).map(|at| (at, None)));
+        for (at, truth) in entries {
+            self.state = start.clone();
+            let uniform = truth.as_ref().is_none_or(|t| t.uniform);
+            let why = Unknown::new(Reason::DataDependentMask, span, "which case of a switch is taken");
+            if !uniform {
+                self.state.doubt.get_or_insert_with(|| why.clone());
+            }
+            self.state.facts.extend(truth.and_then(|t| t.equality));
+            for case in &cases[at..] {
+                self.run(&case.body);
+            }
+            self.state.facts.truncate(start.facts.len());
+            if let Some(mask) = self.state.loops.last_mut() {
+                self.state.active = self.state.active.or(&mask.broken);
+                mask.broken = Bits::NONE;
+            }
+            if let Some(held) = joined.take() {
+                let how = if uniform {
+                    let name = "the case of a switch".to_string();
+                    Join::Uniform(self.world.symbols.fresh(name, Origin::Choice, Some(0), Some(1)), why)
+                } else {
+                    Join::Varying(why)
+                };
+                self.join(held, how);
+            }
+            joined = Some(std::mem::replace(&mut self.state, start.clone()));
+        }
+        if let Some(state) = joined {
+            self.state = state;
+        }
+    }
+}
