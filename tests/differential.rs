@@ -86,6 +86,10 @@ impl Tree {
             Tree::Binary("<", a, b) if sign == Sign::Unsigned => {
                 format!("(unsigned)({} < {})", a.text(sign), b.text(sign))
             }
+            // As macros write it; it also looks like a cast to a function type.
+            Tree::Binary(operator @ ("*" | "&"), a, b) if matches!(**b, Tree::Variable(_)) => {
+                format!("({} {operator} ({}))", a.text(sign), b.text(sign))
+            }
             Tree::Binary(operator, a, b) => format!("({} {operator} {})", a.text(sign), b.text(sign)),
             Tree::Choice(c, a, b) => {
                 format!("({} & 1 ? {} : {})", c.text(sign), a.text(sign), b.text(sign))

@@ -155,11 +155,7 @@ impl Lowerer<'_> {
 
     /// `i < n && j > (m)`, which parses as a call of `i<n && j>`: told by `i` being a variable.
     fn comparison(&mut self, callee: Node<'_>) -> Option<Expr> {
-        let name = self.text(callee.child_by_field_name("name")?);
-        let variable = match self.scope.get(name) {
-            Some(binding) => matches!(binding, Binding::Slot(_) | Binding::Value),
-            None => self.outline.variables.contains(name) && !self.outline.functions.contains(name),
-        };
+        let variable = self.is_variable(self.text(callee.child_by_field_name("name")?));
         let less = callee.child_by_field_name("arguments")?.child(0)?;
         if !variable || less.kind() != "<" {
             return None;
@@ -167,6 +163,25 @@ impl Lowerer<'_> {
         let at = self.start(less);
         self.specials.insert(at, Special::Less);
         Some(self.patch(callee, at, ">".into()))
+    }
+
+    fn is_variable(&self, name: &str) -> bool {
+        match self.scope.get(name) {
+            Some(binding) => matches!(binding, Binding::Slot(_) | Binding::Value),
+            None => self.outline.variables.contains(name) && !self.outline.functions.contains(name),
+        }
+    }
+
+    /// `(a * (b)) - c` parses as a cast of `-c` to a pointer to a function. With a number in the
+    /// place of `a` it cannot.
+    pub fn variable_as_type(&mut self, cast: Node<'_>) -> Option<Expr> {
+        let ty = cast.child_by_field_name("type")?.child_by_field_name("type")?;
+        if ty.kind() != "type_identifier" || !self.is_variable(self.text(ty)) {
+            return None;
+        }
+        let at = self.start(ty);
+        self.specials.insert(at, Special::Variable);
+        Some(self.patch(cast, at, "0".repeat(self.end(ty) - at)))
     }
 
     /// Has `(T)` parsed again as a prefix operator, when a postfix or binary operator swallowed it.

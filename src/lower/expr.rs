@@ -162,6 +162,9 @@ impl Lowerer<'_> {
     }
 
     fn number(&mut self, node: Node<'_>) -> ExprKind {
+        if matches!(self.specials.get(&self.start(node)), Some(Special::Variable)) {
+            return self.name_expr(node).kind;
+        }
         match literal::number(self.text(node)) {
             ExprKind::Unary(op, mut operand) => {
                 operand.span = self.span(node);
@@ -325,6 +328,9 @@ impl Lowerer<'_> {
     }
 
     fn cast(&mut self, node: Node<'_>) -> ExprKind {
+        if let Some(again) = self.variable_as_type(node) {
+            return again.kind;
+        }
         let ty = match node.child_by_field_name("type") {
             Some(ty) => self.type_specifier(ty),
             None => Type::Opaque,

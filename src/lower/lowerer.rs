@@ -24,6 +24,8 @@ pub(super) enum Special {
     Less,
     /// The operator `~` that is really a cast.
     Cast(Type),
+    /// The number that is really a variable.
+    Variable,
 }
 
 /// A replacement of equal length, at a position in the text.

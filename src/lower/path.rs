@@ -121,7 +121,7 @@ impl Lowerer<'_> {
         // Also `E::A` of a local `enum class E`, whose slot is called so.
         if matches!(
             node.kind(),
-            "identifier" | "type_identifier" | "field_identifier" | "qualified_identifier"
+            "identifier" | "type_identifier" | "field_identifier" | "qualified_identifier" | "number_literal"
         ) && let Some(Binding::Slot(local)) = self.scope.get(text)
         {
             let local = *local;
@@ -133,7 +133,11 @@ impl Lowerer<'_> {
             }
             return Expr { kind: ExprKind::Local(local), span };
         }
-        match self.path(node) {
+        let path = match node.kind() {
+            "number_literal" => Some(Path::simple(self.name(text))),
+            _ => self.path(node),
+        };
+        match path {
             Some(path) => Expr { kind: ExprKind::Path(Box::new(path)), span },
             None => Expr { kind: ExprKind::Unsupported("name"), span },
         }

@@ -406,3 +406,11 @@ fn deep_nesting_is_cut() {
     module(&"{".repeat(10_000));
     module(&"__global__ void k() { int x[".repeat(2_000));
 }
+
+#[test]
+fn a_product_in_parentheses_is_no_cast_to_a_function_type() {
+    check("n = (i * (j)) - m;", "n = ((i * j) - m);");
+    check("n = (i & (j * m)) + 1;", "n = ((i & (j * m)) + 1);");
+    check("n = m - (N * (j)) & i * 2;", "n = ((m - (N * j)) & (i * 2));");
+    check("n = (T)(i);", "n = ((T)i);");
+}
