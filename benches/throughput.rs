@@ -1,132 +1,215 @@
-//! How fast is the whole run, against nothing but a tree-sitter parse of the same files?
+//! How long does a run take, against the bare parse that it cannot do without?
 //!
-//! `cargo bench` measures generated kernels. With `CUDALINT_CORPUS=FOLDER` it also takes every
-//! CUDA file below that folder and prints one line: files, bytes, both times, and their ratio.
+//! `cargo bench` measures generated corpora. With `CUDALINT_CORPUS=FOLDER` every folder in FOLDER
+//! (or FOLDER itself, when it has none) is measured too: the whole run and a bare tree-sitter
+//! parse of the same files, on as many threads, and their ratio.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use cudalint::analysis::{Files, Loaded, Options, Run};
-use cudalint::banks::{Access, ComputeCapability, Request, Target, cost};
+use cudalint::analysis::{Files, Options, Run};
+use cudalint::banks::{Access, Request, Target, cost};
+use cudalint::walk::{self, Candidate};
 use rayon::prelude::*;
-use std::cell::RefCell;
-use std::fmt::Write as _;
+use std::fmt::Write;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use tree_sitter::Parser;
+
+/// The stack of the program's own workers.
+const STACK_BYTES: usize = 32 << 20;
 
 struct Disk;
 
 impl Files for Disk {
     fn read(&self, path: &Path) -> Option<Vec<u8>> {
-        std::fs::read(path).ok()
+        walk::read(&Candidate { path: path.to_path_buf(), only_if_cuda: false }).ok().flatten()
     }
 }
 
-type Corpus = Vec<(PathBuf, Vec<u8>)>;
+struct Corpus {
+    name: String,
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
 
-fn bare_parse(files: &Corpus) {
-    thread_local!(static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new()));
-    files.par_iter().for_each(|(_, bytes)| {
-        PARSER.with_borrow_mut(|parser| {
-            if parser.set_language(&tree_sitter_cuda::LANGUAGE.into()).is_ok() {
-                black_box(parser.parse(bytes, None));
-            }
+impl Corpus {
+    fn folder(path: &Path) -> Corpus {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let candidates = walk::find(&[path.to_path_buf()]).candidates;
+        let read = |candidate: &Candidate| {
+            let bytes = walk::read(candidate).ok().flatten()?;
+            Some((candidate.path.clone(), bytes))
+        };
+        Corpus { name, files: candidates.iter().filter_map(read).collect() }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.files.iter().map(|(_, bytes)| bytes.len() as u64).sum()
+    }
+
+    /// The whole run; the number of verdicts.
+    fn analyse(&self) -> usize {
+        let paths: Vec<PathBuf> = self.files.iter().map(|(path, _)| path.clone()).collect();
+        let run = Run::new(Options::default(), &paths, Box::new(Disk));
+        let files: Vec<&(PathBuf, Vec<u8>)> = self.files.iter().collect();
+        let loaded: Vec<_> = one_by_one(files, |(path, bytes)| run.load(path, bytes.clone()));
+        let links = run.link(&loaded);
+        let reports = one_by_one(loaded.iter().collect(), |loaded| run.analyze(loaded, &links));
+        reports.iter().map(|report| report.verdicts.len() + report.diagnostics.len()).sum()
+    }
+
+    /// A bare parse of the same files; the number of top-level nodes.
+    fn parse(&self) -> usize {
+        let files: Vec<&(PathBuf, Vec<u8>)> = self.files.iter().collect();
+        let nodes = one_by_one(files, |(_, bytes)| {
+            let mut parser = Parser::new();
+            parser.set_language(&tree_sitter_cuda::LANGUAGE.into()).unwrap();
+            parser.parse(bytes, None).unwrap().root_node().child_count()
         });
+        nodes.into_iter().map(|count| count as usize).sum()
+    }
+}
+
+/// As the program hands out its files: one at a time.
+fn one_by_one<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Send + Sync) -> Vec<T> {
+    items.into_iter().par_bridge().map(work).collect()
+}
+
+fn generated() -> Vec<Corpus> {
+    let corpus = |name: &str, count: usize, text: &dyn Fn(usize) -> String| {
+        let files = (0..count).map(|at| (PathBuf::from(format!("{at}.cu")), text(at).into_bytes()));
+        Corpus { name: name.to_string(), files: files.collect() }
+    };
+    let transpose = |at: usize| {
+        let (tile, pad) = ([16, 32][at % 2], at / 2 % 2);
+        format!(
+            "#define TILE {tile}\n\
+             __global__ void transpose(float *out, const float *in, int n) {{\n    \
+             __shared__ float tile[TILE][TILE + {pad}];\n    \
+             int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;\n    \
+             if (x < n && y < n) tile[threadIdx.y][threadIdx.x] = in[y * n + x];\n    \
+             __syncthreads();\n    \
+             out[x * n + y] = tile[threadIdx.x][threadIdx.y];\n}}\n\
+             void launch(float *out, const float *in, int n) {{\n    \
+             transpose<<<dim3(n / TILE, n / TILE), dim3(TILE, TILE)>>>(out, in, n);\n}}\n"
+        )
+    };
+    let multiply = |at: usize| {
+        let depth = [8, 16, 32][at % 3];
+        format!(
+            "template <int BM, int BN, int BK>\n\
+             __global__ void multiply(const float *a, const float *b, float *c, int m, int n, int k) {{\n    \
+             __shared__ float as[BM][BK], bs[BK][BN];\n    float sums[8][8] = {{}};\n    \
+             int tid = threadIdx.x, row = tid / 16, column = tid % 16;\n    \
+             for (int step = 0; step < k; step += BK) {{\n        \
+             for (int i = tid; i < BM * BK; i += 256) as[i / BK][i % BK] = a[(blockIdx.y * BM + i / BK) * k + step + i % BK];\n        \
+             for (int i = tid; i < BK * BN; i += 256) bs[i / BN][i % BN] = b[(step + i / BN) * n + blockIdx.x * BN + i % BN];\n        \
+             __syncthreads();\n        \
+             for (int inner = 0; inner < BK; inner++)\n            \
+             for (int i = 0; i < 8; i++)\n                \
+             for (int j = 0; j < 8; j++) sums[i][j] += as[row * 8 + i][inner] * bs[inner][column * 8 + j];\n        \
+             __syncthreads();\n    }}\n    c[tid] = sums[0][0];\n}}\n\
+             void launch(const float *a, const float *b, float *c, int n) {{\n    \
+             multiply<128, 128, {depth}><<<dim3(n, n), 256>>>(a, b, c, n, n, n);\n}}\n"
+        )
+    };
+    let plain = |at: usize| {
+        let mut text = String::new();
+        for number in 0..60 {
+            writeln!(
+                text,
+                "__global__ void scale{number}(float *x, int n) {{ int i = blockIdx.x * blockDim.x + threadIdx.x; \
+                 if (i < n) x[i] = x[i] * {at}.f + {number}.f; }}\n\
+                 void launch{number}(float *x, int n) {{ scale{number}<<<(n + 255) / 256, 256>>>(x, n); }}"
+            )
+            .unwrap();
+        }
+        text
+    };
+    vec![
+        corpus("transpose", 300, &transpose),
+        corpus("multiply", 60, &multiply),
+        corpus("no shared memory", 100, &plain),
+    ]
+}
+
+fn fetched() -> Vec<Corpus> {
+    let Some(folder) = std::env::var_os("CUDALINT_CORPUS").map(PathBuf::from) else { return Vec::new() };
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .unwrap()
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.is_dir())
+        .collect();
+    folders.sort();
+    if folders.is_empty() {
+        folders.push(folder);
+    }
+    folders.iter().map(|folder| Corpus::folder(folder)).filter(|corpus| !corpus.files.is_empty()).collect()
+}
+
+fn fastest(mut work: impl FnMut() -> usize) -> Duration {
+    let rounds = (0..3).map(|_| {
+        let start = Instant::now();
+        black_box(work());
+        start.elapsed()
     });
+    rounds.min().unwrap_or_default()
 }
 
-fn whole_run(files: &Corpus) -> usize {
-    let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
-    let run = Run::new(Options::default(), &paths, Box::new(Disk));
-    let loaded: Vec<Loaded> = files.par_iter().map(|(path, bytes)| run.load(path, bytes.clone())).collect();
-    let links = run.link(&loaded);
-    loaded.par_iter().map(|it| run.analyze(it, &links).verdicts.len()).sum()
-}
-
-/// A file of `kernels` transposes and reductions, each launched.
-fn generated(kernels: usize) -> Corpus {
-    let mut text = String::new();
-    for k in 0..kernels {
-        let _ = write!(
-            text,
-            "__global__ void transpose{k}(float *out, const float *in, int n) {{\n  __shared__ float tile[32][{}];\n\
-             \x20 int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;\n\
-             \x20 for (int j = 0; j < 32; j += 8) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * n + x];\n\
-             \x20 __syncthreads();\n\
-             \x20 for (int j = 0; j < 32; j += 8) out[(x + j) * n + y] = tile[threadIdx.x][threadIdx.y + j];\n}}\n\
-             void launch{k}(float *o, float *i, int n) {{ transpose{k}<<<dim3(n / 32, n / 32), dim3(32, 8)>>>(o, i, n); }}\n",
-            32 + k % 2
+fn whole_run(criterion: &mut Criterion) {
+    rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES).build_global().unwrap();
+    let mut group = criterion.benchmark_group("whole run");
+    group.sample_size(10).warm_up_time(Duration::from_millis(500));
+    for corpus in generated() {
+        group.throughput(Throughput::Bytes(corpus.bytes()));
+        group.bench_function(BenchmarkId::new("cudalint", &corpus.name), |b| b.iter(|| corpus.analyse()));
+        group.bench_function(BenchmarkId::new("parse", &corpus.name), |b| b.iter(|| corpus.parse()));
+    }
+    group.finish();
+    println!("{:>40} {:>6} {:>8} {:>10} {:>10} {:>6}", "corpus", "files", "KiB", "parse", "whole", "ratio");
+    for corpus in generated().into_iter().chain(fetched()) {
+        let (parse, whole) = (fastest(|| corpus.parse()), fastest(|| corpus.analyse()));
+        println!(
+            "{:>40} {:>6} {:>8} {:>8.1?} {:>8.1?} {:>6.2}",
+            corpus.name,
+            corpus.files.len(),
+            corpus.bytes() / 1024,
+            parse,
+            whole,
+            whole.as_secs_f64() / parse.as_secs_f64().max(1e-9)
         );
     }
-    vec![(PathBuf::from("generated.cu"), text.into_bytes())]
 }
 
-fn corpus(folder: &Path) -> Corpus {
-    let is_cuda = |path: &Path| path.extension().is_some_and(|e| e == "cu" || e == "cuh");
-    let mut paths: Vec<PathBuf> = walkdir::WalkDir::new(folder)
-        .into_iter()
-        .filter_map(Result::ok)
-        .map(walkdir::DirEntry::into_path)
-        .filter(|path| path.is_file() && is_cuda(path))
-        .collect();
-    paths.sort();
-    paths.into_iter().filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
-}
-
-fn median(mut work: impl FnMut()) -> Duration {
-    let mut times: Vec<Duration> = (0..5)
-        .map(|_| {
-            let start = Instant::now();
-            work();
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
-    times[2]
-}
-
-fn against_the_parse(_: &mut Criterion) {
-    let Some(folder) = std::env::var_os("CUDALINT_CORPUS") else {
-        println!("CUDALINT_CORPUS is not set: no folder of real files to compare with a bare parse");
-        return;
-    };
-    let files = corpus(Path::new(&folder));
-    let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
-    let parse = median(|| bare_parse(&files));
-    let run = median(|| {
-        black_box(whole_run(&files));
-    });
-    println!(
-        "{} files, {:.1} MB: bare parse {:.2} s, whole run {:.2} s, ratio {:.2}",
-        files.len(),
-        bytes as f64 / 1e6,
-        parse.as_secs_f64(),
-        run.as_secs_f64(),
-        run.as_secs_f64() / parse.as_secs_f64()
-    );
-}
-
-fn generated_kernels(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("kernels");
-    for kernels in [10, 20, 40, 80] {
-        let files = generated(kernels);
-        group.throughput(Throughput::Bytes(files[0].1.len() as u64));
-        group.bench_with_input(BenchmarkId::new("whole run", kernels), &files, |b, files| {
-            b.iter(|| whole_run(files))
-        });
-        group.bench_with_input(BenchmarkId::new("bare parse", kernels), &files, |b, files| {
-            b.iter(|| bare_parse(files))
-        });
+fn bank_requests(criterion: &mut Criterion) {
+    let target = Target::new("9.0".parse().unwrap());
+    let mut group = criterion.benchmark_group("banks");
+    group.throughput(Throughput::Elements(1));
+    for (name, bytes, stride) in
+        [("row", 4, 4), ("column", 4, 128), ("float4", 16, 16), ("double column", 8, 264)]
+    {
+        let offsets: [i64; 32] = std::array::from_fn(|lane| lane as i64 * stride);
+        let request =
+            Request { access: Access::Load, bytes, active: u32::MAX, offsets: &offsets, align: 0, base: 0 };
+        group.bench_function(name, |b| b.iter(|| cost(black_box(&request), &target)));
     }
     group.finish();
 }
 
-fn requests(criterion: &mut Criterion) {
-    let target = Target::new(ComputeCapability::new(9, 0));
-    let offsets: [i64; 32] = std::array::from_fn(|lane| lane as i64 * 132);
-    criterion.bench_function("one request", |b| {
-        b.iter(|| cost(&Request::new(Access::Load, 4, u32::MAX, black_box(&offsets)), &target));
+fn start_up(criterion: &mut Criterion) {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("a.cu"), "__global__ void k(int *p) { p[0] = 1; }\n").unwrap();
+    let mut group = criterion.benchmark_group("start-up");
+    group.sample_size(20);
+    group.bench_function("one small file", |b| {
+        b.iter(|| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cudalint"));
+            command.current_dir(root.path()).args(["-q", "a.cu"]).status().unwrap()
+        });
     });
+    group.finish();
 }
 
-criterion_group!(benches, generated_kernels, requests, against_the_parse);
+criterion_group!(benches, whole_run, bank_requests, start_up);
 criterion_main!(benches);
