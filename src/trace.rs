@@ -202,8 +202,8 @@ pub struct Pattern {
     pub varying: Vec<(u32, [i64; 32])>,
     /// An unknown multiple of this many bytes is added to every lane; 0 for none.
     pub unit: u64,
-    /// Block barriers passed before it first happened: two requests with equal numbers have none
-    /// between them.
+    /// Block barriers and rounds of uncounted loops passed before it first happened: two requests
+    /// with equal numbers have none between them.
     pub epoch: u32,
     /// How often the site had been reached before it first happened.
     pub occurrence: u32,

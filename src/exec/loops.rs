@@ -195,6 +195,8 @@ impl Machine<'_> {
 
     /// One iteration whose condition may be undecided.
     pub(super) fn run_once(&mut self, parts: Parts<'_>) {
+        // The compiler does not join accesses across the rounds of a loop that it cannot unroll.
+        self.epoch += 1;
         let Some(cond) = parts.cond.filter(|_| !parts.body_first) else {
             return self.iterate(parts);
         };

@@ -140,9 +140,7 @@ fn join(
         let start = trace.accesses[at].patterns[number].occurrence;
         let neighbour = |k: i64| {
             members.iter().find(|(offset, a, n)| {
-                // One site follows itself only in a loop that the compiler can unroll.
-                let next = trace.accesses[*a].patterns[*n].occurrence == start + k as u32
-                    && !trace.accesses[*a].uncounted;
+                let next = trace.accesses[*a].patterns[*n].occurrence == start + k as u32;
                 *offset == first + k * bytes && (*a != at || next) && by_access[*a][*n].is_none()
             })
         };
