@@ -420,7 +420,7 @@ pub fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
                 && let ExprKind::Path(path) = &length.kind
                 && is_free(env, function, &path.name)
             {
-                let value = Value::Int(actual.clone(), crate::ir::Scalar::I32);
+                let value = Value::Int((**actual).clone(), crate::ir::Scalar::I32);
                 env.bindings.insert(path.name.clone(), Binding::Value(value));
             }
             deduce(env, function, inner, element);

@@ -82,7 +82,7 @@ impl Machine<'_> {
                     let value = self.convert(value, &element);
                     push_parts(&mut parts, Step::Index(at as i64), value);
                 }
-                let length = length.as_ref().and_then(Int::as_constant).unwrap_or(0).min(256);
+                let length = length.as_ref().and_then(|n| n.as_constant()).unwrap_or(0).min(256);
                 for at in args.len() as i64..length {
                     if matches!(*element, Ty::Scalar(_)) {
                         parts.push((vec![Step::Index(at)], Value::int(0)));

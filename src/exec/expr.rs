@@ -23,9 +23,8 @@ impl Machine<'_> {
             ExprKind::Int(value, scalar) => Value::Int(Int::constant(*value as i64), *scalar),
             ExprKind::Float(value, _) => Value::Float(*value),
             ExprKind::Null => Value::Int(Int::constant(0), Scalar::I64),
-            ExprKind::Local(_) | ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::This => {
-                self.read_lvalue(expr)
-            }
+            ExprKind::Local(local) => self.read_variable(*local).unwrap_or_else(|| self.read_lvalue(expr)),
+            ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::This => self.read_lvalue(expr),
             ExprKind::Path(path) => self.evaluate_path(expr, path),
             ExprKind::Member { base, name, .. } => self.evaluate_member(expr, base, name),
             ExprKind::Unary(op, inner) => {

@@ -5,7 +5,7 @@
 
 use super::int::Int;
 use super::lanes::Bits;
-use super::machine::{Machine, Slot};
+use super::machine::{Machine, Mode, Slot};
 use super::types::Ty;
 use super::value::{Place, Reason, Step, Unknown, Value, Variation};
 use crate::ir::{LocalId, Scalar};
@@ -13,6 +13,12 @@ use crate::source::Span;
 use std::rc::Rc;
 
 impl Machine<'_> {
+    /// The value of a variable of the innermost frame, when it is one that holds its value itself.
+    pub(super) fn read_variable(&self, local: LocalId) -> Option<Value> {
+        let slot = self.frame()?.slots.get(local.0 as usize)?;
+        (!slot.reference && !matches!(slot.ty, Ty::Array(..))).then(|| self.refine(slot.value.clone()))
+    }
+
     pub(super) fn read_place(&mut self, place: &Place, ty: &Ty, span: Span) -> Value {
         let why = || Unknown::new(Reason::Uninitialized, span, "a part of a variable that is not followed");
         let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
@@ -90,7 +96,7 @@ impl Machine<'_> {
     }
 
     /// Puts in what the conditions around say of symbols.
-    fn refine(&mut self, value: Value) -> Value {
+    fn refine(&self, value: Value) -> Value {
         if self.state.facts.is_empty() {
             return value;
         }
@@ -131,6 +137,10 @@ impl Machine<'_> {
         let covers = self.covers(place.frame);
         let Some(slot) = self.slot_mut(place) else { return };
         let whole = place.path.is_empty() && !place.blurred;
+        if !whole && slot.ty.is_array_of_data() && self.mode == Mode::Device {
+            return self.write_data(place, &value);
+        }
+        let Some(slot) = self.slot_mut(place) else { return };
         if whole && covers {
             slot.value = value;
             return;
@@ -145,6 +155,16 @@ impl Machine<'_> {
         if let Some(slot) = self.slot_mut(place) {
             slot.value = new;
         }
+    }
+
+    /// Of an array of floating-point numbers only the variation is kept: no index comes from it.
+    fn write_data(&mut self, place: &Place, value: &Value) {
+        let Some(slot) = self.slot_mut(place) else { return };
+        let variation = match &slot.value {
+            Value::Undefined => value.variation(),
+            old => value.variation().max(old.variation()),
+        };
+        slot.value = data_of(value, variation);
     }
 
     fn slot_mut(&mut self, place: &Place) -> Option<&mut Slot> {
@@ -209,6 +229,15 @@ impl Machine<'_> {
         }
         Value::Aggregate(shared)
     }
+}
+
+/// What stands for all elements of an array of floating-point numbers.
+pub(super) fn data_of(value: &Value, variation: Variation) -> Value {
+    let why = match value {
+        Value::Opaque(_, why) => why.clone(),
+        _ => super::operators::float_unknown(),
+    };
+    Value::Opaque(variation, why)
 }
 
 /// `place + sign * index` where the place is an element of a local array.

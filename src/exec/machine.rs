@@ -202,8 +202,20 @@ pub struct Object {
     pub kind: ObjectKind,
     /// Its name for messages.
     pub name: Name,
+    /// Why a value read from it is not known.
+    pub read: Arc<str>,
     /// Index into [`Trace::arrays`] for shared ones.
     pub array: Option<usize>,
+}
+
+impl Object {
+    /// An object; `array` is its number in the trace.
+    #[must_use]
+    pub fn new(kind: ObjectKind, name: Name, array: Option<usize>) -> Object {
+        let what = if kind == ObjectKind::Shared { "shared memory" } else { "memory" };
+        let read = format!("its value comes from {what} (`{name}`)").into();
+        Object { kind, name, read, array }
+    }
 }
 
 impl<'p> Machine<'p> {
@@ -308,7 +320,7 @@ impl<'p> Machine<'p> {
 
     /// A new object that is not shared memory.
     pub fn global_object(&mut self, name: Name) -> ObjectId {
-        self.objects.push(Object { kind: ObjectKind::Global, name, array: None });
+        self.objects.push(Object::new(ObjectKind::Global, name, None));
         ObjectId(self.objects.len() as u32 - 1)
     }
 }

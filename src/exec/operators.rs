@@ -452,7 +452,7 @@ pub fn promote(a: Scalar, b: Scalar, op: BinaryOp) -> Scalar {
     }
 }
 
-fn float_unknown() -> Unknown {
+pub(super) fn float_unknown() -> Unknown {
     Unknown::new(Reason::Unsupported, super::resolve::NOWHERE, "a floating-point value")
 }
 

@@ -8,6 +8,7 @@ use super::value::{Offset, Place, Pointer, Reason, Step, Target, Unknown, Value,
 use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Where an lvalue lies. Nothing is read but what its address needs.
@@ -103,7 +104,7 @@ impl Machine<'_> {
             Ok(pointer) => match &pointer.pointee {
                 Ty::Array(_, length) => {
                     let length =
-                        length.as_ref().and_then(Int::as_constant).and_then(|n| u64::try_from(n).ok());
+                        length.as_ref().and_then(|n| n.as_constant()).and_then(|n| u64::try_from(n).ok());
                     let length = length.filter(|_| self.is_shared(&pointer));
                     (Value::Pointer(Self::decay(&pointer)), length)
                 }
@@ -331,17 +332,12 @@ impl Machine<'_> {
             Target::Place(place) => self.read_place(place, &pointer.pointee, span),
             Target::Memory(object, offset) => {
                 let info = &self.objects[object.0 as usize];
-                let (kind, name) = (info.kind, info.name.clone());
+                let (kind, name, words) = (info.kind, info.name.clone(), Arc::clone(&info.read));
                 let variation = offset.variation();
                 if kind == ObjectKind::Shared {
                     self.record(AccessOp::Load, pointer, span, None);
                 }
-                let what = if kind == ObjectKind::Shared { "shared memory" } else { "memory" };
-                let why = Unknown::new(
-                    Reason::DataDependent,
-                    span,
-                    format!("its value comes from {what} (`{name}`)"),
-                );
+                let why = Unknown::new(Reason::DataDependent, span, words);
                 // Different threads may read equal values, so data is never surely varying.
                 let variation = if variation == Variation::Uniform { variation } else { Variation::Maybe };
                 self.unknown_of(&pointer.pointee, variation, &name, &why)

@@ -11,6 +11,7 @@ use crate::source::Span;
 use crate::trace::{Access, Array, Atomic, Barrier, Pattern, Split, SymbolFacts};
 use crate::verdict::AccessOp;
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Bytes after which the bank of an address repeats on every target.
@@ -77,11 +78,8 @@ impl Machine<'_> {
             None => {
                 let array = self.array_facts(declaration, &ty);
                 self.trace.arrays.push(array);
-                self.objects.push(Object {
-                    kind: ObjectKind::Shared,
-                    name: declaration.name.clone(),
-                    array: Some(self.trace.arrays.len() - 1),
-                });
+                let number = Some(self.trace.arrays.len() - 1);
+                self.objects.push(Object::new(ObjectKind::Shared, declaration.name.clone(), number));
                 let object = ObjectId(self.objects.len() as u32 - 1);
                 self.shared.insert(declaration.name_span, object);
                 object
@@ -93,7 +91,7 @@ impl Machine<'_> {
     fn widen_rows(&self, ty: &Ty, extra: i64) -> Ty {
         match ty {
             Ty::Array(element, length) if !matches!(**element, Ty::Array(..)) => {
-                let wider = length.as_ref().map(|n| self.world.add(n, &Int::constant(extra)));
+                let wider = length.as_ref().map(|n| Rc::new(self.world.add(n, &Int::constant(extra))));
                 Ty::Array(element.clone(), wider)
             }
             Ty::Array(element, length) => Ty::Array(self.widen_rows(element, extra).into(), length.clone()),
@@ -105,7 +103,7 @@ impl Machine<'_> {
         let mut dimensions = Vec::new();
         let mut inner = ty;
         while let Ty::Array(element, length) = inner {
-            let length = length.as_ref().and_then(Int::as_constant);
+            let length = length.as_ref().and_then(|n| n.as_constant());
             dimensions.push(length.and_then(|n| u64::try_from(n).ok()));
             inner = element;
         }
@@ -262,7 +260,7 @@ impl Machine<'_> {
         let shape = self.shape();
         let base = offset.base.spread(shape);
         let mut unit = 0u64;
-        let mut varying: Vec<(u32, std::rc::Rc<[i64]>)> = Vec::new();
+        let mut varying: Vec<(u32, Rc<[i64]>)> = Vec::new();
         for (id, factor) in &offset.terms {
             match factor.as_constant() {
                 Some(factor) => unit = gcd(unit, factor.unsigned_abs()),

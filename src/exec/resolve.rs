@@ -34,7 +34,7 @@ impl Machine<'_> {
                     Value::Int(length, _) => length,
                     _ => self.unknown_symbol("an array length"),
                 });
-                Ty::Array(Rc::new(element), length)
+                Ty::Array(Rc::new(element), length.map(Rc::new))
             }
             Type::Decltype(expr) => self.type_of(expr),
             Type::Auto => Ty::Unknown("auto".into()),

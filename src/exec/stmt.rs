@@ -133,7 +133,7 @@ impl Machine<'_> {
         if let (Ty::Array(_, length @ None), Some(init)) = (&mut declared, &declaration.init)
             && let ExprKind::InitList(items) = &init.kind
         {
-            *length = Some(Int::constant(items.len() as i64));
+            *length = Some(Rc::new(Int::constant(items.len() as i64)));
         }
         let Some(init) = &declaration.init else {
             return Slot { value: Value::Undefined, ty: declared, reference: false };
@@ -146,7 +146,13 @@ impl Machine<'_> {
             }
             _ => declared,
         };
-        let value = self.convert(value, &ty);
+        let value = match self.convert(value, &ty) {
+            Value::Aggregate(parts) if self.mode == Mode::Device && ty.is_array_of_data() => {
+                let value = Value::Aggregate(parts);
+                super::locals::data_of(&value, value.variation())
+            }
+            value => value,
+        };
         Slot { value, ty, reference: false }
     }
 

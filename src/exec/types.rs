@@ -22,17 +22,15 @@ pub enum Ty {
     Sized {
         /// Its name.
         name: Name,
-        /// Bytes.
-        size: u64,
-        /// Bytes.
-        align: u64,
+        /// Bytes; its alignment too.
+        size: u32,
     },
     /// A struct, class, union or CUDA vector type.
     Record(Rc<Layout>),
     /// `T*`
     Pointer(Rc<Ty>),
     /// `T[n]`; `None` for `T[]`.
-    Array(Rc<Ty>, Option<Int>),
+    Array(Rc<Ty>, Option<Rc<Int>>),
     /// Not known, with its name as written.
     Unknown(Name),
 }
@@ -155,7 +153,7 @@ impl Ty {
         match self {
             Ty::Void => Some(1),
             Ty::Scalar(scalar) => Some(scalar.bytes()),
-            Ty::Sized { size, .. } => Some(*size),
+            Ty::Sized { size, .. } => Some(u64::from(*size)),
             Ty::Record(layout) => layout.size,
             Ty::Pointer(_) => Some(8),
             Ty::Array(element, Some(length)) => {
@@ -171,7 +169,7 @@ impl Ty {
         match self {
             Ty::Void | Ty::Unknown(_) => 1,
             Ty::Scalar(scalar) => scalar.bytes(),
-            Ty::Sized { align, .. } => *align,
+            Ty::Sized { size, .. } => u64::from(*size),
             Ty::Record(layout) => layout.align.max(1),
             Ty::Pointer(_) => 8,
             Ty::Array(element, _) => element.align(),
@@ -187,6 +185,21 @@ impl Ty {
         }
     }
 
+    /// Whether it is an array of floating-point numbers, whose elements no index is made of.
+    #[must_use]
+    pub fn is_array_of_data(&self) -> bool {
+        fn is_data(ty: &Ty) -> bool {
+            match ty {
+                Ty::Scalar(scalar) => !scalar.is_integer(),
+                Ty::Sized { .. } => true,
+                Ty::Record(layout) => layout.record.is_none() && layout.fields.iter().all(|f| is_data(&f.ty)),
+                Ty::Array(element, _) => is_data(element),
+                Ty::Void | Ty::Pointer(_) | Ty::Unknown(_) => false,
+            }
+        }
+        matches!(self, Ty::Array(..)) && is_data(self)
+    }
+
     /// The type as a user would write it.
     #[must_use]
     pub fn describe(&self) -> String {
@@ -197,7 +210,7 @@ impl Ty {
             Ty::Record(layout) => layout.name.to_string(),
             Ty::Pointer(inner) => format!("{}*", inner.describe()),
             Ty::Array(element, length) => {
-                let length = length.as_ref().and_then(Int::as_constant);
+                let length = length.as_ref().and_then(|n| n.as_constant());
                 format!("{}[{}]", element.describe(), length.map_or(String::new(), |n| n.to_string()))
             }
         }
@@ -227,7 +240,7 @@ pub fn builtin(name: &str) -> Option<Ty> {
     if let Some(scalar) = scalar_by_name(name) {
         return Some(Ty::Scalar(scalar));
     }
-    let sized = |name: &str, size| Ty::Sized { name: name.into(), size, align: size };
+    let sized = |name: &str, size| Ty::Sized { name: name.into(), size };
     let half = |name: &str| sized(name, 2);
     Some(match name {
         "half" | "__half" | "half_t" | "__nv_bfloat16" | "nv_bfloat16" | "bfloat16_t" | "__half_raw" => {
