@@ -12,6 +12,7 @@ pub mod assembly;
 pub mod call;
 pub mod condition;
 pub mod construct;
+pub mod counted;
 pub mod entry;
 pub mod enumerate;
 pub mod expr;

@@ -79,6 +79,12 @@ impl Machine<'_> {
     /// What is known of a condition. `leaves`: whether its branch only leaves (`return`,
     /// `continue`, `break`), so that an interior block does not take it.
     pub fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
+        let truth = self.truth_of(condition, leaves);
+        self.open += u64::from(!truth.decided);
+        truth
+    }
+
+    fn truth_of(&mut self, condition: &Condition, leaves: bool) -> Truth {
         let all = Bits::all(self.shape());
         match condition {
             Condition::Known(bits) => Truth {
@@ -103,7 +109,7 @@ impl Machine<'_> {
                 undecided(all, uniform, Some(why.clone()))
             }
             Condition::Not(inner) => {
-                let inner = self.truth(inner, leaves);
+                let inner = self.truth_of(inner, leaves);
                 Truth {
                     can_hold: inner.can_fail,
                     can_fail: inner.can_hold,
@@ -115,7 +121,7 @@ impl Machine<'_> {
                 }
             }
             Condition::And(a, b) => {
-                let (a, b) = (self.truth(a, leaves), self.truth(b, leaves));
+                let (a, b) = (self.truth_of(a, leaves), self.truth_of(b, leaves));
                 both(&a, &b)
             }
             Condition::Or(a, b) => {
@@ -124,7 +130,7 @@ impl Machine<'_> {
                     Rc::new(Condition::Not(Rc::clone(a))),
                     Rc::new(Condition::Not(Rc::clone(b))),
                 );
-                self.truth(&Condition::Not(Rc::new(negated)), leaves)
+                self.truth_of(&Condition::Not(Rc::new(negated)), leaves)
             }
         }
     }

@@ -18,6 +18,7 @@
 use super::lanes::{Lanes, Shape, gcd};
 use super::symbol::{Key, Origin, SymbolId, Symbols, lcm};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// An integer per thread: known numbers plus known factors of unknown uniform symbols.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +105,18 @@ pub struct World {
     pub demands: FxHashMap<SymbolId, u64>,
     /// Symbols that were taken to be non-negative.
     pub taken_nonnegative: Vec<SymbolId>,
+    /// How often a number with symbols of known range was seen to leave its type.
+    pub overflows: Cell<u64>,
+}
+
+/// Whether the numbers from `low` to `high` lie in an integer type of `bits` bits.
+#[must_use]
+pub fn fits(low: i64, high: i64, bits: u32, signed: bool) -> bool {
+    match (bits, signed) {
+        (64.., _) => true,
+        (_, true) => low >= -(1i64 << (bits - 1)) && high < 1i64 << (bits - 1),
+        (_, false) => low >= 0 && high < 1i64 << bits,
+    }
 }
 
 impl World {
@@ -115,6 +128,7 @@ impl World {
             symbols: Symbols::default(),
             demands: FxHashMap::default(),
             taken_nonnegative: Vec::new(),
+            overflows: Cell::new(0),
         }
     }
 
@@ -486,14 +500,16 @@ impl World {
     /// they are taken not to overflow.
     #[must_use]
     pub fn wrap(&self, a: Int, bits: u32, signed: bool) -> Int {
-        let Some(known) = a.as_known() else { return a };
-        let (low, high) = known.bounds(self.shape);
-        let fits = match (bits, signed) {
-            (64.., _) => true,
-            (_, true) => low >= -(1i64 << (bits - 1)) && high < 1i64 << (bits - 1),
-            (_, false) => low >= 0 && high < 1i64 << bits,
+        let Some(known) = a.as_known() else {
+            if let (Some(low), Some(high)) = self.bounds(&a)
+                && !fits(low, high, bits, signed)
+            {
+                self.overflows.set(self.overflows.get() + 1);
+            }
+            return a;
         };
-        if fits {
+        let (low, high) = known.bounds(self.shape);
+        if fits(low, high, bits, signed) {
             return a;
         }
         let shift = 64 - bits;

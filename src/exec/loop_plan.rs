@@ -43,8 +43,8 @@ impl Machine<'_> {
         if !found.kinds.iter().zip(&found.plan).all(|(kind, (f, l, _))| same(kind, *f, *l)) {
             return None;
         }
-        let symbol = self.loop_symbol();
-        let entry = self.entry_state(start, &found.plan, symbol);
+        let symbol = self.loop_symbol(None);
+        let entry = self.entry_state(start, &found.plan, &Int::symbol(symbol));
         let written = self.watch(parts, &entry, found.unroll);
         let mut plan = found.plan.clone();
         let known =
@@ -72,7 +72,7 @@ impl Machine<'_> {
     ) -> (State, Vec<(usize, LocalId)>) {
         let mut unroll = 1;
         for round in 1.. {
-            let symbol = self.loop_symbol();
+            let symbol = self.loop_symbol(None);
             let probed = self.probe(parts, start, symbol, unroll, mark);
             let wanted = lcm(unroll, probed.wanted.max(1));
             if wanted <= unroll || wanted > UNROLL || round > 4 {
@@ -90,14 +90,44 @@ impl Machine<'_> {
         (start.clone(), Vec::new())
     }
 
-    fn loop_symbol(&mut self) -> SymbolId {
-        self.world.symbols.fresh("the loop counter".into(), Origin::Loop, Some(0), None)
+    /// The number of a round, at most `last` if that is known.
+    pub(super) fn loop_symbol(&mut self, last: Option<i64>) -> SymbolId {
+        self.world.symbols.fresh("the loop counter".into(), Origin::Loop, Some(0), last)
+    }
+
+    /// Whether nothing is lost of what was known at the start, and no number leaves its type.
+    pub(super) fn keeps_what_is_known(&self, start: &State, probed: &Probed) -> bool {
+        probed.plan.iter().all(|(frame, local, change)| {
+            let kept = match change {
+                Change::By(_) => true,
+                Change::Lost(_) => match slot_value(start, *frame, *local) {
+                    Value::Undefined | Value::Opaque(..) => true,
+                    Value::Int(int, _) => int.as_known().is_none(),
+                    Value::Pointer(Pointer { target: Target::Memory(_, Offset::Unknown(..)), .. }) => true,
+                    Value::Aggregate(parts) => {
+                        parts.iter().all(|(_, part)| matches!(part, Value::Opaque(..)))
+                    }
+                    _ => false,
+                },
+            };
+            let fits = match slot_value(&probed.entry, *frame, *local) {
+                Value::Int(int, scalar) if matches!(change, Change::By(_)) => {
+                    let (bits, signed) = (scalar.bytes() as u32 * 8, !scalar.is_unsigned());
+                    match self.world.bounds(&int) {
+                        (Some(low), Some(high)) => super::int::fits(low, high, bits, signed),
+                        _ => true,
+                    }
+                }
+                _ => true,
+            };
+            kept && fits
+        })
     }
 
     /// Finds the state at the start of iteration `k` (of `unroll` iterations each), and the factor
     /// by which the loop should be unrolled for operators to be decided. What the last iteration
     /// recorded stays in the trace.
-    fn probe(
+    pub(super) fn probe(
         &mut self,
         parts: Parts<'_>,
         start: &State,
@@ -126,7 +156,7 @@ impl Machine<'_> {
                 self.trace_rollback(mark);
                 self.trace.launches.truncate(mark.launches);
             }
-            entry = self.entry_state(start, &plan, symbol);
+            entry = self.entry_state(start, &plan, &Int::symbol(symbol));
             let mut found = self.watch(parts, &entry, unroll);
             self.departures.truncate(departures);
             found.retain(|(frame, local)| !plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
@@ -224,6 +254,7 @@ impl Machine<'_> {
     /// Runs `unroll` iterations from `from` and lists the variables they wrote.
     fn watch(&mut self, parts: Parts<'_>, from: &State, unroll: u64) -> Vec<(usize, LocalId)> {
         self.state = from.clone();
+        let opened = self.open;
         let depth = self.state.frames.len();
         self.watched.push(Vec::new());
         let left = self.left_mark();
@@ -234,6 +265,7 @@ impl Machine<'_> {
             self.run_once(parts);
         }
         self.forget_left(left);
+        self.watched_open = self.open - opened;
         let mut written = self.watched.pop().unwrap_or_default();
         if let Some(outer) = self.watched.last_mut() {
             for place in &written {
@@ -246,8 +278,13 @@ impl Machine<'_> {
         written
     }
 
-    /// The state at the start of iteration `symbol`.
-    fn entry_state(&mut self, start: &State, plan: &[(usize, LocalId, Change)], symbol: SymbolId) -> State {
+    /// The state at the start of iteration `round`.
+    pub(super) fn entry_state(
+        &mut self,
+        start: &State,
+        plan: &[(usize, LocalId, Change)],
+        round: &Int,
+    ) -> State {
         let mut state = start.clone();
         for (frame, local, change) in plan {
             let Some(slot) = state.frames.get_mut(*frame).and_then(|f| f.slots.get_mut(local.0 as usize))
@@ -255,14 +292,12 @@ impl Machine<'_> {
                 continue;
             };
             slot.value = match (&slot.value, change) {
-                (Value::Int(int, scalar), Change::By(step)) => {
-                    match self.world.mul(step, &Int::symbol(symbol)) {
-                        Ok(moved) => Value::Int(self.world.add(int, &moved), *scalar),
-                        Err(_) => lost_value(&slot.value, Variation::Maybe, &self.objects),
-                    }
-                }
+                (Value::Int(int, scalar), Change::By(step)) => match self.world.mul(step, round) {
+                    Ok(moved) => Value::Int(self.world.add(int, &moved), *scalar),
+                    Err(_) => lost_value(&slot.value, Variation::Maybe, &self.objects),
+                },
                 (Value::Pointer(pointer), Change::By(step)) => {
-                    match (&pointer.target, self.world.mul(step, &Int::symbol(symbol))) {
+                    match (&pointer.target, self.world.mul(step, round)) {
                         (Target::Memory(object, Offset::Known(offset)), Ok(moved)) => {
                             let offset = Offset::Known(self.world.add(offset, &moved));
                             Value::Pointer(Pointer {
@@ -308,7 +343,7 @@ impl Machine<'_> {
 
 /// How a variable changes from iteration to iteration.
 #[derive(Clone, Debug)]
-enum Change {
+pub(super) enum Change {
     /// By this much each time.
     By(Int),
     /// In a way that is not followed.
@@ -323,6 +358,8 @@ pub type LoopKey = (Span, Option<Span>, usize);
 pub struct Known {
     /// It ran for real for too long.
     pub(super) long: bool,
+    /// Its rounds are not all alike.
+    pub(super) uneven: bool,
     /// How it changed the state.
     found: Option<Rc<Found>>,
 }
@@ -344,14 +381,15 @@ fn kind_of(value: &Value) -> Kind {
 }
 
 /// What a search found.
-struct Probed {
+pub(super) struct Probed {
     /// The state at the start of an iteration.
-    entry: State,
-    plan: Vec<(usize, LocalId, Change)>,
+    pub(super) entry: State,
+    /// How each variable changes.
+    pub(super) plan: Vec<(usize, LocalId, Change)>,
     /// By how much to unroll.
-    wanted: u64,
+    pub(super) wanted: u64,
     /// Whether the plan holds.
-    stable: bool,
+    pub(super) stable: bool,
 }
 
 /// Variables of known value at the start that are not affine in the iteration number; none when

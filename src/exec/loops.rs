@@ -4,6 +4,7 @@
 //! runs its body once for all iterations at the same time, with `k` a fresh symbol for the
 //! iteration number ([`loop_plan`](super::loop_plan) finds the state that it begins with).
 
+use super::counted::FIRST;
 use super::lanes::Bits;
 use super::loop_plan::LoopKey;
 use super::machine::{LoopMask, Machine, Mode, State};
@@ -20,7 +21,26 @@ pub(super) struct Parts<'a> {
     body: &'a [Stmt],
     step: Option<&'a Expr>,
     body_first: bool,
+    /// Whether its rounds are counted, so that the compiler may unroll it.
+    counted: bool,
     span: Span,
+}
+
+impl<'a> Parts<'a> {
+    /// The same loop, its rounds counted.
+    pub(super) fn counted(self) -> Parts<'a> {
+        Parts { counted: true, ..self }
+    }
+
+    /// The condition before each round.
+    pub(super) fn cond(&self) -> Option<&'a Expr> {
+        self.cond.filter(|_| !self.body_first)
+    }
+
+    /// What is done after each round.
+    pub(super) fn step(&self) -> Option<&'a Expr> {
+        self.step
+    }
 }
 
 /// How an iteration begins.
@@ -41,7 +61,7 @@ impl Machine<'_> {
         body_first: bool,
         span: Span,
     ) {
-        let parts = Parts { cond, body, step, body_first, span };
+        let parts = Parts { cond, body, step, body_first, counted: false, span };
         let entry = self.state.active;
         let frames = self.state.frames.len();
         let departures = self.departures.len();
@@ -80,7 +100,11 @@ impl Machine<'_> {
         let start = self.state.clone();
         let mark = self.trace_mark();
         let mut first = parts.body_first;
+        let opened = self.open;
         for iteration in 0u64.. {
+            if iteration == FIRST {
+                self.skip_ahead(parts, key, self.open - opened);
+            }
             if !first {
                 match self.test(parts, iteration == 0) {
                     Test::Go(bits) => self.state.active = self.state.active.and(&bits),
@@ -153,6 +177,7 @@ impl Machine<'_> {
         let departures = self.departures.len();
         let mark = self.trace_mark();
         self.uncounted += 1;
+        let opened = self.open;
         let entry = match self.repeat_plan(parts, &start, &key, &mark) {
             Some(entry) => entry,
             None => {
@@ -164,6 +189,7 @@ impl Machine<'_> {
             }
         };
         self.uncounted -= 1;
+        self.open = opened + self.watched_open;
         self.departures.truncate(departures);
         self.leave(entry);
     }
@@ -196,7 +222,7 @@ impl Machine<'_> {
     /// One iteration whose condition may be undecided.
     pub(super) fn run_once(&mut self, parts: Parts<'_>) {
         // The compiler does not join accesses across the rounds of a loop that it cannot unroll.
-        self.epoch += 1;
+        self.epoch += u32::from(!parts.counted);
         let Some(cond) = parts.cond.filter(|_| !parts.body_first) else {
             return self.iterate(parts);
         };

@@ -74,6 +74,12 @@ pub struct Machine<'p> {
     pub longest: u64,
     /// Whether an access has left its shared array since a loop began to watch for it.
     pub out_of_bounds: bool,
+    /// Whether the banks of a request depend on the round of a counted loop.
+    pub uneven: bool,
+    /// Conditions found open so far.
+    pub open: u64,
+    /// Those in the rounds of a loop that were watched last.
+    pub watched_open: u64,
     /// Block barriers passed so far.
     pub epoch: u32,
     /// `return`s run so far.
@@ -250,6 +256,9 @@ impl<'p> Machine<'p> {
             watched: Vec::new(),
             longest: LOOP_LENGTHS[0],
             out_of_bounds: false,
+            uneven: false,
+            open: 0,
+            watched_open: 0,
             epoch: 0,
             returns: 0,
             plans: FxHashMap::default(),

@@ -304,6 +304,7 @@ impl Machine<'_> {
             Value::Float(number) => Ok(Int::constant(*number as i64)),
             Value::Condition(condition) => {
                 let variation = condition.variation();
+                self.open += 1;
                 if variation == Variation::Uniform {
                     let name = "a condition".to_string();
                     let id = self.world.symbols.fresh(name, super::symbol::Origin::Choice, Some(0), Some(1));

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// Bytes after which the bank of an address repeats on every target.
 const WINDOW: i64 = 256;
+/// Bytes of the widest access of a lane.
+const WIDEST: u64 = 16;
 
 /// Finds sites and patterns that are already in the trace.
 #[derive(Debug, Default)]
@@ -262,6 +264,14 @@ impl Machine<'_> {
         let mut unit = 0u64;
         let mut varying: Vec<(u32, Rc<[i64]>)> = Vec::new();
         for (id, factor) in &offset.terms {
+            let symbol = self.world.symbols.get(*id);
+            // In a counted loop the round shifts every lane alike; the banks turn with it.
+            if symbol.origin == Origin::Loop && symbol.high.is_some() {
+                match factor.as_constant() {
+                    Some(factor) if factor.unsigned_abs().is_multiple_of(WIDEST) => continue,
+                    _ => self.uneven = true,
+                }
+            }
             match factor.as_constant() {
                 Some(factor) => unit = gcd(unit, factor.unsigned_abs()),
                 None => {
@@ -372,6 +382,15 @@ impl Machine<'_> {
             let Some(undo) = self.index.journal.pop() else { return };
             self.undo(undo);
         }
+    }
+
+    /// Whether what was recorded since the mark only repeats sites known before.
+    #[must_use]
+    pub fn repeats_since(&self, mark: &Mark) -> bool {
+        self.index.journal[mark.journal..].iter().all(|undo| match undo {
+            Undo::Count { .. } | Undo::Occurrence { .. } | Undo::Pattern { .. } => true,
+            _ => false,
+        })
     }
 
     fn undo(&mut self, undo: Undo) {
