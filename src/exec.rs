@@ -28,6 +28,7 @@ pub mod machine;
 pub mod operators;
 pub mod place;
 pub mod record;
+pub mod relevance;
 pub mod resolve;
 pub mod static_types;
 pub mod stmt;

@@ -188,6 +188,7 @@ impl Machine<'_> {
         }
         let frame = Frame {
             function: Arc::clone(function),
+            relevance: self.relevance_of(function),
             slots: slots.into(),
             env,
             this,

@@ -86,8 +86,10 @@ impl Machine<'_> {
                 *place = slot;
             }
         }
+        let relevance = self.relevance_of(function);
         self.state.frames.push(Frame {
             function: Arc::clone(function),
+            relevance,
             slots: slots.into(),
             env,
             this: None,

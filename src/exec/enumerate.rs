@@ -32,6 +32,7 @@ impl Machine<'_> {
         let mut seen: Vec<Vec<i64>> = Vec::new();
         let mut ran = 0;
         let first = self.trace_mark();
+        self.enumerating += 1;
         for _ in 0..MOST {
             let values: Option<Vec<i64>> = changing.iter().map(|at| constant(&self.state, *at)).collect();
             let Some(values) = values else {
@@ -55,6 +56,7 @@ impl Machine<'_> {
             }
             ran += 1;
         }
+        self.enumerating -= 1;
         self.out_of_bounds = outer;
         self.departures.truncate(departures);
         if ran == 0 {

@@ -6,6 +6,7 @@ use super::machine::{Machine, Mode};
 use super::symbol::{Key, Origin};
 use super::types::Ty;
 use super::value::{Condition, Pointer, Reason, Step, Target, Unknown, Value, Variation};
+use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -152,9 +153,43 @@ impl Machine<'_> {
                 self.step_variable(target, *by, false);
             }
             ExprKind::Local(_) | ExprKind::Path(_) => {}
+            ExprKind::Assign(_, target, value) if self.is_data(target) => {
+                self.effects(value);
+                self.effects(target);
+            }
             _ => {
                 self.evaluate(expr);
             }
+        }
+    }
+
+    /// Whether a place is of no concern to requests and barriers.
+    fn is_data(&self, target: &Expr) -> bool {
+        self.frame().is_some_and(|frame| frame.relevance.is_data(target))
+    }
+
+    fn acts(&self, expr: &Expr) -> bool {
+        self.frame().is_none_or(|frame| frame.relevance.acts(expr, self.program))
+    }
+
+    /// Evaluates the parts of an expression that may do something; its value is of no concern.
+    pub(super) fn effects(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Assign(..) | ExprKind::Step { .. } => self.discard(expr),
+            ExprKind::AddressOf(inner) => {
+                if self.locate(inner).is_err() {
+                    self.effects(inner);
+                }
+            }
+            ExprKind::SizeofExpr(_) => {}
+            // Not all threads evaluate all of it.
+            ExprKind::Conditional(..) | ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, ..) => {
+                self.evaluate(expr);
+            }
+            _ if self.acts(expr) => {
+                self.evaluate(expr);
+            }
+            _ => children(expr, &mut |child| self.effects(child)),
         }
     }
 

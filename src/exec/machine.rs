@@ -3,11 +3,12 @@
 use super::int::World;
 use super::lanes::{Bits, Shape};
 use super::loop_plan::{Known, LoopKey};
+use super::relevance::{Part, Relevance};
 use super::symbol::SymbolId;
 use super::types::{Env, Ty};
 use super::value::{ObjectId, Pointer, Reason, Unknown, Value};
 use crate::ir::program::Program;
-use crate::ir::{Function, LocalId, Name};
+use crate::ir::{Function, LocalId, Name, Stmt};
 use crate::source::Span;
 use crate::trace::{Call, Split, Trace};
 use rustc_hash::FxHashMap;
@@ -92,6 +93,10 @@ pub struct Machine<'p> {
     pub departures: Vec<(Bits, Split)>,
     /// Shared variables by declaration, so that a redeclaration in a loop is the same object.
     pub shared: FxHashMap<Span, ObjectId>,
+    /// What bears on the requests of the functions run so far, by their address.
+    pub relevance: FxHashMap<usize, Rc<Relevance>>,
+    /// Loops around whose values are enumerated.
+    pub enumerating: u32,
     /// Records already laid out, by name and place, with what their parameters stood for.
     pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
@@ -139,6 +144,8 @@ pub struct Frame {
     pub function: Arc<Function>,
     /// Its variables.
     pub slots: Slots,
+    /// What bears on its requests.
+    pub relevance: Rc<Relevance>,
     /// Its template parameters.
     pub env: Rc<Env>,
     /// `this`.
@@ -265,6 +272,8 @@ impl<'p> Machine<'p> {
             writes: 0,
             departures: Vec::new(),
             shared: FxHashMap::default(),
+            relevance: FxHashMap::default(),
+            enumerating: 0,
             layouts: FxHashMap::default(),
             matrices: 0,
             in_lambda: false,
@@ -293,6 +302,31 @@ impl<'p> Machine<'p> {
             ));
         }
         false
+    }
+
+    /// What bears on a function's requests; its thread coordinates are noted as used.
+    pub fn relevance_of(&mut self, function: &Arc<Function>) -> Rc<Relevance> {
+        if self.mode == Mode::Host {
+            return Rc::default();
+        }
+        let program = self.program;
+        let known = self.relevance.entry(Arc::as_ptr(function).addr());
+        let relevance = Rc::clone(known.or_insert_with(|| Rc::new(Relevance::of(function, program))));
+        for (used, mentioned) in self.trace.axes.iter_mut().zip(relevance.axes) {
+            *used |= mentioned;
+        }
+        relevance
+    }
+
+    /// Whether a statement can be passed over now.
+    #[must_use]
+    pub fn passes_over(&self, stmt: &Stmt) -> bool {
+        match self.frame().and_then(|frame| frame.relevance.part(stmt)) {
+            Some(Part::Idle) => true,
+            // Whether an access leaves its array is asked where values are enumerated.
+            Some(Part::Quiet) => !self.recording && self.enumerating == 0,
+            None => false,
+        }
     }
 
     /// The innermost frame's number.

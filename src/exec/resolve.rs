@@ -408,6 +408,7 @@ pub fn empty_frame() -> Frame {
     Frame {
         function: nothing(),
         slots: Slots::default(),
+        relevance: Rc::default(),
         env: Rc::default(),
         this: None,
         result: Value::Undefined,

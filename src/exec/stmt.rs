@@ -29,7 +29,13 @@ impl Machine<'_> {
     /// Runs statements until no thread is active.
     pub fn run(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
-            if self.state.active.is_empty() || !self.step(stmt.span) {
+            if self.state.active.is_empty() {
+                return;
+            }
+            if self.passes_over(stmt) {
+                continue;
+            }
+            if !self.step(stmt.span) {
                 return;
             }
             self.run_stmt(stmt);

@@ -81,31 +81,93 @@ fn visit_expr<'a>(expr: &'a Expr, visit: &mut dyn FnMut(Found<'a>)) {
             }
             args.iter().for_each(|arg| visit_expr(arg, visit));
         }
-        ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
-            items.iter().for_each(|item| visit_expr(item, visit));
-        }
         ExprKind::Lambda(lambda) => visit_stmts(&lambda.body, visit),
-        ExprKind::Unary(_, a)
-        | ExprKind::Step { target: a, .. }
-        | ExprKind::Member { base: a, .. }
-        | ExprKind::Deref(a)
-        | ExprKind::AddressOf(a)
-        | ExprKind::Cast(_, a)
-        | ExprKind::SizeofExpr(a) => visit_expr(a, visit),
-        ExprKind::Binary(_, a, b)
-        | ExprKind::Assign(_, a, b)
-        | ExprKind::Comma(a, b)
-        | ExprKind::Index(a, b) => {
-            visit_expr(a, visit);
-            visit_expr(b, visit);
-        }
-        ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| visit_expr(e, visit)),
         ExprKind::Launch(launch) => {
             visit(Found::Launch(expr.span));
             launch.args.iter().for_each(|arg| visit_expr(arg, visit));
         }
         // A function handed on by name may be called.
         ExprKind::Path(path) => visit(Found::Name(&path.name)),
-        _ => {}
+        ExprKind::Asm(_) => {}
+        _ => children(expr, &mut |child| visit_expr(child, visit)),
+    }
+}
+
+/// Visits the expressions directly inside an expression, in order; the body of a lambda is not
+/// inside it.
+pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    match &expr.kind {
+        ExprKind::Call { callee, args } => {
+            visit(callee);
+            args.iter().for_each(visit);
+        }
+        ExprKind::Construct(_, items) | ExprKind::InitList(items) => items.iter().for_each(visit),
+        ExprKind::Unary(_, a)
+        | ExprKind::Step { target: a, .. }
+        | ExprKind::Member { base: a, .. }
+        | ExprKind::Deref(a)
+        | ExprKind::AddressOf(a)
+        | ExprKind::Cast(_, a)
+        | ExprKind::SizeofExpr(a) => visit(a),
+        ExprKind::Binary(_, a, b)
+        | ExprKind::Assign(_, a, b)
+        | ExprKind::Comma(a, b)
+        | ExprKind::Index(a, b) => {
+            visit(a);
+            visit(b);
+        }
+        ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| visit(e)),
+        ExprKind::Launch(launch) => {
+            visit(&launch.kernel);
+            [&launch.grid, &launch.block, &launch.dynamic_bytes].into_iter().flatten().for_each(&mut *visit);
+            launch.args.iter().for_each(visit);
+        }
+        ExprKind::Asm(asm) => asm.outputs.iter().chain(&asm.inputs).for_each(|(_, operand)| visit(operand)),
+        ExprKind::Int(..)
+        | ExprKind::Float(..)
+        | ExprKind::Str(_)
+        | ExprKind::Null
+        | ExprKind::Local(_)
+        | ExprKind::Path(_)
+        | ExprKind::This
+        | ExprKind::SizeofType(_)
+        | ExprKind::AlignofType(_)
+        | ExprKind::Offsetof(..)
+        | ExprKind::Lambda(_)
+        | ExprKind::Unsupported(_)
+        | ExprKind::Damaged => {}
+    }
+}
+
+/// Visits the expressions directly inside a statement, not those of statements inside it.
+pub fn own_exprs<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
+    match &stmt.kind {
+        StmtKind::Expr(expr) | StmtKind::If { cond: expr, .. } => visit(expr),
+        StmtKind::Declare(list) => list.iter().filter_map(|d| d.init.as_ref()).for_each(visit),
+        StmtKind::Loop { cond, step, .. } => cond.iter().chain(step).for_each(visit),
+        StmtKind::Switch { value, .. } => visit(value),
+        StmtKind::Return(value) => value.iter().for_each(visit),
+        StmtKind::Block(_)
+        | StmtKind::Unsupported(..)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Damaged => {}
+    }
+}
+
+/// Visits the statements directly inside a statement.
+pub fn own_stmts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Stmt)) {
+    match &stmt.kind {
+        StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Loop { body, .. } => {
+            body.iter().for_each(visit);
+        }
+        StmtKind::If { then, otherwise, .. } => then.iter().chain(otherwise).for_each(visit),
+        StmtKind::Switch { cases, .. } => cases.iter().flat_map(|case| &case.body).for_each(visit),
+        StmtKind::Expr(_)
+        | StmtKind::Declare(_)
+        | StmtKind::Return(_)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Damaged => {}
     }
 }

@@ -1,0 +1,162 @@
+//! Which statements may be passed over?
+
+use super::{Part, Relevance, address, is_global, is_pure, part_of, root};
+use crate::ir::program::Program;
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a statement does, as far as it goes beyond itself.
+#[derive(Default)]
+struct Effect {
+    /// It may have requests or barriers, or anything else that is traced.
+    traced: bool,
+    /// It may return.
+    returns: bool,
+    /// It may leave an iteration of a loop around, or a loop or `switch` around.
+    continues: bool,
+    breaks: bool,
+    /// It may change a variable that matters, and which is not known.
+    changes: bool,
+    /// Variables that matter and that it writes.
+    writes: FxHashSet<LocalId>,
+    /// Variables that it declares.
+    declares: FxHashSet<LocalId>,
+}
+
+impl Effect {
+    fn add(&mut self, inner: Effect) {
+        self.traced |= inner.traced;
+        self.returns |= inner.returns;
+        self.continues |= inner.continues;
+        self.breaks |= inner.breaks;
+        self.changes |= inner.changes;
+        self.writes.extend(inner.writes);
+        self.declares.extend(inner.declares);
+    }
+}
+
+/// Finds the statements of one function that may be passed over.
+pub(super) struct Finder<'a> {
+    relevance: &'a Relevance,
+    program: &'a Program,
+    /// Whether what is written through a pointer may matter.
+    taken: bool,
+    found: FxHashMap<usize, Part>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(relevance: &'a Relevance, program: &'a Program, taken: bool) -> Finder<'a> {
+        Finder { relevance, program, taken, found: FxHashMap::default() }
+    }
+
+    pub(super) fn find(mut self, body: &[Stmt]) -> FxHashMap<usize, Part> {
+        body.iter().for_each(|stmt| {
+            self.stmt(stmt);
+        });
+        self.found
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Effect {
+        let mut effect = Effect::default();
+        own_exprs(stmt, &mut |expr| self.expr(expr, &mut effect));
+        own_stmts(stmt, &mut |inner| effect.add(self.stmt(inner)));
+        match &stmt.kind {
+            StmtKind::Declare(list) => {
+                for declaration in list {
+                    effect.traced |= matches!(declaration.storage, Storage::Shared | Storage::DynamicShared);
+                    effect.declares.insert(declaration.local);
+                    if !self.relevance.data.contains(&declaration.local) {
+                        effect.writes.insert(declaration.local);
+                    }
+                }
+                // Later statements ask for the type of what it declares.
+                return effect;
+            }
+            StmtKind::Loop { .. } => (effect.continues, effect.breaks) = (false, false),
+            StmtKind::Switch { .. } => effect.breaks = false,
+            StmtKind::Return(_) => effect.returns = true,
+            StmtKind::Break => effect.breaks = true,
+            StmtKind::Continue => effect.continues = true,
+            StmtKind::Unsupported(..) | StmtKind::Damaged => {
+                (effect.traced, effect.changes) = (true, true);
+            }
+            StmtKind::Expr(_) | StmtKind::Block(_) | StmtKind::If { .. } => {}
+        }
+        let within = effect.writes.is_subset(&effect.declares);
+        if within && !effect.changes && !effect.returns && !effect.continues && !effect.breaks {
+            let part = if effect.traced { Part::Quiet } else { Part::Idle };
+            self.found.insert(address(stmt), part);
+        }
+        effect
+    }
+
+    fn expr(&self, expr: &Expr, effect: &mut Effect) {
+        effect.traced |= self.relevance.acts(expr, self.program) && !is_write(expr);
+        match &expr.kind {
+            ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => self.write(target, effect),
+            ExprKind::Call { callee, args } => self.call(callee, args, effect),
+            ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| self.write(target, effect)),
+            _ => {}
+        }
+        children(expr, &mut |child| self.expr(child, effect));
+    }
+
+    fn write(&self, target: &Expr, effect: &mut Effect) {
+        match part_of(target, &self.relevance.owned) {
+            Some(local) => {
+                if !self.relevance.data.contains(&local) {
+                    effect.writes.insert(local);
+                }
+            }
+            None => effect.changes |= self.taken && !self.is_elsewhere(target),
+        }
+    }
+
+    /// Whether a place is surely no variable of this function or its callers.
+    fn is_elsewhere(&self, target: &Expr) -> bool {
+        let global = |pointer: &Expr| is_global(pointer, &self.relevance.global);
+        let shared = root(target).is_some_and(|(local, _)| self.relevance.shared.contains(&local));
+        shared
+            || match &target.kind {
+                ExprKind::Index(base, _) => global(base),
+                ExprKind::Deref(pointer) => global(pointer),
+                _ => false,
+            }
+    }
+
+    fn call(&self, callee: &Expr, args: &[Expr], effect: &mut Effect) {
+        let ExprKind::Path(path) = &callee.kind else {
+            effect.changes = true;
+            return;
+        };
+        if is_pure(&path.name, self.program) {
+            return;
+        }
+        let candidates = self.program.functions(&path.name);
+        let by_reference = |at: usize| {
+            &*path.name == "swap"
+                || candidates.iter().any(|f| {
+                    f.template_params.iter().any(|p| p.pack)
+                        || f.params.get(at).is_none_or(|p| matches!(p.ty, Type::Reference(_)))
+                })
+        };
+        for (at, arg) in args.iter().enumerate() {
+            let written = match &arg.kind {
+                ExprKind::AddressOf(inner) => root(inner),
+                _ if by_reference(at) => root(arg),
+                _ => None,
+            };
+            effect
+                .writes
+                .extend(written.map(|(local, _)| local).filter(|l| !self.relevance.data.contains(l)));
+            effect.changes |= self.taken && by_reference(at);
+        }
+        // A pointer handed on may lead to a variable of this function.
+        effect.changes |= self.taken && !candidates.is_empty();
+    }
+}
+
+fn is_write(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Step { .. })
+}
