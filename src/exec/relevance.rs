@@ -55,6 +55,8 @@ pub struct Relevance {
     owned: FxHashMap<LocalId, Own>,
     /// Shared variables.
     shared: FxHashSet<LocalId>,
+    /// Variables that stand for others, and so perhaps for shared ones.
+    aliases: FxHashSet<LocalId>,
     /// Statements that may be passed over, by their address in the program.
     parts: FxHashMap<usize, Part>,
     /// The thread coordinates that the text mentions.
@@ -75,6 +77,7 @@ impl Relevance {
             global: flow.global,
             owned: flow.owned,
             shared: flow.shared,
+            aliases: flow.aliases,
             parts: FxHashMap::default(),
             axes: flow.axes,
         };
@@ -105,12 +108,14 @@ impl Relevance {
                 ExprKind::Path(path) => !is_pure(&path.name, program),
                 _ => true,
             },
-            ExprKind::Path(_)
-            | ExprKind::Int(..)
+            ExprKind::Local(local) => self.shared.contains(local) || self.aliases.contains(local),
+            ExprKind::Path(path) => program
+                .variable(&path.name)
+                .is_some_and(|v| matches!(v.storage, Storage::Shared | Storage::DynamicShared)),
+            ExprKind::Int(..)
             | ExprKind::Float(..)
             | ExprKind::Str(_)
             | ExprKind::Null
-            | ExprKind::Local(_)
             | ExprKind::This
             | ExprKind::Unary(..)
             | ExprKind::Binary(..)
@@ -259,6 +264,7 @@ struct Flow<'a> {
     handed: FxHashSet<LocalId>,
     owned: FxHashMap<LocalId, Own>,
     shared: FxHashSet<LocalId>,
+    aliases: FxHashSet<LocalId>,
     global: FxHashSet<LocalId>,
     /// Whether pointers given to the function may lead to its caller's variables.
     pointers_out: bool,
@@ -278,6 +284,7 @@ impl<'a> Flow<'a> {
             handed: FxHashSet::default(),
             owned: FxHashMap::default(),
             shared: FxHashSet::default(),
+            aliases: FxHashSet::default(),
             global: FxHashSet::default(),
             pointers_out: !kernel,
             axes: [false; 3],
@@ -287,6 +294,7 @@ impl<'a> Flow<'a> {
             // What is written to it may be the caller's.
             if !matches!(param.ty, Type::Scalar(_)) {
                 flow.matters.insert(param.local);
+                flow.aliases.insert(param.local);
             }
         }
         flow
@@ -369,6 +377,7 @@ impl<'a> Flow<'a> {
                         self.shared.insert(declaration.local);
                     }
                     if shared || matches!(declaration.ty, Type::Reference(_) | Type::Auto) {
+                        self.aliases.insert(declaration.local);
                         self.matters.insert(declaration.local);
                         declaration.init.iter().for_each(|init| self.seed(init));
                     } else if !matches!(declaration.ty, Type::Pointer(_)) {
