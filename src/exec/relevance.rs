@@ -135,7 +135,7 @@ impl Relevance {
 
     /// Whether an lvalue surely lies in a variable of the function or behind a global pointer.
     fn is_private(&self, expr: &Expr) -> bool {
-        if part_of(expr, &self.owned).is_some() {
+        if root(expr).is_some_and(|(local, count)| holds(&self.owned, local, count)) {
             return true;
         }
         match &expr.kind {
@@ -174,8 +174,12 @@ fn root(expr: &Expr) -> Option<(LocalId, usize)> {
 /// The variable of which a place is surely a part.
 fn part_of(expr: &Expr, owned: &FxHashMap<LocalId, Own>) -> Option<LocalId> {
     let (local, count) = root(expr)?;
-    let inside = owned.get(&local).is_some_and(|own| own.plain || count <= own.dimensions);
-    (inside || matches!(expr.kind, ExprKind::Local(_))).then_some(local)
+    (holds(owned, local, count) || matches!(expr.kind, ExprKind::Local(_))).then_some(local)
+}
+
+/// Whether a variable indexed so often still lies in itself.
+fn holds(owned: &FxHashMap<LocalId, Own>, local: LocalId, count: usize) -> bool {
+    owned.get(&local).is_some_and(|own| own.plain || count <= own.dimensions)
 }
 
 fn is_global(expr: &Expr, known: &FxHashSet<LocalId>) -> bool {
