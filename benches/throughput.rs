@@ -54,6 +54,8 @@ impl Corpus {
         let run = Run::new(Options::default(), &paths, Box::new(Disk));
         let files: Vec<&(PathBuf, Vec<u8>)> = self.files.iter().collect();
         let loaded: Vec<_> = one_by_one(files, |(path, bytes)| run.load(path, bytes.clone()));
+        let wanted = run.wanted(&loaded);
+        let loaded = one_by_one(loaded, |loaded| run.follow(loaded, &wanted));
         let links = run.link(&loaded);
         let reports = one_by_one(loaded.iter().collect(), |loaded| run.analyze(loaded, &links));
         reports.iter().map(|report| report.verdicts.len() + report.diagnostics.len()).sum()

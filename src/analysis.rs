@@ -1,9 +1,12 @@
 //! What do we find in one file?
 //!
-//! The pipeline: text and headers in, findings and verdicts out. Runs in two passes over the
-//! files given: [`Run::load`] parses each and finds its launches, [`Run::link`] makes every
-//! file's launches known to all, [`Run::analyze`] runs the kernels. Touches no stdout and no exit
-//! code, and reads headers only through the [`Files`] it is given.
+//! The pipeline: text and headers in, findings and verdicts out. Runs in passes over the files
+//! given: [`Run::load`] parses each that may hold something to judge, [`Run::wanted`] collects
+//! the kernels worth judging, [`Run::follow`] finds the launches that lead to them, [`Run::link`]
+//! makes every file's launches known to all, [`Run::analyze`] runs the kernels. Touches no stdout
+//! and no exit code, and reads headers only through the [`Files`] it is given.
+
+mod load;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
@@ -12,17 +15,15 @@ use crate::exec::value::Reason;
 use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
 use crate::ir::program::Program;
-use crate::ir::{Function, FunctionKind, Name};
-use crate::lower::lower;
-use crate::preproc::{Defines, HeaderCache, expand_cached};
-use crate::reach::Reach;
+use crate::ir::{Function, FunctionKind};
+use crate::preproc::{Defines, HeaderCache};
+use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
 use crate::scenario::{self, Probes, Scenario};
-use crate::source::{FileId, Sources, Span};
-use crate::syntax::SyntaxTree;
-use crate::trace::{LaunchSite, Trace};
+use crate::source::{Sources, Span};
+use crate::trace::Trace;
 use crate::verdict::{Judgement, Merges, SiteVerdict, Status, judge};
-use rustc_hash::FxHashMap;
+pub use load::{Links, Loaded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,49 +77,14 @@ pub struct FileReport {
     pub verdicts: Vec<SiteVerdict>,
 }
 
-/// A file that was read, parsed and lowered, with the launches that its host code leads to.
-#[derive(Debug, Default)]
-pub struct Loaded {
-    program: Program,
-    launches: Vec<LaunchSite>,
-}
-
-/// The launches of all files, by kernel name.
-#[derive(Debug, Default)]
-pub struct Links {
-    launches: FxHashMap<Name, Vec<LaunchSite>>,
-}
-
-impl Links {
-    /// The launches of a kernel: those that see its definition; if there are none, those that only
-    /// see a declaration of that name, of the nearest files.
-    fn of(&self, kernel: &Function, sources: &Sources) -> Vec<LaunchSite> {
-        let named = self.launches.get(&kernel.name).map_or(&[][..], Vec::as_slice);
-        let mut found: Vec<LaunchSite> = Vec::new();
-        for launch in named.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)) {
-            if !found.iter().any(|other| other.same(launch)) {
-                found.push(launch.clone());
-            }
-        }
-        if !found.is_empty() {
-            return found;
-        }
-        let home = sources.get(kernel.span.file).path.clone();
-        let shared = |launch: &LaunchSite| {
-            let path = sources.get(launch.span.file).path.clone();
-            home.components().zip(path.components()).take_while(|(a, b)| a == b).count()
-        };
-        let declared: Vec<&LaunchSite> = named.iter().filter(|l| l.definitions.is_empty()).collect();
-        let nearest = declared.iter().map(|launch| shared(launch)).max();
-        declared.into_iter().filter(|launch| Some(shared(launch)) == nearest).cloned().collect()
-    }
-}
-
 /// One run over a set of files. Shared between threads.
 pub struct Run {
     headers: Headers,
     cache: HeaderCache,
     defines: Defines,
+    /// What the macros spell that are defined from the start.
+    defined: Words,
+    spelled: Spelled,
     targets: Vec<Target>,
     blocks: Vec<BlockOption>,
     eight_byte_banks: bool,
@@ -131,10 +97,13 @@ impl Run {
         let targets = targets(&options.targets, options.bank_size_eight);
         let newest = targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET);
         let arch = u32::from(newest.major) * 100 + u32::from(newest.minor) * 10;
+        let defines = Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str())));
         Run {
             headers: Headers::new(files, options.include_dirs, disk),
             cache: HeaderCache::default(),
-            defines: Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str()))),
+            defined: defines.texts().map(Words::of).fold(Words::default(), |all, words| all | words),
+            spelled: Spelled::default(),
+            defines,
             targets,
             blocks: options.blocks,
             eight_byte_banks: options.bank_size_eight,
@@ -147,40 +116,6 @@ impl Run {
         self.headers.sources()
     }
 
-    /// Reads, parses and lowers one file and the headers it includes.
-    #[must_use]
-    pub fn load(&self, path: &Path, bytes: Vec<u8>) -> Loaded {
-        let file = self.headers.given(path, bytes);
-        if !mentions_cuda(&file.text) {
-            return Loaded::default();
-        }
-        let expanded = expand_cached(&file, &self.defines, &self.headers, &self.cache);
-        let included = expanded.headers.clone();
-        let Some(tree) = SyntaxTree::parse(expanded) else { return Loaded::default() };
-        let mut modules = vec![Arc::new(lower(&tree))];
-        for header in included {
-            modules.push(self.headers.module(&header, |file| {
-                let expanded = expand_cached(file, &self.defines, &self.headers, &self.cache);
-                SyntaxTree::parse(expanded).map(|tree| lower(&tree)).unwrap_or_default()
-            }));
-        }
-        let program = Program::new(modules);
-        let launches = scenario::hosts::launches(&program);
-        Loaded { program, launches }
-    }
-
-    /// Makes the launches of all files known to each.
-    #[must_use]
-    pub fn link<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Links {
-        let mut links = Links::default();
-        for loaded in files {
-            for launch in &loaded.launches {
-                links.launches.entry(launch.kernel.name.clone()).or_default().push(launch.clone());
-            }
-        }
-        links
-    }
-
     /// Runs the kernels of one file.
     #[must_use]
     pub fn analyze(&self, loaded: &Loaded, links: &Links) -> FileReport {
@@ -191,16 +126,12 @@ impl Run {
         let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
         let targets: Vec<Target> = self.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
         let mut entered: Vec<Span> = Vec::new();
-        let reach = Reach::new(program);
-        for kernel in kernels(program, loaded, &self.headers) {
-            if !reach.worth_running(&kernel) {
-                continue;
-            }
-            let launches = links.of(&kernel, self.headers.sources());
+        for kernel in loaded.kernels() {
+            let launches = links.of(kernel, self.headers.sources());
             let mut probes = Probes::new();
-            let scenarios = scenario::scenarios(program, &kernel, &launches, &self.blocks, &mut probes);
-            let runs = run_all(program, &kernel, &scenarios, &targets, probes);
-            self.report(program, &kernel, &scenarios, &runs, &targets, &mut report);
+            let scenarios = scenario::scenarios(program, kernel, &launches, &self.blocks, &mut probes);
+            let runs = run_all(program, kernel, &scenarios, &targets, probes);
+            self.report(program, kernel, &scenarios, &runs, &targets, &mut report);
             entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
         }
         // Device functions with shared memory of their own that no kernel here reaches.
@@ -224,6 +155,8 @@ impl Run {
     #[must_use]
     pub fn analyze_file(&self, path: &Path, bytes: Vec<u8>) -> FileReport {
         let loaded = self.load(path, bytes);
+        let wanted = self.wanted([&loaded]);
+        let loaded = self.follow(loaded, &wanted);
         let links = self.link([&loaded]);
         self.analyze(&loaded, &links)
     }
@@ -261,22 +194,6 @@ const MOST_STOPPED: usize = 4;
 
 /// The largest modulus of a run-time number whose residues are all tried.
 const MOST_RESIDUES: i64 = 32;
-
-/// The kernels to analyse for a file: its own, and those of headers not given themselves that it
-/// launches.
-fn kernels(program: &Program, loaded: &Loaded, headers: &Headers) -> Vec<Arc<Function>> {
-    let mut found: Vec<Arc<Function>> = program.own_kernels().cloned().collect();
-    for module in program.modules.iter().skip(1) {
-        let given = module.file.is_some_and(|file: FileId| headers.is_given(file));
-        for function in &module.functions {
-            let launched = || loaded.launches.iter().any(|launch| launch.kernel.name == function.name);
-            if !given && function.kind == FunctionKind::Kernel && function.body.is_some() && launched() {
-                found.push(Arc::clone(function));
-            }
-        }
-    }
-    found
-}
 
 fn run_all(
     program: &Program,
@@ -450,12 +367,4 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
             });
         }
     }
-}
-
-/// Whether a text can hold kernels, shared memory or launches at all.
-fn mentions_cuda(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    ["__global__", "__shared__", "<<<", "KERNEL", "cudaLaunch", "GLOBAL", "__device__"]
-        .iter()
-        .any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some())
 }

@@ -50,12 +50,18 @@ fn analyze_here(args: &AnalysisArgs) -> Analyzed {
 
     let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
     let run = Run::new(args.options(), &paths, Box::new(Disk));
-    let progress = Progress::new(2 * files.len(), args.quiet);
+    let progress = Progress::new(3 * files.len(), args.quiet);
     let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
     let loaded = in_parallel(files, &sizes, |(path, bytes)| {
         let loaded = guarded(|| run.load(&path, bytes));
         progress.step();
         loaded
+    });
+    let wanted = run.wanted(loaded.iter().filter_map(|it| it.as_ref().ok()));
+    let loaded = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
+        let followed = loaded.and_then(|loaded| guarded(|| run.follow(loaded, &wanted)));
+        progress.step();
+        followed
     });
     let links = run.link(loaded.iter().filter_map(|it| it.as_ref().ok()));
     let results = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
