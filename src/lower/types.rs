@@ -4,6 +4,7 @@ use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
 use super::scope::Binding;
 use crate::ir::{Path, Scalar, Type};
 use crate::source::Span;
+use crate::syntax::field;
 use tree_sitter::Node;
 
 /// How many `*`, `&` and dimensions one declarator may pile up.
@@ -151,7 +152,7 @@ impl Lowerer<'_> {
             "placeholder_type_specifier" | "auto" => Type::Auto,
             "decltype" => self.decltype(node),
             "struct_specifier" | "class_specifier" | "union_specifier" => self.record_type(node),
-            "enum_specifier" => match node.child_by_field_name("name") {
+            "enum_specifier" => match field(node, "name") {
                 Some(name) => self.named_type(name),
                 None => Type::Scalar(Scalar::I32),
             },
@@ -173,7 +174,7 @@ impl Lowerer<'_> {
         if let Some(name) = self.outline.record_names.get(&node.id()) {
             return Type::Named(Box::new(Path::simple(name.clone())));
         }
-        node.child_by_field_name("name").map_or(Type::Opaque, |name| self.named_type(name))
+        field(node, "name").map_or(Type::Opaque, |name| self.named_type(name))
     }
 
     /// The type that a name names.
@@ -211,11 +212,11 @@ impl Lowerer<'_> {
 
     /// A type with an optional abstract declarator, as in a cast.
     pub fn type_descriptor(&mut self, node: Node<'_>) -> Type {
-        let base = match node.child_by_field_name("type") {
+        let base = match field(node, "type") {
             Some(specifier) => self.type_specifier(specifier),
             None => Type::Opaque,
         };
-        match node.child_by_field_name("declarator") {
+        match field(node, "declarator") {
             Some(declarator) => self.declarator(base, declarator).ty,
             None => base,
         }
@@ -249,7 +250,7 @@ impl Lowerer<'_> {
     fn declarator_step<'n>(&mut self, node: Node<'n>, out: &mut Declared<'n>) -> Option<Node<'n>> {
         let inner = |node: Node<'n>| {
             let skipped = ["type_qualifier", "ERROR", "ms_call_modifier", "ms_pointer_modifier"];
-            node.child_by_field_name("declarator").or_else(|| {
+            field(node, "declarator").or_else(|| {
                 let mut cursor = node.walk();
                 node.named_children(&mut cursor)
                     .find(|child| !is_trivia(*child) && !skipped.contains(&child.kind()))
@@ -274,7 +275,7 @@ impl Lowerer<'_> {
                 inner(node)
             }
             "array_declarator" | "abstract_array_declarator" => {
-                let size = node.child_by_field_name("size");
+                let size = field(node, "size");
                 let length = size.map(|size| Box::new(self.full_expr(size)));
                 out.dimensions.push(match (size, child_of_kind(node, "[")) {
                     (Some(size), _) => self.span(size),
@@ -283,7 +284,7 @@ impl Lowerer<'_> {
                 });
                 out.ty = Type::Array(Box::new(ty), length);
                 (out.indirect, out.constant_pointer) = (false, false);
-                node.child_by_field_name("declarator")
+                field(node, "declarator")
             }
             "function_declarator" | "abstract_function_declarator" => {
                 let named = inner(node);

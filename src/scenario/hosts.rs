@@ -85,7 +85,7 @@ fn may_launch(program: &Program, function: &Function, wanted: &Wanted) -> bool {
     // A launch by a call, or one that the lowering lost, is not among the launches of the body.
     let by_call = || called_names(function).iter().any(|name| name.contains("Launch"));
     let sites = visit::launches(function);
-    function.mentions.launch && (sites.is_empty() || by_call() || !sites.iter().all(|site| other(&site)))
+    function.mentions.launch && (sites.is_empty() || by_call() || !sites.iter().all(other))
 }
 
 /// The template arguments a host function is explicitly instantiated with; else nothing is known.

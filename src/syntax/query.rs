@@ -9,7 +9,7 @@
 mod calls;
 mod search;
 
-use super::SyntaxTree;
+use super::{SyntaxTree, field};
 use search::Search;
 use std::cmp::Reverse;
 use std::sync::OnceLock;
@@ -113,11 +113,6 @@ fn compiled() -> Option<&'static Compiled> {
     COMPILED.get_or_init(compile).as_ref()
 }
 
-/// Compiles the queries, if nothing else did before. Takes milliseconds, once in a run.
-pub fn prepare() {
-    compiled();
-}
-
 /// Everything the queries find in `tree`, in document order, outer before inner.
 #[must_use]
 pub fn find(tree: &SyntaxTree) -> Vec<(Found, Node<'_>)> {
@@ -150,9 +145,9 @@ fn note<'t>(
     found: &mut Vec<(Found, Node<'t>)>,
 ) {
     match capture {
-        Capture::Is(Found::Record | Found::Enum) if node.child_by_field_name("body").is_none() => {}
+        Capture::Is(Found::Record | Found::Enum) if field(node, "body").is_none() => {}
         Capture::Is(Found::Namespace) => {
-            found.extend(node.child_by_field_name("name").map(|name| (Found::Namespace, name)));
+            found.extend(field(node, "name").map(|name| (Found::Namespace, name)));
         }
         Capture::Is(what) => {
             found.push((what, node));
@@ -162,7 +157,7 @@ fn note<'t>(
         }
         Capture::Call => found.extend(calls::meaning(tree, node).map(|what| (what, node))),
         Capture::Assembly => {
-            found.extend(node.child_by_field_name("assembly_code").map(|code| (Found::Assembly, code)));
+            found.extend(field(node, "assembly_code").map(|code| (Found::Assembly, code)));
         }
         Capture::Statement => {
             if is_stray(node, parent) {

@@ -1,12 +1,12 @@
 //! Which calls mean a launch, a block barrier or eight-byte banks?
 
 use super::Found;
-use crate::syntax::SyntaxTree;
+use crate::syntax::{SyntaxTree, field};
 use tree_sitter::Node;
 
 /// What a call is, if it is one of those that matter.
 pub(super) fn meaning(tree: &SyntaxTree, call: Node<'_>) -> Option<Found> {
-    let callee = call.child_by_field_name("function")?;
+    let callee = field(call, "function")?;
     match callee.kind() {
         "identifier" => match tree.text(callee) {
             "__syncthreads"
@@ -34,7 +34,7 @@ pub(super) fn meaning(tree: &SyntaxTree, call: Node<'_>) -> Option<Found> {
             matches!(last, "sync" | "__syncthreads").then_some(Found::Barrier)
         }
         "field_expression" => {
-            let method = callee.child_by_field_name("field")?;
+            let method = field(callee, "field")?;
             let is_name = method.kind() == "field_identifier";
             (is_name && tree.text(method) == "sync").then_some(Found::Barrier)
         }
@@ -43,7 +43,7 @@ pub(super) fn meaning(tree: &SyntaxTree, call: Node<'_>) -> Option<Found> {
 }
 
 fn asks_for_eight(tree: &SyntaxTree, call: Node<'_>) -> bool {
-    let Some(arguments) = call.child_by_field_name("arguments") else { return false };
+    let Some(arguments) = field(call, "arguments") else { return false };
     let mut cursor = arguments.walk();
     let mut names = arguments.named_children(&mut cursor).filter(|it| it.kind() == "identifier");
     names.any(|name| tree.text(name) == "cudaSharedMemBankSizeEightByte")
