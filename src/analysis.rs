@@ -98,10 +98,11 @@ impl Run {
         let newest = targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET);
         let arch = u32::from(newest.major) * 100 + u32::from(newest.minor) * 10;
         let defines = Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str())));
+        let defined = defines.texts().map(Words::of).fold(Words::default(), |all, words| all | words);
         Run {
             headers: Headers::new(files, options.include_dirs, disk),
             cache: HeaderCache::default(),
-            defined: defines.texts().map(Words::of).fold(Words::default(), |all, words| all | words),
+            defined: if options.defines.is_empty() { defined } else { defined.with_names_from_elsewhere() },
             spelled: Spelled::default(),
             defines,
             targets,

@@ -10,7 +10,7 @@ use crate::ir::Name;
 use crate::source::{FileId, SourceFile};
 use aho_corasick::AhoCorasick;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ops::BitOr;
+use std::ops::{BitOr, Range};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What one text, or several together, spell.
@@ -20,7 +20,7 @@ pub struct Words {
     judged: bool,
     /// A piece of such a word, which `##` may put together.
     piece: bool,
-    /// `##`
+    /// `##`, or another reason why a name may be used that no text spells.
     paste: bool,
     /// A launch.
     launch: bool,
@@ -77,18 +77,13 @@ impl Words {
         let Some(finder) = FINDER.get_or_init(compile) else {
             return Words { judged: true, piece: true, paste: true, launch: true };
         };
-        let bytes = text.as_bytes();
-        let in_word = |at: Option<usize>| {
-            let byte = at.and_then(|at| bytes.get(at));
-            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-        };
         let mut words = Words::default();
         for found in finder.find_overlapping_iter(text) {
             match WORDS.get(found.pattern().as_usize()).map(|(_, sign)| *sign) {
                 Some(Sign::Judged) => words.judged = true,
                 Some(Sign::Sync) => {
                     words.piece = true;
-                    words.judged |= !in_word(found.start().checked_sub(1)) && !in_word(Some(found.end()));
+                    words.judged |= is_whole_word(text, found.range());
                 }
                 Some(Sign::Piece) => words.piece = true,
                 Some(Sign::Paste) => words.paste = true,
@@ -102,11 +97,26 @@ impl Words {
         words
     }
 
+    /// The same, where names may come from elsewhere too, as from the command line.
+    #[must_use]
+    pub fn with_names_from_elsewhere(self) -> Words {
+        Words { paste: true, ..self }
+    }
+
     /// Whether a kernel that sees these texts, and no other, may be judged.
     #[must_use]
     pub fn may_be_judged(self) -> bool {
         self.judged || self.piece && self.paste
     }
+}
+
+/// Whether no letter, digit or underscore stands beside the bytes at `range`.
+fn is_whole_word(text: &str, range: Range<usize>) -> bool {
+    let in_word = |at: Option<usize>| {
+        let byte = at.and_then(|at| text.as_bytes().get(at));
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
+    !in_word(range.start.checked_sub(1)) && !in_word(Some(range.end))
 }
 
 /// What each file of a run spells, looked up once.
@@ -165,7 +175,11 @@ impl Wanted {
         let lock = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lock().get(&file.id).copied();
         known.unwrap_or_else(|| {
-            let named = self.finder.as_ref().is_none_or(|finder| finder.is_match(&file.text));
+            let whole = |finder: &AhoCorasick| {
+                let mut found = finder.find_overlapping_iter(&file.text);
+                found.any(|found| is_whole_word(&file.text, found.range()))
+            };
+            let named = self.finder.as_ref().is_none_or(whole);
             lock().insert(file.id, named);
             named
         })
@@ -203,8 +217,10 @@ mod tests {
         assert!(launched(0, "scan<<<1, 2>>>();"));
         assert!(launched(1, "cudaLaunchKernel((void *)scan, 1, 2);"));
         assert!(launched(2, "#define RUN(x) sc##x<<<1, 2>>>()"));
-        assert!(!launched(3, "fill<<<1, 2>>>();"));
+        assert!(!launched(3, "fill<<<1, 2>>>(); rescan<<<1, 2>>>();"));
         assert!(!launched(4, "scan(1, 2);"));
+        let file = SourceFile::new(FileId(5), "a.cu".into(), Vec::new());
+        assert!(wanted.may_be_launched(Words::of("NAME<<<1, 2>>>();").with_names_from_elsewhere(), &[&file]));
         assert!(!Wanted::default().may_be_launched(Words::of("fill<<<1, 2>>>();"), &[]));
     }
 }
