@@ -5,13 +5,13 @@
 
 use crate::banks::Target;
 use crate::exec::entry::{Setting, run_kernel};
-use crate::exec::value::Reason;
+use crate::exec::value::{Reason, Unknown};
 use crate::ir::Function;
 use crate::ir::program::Program;
 use crate::rules::{self, KernelRun};
 use crate::scenario::{Probes, Scenario};
 use crate::source::Span;
-use crate::trace::{LaunchArg, Trace};
+use crate::trace::{Access, LaunchArg, Trace};
 use crate::verdict::{Judgement, Merges, Status, judge};
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ impl Subject<'_> {
         for scenario in self.scenarios {
             // A kernel too long to be run is too long in every variant: a few say so.
             if runs.iter().filter(|run| run.trace.stopped.is_some()).count() >= MOST_STOPPED {
-                break;
+                runs.push(self.judged(scenario, &mut |_| not_run(self.kernel, &runs)));
+                continue;
             }
             let at = probes.iter().position(|(setting, _)| *setting == scenario.setting);
             let mut probe = at.map(|at| probes.swap_remove(at).1);
@@ -141,6 +142,40 @@ impl Subject<'_> {
     }
 }
 
+/// The trace of a scenario that is not run: the sites of the others, of which it knows nothing.
+fn not_run(kernel: &Function, runs: &[KernelRun]) -> Trace {
+    let reason =
+        format!("this variant is not run: {MOST_STOPPED} others of the kernel are too long to follow");
+    let stopped = Some(Unknown::new(Reason::Budget, kernel.name_span, reason));
+    let mut all = Trace { stopped, ..Trace::default() };
+    for trace in runs.iter().map(|run| &run.trace) {
+        for access in &trace.accesses {
+            let array = &trace.arrays[access.array];
+            let known = all.arrays.iter().position(|other| other.name_span == array.name_span);
+            let array = known.unwrap_or_else(|| {
+                all.arrays.push(array.clone());
+                all.arrays.len() - 1
+            });
+            let site = |a: &Access| {
+                (a.span, a.op, a.bytes, a.array) == (access.span, access.op, access.bytes, array)
+            };
+            if !all.accesses.iter().any(site) {
+                all.accesses.push(Access {
+                    array,
+                    occurrences: 0,
+                    patterns: Vec::new(),
+                    outside: false,
+                    unknown: None,
+                    doubt: None,
+                    assumptions: Vec::new(),
+                    ..access.clone()
+                });
+            }
+        }
+    }
+    all
+}
+
 /// A verdict that another run, just as likely, does not share is not known.
 fn reconcile(
     trace: &Trace,
@@ -180,3 +215,6 @@ fn kernel_name(kernel: &Function, scenario: &Scenario) -> String {
         .collect();
     format!("{}<{}>", kernel.name, args.join(", "))
 }
+
+#[cfg(test)]
+mod tests;
