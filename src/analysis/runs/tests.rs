@@ -36,3 +36,19 @@ fn a_variant_that_is_not_run_is_not_known() {
     let reasons: Vec<&str> = last.filter_map(|it| it.reason.as_deref()).collect();
     assert_eq!(reasons, ["this variant is not run: 4 others of the kernel are too long to follow"; 2]);
 }
+
+#[test]
+fn rounds_that_a_bound_may_cut_short_are_assumed() {
+    let text = "// cudalint: block(32)
+__global__ void k(int *out, int n) {
+    __shared__ int s[1024];
+    for (int size = 1; size < n; size *= 2) s[threadIdx.x * size] = 1;
+    out[0] = s[threadIdx.x];
+}";
+    let found = verdicts(text);
+    let (write, read) = (&found[0], &found[1]);
+    assert_eq!((write.status, write.worst), (Status::Assumed, Some(32)));
+    let text = "the loop runs on until an index leaves its array, for every value of `size`";
+    assert!(write.assumptions.iter().any(|it| it == text), "{:?}", write.assumptions);
+    assert_eq!(read.status, Status::Exact, "what comes after does not rest on the loop");
+}
