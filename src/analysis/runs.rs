@@ -94,17 +94,9 @@ impl Subject<'_> {
             let with = |residue| vec![(name.clone(), modulus, residue)];
             (trace, judgements) = run(scenario.setting.block, with(0));
             for residue in 1..modulus {
-                let (other, others) = run(scenario.setting.block, with(residue));
-                for (mine, theirs) in judgements.iter_mut().zip(&others) {
-                    reconcile(
-                        &trace,
-                        mine,
-                        &other,
-                        theirs,
-                        Reason::NotAffine,
-                        &format!("it depends on `{name}` modulo {modulus}"),
-                    );
-                }
+                let other = run(scenario.setting.block, with(residue));
+                let reason = format!("it depends on `{name}` modulo {modulus}");
+                reconcile(&trace, &mut judgements, &other, Reason::NotAffine, &reason);
             }
         }
         for block in &scenario.alternatives {
@@ -112,17 +104,9 @@ impl Subject<'_> {
             if judgements.iter().flatten().all(|judgement: &Judgement| judgement.totals.is_none()) {
                 break;
             }
-            let (other, others) = run(*block, Vec::new());
-            for (mine, theirs) in judgements.iter_mut().zip(&others) {
-                reconcile(
-                    &trace,
-                    mine,
-                    &other,
-                    theirs,
-                    Reason::BlockShape,
-                    "it depends on the block shape, which no launch tells",
-                );
-            }
+            let other = run(*block, Vec::new());
+            let reason = "it depends on the block shape, which no launch tells";
+            reconcile(&trace, &mut judgements, &other, Reason::BlockShape, reason);
         }
         let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
         for judgement in judgements.iter_mut().flatten() {
@@ -179,21 +163,23 @@ fn not_run(kernel: &Function, runs: &[KernelRun]) -> Trace {
 /// A verdict that another run, just as likely, does not share is not known.
 fn reconcile(
     trace: &Trace,
-    mine: &mut [Judgement],
-    other: &Trace,
-    theirs: &[Judgement],
+    judgements: &mut [Vec<Judgement>],
+    (other, theirs): &(Trace, Vec<Vec<Judgement>>),
     kind: Reason,
     reason: &str,
 ) {
     let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
-    for (access, judgement) in trace.accesses.iter().zip(mine) {
+    for (number, access) in trace.accesses.iter().enumerate() {
         let twin = other.accesses.iter().position(|o| {
             (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
                 && other.arrays[o.array].name_span == trace.arrays[access.array].name_span
         });
-        let Some(twin) = twin.and_then(|at| theirs.get(at)) else { continue };
-        if judgement.totals.is_some() && conflicts(judgement) != conflicts(twin) {
-            *judgement = Judgement::unknown(kind, reason);
+        let Some(twin) = twin else { continue };
+        for (mine, theirs) in judgements.iter_mut().zip(theirs) {
+            let (Some(mine), Some(twin)) = (mine.get_mut(number), theirs.get(twin)) else { continue };
+            if mine.totals.is_some() && conflicts(mine) != conflicts(twin) {
+                *mine = Judgement::unknown(kind, reason);
+            }
         }
     }
 }
