@@ -1,29 +1,30 @@
 //! What do we find in one file?
 //!
 //! The pipeline: text and headers in, findings and verdicts out. Runs in passes over the files
-//! given: [`Run::load`] parses each that may hold something to judge, [`Run::wanted`] collects
+//! given: [`Run::load`] parses each that may hold something to judge, [`Run::judged_kernels`] collects
 //! the kernels worth judging, [`Run::follow`] finds the launches that lead to them, [`Run::link`]
 //! makes every file's launches known to all, [`Run::analyze`] runs the kernels. Touches no stdout
 //! and no exit code, and reads headers only through the [`Files`] it is given.
 
 mod load;
 
+mod padded;
+mod runs;
+
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
-use crate::exec::entry::{Setting, run_kernel};
-use crate::exec::value::Reason;
 use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
-use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind};
 use crate::preproc::{Defines, HeaderCache};
 use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
-use crate::scenario::{self, Probes, Scenario};
+use crate::scenario::{self, Probes};
 use crate::source::{Sources, Span};
-use crate::trace::Trace;
-use crate::verdict::{Judgement, Merges, SiteVerdict, Status, judge};
+use crate::verdict::{SiteVerdict, Status};
 pub use load::{Links, Loaded};
+use padded::Padded;
+use runs::Subject;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,10 +69,19 @@ pub struct BlockOption {
     pub shape: [u32; 3],
 }
 
+/// What a report is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The findings of the rules, and the verdicts that they rest on.
+    Findings,
+    /// The verdicts alone.
+    Verdicts,
+}
+
 /// What was found in one file and in the headers reached from it.
 #[derive(Clone, Debug, Default)]
 pub struct FileReport {
-    /// Findings, at their rules' default levels.
+    /// Findings, at their rules' default levels, if they were wanted.
     pub diagnostics: Vec<Diagnostic>,
     /// One verdict for each access site, block shape and target.
     pub verdicts: Vec<SiteVerdict>,
@@ -119,7 +129,7 @@ impl Run {
 
     /// Runs the kernels of one file.
     #[must_use]
-    pub fn analyze(&self, loaded: &Loaded, links: &Links) -> FileReport {
+    pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted) -> FileReport {
         let mut report = FileReport::default();
         let program = &loaded.program;
         let Some(own) = program.modules.first() else { return report };
@@ -131,8 +141,9 @@ impl Run {
             let launches = links.of(kernel, self.headers.sources());
             let mut probes = Probes::new();
             let scenarios = scenario::scenarios(program, kernel, &launches, &self.blocks, &mut probes);
-            let runs = run_all(program, kernel, &scenarios, &targets, probes);
-            self.report(program, kernel, &scenarios, &runs, &targets, &mut report);
+            let subject = Subject { program, kernel, scenarios: &scenarios, targets: &targets };
+            let runs = subject.run_all(probes);
+            self.report(&subject, &runs, wanted, &mut report);
             entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
         }
         // Device functions with shared memory of their own that no kernel here reaches.
@@ -146,8 +157,8 @@ impl Run {
         for function in orphans {
             let mut probes = Probes::new();
             let scenarios = scenario::scenarios(program, &function, &[], &self.blocks, &mut probes);
-            let runs = run_all(program, &function, &scenarios, &targets, probes);
-            self.report(program, &function, &scenarios, &runs, &targets, &mut report);
+            let subject = Subject { program, kernel: &function, scenarios: &scenarios, targets: &targets };
+            self.report(&subject, &subject.run_all(probes), wanted, &mut report);
         }
         report
     }
@@ -156,23 +167,19 @@ impl Run {
     #[must_use]
     pub fn analyze_file(&self, path: &Path, bytes: Vec<u8>) -> FileReport {
         let loaded = self.load(path, bytes);
-        let wanted = self.wanted([&loaded]);
-        let loaded = self.follow(loaded, &wanted);
+        let judged = self.judged_kernels([&loaded]);
+        let loaded = self.follow(loaded, &judged);
         let links = self.link([&loaded]);
-        self.analyze(&loaded, &links)
+        self.analyze(&loaded, &links, Wanted::Findings)
     }
 
-    fn report(
-        &self,
-        program: &Program,
-        kernel: &Arc<Function>,
-        scenarios: &[Scenario],
-        runs: &[KernelRun],
-        targets: &[Target],
-        report: &mut FileReport,
-    ) {
+    fn report(&self, subject: &Subject<'_>, runs: &[KernelRun], wanted: Wanted, report: &mut FileReport) {
+        let targets = subject.targets;
         for run in runs {
             verdicts(run, targets, &mut report.verdicts);
+        }
+        if wanted == Wanted::Verdicts {
+            return;
         }
         let sources = self.headers.sources();
         let text = |span: Span| sources.get(span.file).slice(span).to_string();
@@ -180,162 +187,10 @@ impl Run {
             let file = sources.get(span.file);
             format!("{}:{}", file.display_path(), file.line_column(span.start).0)
         };
-        let padder = |run: usize, array: Span, extra: u64| {
-            scenarios
-                .get(run)
-                .map(|scenario| run_scenario(program, kernel, scenario, targets, &[(array, extra)], None))
-        };
+        let padder = Padded::new(*subject, runs);
         let case = Case { runs, targets, padder: &padder, text: &text, place: &place };
         report.diagnostics.extend(rules::check(&case));
     }
-}
-
-/// Scenarios of one kernel that may run out of budget.
-const MOST_STOPPED: usize = 4;
-
-/// The largest modulus of a run-time number whose residues are all tried.
-const MOST_RESIDUES: i64 = 32;
-
-fn run_all(
-    program: &Program,
-    kernel: &Arc<Function>,
-    scenarios: &[Scenario],
-    targets: &[Target],
-    mut probes: Probes,
-) -> Vec<KernelRun> {
-    let mut run = |scenario: &Scenario| {
-        let at = probes.iter().position(|(setting, _)| *setting == scenario.setting);
-        let probe = at.map(|at| probes.swap_remove(at).1);
-        run_scenario(program, kernel, scenario, targets, &[], probe)
-    };
-    let mut runs: Vec<KernelRun> = Vec::new();
-    for scenario in scenarios {
-        // A kernel too long to be run is too long in every variant: a few say so.
-        if runs.iter().filter(|run| run.trace.stopped.is_some()).count() >= MOST_STOPPED {
-            break;
-        }
-        runs.push(run(scenario));
-    }
-    runs
-}
-
-/// Runs a scenario with some arrays padded; `probe` is the run of its own block without padding,
-/// if it was made before.
-fn run_scenario(
-    program: &Program,
-    kernel: &Arc<Function>,
-    scenario: &Scenario,
-    targets: &[Target],
-    pads: &[(Span, u64)],
-    probe: Option<Trace>,
-) -> KernelRun {
-    type Residues = Vec<(String, i64, i64)>;
-    let run = |block: [u32; 3], residues: Residues, known: Option<Trace>| -> (Trace, Vec<Vec<Judgement>>) {
-        let trace = known.unwrap_or_else(|| {
-            let setting = Setting { block, pads: pads.to_vec(), residues, ..scenario.setting.clone() };
-            run_kernel(program, kernel, &setting)
-        });
-        let merges = Merges::of(&trace);
-        let judge_all =
-            |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
-        let judgements = targets.iter().map(judge_all).collect();
-        (trace, judgements)
-    };
-    let (mut trace, mut judgements) = run(scenario.setting.block, Vec::new(), probe);
-    // A rotation by a run-time number: every residue is tried, and the verdict has to hold for all.
-    if let [(name, modulus)] = trace.demands.as_slice()
-        && *modulus <= MOST_RESIDUES
-    {
-        let (name, modulus) = (name.clone(), *modulus);
-        let with = |residue| vec![(name.clone(), modulus, residue)];
-        (trace, judgements) = run(scenario.setting.block, with(0), None);
-        for residue in 1..modulus {
-            let (other, others) = run(scenario.setting.block, with(residue), None);
-            for (mine, theirs) in judgements.iter_mut().zip(&others) {
-                reconcile(
-                    &trace,
-                    mine,
-                    &other,
-                    theirs,
-                    Reason::NotAffine,
-                    &format!("it depends on `{name}` modulo {modulus}"),
-                );
-            }
-        }
-    }
-    for block in &scenario.alternatives {
-        // Other shapes can only take a verdict back.
-        if judgements.iter().flatten().all(|judgement: &Judgement| judgement.totals.is_none()) {
-            break;
-        }
-        let (other, others) = run(*block, Vec::new(), None);
-        for (mine, theirs) in judgements.iter_mut().zip(&others) {
-            reconcile(
-                &trace,
-                mine,
-                &other,
-                theirs,
-                Reason::BlockShape,
-                "it depends on the block shape, which no launch tells",
-            );
-        }
-    }
-    let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
-    for judgement in judgements.iter_mut().flatten() {
-        if let (Some(text), Status::Exact | Status::Assumed) = (&assumption, judgement.status) {
-            judgement.status = Status::Assumed;
-            judgement.assumptions.insert(0, text.clone());
-        }
-    }
-    KernelRun {
-        kernel: kernel_name(kernel, scenario),
-        block: scenario.setting.block,
-        block_from: scenario.block_from,
-        launch: scenario.launch,
-        trace,
-        judgements,
-    }
-}
-
-/// A verdict that another run, just as likely, does not share is not known.
-fn reconcile(
-    trace: &Trace,
-    mine: &mut [Judgement],
-    other: &Trace,
-    theirs: &[Judgement],
-    kind: Reason,
-    reason: &str,
-) {
-    let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
-    for (access, judgement) in trace.accesses.iter().zip(mine) {
-        let twin = other.accesses.iter().position(|o| {
-            (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
-                && other.arrays[o.array].name_span == trace.arrays[access.array].name_span
-        });
-        let Some(twin) = twin.and_then(|at| theirs.get(at)) else { continue };
-        if judgement.totals.is_some() && conflicts(judgement) != conflicts(twin) {
-            *judgement = Judgement::unknown(kind, reason);
-        }
-    }
-}
-
-fn kernel_name(kernel: &Function, scenario: &Scenario) -> String {
-    use crate::trace::LaunchArg;
-    let known = |arg: &LaunchArg| *arg != LaunchArg::Unknown;
-    if !scenario.setting.template_args.iter().any(known) {
-        return kernel.name.to_string();
-    }
-    let args: Vec<String> = scenario
-        .setting
-        .template_args
-        .iter()
-        .map(|arg| match arg {
-            LaunchArg::Value(value) => value.to_string(),
-            LaunchArg::Type(ty) => crate::ir::print::ty(ty),
-            LaunchArg::Unknown => "?".to_string(),
-        })
-        .collect();
-    format!("{}<{}>", kernel.name, args.join(", "))
 }
 
 fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {

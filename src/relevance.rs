@@ -141,19 +141,19 @@ impl Spelled {
 
 /// The kernels of a run that are worth judging, by name.
 #[derive(Debug, Default)]
-pub struct Wanted {
+pub struct JudgedKernels {
     names: FxHashSet<Name>,
     finder: Option<AhoCorasick>,
     /// Whether a file's text holds one of the names.
     files: Mutex<FxHashMap<FileId, bool>>,
 }
 
-impl Wanted {
+impl JudgedKernels {
     /// The kernels with these names.
     #[must_use]
-    pub fn new(names: FxHashSet<Name>) -> Wanted {
+    pub fn new(names: FxHashSet<Name>) -> JudgedKernels {
         let finder = AhoCorasick::new(names.iter().map(|name| name.as_bytes())).ok();
-        Wanted { names, finder, files: Mutex::default() }
+        JudgedKernels { names, finder, files: Mutex::default() }
     }
 
     /// Whether a kernel of this name is wanted.
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_launch_counts_when_it_may_name_a_wanted_kernel() {
-        let wanted = Wanted::new([Name::from("scan")].into_iter().collect());
+        let wanted = JudgedKernels::new([Name::from("scan")].into_iter().collect());
         let launched = |id: u32, text: &str| {
             let file = SourceFile::new(FileId(id), "a.cu".into(), text.as_bytes().to_vec());
             wanted.may_be_launched(Words::of(text), &[&file])
@@ -221,6 +221,6 @@ mod tests {
         assert!(!launched(4, "scan(1, 2);"));
         let file = SourceFile::new(FileId(5), "a.cu".into(), Vec::new());
         assert!(wanted.may_be_launched(Words::of("NAME<<<1, 2>>>();").with_names_from_elsewhere(), &[&file]));
-        assert!(!Wanted::default().may_be_launched(Words::of("fill<<<1, 2>>>();"), &[]));
+        assert!(!JudgedKernels::default().may_be_launched(Words::of("fill<<<1, 2>>>();"), &[]));
     }
 }

@@ -59,9 +59,17 @@ pub struct KernelRun {
     pub judgements: Vec<Vec<Judgement>>,
 }
 
-/// A way to repeat one of a kernel's runs with longer rows: the run's number, the array's name
-/// span and the extra elements in, the same run out.
-pub type Padder<'a> = dyn Fn(usize, Span, u64) -> Option<KernelRun> + 'a;
+/// What a kernel's runs are when an array's rows have more elements. In its runs only the accesses
+/// of that array are judged.
+pub trait Padder {
+    /// The run of this number, made again with `extra` elements more in each row of the array with
+    /// this name span.
+    fn run(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
+
+    /// What [`Padder::run`] will most likely be, without a run for each `extra`; `None` when that
+    /// cannot be told.
+    fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
+}
 
 /// Everything that rules may look at: one kernel in all its runs.
 pub struct Case<'a> {
@@ -70,7 +78,7 @@ pub struct Case<'a> {
     /// The targets asked for.
     pub targets: &'a [Target],
     /// Runs the kernel again with a padded array.
-    pub padder: &'a Padder<'a>,
+    pub padder: &'a dyn Padder,
     /// The original text under a span.
     pub text: &'a dyn Fn(Span) -> String,
     /// `file:line` of a span.
@@ -87,10 +95,6 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
 }
 
 impl Case<'_> {
-    fn padded(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun> {
-        (self.padder)(run, array, extra)
-    }
-
     /// Which block, and where it came from.
     fn block_words(&self, run: usize) -> String {
         let run = &self.runs[run];

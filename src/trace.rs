@@ -85,6 +85,13 @@ impl Array {
         self.dimensions.iter().try_fold(self.element_bytes?, |bytes, &d| bytes.checked_mul(d?))
     }
 
+    /// Whether its rows can be made longer without a change elsewhere: a static array of rows that
+    /// is only subscripted.
+    #[must_use]
+    pub fn has_free_rows(&self) -> bool {
+        !self.dynamic && !self.flattened && self.dimensions.len() >= 2 && self.bytes().is_some()
+    }
+
     /// Bytes from one row (innermost dimension) to the next, if it has rows.
     #[must_use]
     pub fn row_bytes(&self) -> Option<u64> {

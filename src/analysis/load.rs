@@ -10,7 +10,7 @@ use crate::ir::{Function, FunctionKind, Module, Name};
 use crate::lower::lower;
 use crate::preproc::{Expanded, Replayed};
 use crate::reach::Reach;
-use crate::relevance::{Wanted, Words};
+use crate::relevance::{JudgedKernels, Words};
 use crate::scenario;
 use crate::source::{FileId, SourceFile, Sources};
 use crate::syntax::SyntaxTree;
@@ -97,14 +97,14 @@ impl Run {
 
     /// The kernels of all files that are worth judging.
     #[must_use]
-    pub fn wanted<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Wanted {
+    pub fn judged_kernels<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> JudgedKernels {
         let kernels = files.into_iter().flat_map(|loaded| &loaded.worth);
-        Wanted::new(kernels.map(|kernel| kernel.name.clone()).collect::<FxHashSet<Name>>())
+        JudgedKernels::new(kernels.map(|kernel| kernel.name.clone()).collect::<FxHashSet<Name>>())
     }
 
     /// Finds the launches of `wanted` kernels that a file's host code leads to.
     #[must_use]
-    pub fn follow(&self, mut loaded: Loaded, wanted: &Wanted) -> Loaded {
+    pub fn follow(&self, mut loaded: Loaded, wanted: &JudgedKernels) -> Loaded {
         if let Some((replayed, words)) = loaded.waiting.take() {
             let mut files: Vec<&SourceFile> = replayed.headers.iter().map(Arc::as_ref).collect();
             files.push(&replayed.file);

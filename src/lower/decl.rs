@@ -88,10 +88,7 @@ impl Lowerer<'_> {
         if specifiers.align.is_none() {
             specifiers.align = self.masked_align(start, self.end(node));
         }
-        let base = match field(node, "type") {
-            Some(specifier) => self.type_specifier(specifier),
-            None => Type::Opaque,
-        };
+        let base = self.type_of(node);
         let damaged = has_direct_damage(node, self);
         let mut declarations = Vec::new();
         let mut cursor = node.walk();
@@ -140,16 +137,7 @@ impl Lowerer<'_> {
         }
         if !declared.bindings.is_empty() {
             for name in declared.bindings {
-                let one = Declared {
-                    ty: Type::Auto,
-                    name: Some(name),
-                    dimensions: Vec::new(),
-                    function: None,
-                    bindings: Vec::new(),
-                    indirect: false,
-                    constant_pointer: false,
-                    pack: false,
-                };
+                let one = Declared { name: Some(name), ..Declared::unnamed(Type::Auto) };
                 out.extend(self.finish_declaration(node, one, specifiers, None));
             }
             return;

@@ -6,7 +6,7 @@
 use super::literal;
 use super::lowerer::{Lowerer, Special, TOO_DEEP, child_of_kind, children, first_child};
 use super::outline::{has_direct_damage, is_harmless};
-use crate::ir::{BinaryOp, Expr, ExprKind, Scalar, Type, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp};
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -329,18 +329,12 @@ impl Lowerer<'_> {
         if let Some(again) = self.variable_as_type(node) {
             return again.kind;
         }
-        let ty = match field(node, "type") {
-            Some(ty) => self.type_specifier(ty),
-            None => Type::Opaque,
-        };
+        let ty = self.type_of(node);
         ExprKind::Cast(ty, self.operand(node, "value"))
     }
 
     fn compound_literal(&mut self, node: Node<'_>) -> ExprKind {
-        let ty = match field(node, "type") {
-            Some(ty) => self.type_specifier(ty),
-            None => Type::Opaque,
-        };
+        let ty = self.type_of(node);
         let items = field(node, "value").map(|list| self.list(list));
         ExprKind::Construct(ty, items.unwrap_or_default())
     }

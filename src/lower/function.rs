@@ -110,10 +110,7 @@ impl<'t> Lowerer<'t> {
         let written = match (field(node, "type"), name_node.kind()) {
             (Some(ty), _) if self.text(ty) != "operator" => self.type_specifier(ty),
             (Some(_), _) => self.named_type(name_node),
-            (None, "operator_cast") => match field(name_node, "type") {
-                Some(ty) => self.type_specifier(ty),
-                None => Type::Opaque,
-            },
+            (None, "operator_cast") => self.type_of(name_node),
             (None, _) => Type::Void,
         };
         let mut return_type = self.declarator(written, declarator).ty;
@@ -304,25 +301,10 @@ impl<'t> Lowerer<'t> {
     }
 
     fn parameter_type<'n>(&mut self, node: Node<'n>) -> (Declared<'n>, bool) {
-        let base = match field(node, "type") {
-            Some(ty) => self.type_specifier(ty),
-            None => Type::Opaque,
-        };
+        let base = self.type_of(node);
         match field(node, "declarator") {
             Some(declarator) => (self.declarator(base, declarator), true),
-            None => {
-                let none = Declared {
-                    ty: base,
-                    name: None,
-                    dimensions: Vec::new(),
-                    function: None,
-                    bindings: Vec::new(),
-                    indirect: false,
-                    constant_pointer: false,
-                    pack: false,
-                };
-                (none, false)
-            }
+            None => (Declared::unnamed(base), false),
         }
     }
 

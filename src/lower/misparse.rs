@@ -55,22 +55,7 @@ impl Lowerer<'_> {
             true => Type::Reference(Box::new(pointee)),
             false => Type::Pointer(Box::new(pointee)),
         };
-        let init = value.map(|value| self.full_expr(value));
-        let label = self.name(self.text(name));
-        let local = self.declare(&label);
-        let declaration = Declaration {
-            local,
-            name: label,
-            ty,
-            storage: Storage::Automatic,
-            align: None,
-            init,
-            name_span: self.span(name),
-            span: self.span(node),
-            dimension_spans: Vec::new(),
-            constant: false,
-        };
-        out.push(self.stmt_at(node, StmtKind::Declare(vec![declaration])));
+        out.push(self.declared_after_all(node, name, ty, value));
         true
     }
 
@@ -101,13 +86,25 @@ impl Lowerer<'_> {
         }
         let Some(mut path) = self.path(template) else { return false };
         path.args = Some(vec![TemplateArg::Value(self.full_expr(argument))]);
+        let ty = self.type_of_path(path);
+        out.push(self.declared_after_all(node, name, ty, value));
+        true
+    }
+
+    /// The declaration of `name` that a statement is, whatever it was parsed as.
+    fn declared_after_all(
+        &mut self,
+        node: Node<'_>,
+        name: Node<'_>,
+        ty: Type,
+        value: Option<Node<'_>>,
+    ) -> Stmt {
         let init = value.map(|value| self.full_expr(value));
         let label = self.name(self.text(name));
-        let local = self.declare(&label);
         let declaration = Declaration {
-            local,
+            local: self.declare(&label),
             name: label,
-            ty: self.type_of_path(path),
+            ty,
             storage: Storage::Automatic,
             align: None,
             init,
@@ -116,8 +113,7 @@ impl Lowerer<'_> {
             dimension_spans: Vec::new(),
             constant: false,
         };
-        out.push(self.stmt_at(node, StmtKind::Declare(vec![declaration])));
-        true
+        self.stmt_at(node, StmtKind::Declare(vec![declaration]))
     }
 
     /// `a * b;` parses as a declaration whatever `a` is.

@@ -30,6 +30,22 @@ pub(super) struct Declared<'n> {
     pub pack: bool,
 }
 
+impl Declared<'_> {
+    /// A type without a declarator.
+    pub fn unnamed(ty: Type) -> Self {
+        Declared {
+            ty,
+            name: None,
+            dimensions: Vec::new(),
+            function: None,
+            bindings: Vec::new(),
+            indirect: false,
+            constant_pointer: false,
+            pack: false,
+        }
+    }
+}
+
 /// A scalar, `void` or nothing by a name without `std::`.
 pub(super) fn builtin_type(name: &str) -> Option<Type> {
     let scalar = match name {
@@ -210,12 +226,17 @@ impl Lowerer<'_> {
         Type::Named(Box::new(path))
     }
 
-    /// A type with an optional abstract declarator, as in a cast.
-    pub fn type_descriptor(&mut self, node: Node<'_>) -> Type {
-        let base = match field(node, "type") {
+    /// The type that a node names in its field of that name.
+    pub fn type_of(&mut self, node: Node<'_>) -> Type {
+        match field(node, "type") {
             Some(specifier) => self.type_specifier(specifier),
             None => Type::Opaque,
-        };
+        }
+    }
+
+    /// A type with an optional abstract declarator, as in a cast.
+    pub fn type_descriptor(&mut self, node: Node<'_>) -> Type {
+        let base = self.type_of(node);
         match field(node, "declarator") {
             Some(declarator) => self.declarator(base, declarator).ty,
             None => base,
@@ -224,16 +245,7 @@ impl Lowerer<'_> {
 
     /// Walks a declarator from the outside in: what is outside applies to the type first.
     pub fn declarator<'n>(&mut self, base: Type, node: Node<'n>) -> Declared<'n> {
-        let mut out = Declared {
-            ty: base,
-            name: None,
-            dimensions: Vec::new(),
-            function: None,
-            bindings: Vec::new(),
-            indirect: false,
-            constant_pointer: false,
-            pack: false,
-        };
+        let mut out = Declared::unnamed(base);
         let mut wraps = 0;
         let mut next = Some(node);
         while let Some(node) = next {

@@ -8,7 +8,7 @@ use crate::exec::entry::{instantiation, run_host};
 use crate::ir::program::Program;
 use crate::ir::visit::{self, called_names};
 use crate::ir::{Expr, ExprKind, Function, FunctionKind, Name};
-use crate::relevance::Wanted;
+use crate::relevance::JudgedKernels;
 use crate::source::Span;
 use crate::trace::{LaunchArg, LaunchSite};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,7 +20,7 @@ const MOST: usize = 4096;
 
 /// The launches that a file's host code leads to, at least those of `wanted` kernels.
 #[must_use]
-pub fn launches(program: &Program, wanted: &Wanted) -> Vec<LaunchSite> {
+pub fn launches(program: &Program, wanted: &JudgedKernels) -> Vec<LaunchSite> {
     let mut functions = program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
     if !functions.any(|f| may_launch(program, f, wanted)) {
         return Vec::new();
@@ -71,7 +71,7 @@ pub fn launches(program: &Program, wanted: &Wanted) -> Vec<LaunchSite> {
 }
 
 /// Whether a function's own text launches a wanted kernel, or one that its name does not tell.
-fn may_launch(program: &Program, function: &Function, wanted: &Wanted) -> bool {
+fn may_launch(program: &Program, function: &Function, wanted: &JudgedKernels) -> bool {
     let other = |launch: &&Expr| match &launch.kind {
         ExprKind::Launch(launch) => match &launch.kernel.kind {
             ExprKind::Path(path) => {
@@ -110,7 +110,7 @@ struct Calls {
 }
 
 impl Calls {
-    fn of(program: &Program, wanted: &Wanted) -> Calls {
+    fn of(program: &Program, wanted: &JudgedKernels) -> Calls {
         let functions = || program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
         let mut from: FxHashMap<Span, Vec<Name>> = FxHashMap::default();
         let mut callers: FxHashMap<Name, Vec<Name>> = FxHashMap::default();
