@@ -347,7 +347,7 @@ fn run_scenario(
     }
     for block in &scenario.alternatives {
         // Other shapes can only take a verdict back.
-        if judgements.iter().flatten().all(|judgement: &Judgement| judgement.totals.is_none()) {
+        if judgements.iter().flatten().all(|judgement: &Judgement| judgement.status == Status::Unknown) {
             break;
         }
         let (other, others) = run(*block, Vec::new(), None);
@@ -364,8 +364,8 @@ fn run_scenario(
     }
     let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
     for judgement in judgements.iter_mut().flatten() {
-        if let (Some(text), Status::Exact | Status::Assumed) = (&assumption, judgement.status) {
-            judgement.status = Status::Assumed;
+        if let (Some(text), true) = (&assumption, judgement.status != Status::Unknown) {
+            judgement.status = judgement.status.resting_on_more();
             judgement.assumptions.insert(0, text.clone());
         }
     }
@@ -388,14 +388,13 @@ fn reconcile(
     kind: Reason,
     reason: &str,
 ) {
-    let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
     for (access, judgement) in trace.accesses.iter().zip(mine) {
         let twin = other.accesses.iter().position(|o| {
             (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
                 && other.arrays[o.array].name_span == trace.arrays[access.array].name_span
         });
         let Some(twin) = twin.and_then(|at| theirs.get(at)) else { continue };
-        if judgement.totals.is_some() && conflicts(judgement) != conflicts(twin) {
+        if !judgement.agrees_with(twin) {
             *judgement = Judgement::unknown(kind, reason);
         }
     }
@@ -424,7 +423,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
     for (target, judgements) in targets.iter().zip(&run.judgements) {
         for (access, judgement) in run.trace.accesses.iter().zip(judgements) {
             let mut assumptions: Vec<String> = Vec::new();
-            if judgement.status == Status::Assumed {
+            if matches!(judgement.status, Status::Assumed | Status::Depends) {
                 assumptions.extend(access.assumptions.iter().map(ToString::to_string));
                 assumptions.extend(judgement.assumptions.iter().cloned());
             }
@@ -447,6 +446,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 ideal: totals.map(|t| t.ideal),
                 worst: totals.map(|t| t.worst.wavefronts),
                 worst_ideal: totals.map(|t| t.worst.ideal),
+                table: judgement.table.clone(),
             });
         }
     }

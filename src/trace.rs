@@ -45,13 +45,15 @@ pub struct Trace {
 pub struct SymbolFacts {
     /// Its name for messages.
     pub name: String,
-    /// Whether it is given at run time (and so a table over it is of use), rather than a loop
-    /// counter or the side of a condition.
+    /// Whether it is given from outside under a name of the source text (and so a table over it is
+    /// of use), rather than a loop counter, the side of a condition or a value from memory.
     pub given: bool,
     /// Whether it is a loop's iteration number, which takes its values in turn.
     pub counter: bool,
     /// Least and greatest value, if known.
     pub range: (Option<i64>, Option<i64>),
+    /// Of a product: its factors, as indices into [`Trace::symbols`]; of any other symbol, none.
+    pub factors: Vec<u32>,
 }
 
 /// A shared array (or scalar, or struct).

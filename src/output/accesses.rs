@@ -4,7 +4,7 @@
 use super::{Place, count, json, one_line};
 use crate::exec::value::Reason;
 use crate::source::Sources;
-use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status};
+use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status, StrideTable};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -71,6 +71,40 @@ struct Row<'a> {
     ideal: Option<u64>,
     worst: Option<u32>,
     worst_ideal: Option<u32>,
+    table: Option<Stride<'a>>,
+}
+
+#[derive(Serialize)]
+struct Stride<'a> {
+    symbols: Vec<Symbol<'a>>,
+    rows: Vec<StrideRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct Symbol<'a> {
+    name: &'a str,
+    modulus: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct StrideRow<'a> {
+    values: &'a [i64],
+    worst: u32,
+    worst_ideal: u32,
+    at_most: bool,
+}
+
+impl<'a> Stride<'a> {
+    fn of(table: &'a StrideTable) -> Stride<'a> {
+        let symbols = table.symbols.iter().map(|it| Symbol { name: &it.name, modulus: it.modulus });
+        let rows = table.rows.iter().map(|row| StrideRow {
+            values: &row.values,
+            worst: row.wavefronts,
+            worst_ideal: row.ideal,
+            at_most: row.at_most,
+        });
+        Stride { symbols: symbols.collect(), rows: rows.collect() }
+    }
 }
 
 /// The verdicts, one JSON object per line.
@@ -100,6 +134,7 @@ pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
             ideal: verdict.ideal,
             worst: verdict.worst,
             worst_ideal: verdict.worst_ideal,
+            table: verdict.table.as_ref().map(Stride::of),
         };
         json::push_line(&mut out, &row);
     }
@@ -310,6 +345,7 @@ mod tests {
             ideal: Some(8),
             worst: Some(32),
             worst_ideal: Some(1),
+            table: None,
         }
     }
 
@@ -358,7 +394,7 @@ d/a.cu
             r#"{"file":"d/a.cu","line":2,"column":5,"end_line":2,"end_column":12,"#,
             r#""kernel":"transpose<float>","array":"tile","op":"load","bytes":4,"block":[32,8,1],"#,
             r#""block_from":"launch","target":"sm_90","status":"exact","assumptions":[],"reason":null,"#,
-            r#""requests":8,"wavefronts":256,"ideal":8,"worst":32,"worst_ideal":1}"#,
+            r#""requests":8,"wavefronts":256,"ideal":8,"worst":32,"worst_ideal":1,"table":null}"#,
         );
         assert_eq!(text.lines().next().unwrap(), expected);
         let second: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
@@ -366,6 +402,32 @@ d/a.cu
         for field in ["bytes", "requests", "wavefronts", "ideal", "worst", "worst_ideal"] {
             assert!(second[field].is_null(), "{field}");
         }
+    }
+
+    #[test]
+    fn json_holds_the_table_of_a_verdict_that_depends() {
+        use crate::verdict::{TableRow, TableSymbol};
+        let sources = sources();
+        let row = |value: i64, wavefronts: u32| TableRow {
+            values: vec![value],
+            wavefronts,
+            ideal: 1,
+            ways: wavefronts,
+            at_most: false,
+        };
+        let symbols = vec![TableSymbol { name: "ld".into(), modulus: Some(2) }];
+        let table = Some(StrideTable { symbols, rows: vec![row(0, 2), row(1, 1)] });
+        let verdict = SiteVerdict { status: Status::Depends, table, ..verdict(&sources, "tile[b]") };
+        let text = String::from_utf8(render_json(&sources, &[&verdict])).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let expected = serde_json::json!({
+            "symbols": [{"name": "ld", "modulus": 2}],
+            "rows": [
+                {"values": [0], "worst": 2, "worst_ideal": 1, "at_most": false},
+                {"values": [1], "worst": 1, "worst_ideal": 1, "at_most": false},
+            ],
+        });
+        assert_eq!(value["table"], expected);
     }
 
     #[test]
