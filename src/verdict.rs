@@ -270,10 +270,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
 }
 
 fn stride_table(trace: &Trace, axes: &[symbols::Axis], rows: &[Option<Row>]) -> StrideTable {
-    let symbol = |axis: &symbols::Axis| TableSymbol {
-        name: trace.symbols[axis.symbol as usize].name.clone(),
-        modulus: axis.modulus,
-    };
+    let symbol = |axis: &symbols::Axis| TableSymbol { name: axis.name(trace), modulus: axis.modulus };
     let row = |(number, row): (usize, &Option<Row>)| {
         let row = row.as_ref()?;
         let worst = row.totals.worst;

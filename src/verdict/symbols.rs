@@ -10,6 +10,9 @@
 //! | the counter of a loop that runs often | each residue in turn, all of them happen |
 //! | anything else (a choice, a value from memory) | all have to agree |
 //!
+//! Symbols that go into every offset with the same factors count only by their sum: in a tile of
+//! `[32][K + PAD]` the table is over `K + PAD`.
+//!
 //! A residue stands for all its numbers, and small ones are special: at `ld` = 0 all lanes read one
 //! word, at `ld` = 8 those of `(x % 4) * ld + x / 4 * 8` meet. So each residue is tried near 0 and
 //! far from it, and where the two differ the worse counts, as "up to".
@@ -33,11 +36,11 @@ const MOST_AXES: usize = 2;
 /// Multiples of the period that no real offset comes near, by axis.
 const FAR: [i64; 4] = [1_000_003, 70_000_027, 3_000_017, 900_000_011];
 
-/// A symbol over whose values a site is tried.
+/// A symbol, or a sum of some, over whose values a site is tried.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Index into [`Trace::symbols`].
-    pub symbol: u32,
+    /// Indices into [`Trace::symbols`] of what is added up; never empty.
+    symbols: Vec<u32>,
     /// The values; the residues when there is a modulus.
     pub values: Vec<i64>,
     /// What the values are residues of.
@@ -53,6 +56,19 @@ enum Role {
     Turn,
     /// The values have to agree.
     Any,
+}
+
+impl Axis {
+    /// The first symbol, which stands for the sum.
+    fn first(&self) -> u32 {
+        self.symbols.first().copied().unwrap_or(0)
+    }
+
+    /// As in the source text: `ld`, `K + PAD`.
+    pub fn name(&self, trace: &Trace) -> String {
+        let names = self.symbols.iter().map(|symbol| trace.symbols[*symbol as usize].name.as_str());
+        names.collect::<Vec<_>>().join(" + ")
+    }
 }
 
 /// What a site costs.
@@ -131,8 +147,7 @@ pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     if rows.iter().flatten().all(Row::conflicts) {
         for &axis in &table {
             if site.vanishes(axis) {
-                let name = &trace.symbols[site.axes[axis].symbol as usize].name;
-                assume(&format!("`{name}` is not 0"));
+                assume(&format!("`{}` is not 0", site.axes[axis].name(trace)));
             }
         }
     }
@@ -180,7 +195,7 @@ impl Site<'_> {
     }
 
     fn undecided(&self, axes: &[usize]) -> NoCost {
-        let name = |axis: &usize| format!("`{}`", self.trace.symbols[self.axes[*axis].symbol as usize].name);
+        let name = |axis: &usize| format!("`{}`", self.axes[*axis].name(self.trace));
         let names: Vec<String> = axes.iter().map(name).collect();
         NoCost::Unknown(Reason::RunTimeStride, format!("it depends on {}", names.join(" and ")))
     }
@@ -188,7 +203,7 @@ impl Site<'_> {
     fn pattern(&self, pattern: &Pattern, left: &mut u64) -> Result<Costs, NoCost> {
         let shifts = shifts(pattern.unit, self.target);
         let uses = |axis: &usize| {
-            let symbol = self.axes[*axis].symbol;
+            let symbol = self.axes[*axis].first();
             pattern.varying.iter().any(|(term, _)| self.has_factor(*term, symbol))
         };
         let of = |role| self.with_role(role).filter(uses).collect::<Vec<usize>>();
@@ -265,11 +280,15 @@ impl Site<'_> {
     fn offsets(&self, pattern: &Pattern, values: &[i64]) -> [i64; 32] {
         let mut offsets = pattern.offsets;
         for (term, factors) in &pattern.varying {
+            // The first symbol of a sum has the value of all.
+            if self.axes.iter().any(|axis| axis.symbols.iter().skip(1).any(|other| other == term)) {
+                continue;
+            }
             let product = self
                 .axes
                 .iter()
                 .zip(values)
-                .map(|(axis, value)| (self.power(*term, axis.symbol), value))
+                .map(|(axis, value)| (self.power(*term, axis.first()), value))
                 .fold(1i64, |product, (power, value)| {
                     (0..power).fold(product, |product, _| product.wrapping_mul(*value))
                 });
@@ -295,8 +314,10 @@ impl Site<'_> {
 
     /// Whether some request is free of conflicts when the symbol is 0, and the symbol may be.
     fn vanishes(&self, axis: usize) -> bool {
-        let symbol = self.axes[axis].symbol;
-        let (low, high) = self.trace.symbols[symbol as usize].range;
+        let ranges = self.axes[axis].symbols.iter().map(|symbol| self.trace.symbols[*symbol as usize].range);
+        let sum = |a: Option<i64>, b: Option<i64>| a.zip(b).and_then(|(a, b)| a.checked_add(b));
+        let (low, high) =
+            ranges.fold((Some(0), Some(0)), |(low, high), range| (sum(low, range.0), sum(high, range.1)));
         if self.axes[axis].modulus.is_none() || low.is_some_and(|v| v > 0) || high.is_some_and(|v| v < 0) {
             return false;
         }
@@ -372,7 +393,27 @@ fn axes(trace: &Trace, access: &Access, target: &Target) -> Vec<Axis> {
             }
         }
     }
-    found.into_iter().map(|(symbol, period)| axis(trace, symbol, period)).collect()
+    let mut axes: Vec<Axis> = Vec::new();
+    for axis in found.into_iter().map(|(symbol, period)| axis(trace, symbol, period)) {
+        let added = |axis: &Axis| {
+            let term = terms.iter().any(|(term, _)| *term == axis.first());
+            term && axis.role == Role::Row && axis.modulus.is_some()
+        };
+        let alike = |other: &&mut Axis| added(other) && always_together(access, other.first(), axis.first());
+        match axes.iter_mut().find(alike).filter(|_| added(&axis)) {
+            Some(other) => other.symbols.push(axis.first()),
+            None => axes.push(axis),
+        }
+    }
+    axes
+}
+
+/// Whether two symbols have the same factors in every request, neither as a part of a product.
+fn always_together(access: &Access, a: u32, b: u32) -> bool {
+    access.patterns.iter().all(|pattern| {
+        let factors = |symbol| pattern.varying.iter().find(|(term, _)| *term == symbol).map(|(_, f)| f);
+        factors(a) == factors(b)
+    })
 }
 
 fn axis(trace: &Trace, symbol: u32, period: u64) -> Axis {
@@ -382,17 +423,22 @@ fn axis(trace: &Trace, symbol: u32, period: u64) -> Axis {
         && high.checked_sub(low).is_some_and(|span| span >= 0 && span < residues)
     {
         let role = if facts.given { Role::Row } else { Role::Any };
-        return Axis { symbol, values: (low..=high).collect(), modulus: None, role };
+        return Axis { symbols: vec![symbol], values: (low..=high).collect(), modulus: None, role };
     }
     if facts.given {
-        Axis { symbol, values: (0..residues).collect(), modulus: Some(residues), role: Role::Row }
+        Axis {
+            symbols: vec![symbol],
+            values: (0..residues).collect(),
+            modulus: Some(residues),
+            role: Role::Row,
+        }
     } else if facts.counter {
-        Axis { symbol, values: (1..=residues).collect(), modulus: None, role: Role::Turn }
+        Axis { symbols: vec![symbol], values: (1..=residues).collect(), modulus: None, role: Role::Turn }
     } else {
         let from = i64::from(facts.range.0.is_some_and(|low| low > 0));
         let far = (0..residues).map(|r| r.wrapping_add(residues.wrapping_mul(FAR[0])));
         let values = (from..=residues).chain(far).collect();
-        Axis { symbol, values, modulus: None, role: Role::Any }
+        Axis { symbols: vec![symbol], values, modulus: None, role: Role::Any }
     }
 }
 

@@ -180,12 +180,10 @@ impl StrideTable {
                 parts.map(|((symbol, chosen), possible)| symbol.among(chosen, possible, shift)).collect();
             return parts.join(" and ");
         }
-        let example = rows.first().map(|row| {
-            let value = |(symbol, value): (&TableSymbol, &i64)| format!("`{}` = {value}", symbol.name);
-            self.symbols.iter().zip(&row.values).map(value).collect::<Vec<_>>().join(" and ")
-        });
-        let (some, all, example) = (rows.len(), self.rows.len(), example.unwrap_or_default());
-        format!("{some} of the {all} combinations of {} are met, such as {example}", self.moduli())
+        let example: Vec<String> =
+            rows.iter().take(1).flat_map(|row| &row.values).map(ToString::to_string).collect();
+        let (some, all, example) = (rows.len(), self.rows.len(), example.join(" and "));
+        format!("{} are one of {some} of {all} pairs, such as {example}", self.moduli())
     }
 
     /// "`ld` modulo 32 and `pitch` modulo 8".
@@ -232,20 +230,25 @@ impl TableSymbol {
     /// "`ld` is even but not a multiple of 4", by the powers of two that divide the symbol plus `shift`.
     fn divisible(&self, shift: i64, low: u32, high: u32, top: u32) -> String {
         let name = if self.name.contains(' ') { format!("({})", self.name) } else { self.name.clone() };
-        let shifted = match shift {
+        let (least, most) = (1i64 << low, 1i64 << (high + 1).min(top));
+        // A multiple of what is asked for need not be added.
+        let modulus = if high == top { least } else { most };
+        let rest = shift.rem_euclid(modulus);
+        let rest = if rest > modulus / 2 { rest - modulus } else { rest };
+        let shifted = match rest {
             0 => format!("`{}`", self.name),
-            1.. => format!("`{name} + {shift}`"),
-            _ => format!("`{name} - {}`", -shift),
+            1.. => format!("`{name} + {rest}`"),
+            _ => format!("`{name} - {}`", -rest),
         };
         let plain = format!("`{}`", self.name);
         let (odd, even) = if shift % 2 == 0 { ("odd", "even") } else { ("even", "odd") };
         match (low, high) {
             (0, 0) => format!("{plain} is {odd}"),
-            (0, _) => format!("{shifted} is not a multiple of {}", 1i64 << (high + 1)),
+            (0, _) => format!("{shifted} is not a multiple of {most}"),
             (1, _) if high == top => format!("{plain} is {even}"),
-            (_, _) if high == top => format!("{shifted} is a multiple of {}", 1i64 << low),
-            (1, _) => format!("{shifted} is even but not a multiple of {}", 1i64 << (high + 1)),
-            _ => format!("{shifted} is a multiple of {} but not of {}", 1i64 << low, 1i64 << (high + 1)),
+            (_, _) if high == top => format!("{shifted} is a multiple of {least}"),
+            (1, _) => format!("{shifted} is even but not a multiple of {most}"),
+            _ => format!("{shifted} is a multiple of {least} but not of {most}"),
         }
     }
 }

@@ -107,8 +107,7 @@ fn two_symbols_are_told_apart_when_they_can_be() {
     let rows = vec![row(0, 0, 2), row(0, 1, 1), row(1, 0, 1), row(1, 1, 2)];
     assert_eq!(
         StrideTable { symbols, rows }.words(),
-        "conflict-free exactly when 2 of the 4 combinations of `ld` modulo 2 and `pitch` modulo 2 are met, \
-         such as `ld` = 0 and `pitch` = 1; 2-way when 2 of the 4 combinations of `ld` modulo 2 and \
-         `pitch` modulo 2 are met, such as `ld` = 0 and `pitch` = 0"
+        "conflict-free exactly when `ld` modulo 2 and `pitch` modulo 2 are one of 2 of 4 pairs, such as \
+         0 and 1; 2-way when `ld` modulo 2 and `pitch` modulo 2 are one of 2 of 4 pairs, such as 0 and 0"
     );
 }
