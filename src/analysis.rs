@@ -7,8 +7,6 @@
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
-use crate::exec::entry::{Setting, run_kernel};
-use crate::exec::value::Reason;
 use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
 use crate::ir::program::Program;
@@ -20,8 +18,9 @@ use crate::rules::{self, Case, KernelRun};
 use crate::scenario::{self, Probes, Scenario};
 use crate::source::{FileId, Sources, Span};
 use crate::syntax::SyntaxTree;
-use crate::trace::{LaunchSite, Trace};
-use crate::verdict::{Judgement, Merges, SiteVerdict, Status, judge};
+use crate::trace::LaunchSite;
+use crate::trials::run_scenario;
+use crate::verdict::{SiteVerdict, Status};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -259,9 +258,6 @@ impl Run {
 /// Scenarios of one kernel that may run out of budget.
 const MOST_STOPPED: usize = 4;
 
-/// The largest modulus of a run-time number whose residues are all tried.
-const MOST_RESIDUES: i64 = 32;
-
 /// The kernels to analyse for a file: its own, and those of headers not given themselves that it
 /// launches.
 fn kernels(program: &Program, loaded: &Loaded, headers: &Headers) -> Vec<Arc<Function>> {
@@ -299,124 +295,6 @@ fn run_all(
         runs.push(run(scenario));
     }
     runs
-}
-
-/// Runs a scenario with some arrays padded; `probe` is the run of its own block without padding,
-/// if it was made before.
-fn run_scenario(
-    program: &Program,
-    kernel: &Arc<Function>,
-    scenario: &Scenario,
-    targets: &[Target],
-    pads: &[(Span, u64)],
-    probe: Option<Trace>,
-) -> KernelRun {
-    type Residues = Vec<(String, i64, i64)>;
-    let run = |block: [u32; 3], residues: Residues, known: Option<Trace>| -> (Trace, Vec<Vec<Judgement>>) {
-        let trace = known.unwrap_or_else(|| {
-            let setting = Setting { block, pads: pads.to_vec(), residues, ..scenario.setting.clone() };
-            run_kernel(program, kernel, &setting)
-        });
-        let merges = Merges::of(&trace);
-        let judge_all =
-            |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
-        let judgements = targets.iter().map(judge_all).collect();
-        (trace, judgements)
-    };
-    let (mut trace, mut judgements) = run(scenario.setting.block, Vec::new(), probe);
-    // A rotation by a run-time number: every residue is tried, and the verdict has to hold for all.
-    if let [(name, modulus)] = trace.demands.as_slice()
-        && *modulus <= MOST_RESIDUES
-    {
-        let (name, modulus) = (name.clone(), *modulus);
-        let with = |residue| vec![(name.clone(), modulus, residue)];
-        (trace, judgements) = run(scenario.setting.block, with(0), None);
-        for residue in 1..modulus {
-            let (other, others) = run(scenario.setting.block, with(residue), None);
-            for (mine, theirs) in judgements.iter_mut().zip(&others) {
-                reconcile(
-                    &trace,
-                    mine,
-                    &other,
-                    theirs,
-                    Reason::NotAffine,
-                    &format!("it depends on `{name}` modulo {modulus}"),
-                );
-            }
-        }
-    }
-    for block in &scenario.alternatives {
-        // Other shapes can only take a verdict back.
-        if judgements.iter().flatten().all(|judgement: &Judgement| judgement.status == Status::Unknown) {
-            break;
-        }
-        let (other, others) = run(*block, Vec::new(), None);
-        for (mine, theirs) in judgements.iter_mut().zip(&others) {
-            reconcile(
-                &trace,
-                mine,
-                &other,
-                theirs,
-                Reason::BlockShape,
-                "it depends on the block shape, which no launch tells",
-            );
-        }
-    }
-    let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
-    for judgement in judgements.iter_mut().flatten() {
-        if let (Some(text), true) = (&assumption, judgement.status != Status::Unknown) {
-            judgement.status = judgement.status.resting_on_more();
-            judgement.assumptions.insert(0, text.clone());
-        }
-    }
-    KernelRun {
-        kernel: kernel_name(kernel, scenario),
-        block: scenario.setting.block,
-        block_from: scenario.block_from,
-        launch: scenario.launch,
-        trace,
-        judgements,
-    }
-}
-
-/// A verdict that another run, just as likely, does not share is not known.
-fn reconcile(
-    trace: &Trace,
-    mine: &mut [Judgement],
-    other: &Trace,
-    theirs: &[Judgement],
-    kind: Reason,
-    reason: &str,
-) {
-    for (access, judgement) in trace.accesses.iter().zip(mine) {
-        let twin = other.accesses.iter().position(|o| {
-            (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
-                && other.arrays[o.array].name_span == trace.arrays[access.array].name_span
-        });
-        let Some(twin) = twin.and_then(|at| theirs.get(at)) else { continue };
-        if !judgement.agrees_with(twin) {
-            *judgement = Judgement::unknown(kind, reason);
-        }
-    }
-}
-
-fn kernel_name(kernel: &Function, scenario: &Scenario) -> String {
-    use crate::trace::LaunchArg;
-    let known = |arg: &LaunchArg| *arg != LaunchArg::Unknown;
-    if !scenario.setting.template_args.iter().any(known) {
-        return kernel.name.to_string();
-    }
-    let args: Vec<String> = scenario
-        .setting
-        .template_args
-        .iter()
-        .map(|arg| match arg {
-            LaunchArg::Value(value) => value.to_string(),
-            LaunchArg::Type(ty) => crate::ir::print::ty(ty),
-            LaunchArg::Unknown => "?".to_string(),
-        })
-        .collect();
-    format!("{}<{}>", kernel.name, args.join(", "))
 }
 
 fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {

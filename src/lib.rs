@@ -19,5 +19,6 @@ pub mod scenario;
 pub mod source;
 pub mod syntax;
 pub mod trace;
+pub mod trials;
 pub mod verdict;
 pub mod walk;

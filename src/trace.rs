@@ -9,7 +9,7 @@
 
 use crate::exec::lanes::Bits;
 use crate::exec::value::Unknown;
-use crate::ir::{Path, Type};
+use crate::ir::{Name, Path, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Trace {
     pub symbols: Vec<SymbolFacts>,
     /// Run-time numbers that decide an index by what they are modulo a number: name, modulus.
     pub demands: Vec<(String, i64)>,
+    /// Types whose size was asked for and is not known, by name.
+    pub unsized_types: Vec<Name>,
     /// The functions that were entered, by the span of their name.
     pub entered: Vec<Span>,
     /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.

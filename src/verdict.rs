@@ -161,6 +161,15 @@ impl Judgement {
         Judgement { cause, ..Judgement::unknown(why.reason, &*why.detail) }
     }
 
+    /// The verdict as a table, on the same assumptions.
+    #[must_use]
+    pub fn depending_on(self, table: StrideTable) -> Judgement {
+        let reason = format!("it depends on {}: {}", table.over(), table.words());
+        let unknown = Judgement::unknown(Reason::RunTimeStride, reason);
+        let (status, assumptions) = (Status::Depends, self.assumptions);
+        Judgement { status, assumptions, table: Some(table), ..unknown }
+    }
+
     /// Whether another verdict on the same site, where this one is known, says the same of conflicts:
     /// that there are some or none, for whatever values.
     #[must_use]
@@ -238,9 +247,8 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     let free = rows.iter().flatten().filter(|row| !row.conflicts()).count();
     let possible = rows.iter().flatten().count();
     if free > 0 && free < possible {
-        let reason = format!("it depends on {}: {}", table.over(), table.words());
-        let unknown = Judgement::unknown(Reason::RunTimeStride, reason);
-        return Judgement { status: Status::Depends, assumptions, table: Some(table), ..unknown };
+        let unknown = Judgement::unknown(Reason::RunTimeStride, "");
+        return Judgement { assumptions, ..unknown }.depending_on(table);
     }
     // Free of conflicts for all values, or for none: the least is sure.
     let Some(least) = rows.iter().flatten().min_by_key(|row| row.totals.wavefronts - row.totals.ideal) else {

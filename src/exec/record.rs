@@ -141,7 +141,23 @@ impl Machine<'_> {
     /// Records an access of the pointee's size by the active threads.
     pub fn record(&mut self, op: AccessOp, pointer: &Pointer, span: Span, atomic: Option<Atomic>) {
         let bytes = pointer.pointee.constant_size();
+        if bytes.is_none() {
+            self.note_unsized(&pointer.pointee);
+        }
         self.record_bytes(op, pointer, bytes, span, atomic);
+    }
+
+    /// Notes that the size of a type was asked for and is not known.
+    pub fn note_unsized(&mut self, ty: &Ty) {
+        let mut inner = ty;
+        while let Ty::Array(element, _) = inner {
+            inner = element;
+        }
+        if let Ty::Unknown(name) = inner
+            && !self.trace.unsized_types.contains(name)
+        {
+            self.trace.unsized_types.push(name.clone());
+        }
     }
 
     /// Records an access of `bytes` per lane by the active threads.

@@ -4,7 +4,7 @@
 //! the others cost.
 //!
 //! The distance between two lanes counts modulo the banks' period, so all values are tried: 32 of
-//! them for a stride in floats.
+//! them for a stride in floats. The size of an element type that no launch tells is tried likewise.
 //!
 //! ## Why is this bad
 //! It need not be: it is a note. But such a kernel is fast for one size of the data and up to 32
@@ -52,7 +52,8 @@
 //!   stride-dependent-conflict` where they do not.
 //! - A site that conflicts for certain in another launch is told by `bank-conflict` alone.
 //! - A site that conflicts for every value is a `bank-conflict`; one that conflicts for none is clean.
-//! - At most two values are tried together, and values that are loaded from memory are not.
+//! - At most two values are tried together, and values that are loaded from memory are not. Of types
+//!   one is tried, with 1, 2, 4, 8 and 16 bytes.
 //! - Zero, and numbers so small that lanes share words, may conflict less than the note says.
 
 use super::{Case, Rule, access_words, block_help};
