@@ -118,7 +118,8 @@ fn describe(case: &Case<'_>, run: usize, target: usize, access: &Access, table: 
     notes.extend(case.calls_words(&access.calls));
     notes.extend(case.assumption_words(run, target, access));
     let mut helps: Vec<String> = Vec::new();
-    if let Some(class) = free {
+    // A stride can be chosen; the size of a type, or what a rest can be, is what it is.
+    if let Some(class) = free.filter(|_| table.symbols.iter().all(|symbol| symbol.modulus.is_some())) {
         helps.push(format!("if other values occur, choose the layout so that {}", class.when));
     }
     helps.extend(block_help(kernel.block_from));
