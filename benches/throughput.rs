@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use cudalint::analysis::{Files, Options, Run};
+use cudalint::analysis::{Files, Options, Run, Wanted};
 use cudalint::banks::{Access, Request, Target, cost};
 use cudalint::walk::{self, Candidate};
 use rayon::prelude::*;
@@ -54,8 +54,11 @@ impl Corpus {
         let run = Run::new(Options::default(), &paths, Box::new(Disk));
         let files: Vec<&(PathBuf, Vec<u8>)> = self.files.iter().collect();
         let loaded: Vec<_> = one_by_one(files, |(path, bytes)| run.load(path, bytes.clone()));
+        let judged = run.judged_kernels(&loaded);
+        let loaded = one_by_one(loaded, |loaded| run.follow(loaded, &judged));
         let links = run.link(&loaded);
-        let reports = one_by_one(loaded.iter().collect(), |loaded| run.analyze(loaded, &links));
+        let reports =
+            one_by_one(loaded.iter().collect(), |loaded| run.analyze(loaded, &links, Wanted::Findings));
         reports.iter().map(|report| report.verdicts.len() + report.diagnostics.len()).sum()
     }
 

@@ -1,2 +1,2 @@
-; Enumerations with a body.
-(enum_specifier body: (_)) @enum
+; Enumerations; those with a body count.
+(enum_specifier) @enum

@@ -2,5 +2,5 @@
 (function_definition) @function
 (template_declaration) @template
 (template_instantiation) @instantiation
-(namespace_definition name: (_) @namespace)
-(namespace_alias_definition name: (_) @namespace)
+(namespace_definition) @namespace
+(namespace_alias_definition) @namespace

@@ -1,4 +1,4 @@
-; Structs, classes and unions with a body.
-(struct_specifier body: (_)) @record
-(class_specifier body: (_)) @record
-(union_specifier body: (_)) @record
+; Structs, classes and unions; those with a body count.
+(struct_specifier) @record
+(class_specifier) @record
+(union_specifier) @record

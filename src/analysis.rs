@@ -1,28 +1,30 @@
 //! What do we find in one file?
 //!
-//! The pipeline: text and headers in, findings and verdicts out. Runs in two passes over the
-//! files given: [`Run::load`] parses each and finds its launches, [`Run::link`] makes every
-//! file's launches known to all, [`Run::analyze`] runs the kernels. Touches no stdout and no exit
-//! code, and reads headers only through the [`Files`] it is given.
+//! The pipeline: text and headers in, findings and verdicts out. Runs in passes over the files
+//! given: [`Run::load`] parses each that may hold something to judge, [`Run::judged_kernels`] collects
+//! the kernels worth judging, [`Run::follow`] finds the launches that lead to them, [`Run::link`]
+//! makes every file's launches known to all, [`Run::analyze`] runs the kernels. Touches no stdout
+//! and no exit code, and reads headers only through the [`Files`] it is given.
+
+mod load;
+
+mod padded;
+mod runs;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
-use crate::exec::entry::{Setting, run_kernel};
-use crate::exec::value::Reason;
 use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
-use crate::ir::program::Program;
-use crate::ir::{Function, FunctionKind, Name};
-use crate::lower::lower;
-use crate::preproc::{Defines, HeaderCache, expand_cached};
-use crate::reach::Reach;
+use crate::ir::{Function, FunctionKind};
+use crate::preproc::{Defines, HeaderCache};
+use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
-use crate::scenario::{self, Probes, Scenario};
-use crate::source::{FileId, Sources, Span};
-use crate::syntax::SyntaxTree;
-use crate::trace::{LaunchSite, Trace};
-use crate::verdict::{Judgement, Merges, SiteVerdict, Status, judge};
-use rustc_hash::FxHashMap;
+use crate::scenario::{self, Probes};
+use crate::source::{Sources, Span};
+use crate::verdict::{SiteVerdict, Status};
+pub use load::{Links, Loaded};
+use padded::Padded;
+use runs::Subject;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -67,51 +69,22 @@ pub struct BlockOption {
     pub shape: [u32; 3],
 }
 
+/// What a report is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The findings of the rules, and the verdicts that they rest on.
+    Findings,
+    /// The verdicts alone.
+    Verdicts,
+}
+
 /// What was found in one file and in the headers reached from it.
 #[derive(Clone, Debug, Default)]
 pub struct FileReport {
-    /// Findings, at their rules' default levels.
+    /// Findings, at their rules' default levels, if they were wanted.
     pub diagnostics: Vec<Diagnostic>,
     /// One verdict for each access site, block shape and target.
     pub verdicts: Vec<SiteVerdict>,
-}
-
-/// A file that was read, parsed and lowered, with the launches that its host code leads to.
-#[derive(Debug, Default)]
-pub struct Loaded {
-    program: Program,
-    launches: Vec<LaunchSite>,
-}
-
-/// The launches of all files, by kernel name.
-#[derive(Debug, Default)]
-pub struct Links {
-    launches: FxHashMap<Name, Vec<LaunchSite>>,
-}
-
-impl Links {
-    /// The launches of a kernel: those that see its definition; if there are none, those that only
-    /// see a declaration of that name, of the nearest files.
-    fn of(&self, kernel: &Function, sources: &Sources) -> Vec<LaunchSite> {
-        let named = self.launches.get(&kernel.name).map_or(&[][..], Vec::as_slice);
-        let mut found: Vec<LaunchSite> = Vec::new();
-        for launch in named.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)) {
-            if !found.iter().any(|other| other.same(launch)) {
-                found.push(launch.clone());
-            }
-        }
-        if !found.is_empty() {
-            return found;
-        }
-        let home = sources.get(kernel.span.file).path.clone();
-        let shared = |launch: &LaunchSite| {
-            let path = sources.get(launch.span.file).path.clone();
-            home.components().zip(path.components()).take_while(|(a, b)| a == b).count()
-        };
-        let declared: Vec<&LaunchSite> = named.iter().filter(|l| l.definitions.is_empty()).collect();
-        let nearest = declared.iter().map(|launch| shared(launch)).max();
-        declared.into_iter().filter(|launch| Some(shared(launch)) == nearest).cloned().collect()
-    }
 }
 
 /// One run over a set of files. Shared between threads.
@@ -119,6 +92,9 @@ pub struct Run {
     headers: Headers,
     cache: HeaderCache,
     defines: Defines,
+    /// What the macros spell that are defined from the start.
+    defined: Words,
+    spelled: Spelled,
     targets: Vec<Target>,
     blocks: Vec<BlockOption>,
     eight_byte_banks: bool,
@@ -131,10 +107,14 @@ impl Run {
         let targets = targets(&options.targets, options.bank_size_eight);
         let newest = targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET);
         let arch = u32::from(newest.major) * 100 + u32::from(newest.minor) * 10;
+        let defines = Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str())));
+        let defined = defines.texts().map(Words::of).fold(Words::default(), |all, words| all | words);
         Run {
             headers: Headers::new(files, options.include_dirs, disk),
             cache: HeaderCache::default(),
-            defines: Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str()))),
+            defined: if options.defines.is_empty() { defined } else { defined.with_names_from_elsewhere() },
+            spelled: Spelled::default(),
+            defines,
             targets,
             blocks: options.blocks,
             eight_byte_banks: options.bank_size_eight,
@@ -147,43 +127,9 @@ impl Run {
         self.headers.sources()
     }
 
-    /// Reads, parses and lowers one file and the headers it includes.
-    #[must_use]
-    pub fn load(&self, path: &Path, bytes: Vec<u8>) -> Loaded {
-        let file = self.headers.given(path, bytes);
-        if !mentions_cuda(&file.text) {
-            return Loaded::default();
-        }
-        let expanded = expand_cached(&file, &self.defines, &self.headers, &self.cache);
-        let included = expanded.headers.clone();
-        let Some(tree) = SyntaxTree::parse(expanded) else { return Loaded::default() };
-        let mut modules = vec![Arc::new(lower(&tree))];
-        for header in included {
-            modules.push(self.headers.module(&header, |file| {
-                let expanded = expand_cached(file, &self.defines, &self.headers, &self.cache);
-                SyntaxTree::parse(expanded).map(|tree| lower(&tree)).unwrap_or_default()
-            }));
-        }
-        let program = Program::new(modules);
-        let launches = scenario::hosts::launches(&program);
-        Loaded { program, launches }
-    }
-
-    /// Makes the launches of all files known to each.
-    #[must_use]
-    pub fn link<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Links {
-        let mut links = Links::default();
-        for loaded in files {
-            for launch in &loaded.launches {
-                links.launches.entry(launch.kernel.name.clone()).or_default().push(launch.clone());
-            }
-        }
-        links
-    }
-
     /// Runs the kernels of one file.
     #[must_use]
-    pub fn analyze(&self, loaded: &Loaded, links: &Links) -> FileReport {
+    pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted) -> FileReport {
         let mut report = FileReport::default();
         let program = &loaded.program;
         let Some(own) = program.modules.first() else { return report };
@@ -191,16 +137,13 @@ impl Run {
         let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
         let targets: Vec<Target> = self.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
         let mut entered: Vec<Span> = Vec::new();
-        let reach = Reach::new(program);
-        for kernel in kernels(program, loaded, &self.headers) {
-            if !reach.worth_running(&kernel) {
-                continue;
-            }
-            let launches = links.of(&kernel, self.headers.sources());
+        for kernel in loaded.kernels() {
+            let launches = links.of(kernel, self.headers.sources());
             let mut probes = Probes::new();
-            let scenarios = scenario::scenarios(program, &kernel, &launches, &self.blocks, &mut probes);
-            let runs = run_all(program, &kernel, &scenarios, &targets, probes);
-            self.report(program, &kernel, &scenarios, &runs, &targets, &mut report);
+            let scenarios = scenario::scenarios(program, kernel, &launches, &self.blocks, &mut probes);
+            let subject = Subject { program, kernel, scenarios: &scenarios, targets: &targets };
+            let runs = subject.run_all(probes);
+            self.report(&subject, &runs, wanted, &mut report);
             entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
         }
         // Device functions with shared memory of their own that no kernel here reaches.
@@ -214,8 +157,8 @@ impl Run {
         for function in orphans {
             let mut probes = Probes::new();
             let scenarios = scenario::scenarios(program, &function, &[], &self.blocks, &mut probes);
-            let runs = run_all(program, &function, &scenarios, &targets, probes);
-            self.report(program, &function, &scenarios, &runs, &targets, &mut report);
+            let subject = Subject { program, kernel: &function, scenarios: &scenarios, targets: &targets };
+            self.report(&subject, &subject.run_all(probes), wanted, &mut report);
         }
         report
     }
@@ -224,21 +167,19 @@ impl Run {
     #[must_use]
     pub fn analyze_file(&self, path: &Path, bytes: Vec<u8>) -> FileReport {
         let loaded = self.load(path, bytes);
+        let judged = self.judged_kernels([&loaded]);
+        let loaded = self.follow(loaded, &judged);
         let links = self.link([&loaded]);
-        self.analyze(&loaded, &links)
+        self.analyze(&loaded, &links, Wanted::Findings)
     }
 
-    fn report(
-        &self,
-        program: &Program,
-        kernel: &Arc<Function>,
-        scenarios: &[Scenario],
-        runs: &[KernelRun],
-        targets: &[Target],
-        report: &mut FileReport,
-    ) {
+    fn report(&self, subject: &Subject<'_>, runs: &[KernelRun], wanted: Wanted, report: &mut FileReport) {
+        let targets = subject.targets;
         for run in runs {
             verdicts(run, targets, &mut report.verdicts);
+        }
+        if wanted == Wanted::Verdicts {
+            return;
         }
         let sources = self.headers.sources();
         let text = |span: Span| sources.get(span.file).slice(span).to_string();
@@ -246,185 +187,17 @@ impl Run {
             let file = sources.get(span.file);
             format!("{}:{}", file.display_path(), file.line_column(span.start).0)
         };
-        let padder = |run: usize, array: Span, extra: u64| {
-            scenarios
-                .get(run)
-                .map(|scenario| run_scenario(program, kernel, scenario, targets, &[(array, extra)], None))
-        };
+        let padder = Padded::new(*subject, runs);
         let case = Case { runs, targets, padder: &padder, text: &text, place: &place };
         report.diagnostics.extend(rules::check(&case));
     }
-}
-
-/// Scenarios of one kernel that may run out of budget.
-const MOST_STOPPED: usize = 4;
-
-/// The largest modulus of a run-time number whose residues are all tried.
-const MOST_RESIDUES: i64 = 32;
-
-/// The kernels to analyse for a file: its own, and those of headers not given themselves that it
-/// launches.
-fn kernels(program: &Program, loaded: &Loaded, headers: &Headers) -> Vec<Arc<Function>> {
-    let mut found: Vec<Arc<Function>> = program.own_kernels().cloned().collect();
-    for module in program.modules.iter().skip(1) {
-        let given = module.file.is_some_and(|file: FileId| headers.is_given(file));
-        for function in &module.functions {
-            let launched = || loaded.launches.iter().any(|launch| launch.kernel.name == function.name);
-            if !given && function.kind == FunctionKind::Kernel && function.body.is_some() && launched() {
-                found.push(Arc::clone(function));
-            }
-        }
-    }
-    found
-}
-
-fn run_all(
-    program: &Program,
-    kernel: &Arc<Function>,
-    scenarios: &[Scenario],
-    targets: &[Target],
-    mut probes: Probes,
-) -> Vec<KernelRun> {
-    let mut run = |scenario: &Scenario| {
-        let at = probes.iter().position(|(setting, _)| *setting == scenario.setting);
-        let probe = at.map(|at| probes.swap_remove(at).1);
-        run_scenario(program, kernel, scenario, targets, &[], probe)
-    };
-    let mut runs: Vec<KernelRun> = Vec::new();
-    for scenario in scenarios {
-        // A kernel too long to be run is too long in every variant: a few say so.
-        if runs.iter().filter(|run| run.trace.stopped.is_some()).count() >= MOST_STOPPED {
-            break;
-        }
-        runs.push(run(scenario));
-    }
-    runs
-}
-
-/// Runs a scenario with some arrays padded; `probe` is the run of its own block without padding,
-/// if it was made before.
-fn run_scenario(
-    program: &Program,
-    kernel: &Arc<Function>,
-    scenario: &Scenario,
-    targets: &[Target],
-    pads: &[(Span, u64)],
-    probe: Option<Trace>,
-) -> KernelRun {
-    type Residues = Vec<(String, i64, i64)>;
-    let run = |block: [u32; 3], residues: Residues, known: Option<Trace>| -> (Trace, Vec<Vec<Judgement>>) {
-        let trace = known.unwrap_or_else(|| {
-            let setting = Setting { block, pads: pads.to_vec(), residues, ..scenario.setting.clone() };
-            run_kernel(program, kernel, &setting)
-        });
-        let merges = Merges::of(&trace);
-        let judge_all =
-            |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
-        let judgements = targets.iter().map(judge_all).collect();
-        (trace, judgements)
-    };
-    let (mut trace, mut judgements) = run(scenario.setting.block, Vec::new(), probe);
-    // A rotation by a run-time number: every residue is tried, and the verdict has to hold for all.
-    if let [(name, modulus)] = trace.demands.as_slice()
-        && *modulus <= MOST_RESIDUES
-    {
-        let (name, modulus) = (name.clone(), *modulus);
-        let with = |residue| vec![(name.clone(), modulus, residue)];
-        (trace, judgements) = run(scenario.setting.block, with(0), None);
-        for residue in 1..modulus {
-            let (other, others) = run(scenario.setting.block, with(residue), None);
-            for (mine, theirs) in judgements.iter_mut().zip(&others) {
-                reconcile(
-                    &trace,
-                    mine,
-                    &other,
-                    theirs,
-                    Reason::NotAffine,
-                    &format!("it depends on `{name}` modulo {modulus}"),
-                );
-            }
-        }
-    }
-    for block in &scenario.alternatives {
-        // Other shapes can only take a verdict back.
-        if judgements.iter().flatten().all(|judgement: &Judgement| judgement.totals.is_none()) {
-            break;
-        }
-        let (other, others) = run(*block, Vec::new(), None);
-        for (mine, theirs) in judgements.iter_mut().zip(&others) {
-            reconcile(
-                &trace,
-                mine,
-                &other,
-                theirs,
-                Reason::BlockShape,
-                "it depends on the block shape, which no launch tells",
-            );
-        }
-    }
-    let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
-    for judgement in judgements.iter_mut().flatten() {
-        if let (Some(text), Status::Exact | Status::Assumed) = (&assumption, judgement.status) {
-            judgement.status = Status::Assumed;
-            judgement.assumptions.insert(0, text.clone());
-        }
-    }
-    KernelRun {
-        kernel: kernel_name(kernel, scenario),
-        block: scenario.setting.block,
-        block_from: scenario.block_from,
-        launch: scenario.launch,
-        trace,
-        judgements,
-    }
-}
-
-/// A verdict that another run, just as likely, does not share is not known.
-fn reconcile(
-    trace: &Trace,
-    mine: &mut [Judgement],
-    other: &Trace,
-    theirs: &[Judgement],
-    kind: Reason,
-    reason: &str,
-) {
-    let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
-    for (access, judgement) in trace.accesses.iter().zip(mine) {
-        let twin = other.accesses.iter().position(|o| {
-            (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
-                && other.arrays[o.array].name_span == trace.arrays[access.array].name_span
-        });
-        let Some(twin) = twin.and_then(|at| theirs.get(at)) else { continue };
-        if judgement.totals.is_some() && conflicts(judgement) != conflicts(twin) {
-            *judgement = Judgement::unknown(kind, reason);
-        }
-    }
-}
-
-fn kernel_name(kernel: &Function, scenario: &Scenario) -> String {
-    use crate::trace::LaunchArg;
-    let known = |arg: &LaunchArg| *arg != LaunchArg::Unknown;
-    if !scenario.setting.template_args.iter().any(known) {
-        return kernel.name.to_string();
-    }
-    let args: Vec<String> = scenario
-        .setting
-        .template_args
-        .iter()
-        .map(|arg| match arg {
-            LaunchArg::Value(value) => value.to_string(),
-            LaunchArg::Type(ty) => crate::ir::print::ty(ty),
-            LaunchArg::Unknown => "?".to_string(),
-        })
-        .collect();
-    format!("{}<{}>", kernel.name, args.join(", "))
 }
 
 fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
     for (target, judgements) in targets.iter().zip(&run.judgements) {
         for (access, judgement) in run.trace.accesses.iter().zip(judgements) {
             let mut assumptions: Vec<String> = Vec::new();
-            if judgement.status == Status::Assumed {
+            if matches!(judgement.status, Status::Assumed | Status::Depends) {
                 assumptions.extend(access.assumptions.iter().map(ToString::to_string));
                 assumptions.extend(judgement.assumptions.iter().cloned());
             }
@@ -447,15 +220,8 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 ideal: totals.map(|t| t.ideal),
                 worst: totals.map(|t| t.worst.wavefronts),
                 worst_ideal: totals.map(|t| t.worst.ideal),
+                table: judgement.table.clone(),
             });
         }
     }
-}
-
-/// Whether a text can hold kernels, shared memory or launches at all.
-fn mentions_cuda(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    ["__global__", "__shared__", "<<<", "KERNEL", "cudaLaunch", "GLOBAL", "__device__"]
-        .iter()
-        .any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some())
 }

@@ -14,6 +14,7 @@ pub mod lower;
 pub mod output;
 pub mod preproc;
 pub mod reach;
+pub mod relevance;
 pub mod rules;
 pub mod scenario;
 pub mod source;

@@ -29,8 +29,8 @@ mod stmt;
 mod types;
 
 use crate::ir::{Declaration, ExprKind, Module, Path, Scalar, Storage, Type};
-use crate::syntax::SyntaxTree;
 use crate::syntax::query::Found;
+use crate::syntax::{SyntaxTree, field};
 use function::{Enclosing, is_macro_block, prototypes};
 use lowerer::Lowerer;
 use outline::{Level, Outline, walk};
@@ -96,7 +96,7 @@ fn function<'t>(
     if nested && is_macro_block(node) {
         return;
     }
-    let Some(declarator) = declared_by.child_by_field_name("declarator") else { return };
+    let Some(declarator) = field(declared_by, "declarator") else { return };
     let mut lowerer = Lowerer::new(outline);
     let lowered = lowerer.function(node, declarator, &Enclosing::new(outline, levels));
     module.records.append(&mut lowerer.records);
@@ -148,8 +148,8 @@ fn survives_damage(variable: &Declaration) -> bool {
 
 fn enumeration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, module: &mut Module) {
     let mut lowerer = Lowerer::new(outline);
-    if let Some(name) = node.child_by_field_name("name") {
-        let ty = node.child_by_field_name("base").map(|base| lowerer.type_specifier(base));
+    if let Some(name) = field(node, "name") {
+        let ty = field(node, "base").map(|base| lowerer.type_specifier(base));
         module.enums.push((lowerer.name(lowerer.text(name)), ty));
     } else if let Some(name) = typedef_of(node) {
         module.enums.push((lowerer.name(lowerer.text(name)), Some(Type::Scalar(Scalar::I32))));
@@ -164,13 +164,13 @@ fn enumeration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, 
 /// For `typedef enum { ... } Name;`, the name.
 fn typedef_of<'t>(node: Node<'t>) -> Option<Node<'t>> {
     let parent = node.parent().filter(|parent| parent.kind() == "type_definition")?;
-    parent.child_by_field_name("declarator").filter(|name| name.kind() == "type_identifier")
+    field(parent, "declarator").filter(|name| name.kind() == "type_identifier")
 }
 
 /// The path of an explicit instantiation's function.
 fn instantiation(outline: &Outline<'_>, declarator: Node<'_>) -> Option<Path> {
     let function = function::function_declarator(declarator)?;
-    Lowerer::new(outline).path(function.child_by_field_name("declarator")?)
+    Lowerer::new(outline).path(field(function, "declarator")?)
 }
 
 #[cfg(test)]

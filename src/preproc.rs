@@ -14,6 +14,7 @@ mod replay;
 mod rewrite;
 
 use crate::source::{SourceFile, Span};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use builtin::Defines;
@@ -53,19 +54,50 @@ pub fn expand_cached(
     includes: &dyn Includes,
     cache: &HeaderCache,
 ) -> Expanded {
-    let macros = defines.macros.for_file(cache.directives(file));
-    let mut replay = replay::Replay::new(macros, includes, cache);
-    replay.run();
-    let replay::Replay { macros, blanks, headers, .. } = replay;
+    Replayed::new(file, defines, includes, cache).expand()
+}
 
-    let blanked = (!blanks.is_empty()).then(|| replay::blanked(&file.text, &blanks));
-    let base = blanked.as_deref().unwrap_or(&file.text);
-    let (text, map) = match rewrite::expand_text(base, &macros) {
-        Some((text, map)) => (Some(text), map),
-        None => (blanked, SpanMap::default()),
-    };
-    let (text, masked) = mask::apply(&file.text, text);
-    Expanded { file: Arc::clone(file), text, map, masked, headers }
+/// A file whose directives were run: its headers are known, its text is not yet expanded.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The file.
+    pub file: Arc<SourceFile>,
+    /// Every project header that was reached, in order of first inclusion.
+    pub headers: Vec<Arc<SourceFile>>,
+    macros: macros::Macros,
+    /// Directives and untaken branches, in order.
+    blanks: Vec<Range<usize>>,
+}
+
+impl Replayed {
+    /// Runs a file's directives and those of the headers it includes.
+    #[must_use]
+    pub fn new(
+        file: &Arc<SourceFile>,
+        defines: &Defines,
+        includes: &dyn Includes,
+        cache: &HeaderCache,
+    ) -> Replayed {
+        let macros = defines.macros.for_file(cache.directives(file));
+        let mut replay = replay::Replay::new(macros, includes, cache);
+        replay.run();
+        let replay::Replay { macros, blanks, headers, .. } = replay;
+        Replayed { file: Arc::clone(file), headers, macros, blanks }
+    }
+
+    /// The text to parse.
+    #[must_use]
+    pub fn expand(self) -> Expanded {
+        let Replayed { file, headers, macros, blanks } = self;
+        let blanked = (!blanks.is_empty()).then(|| replay::blanked(&file.text, &blanks));
+        let base = blanked.as_deref().unwrap_or(&file.text);
+        let (text, map) = match rewrite::expand_text(base, &macros) {
+            Some((text, map)) => (Some(text), map),
+            None => (blanked, SpanMap::default()),
+        };
+        let (text, masked) = mask::apply(&file.text, text);
+        Expanded { file, text, map, masked, headers }
+    }
 }
 
 /// Text that is ready to parse, and how to get back from it.

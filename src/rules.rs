@@ -4,12 +4,14 @@
 
 mod bank_conflict;
 mod divergent_barrier;
+mod stride_dependent_conflict;
+mod unresolved_access;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 use crate::trace::{Access, Call, Trace};
-use crate::verdict::{BlockFrom, Judgement};
+use crate::verdict::{AccessOp, BlockFrom, Judgement};
 
 /// A rule, as the command line and the documentation know it.
 #[derive(Debug)]
@@ -34,7 +36,12 @@ impl Rule {
 }
 
 /// Every rule, sorted by id.
-pub static ALL: &[&Rule] = &[&bank_conflict::RULE, &divergent_barrier::RULE];
+pub static ALL: &[&Rule] = &[
+    &bank_conflict::RULE,
+    &divergent_barrier::RULE,
+    &stride_dependent_conflict::RULE,
+    &unresolved_access::RULE,
+];
 
 /// The rule with this id.
 #[must_use]
@@ -59,9 +66,17 @@ pub struct KernelRun {
     pub judgements: Vec<Vec<Judgement>>,
 }
 
-/// A way to repeat one of a kernel's runs with longer rows: the run's number, the array's name
-/// span and the extra elements in, the same run out.
-pub type Padder<'a> = dyn Fn(usize, Span, u64) -> Option<KernelRun> + 'a;
+/// What a kernel's runs are when an array's rows have more elements. In its runs only the accesses
+/// of that array are judged.
+pub trait Padder {
+    /// The run of this number, made again with `extra` elements more in each row of the array with
+    /// this name span.
+    fn run(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
+
+    /// What [`Padder::run`] will most likely be, without a run for each `extra`; `None` when that
+    /// cannot be told.
+    fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
+}
 
 /// Everything that rules may look at: one kernel in all its runs.
 pub struct Case<'a> {
@@ -70,7 +85,7 @@ pub struct Case<'a> {
     /// The targets asked for.
     pub targets: &'a [Target],
     /// Runs the kernel again with a padded array.
-    pub padder: &'a Padder<'a>,
+    pub padder: &'a dyn Padder,
     /// The original text under a span.
     pub text: &'a dyn Fn(Span) -> String,
     /// `file:line` of a span.
@@ -83,14 +98,12 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
+    stride_dependent_conflict::check(case, &mut found);
+    unresolved_access::check(case, &mut found);
     found
 }
 
 impl Case<'_> {
-    fn padded(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun> {
-        (self.padder)(run, array, extra)
-    }
-
     /// Which block, and where it came from.
     fn block_words(&self, run: usize) -> String {
         let run = &self.runs[run];
@@ -194,6 +207,18 @@ fn block_help(from: BlockFrom) -> Option<String> {
     matches!(from, BlockFrom::Implied | BlockFrom::Default).then(|| {
         "if the kernel runs with another block, say so above it: `// cudalint: block(X, Y)`".to_owned()
     })
+}
+
+/// What an access does to its array, as a noun with its preposition and as a verb of the lanes.
+fn access_words(op: AccessOp) -> (&'static str, &'static str) {
+    match op {
+        AccessOp::Load => ("read of", "read"),
+        AccessOp::Store => ("write of", "write"),
+        AccessOp::Atomic => ("atomic update of", "update"),
+        AccessOp::MatrixLoad => ("matrix read of", "read"),
+        AccessOp::MatrixStore => ("matrix write of", "write"),
+        AccessOp::AsyncCopy => ("asynchronous copy into", "write"),
+    }
 }
 
 /// `1 wavefront`, `2 wavefronts`.

@@ -7,8 +7,10 @@ mod recover;
 
 use crate::preproc::Expanded;
 use crate::source::Span;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use tree_sitter::{Node, Parser, Tree};
+use std::sync::OnceLock;
+use tree_sitter::{Language, Node, Parser, Tree};
 
 /// A parsed file.
 #[derive(Debug)]
@@ -31,6 +33,20 @@ pub struct Recovered {
     pub start: u32,
     /// One past the last byte in the expanded text.
     pub end: u32,
+}
+
+/// The child in a field of a node.
+#[must_use]
+pub fn field<'n>(node: Node<'n>, name: &str) -> Option<Node<'n>> {
+    // By name, tree-sitter would compare it with those of all fields, every time.
+    static FIELDS: OnceLock<FxHashMap<String, u16>> = OnceLock::new();
+    let fields = FIELDS.get_or_init(|| {
+        let language: Language = tree_sitter_cuda::LANGUAGE.into();
+        let count = u16::try_from(language.field_count()).unwrap_or(u16::MAX);
+        let named = |id| language.field_name_for_id(id).map(|name| (name.to_string(), id));
+        (1..=count).filter_map(named).collect()
+    });
+    node.child_by_field_id(*fields.get(name)?)
 }
 
 impl SyntaxTree {

@@ -2,7 +2,7 @@
 
 use super::args::{CheckArgs, Format, Levels};
 use super::{Outcome, driver, terminal};
-use crate::analysis::FileReport;
+use crate::analysis::{FileReport, Wanted};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::output::{self, json, short, text};
 use crate::source::Sources;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Checks and prints.
 pub fn check(args: &CheckArgs) -> Outcome {
-    let analyzed = driver::analyze(&args.analysis);
+    let analyzed = driver::analyze(&args.analysis, Wanted::Findings);
     let sources = analyzed.run.sources();
     let files = analyzed.reports.len();
     let targets: BTreeSet<String> =

@@ -6,7 +6,7 @@
 use super::args::AnalysisArgs;
 use super::progress::Progress;
 use super::terminal;
-use crate::analysis::{FileReport, Files, Loaded, Run};
+use crate::analysis::{FileReport, Files, Loaded, Run, Wanted};
 use crate::walk::{self, Candidate, Problem};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -28,13 +28,13 @@ pub struct Analyzed {
 }
 
 /// Runs the analysis that the arguments ask for; says on stderr what could not be checked.
-pub fn analyze(args: &AnalysisArgs) -> Analyzed {
+pub fn analyze(args: &AnalysisArgs, wanted: Wanted) -> Analyzed {
     let mut builder = rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES);
     if let Some(threads) = args.threads {
         builder = builder.num_threads(threads.get());
     }
     match builder.build() {
-        Ok(pool) => pool.install(|| analyze_here(args)),
+        Ok(pool) => pool.install(|| analyze_here(args, wanted)),
         Err(error) => {
             terminal::say_error(&format!("cannot start threads: {error}"));
             Analyzed { run: Run::new(args.options(), &[], Box::new(Disk)), reports: Vec::new(), failed: true }
@@ -42,7 +42,7 @@ pub fn analyze(args: &AnalysisArgs) -> Analyzed {
     }
 }
 
-fn analyze_here(args: &AnalysisArgs) -> Analyzed {
+fn analyze_here(args: &AnalysisArgs, wanted: Wanted) -> Analyzed {
     let found = walk::find(&args.paths);
     let mut failed = report_problems(&found.problems);
     let (files, problems) = read_all(&found.candidates);
@@ -50,16 +50,22 @@ fn analyze_here(args: &AnalysisArgs) -> Analyzed {
 
     let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
     let run = Run::new(args.options(), &paths, Box::new(Disk));
-    let progress = Progress::new(2 * files.len(), args.quiet);
+    let progress = Progress::new(3 * files.len(), args.quiet);
     let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
     let loaded = in_parallel(files, &sizes, |(path, bytes)| {
         let loaded = guarded(|| run.load(&path, bytes));
         progress.step();
         loaded
     });
+    let judged = run.judged_kernels(loaded.iter().filter_map(|it| it.as_ref().ok()));
+    let loaded = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
+        let followed = loaded.and_then(|loaded| guarded(|| run.follow(loaded, &judged)));
+        progress.step();
+        followed
+    });
     let links = run.link(loaded.iter().filter_map(|it| it.as_ref().ok()));
     let results = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
-        let report = loaded.and_then(|loaded| guarded(|| run.analyze(&loaded, &links)));
+        let report = loaded.and_then(|loaded| guarded(|| run.analyze(&loaded, &links, wanted)));
         progress.step();
         report
     });

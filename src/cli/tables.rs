@@ -2,7 +2,7 @@
 
 use super::args::{AccessesArgs, BanksArgs, Color, ExplainArgs, TableFormat};
 use super::{Outcome, driver, terminal};
-use crate::analysis::{FileReport, targets};
+use crate::analysis::{FileReport, Wanted, targets};
 use crate::banks::Target;
 use crate::output::banks::{ParseShapeError, Shape, compare_requests, write_picture};
 use crate::output::{accesses, level_word};
@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// `cudalint accesses`
 pub fn accesses(args: &AccessesArgs) -> Outcome {
-    let analyzed = driver::analyze(&args.analysis);
+    let analyzed = driver::analyze(&args.analysis, Wanted::Verdicts);
     let sources = analyzed.run.sources();
     let verdicts = verdicts(sources, &analyzed.reports);
     let bytes = match (args.format, args.summary) {

@@ -45,6 +45,11 @@ impl Machine<'_> {
             }
             seen.push(values);
             let (before, mark) = (self.state.clone(), self.trace_mark());
+            if ran > 0 {
+                for at in changing {
+                    self.assume_rounds(*at);
+                }
+            }
             self.run_once(parts);
             if self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
@@ -63,6 +68,17 @@ impl Machine<'_> {
             self.state = start.clone();
         }
         ran > 0
+    }
+
+    /// That the loop goes on is taken for granted in every round but the first.
+    fn assume_rounds(&mut self, (frame, local): (usize, LocalId)) {
+        let frame = self.state.frames.get(frame);
+        let name = frame.and_then(|f| f.function.locals.get(local.0 as usize)).map(|it| it.name.clone());
+        if let Some(name) = name {
+            self.assume(format!(
+                "the loop runs on until an index leaves its array, for every value of `{name}`"
+            ));
+        }
     }
 }
 

@@ -1,15 +1,14 @@
 //! Which functions does a function's text call, and what does it launch?
 
 use super::{Expr, ExprKind, Function, Name, Stmt, StmtKind};
-use crate::source::Span;
 
 /// Something that a visit finds.
 #[derive(Clone, Copy, Debug)]
 pub enum Found<'a> {
     /// A function called, or a name handed on that may be one.
     Name(&'a Name),
-    /// A `<<<...>>>`, and where it stands.
-    Launch(Span),
+    /// A `<<<...>>>`.
+    Launch(&'a Expr),
 }
 
 /// The names of all functions called in a body, in order, with repetitions.
@@ -24,16 +23,16 @@ pub fn called_names(function: &Function) -> Vec<Name> {
     names
 }
 
-/// Where a body launches kernels with `<<<...>>>`.
+/// The launches with `<<<...>>>` in a body.
 #[must_use]
-pub fn launch_spans(function: &Function) -> Vec<Span> {
-    let mut spans = Vec::new();
+pub fn launches(function: &Function) -> Vec<&Expr> {
+    let mut launches = Vec::new();
     visit_stmts(function.body.as_deref().unwrap_or(&[]), &mut |found| {
-        if let Found::Launch(span) = found {
-            spans.push(span);
+        if let Found::Launch(launch) = found {
+            launches.push(launch);
         }
     });
-    spans
+    launches
 }
 
 /// Visits the calls and launches in statements, in order.
@@ -83,7 +82,7 @@ fn visit_expr<'a>(expr: &'a Expr, visit: &mut dyn FnMut(Found<'a>)) {
         }
         ExprKind::Lambda(lambda) => visit_stmts(&lambda.body, visit),
         ExprKind::Launch(launch) => {
-            visit(Found::Launch(expr.span));
+            visit(Found::Launch(expr));
             launch.args.iter().for_each(|arg| visit_expr(arg, visit));
         }
         // A function handed on by name may be called.

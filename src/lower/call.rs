@@ -5,6 +5,7 @@ use super::outline::has_direct_damage;
 use super::scope::Binding;
 use super::types::builtin_type;
 use crate::ir::{Asm, Expr, ExprKind, Launch, Type};
+use crate::syntax::field;
 use tree_sitter::Node;
 
 impl Lowerer<'_> {
@@ -12,11 +13,11 @@ impl Lowerer<'_> {
         if let Some(config) = child_of_kind(node, "kernel_call_syntax") {
             return self.launch(node, config);
         }
-        let Some(callee) = node.child_by_field_name("function") else { return ExprKind::Damaged };
+        let Some(callee) = field(node, "function") else { return ExprKind::Damaged };
         if node.has_error() && has_direct_damage(node, self) {
             return ExprKind::Damaged;
         }
-        let arguments = node.child_by_field_name("arguments");
+        let arguments = field(node, "arguments");
         if let Some(ty) = self.parenthesized_type(callee).or_else(|| self.likely_cast(callee, arguments)) {
             return match arguments {
                 Some(list) => self.c_cast(ty, list),
@@ -64,7 +65,7 @@ impl Lowerer<'_> {
     fn type_called(&mut self, callee: Node<'_>) -> Option<Type> {
         let name = match callee.kind() {
             "identifier" => self.text(callee),
-            "template_function" => self.text(callee.child_by_field_name("name")?),
+            "template_function" => self.text(field(callee, "name")?),
             "qualified_identifier" => {
                 let text = self.text(callee);
                 let bare = text.strip_prefix("::").unwrap_or(text);
@@ -96,7 +97,7 @@ impl Lowerer<'_> {
                 (standard && builtin_type(bare).is_some()) || self.outline.types.contains(bare)
             }
             "template_function" => {
-                let name = self.text(inner.child_by_field_name("name")?);
+                let name = self.text(field(inner, "name")?);
                 self.outline.types.contains(name) && !self.outline.functions.contains(name)
             }
             _ => false,
@@ -137,11 +138,11 @@ impl Lowerer<'_> {
 
     /// `static_cast<T>(x)` and its kin.
     fn named_cast(&mut self, callee: Node<'_>, arguments: Option<Node<'_>>) -> Option<ExprKind> {
-        let name = self.text(callee.child_by_field_name("name")?);
+        let name = self.text(field(callee, "name")?);
         if !matches!(name, "static_cast" | "reinterpret_cast" | "const_cast" | "dynamic_cast") {
             return None;
         }
-        let target = children(callee.child_by_field_name("arguments")?);
+        let target = children(field(callee, "arguments")?);
         let ty = match target.first() {
             Some(target) if target.kind() == "type_descriptor" => self.type_specifier(*target),
             _ => Type::Opaque,
@@ -155,8 +156,8 @@ impl Lowerer<'_> {
 
     /// `i < n && j > (m)`, which parses as a call of `i<n && j>`: told by `i` being a variable.
     fn comparison(&mut self, callee: Node<'_>) -> Option<Expr> {
-        let variable = self.is_variable(self.text(callee.child_by_field_name("name")?));
-        let less = callee.child_by_field_name("arguments")?.child(0)?;
+        let variable = self.is_variable(self.text(field(callee, "name")?));
+        let less = field(callee, "arguments")?.child(0)?;
         if !variable || less.kind() != "<" {
             return None;
         }
@@ -175,7 +176,7 @@ impl Lowerer<'_> {
     /// `(a * (b)) - c` parses as a cast of `-c` to a pointer to a function. With a number in the
     /// place of `a` it cannot.
     pub fn variable_as_type(&mut self, cast: Node<'_>) -> Option<Expr> {
-        let ty = cast.child_by_field_name("type")?.child_by_field_name("type")?;
+        let ty = field(field(cast, "type")?, "type")?;
         if ty.kind() != "type_identifier" || !self.is_variable(self.text(ty)) {
             return None;
         }
@@ -194,31 +195,31 @@ impl Lowerer<'_> {
 
     /// `(T)(x)[i]` and `(T)(x).y` cast the whole of `(x)[i]`, but parse as `((T)(x))[i]`.
     pub fn postfix_of_cast(&mut self, node: Node<'_>) -> Option<Expr> {
-        let base = node.child_by_field_name("argument")?;
+        let base = field(node, "argument")?;
         if base.kind() != "call_expression" {
             return None;
         }
-        let callee = base.child_by_field_name("function")?;
+        let callee = field(base, "function")?;
         let ty = self.parenthesized_type(callee)?;
         Some(self.cast_patch(callee, ty))
     }
 
     fn launch(&mut self, node: Node<'_>, config: Node<'_>) -> ExprKind {
-        let kernel = match node.child_by_field_name("function") {
+        let kernel = match field(node, "function") {
             Some(kernel) => self.expr(kernel),
             None => Expr { kind: ExprKind::Damaged, span: self.span(node) },
         };
         let mut parts = self.list(config).into_iter();
         let (grid, block, dynamic_bytes) = (parts.next(), parts.next(), parts.next());
-        let args = self.arguments(node.child_by_field_name("arguments"));
+        let args = self.arguments(field(node, "arguments"));
         ExprKind::Launch(Box::new(Launch { kernel, grid, block, dynamic_bytes, args }))
     }
 
     pub fn asm(&mut self, node: Node<'_>) -> ExprKind {
-        let code = node.child_by_field_name("assembly_code");
+        let code = field(node, "assembly_code");
         let template = code.map(|code| self.string(code)).unwrap_or_default();
-        let outputs = self.asm_operands(node.child_by_field_name("output_operands"));
-        let inputs = self.asm_operands(node.child_by_field_name("input_operands"));
+        let outputs = self.asm_operands(field(node, "output_operands"));
+        let inputs = self.asm_operands(field(node, "input_operands"));
         ExprKind::Asm(Box::new(Asm { template, outputs, inputs }))
     }
 
@@ -226,9 +227,9 @@ impl Lowerer<'_> {
         let Some(list) = list else { return Vec::new() };
         let mut operands = Vec::new();
         for operand in children(list) {
-            let constraint = operand.child_by_field_name("constraint");
+            let constraint = field(operand, "constraint");
             let constraint = constraint.map(|text| self.string(text)).unwrap_or_default();
-            let value = match operand.child_by_field_name("value") {
+            let value = match field(operand, "value") {
                 Some(value) => self.expr(value),
                 None => Expr { kind: ExprKind::Damaged, span: self.span(operand) },
             };

@@ -5,6 +5,7 @@ use super::outline::has_direct_damage;
 use super::scope::Binding;
 use super::types::Declared;
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::syntax::field;
 use tree_sitter::Node;
 
 /// What stands before the declarators.
@@ -72,11 +73,11 @@ impl Lowerer<'_> {
     /// `__attribute__((aligned(16)))`
     pub fn aligned_attribute(&mut self, node: Node<'_>) -> Option<Expr> {
         let call = first_child(first_child_any(node)?)?;
-        let callee = call.child_by_field_name("function")?;
+        let callee = field(call, "function")?;
         if !matches!(self.text(callee), "aligned" | "__aligned__") {
             return None;
         }
-        first_child(call.child_by_field_name("arguments")?).map(|value| self.full_expr(value))
+        first_child(field(call, "arguments")?).map(|value| self.full_expr(value))
     }
 
     /// A declaration in a function; its names are in force afterwards.
@@ -87,10 +88,7 @@ impl Lowerer<'_> {
         if specifiers.align.is_none() {
             specifiers.align = self.masked_align(start, self.end(node));
         }
-        let base = match node.child_by_field_name("type") {
-            Some(specifier) => self.type_specifier(specifier),
-            None => Type::Opaque,
-        };
+        let base = self.type_of(node);
         let damaged = has_direct_damage(node, self);
         let mut declarations = Vec::new();
         let mut cursor = node.walk();
@@ -98,7 +96,7 @@ impl Lowerer<'_> {
             self.declare_one(node, declarator, &base, &specifiers, &mut declarations);
         }
         // `if (T x = v)` has the value beside the declarator.
-        let value = node.child_by_field_name("value").or_else(|| node.child_by_field_name("default_value"));
+        let value = field(node, "value").or_else(|| field(node, "default_value"));
         if let (Some(value), Some(last)) = (value, declarations.last_mut()) {
             last.init = Some(self.full_expr(value));
         }
@@ -139,16 +137,7 @@ impl Lowerer<'_> {
         }
         if !declared.bindings.is_empty() {
             for name in declared.bindings {
-                let one = Declared {
-                    ty: Type::Auto,
-                    name: Some(name),
-                    dimensions: Vec::new(),
-                    function: None,
-                    bindings: Vec::new(),
-                    indirect: false,
-                    constant_pointer: false,
-                    pack: false,
-                };
+                let one = Declared { name: Some(name), ..Declared::unnamed(Type::Auto) };
                 out.extend(self.finish_declaration(node, one, specifiers, None));
             }
             return;
@@ -200,7 +189,7 @@ impl Lowerer<'_> {
         if has_direct_damage(declarator, self) {
             return Some(Expr { kind: ExprKind::Damaged, span });
         }
-        let value = declarator.child_by_field_name("value")?;
+        let value = field(declarator, "value")?;
         let assigned = child_of_kind(declarator, "=").is_some();
         let direct = match value.kind() {
             "argument_list" => true,
@@ -222,7 +211,7 @@ impl Lowerer<'_> {
     /// `dim3 block(BX, BY);` parses as a function's declaration. Inside a function it is a variable
     /// unless its parameters can only be types.
     fn is_variable_after_all(&mut self, function: Node<'_>, declared: &Declared<'_>) -> bool {
-        let Some(list) = function.child_by_field_name("parameters") else { return false };
+        let Some(list) = field(function, "parameters") else { return false };
         let params = children(list);
         if params.is_empty() || matches!(declared.ty, Type::Void) {
             return false;
@@ -234,7 +223,7 @@ impl Lowerer<'_> {
         if param.kind() != "parameter_declaration" || child_of_kind(param, "type_qualifier").is_some() {
             return false;
         }
-        let Some(ty) = param.child_by_field_name("type") else { return false };
+        let Some(ty) = field(param, "type") else { return false };
         let value = match ty.kind() {
             "type_identifier" => {
                 let text = self.text(ty);
@@ -246,7 +235,7 @@ impl Lowerer<'_> {
             "qualified_identifier" | "template_type" => self.in_function,
             _ => false,
         };
-        let declarator = param.child_by_field_name("declarator");
+        let declarator = field(param, "declarator");
         let plain_name = declarator.is_some_and(|inner| inner.kind() == "identifier");
         value && !plain_name
     }
@@ -257,11 +246,11 @@ impl Lowerer<'_> {
 
     /// The arguments of a variable that parsed as a function, as an `InitList`.
     fn constructor_arguments(&mut self, function: Node<'_>) -> Option<Expr> {
-        let list = function.child_by_field_name("parameters")?;
+        let list = field(function, "parameters")?;
         let span = self.span(list);
         let range = self.start(list)..self.end(list);
         let again = self.reparse(range, "x=f", ";", &[], |me, right| {
-            let arguments = right.child_by_field_name("arguments")?;
+            let arguments = field(right, "arguments")?;
             Some(children(arguments).into_iter().map(|arg| me.full_expr(arg)).collect())
         });
         let kind = again.flatten().map_or(ExprKind::Damaged, ExprKind::InitList);

@@ -6,7 +6,8 @@
 use super::literal;
 use super::lowerer::{Lowerer, Special, TOO_DEEP, child_of_kind, children, first_child};
 use super::outline::{has_direct_damage, is_harmless};
-use crate::ir::{BinaryOp, Expr, ExprKind, Scalar, Type, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp};
+use crate::syntax::field;
 use tree_sitter::Node;
 
 /// A binary operator by its spelling.
@@ -73,8 +74,8 @@ impl Lowerer<'_> {
     }
 
     /// A field's expression; damaged when the parser found none.
-    fn operand(&mut self, node: Node<'_>, field: &str) -> Box<Expr> {
-        match node.child_by_field_name(field) {
+    fn operand(&mut self, node: Node<'_>, name: &str) -> Box<Expr> {
+        match field(node, name) {
             Some(operand) => self.boxed(operand),
             None => Box::new(Expr { kind: ExprKind::Damaged, span: self.span(node) }),
         }
@@ -132,7 +133,7 @@ impl Lowerer<'_> {
             "compound_literal_expression" => self.compound_literal(node),
             "initializer_list" => ExprKind::InitList(self.list(node)),
             "sizeof_expression" => self.sizeof(node),
-            "alignof_expression" => match node.child_by_field_name("type") {
+            "alignof_expression" => match field(node, "type") {
                 Some(of) => ExprKind::AlignofType(self.type_specifier(of)),
                 None => ExprKind::Unsupported("alignof"),
             },
@@ -141,7 +142,7 @@ impl Lowerer<'_> {
             "gnu_asm_expression" => self.asm(node),
             "condition_declaration" | "declaration" => ExprKind::Unsupported("declaration in an expression"),
             "extension_expression" => first_child(node).map_or(ExprKind::Damaged, |e| self.expr(e).kind),
-            "type_descriptor" => match node.child_by_field_name("type") {
+            "type_descriptor" => match field(node, "type") {
                 Some(name) => self.name_expr(name).kind,
                 None => ExprKind::Unsupported("type as a value"),
             },
@@ -198,8 +199,7 @@ impl Lowerer<'_> {
     }
 
     fn binary(&mut self, node: Node<'_>) -> ExprKind {
-        let (Some(left), Some(op)) = (node.child_by_field_name("left"), node.child_by_field_name("operator"))
-        else {
+        let (Some(left), Some(op)) = (field(node, "left"), field(node, "operator")) else {
             return ExprKind::Damaged;
         };
         if matches!(op.kind(), "-" | "+" | "*" | "&")
@@ -223,7 +223,7 @@ impl Lowerer<'_> {
     fn assignment(&mut self, node: Node<'_>) -> ExprKind {
         let left = self.operand(node, "left");
         let right = self.operand(node, "right");
-        let op = node.child_by_field_name("operator").and_then(|op| compound_operator(op.kind()));
+        let op = field(node, "operator").and_then(|op| compound_operator(op.kind()));
         match op {
             Some(op) => ExprKind::Assign(op, left, right),
             None => ExprKind::Unsupported("operator"),
@@ -231,7 +231,7 @@ impl Lowerer<'_> {
     }
 
     fn unary(&mut self, node: Node<'_>) -> ExprKind {
-        let Some(op) = node.child_by_field_name("operator") else { return ExprKind::Damaged };
+        let Some(op) = field(node, "operator") else { return ExprKind::Damaged };
         let at = self.start(op);
         let operand = self.operand(node, "argument");
         if let Some(Special::Cast(ty)) = self.specials.get(&at) {
@@ -249,16 +249,14 @@ impl Lowerer<'_> {
 
     fn pointer(&mut self, node: Node<'_>) -> ExprKind {
         let operand = self.operand(node, "argument");
-        match node.child_by_field_name("operator").map(|op| op.kind()) {
+        match field(node, "operator").map(|op| op.kind()) {
             Some("*") => ExprKind::Deref(operand),
             _ => ExprKind::AddressOf(operand),
         }
     }
 
     fn update(&mut self, node: Node<'_>) -> ExprKind {
-        let (Some(target), Some(op)) =
-            (node.child_by_field_name("argument"), node.child_by_field_name("operator"))
-        else {
+        let (Some(target), Some(op)) = (field(node, "argument"), field(node, "operator")) else {
             return ExprKind::Damaged;
         };
         let by = if op.kind() == "--" { -1 } else { 1 };
@@ -268,7 +266,7 @@ impl Lowerer<'_> {
 
     fn conditional(&mut self, node: Node<'_>) -> ExprKind {
         let cond = self.operand(node, "condition");
-        let then = match node.child_by_field_name("consequence") {
+        let then = match field(node, "consequence") {
             Some(then) => self.boxed(then),
             None => cond.clone(),
         };
@@ -281,7 +279,7 @@ impl Lowerer<'_> {
         }
         let base = self.operand(node, "argument");
         let span = self.span(node);
-        let indices = match node.child_by_field_name("indices") {
+        let indices = match field(node, "indices") {
             Some(list) => self.list(list),
             None => Vec::new(),
         };
@@ -301,25 +299,25 @@ impl Lowerer<'_> {
         if let Some(patch) = self.postfix_of_cast(node) {
             return patch.kind;
         }
-        let Some(mut field) = node.child_by_field_name("field") else { return ExprKind::Damaged };
-        let arrow = match node.child_by_field_name("operator").map(|op| op.kind()) {
+        let Some(mut member) = field(node, "field") else { return ExprKind::Damaged };
+        let arrow = match field(node, "operator").map(|op| op.kind()) {
             Some("->") => true,
             Some(".") => false,
             _ => return ExprKind::Unsupported("pointer to member"),
         };
         let base = self.operand(node, "argument");
-        while field.kind() == "qualified_field_identifier" || field.kind() == "qualified_identifier" {
-            match field.child_by_field_name("name") {
-                Some(name) => field = name,
+        while member.kind() == "qualified_field_identifier" || member.kind() == "qualified_identifier" {
+            match field(member, "name") {
+                Some(name) => member = name,
                 None => return ExprKind::Damaged,
             }
         }
-        match field.kind() {
+        match member.kind() {
             "field_identifier" | "identifier" => {
-                ExprKind::Member { base, name: self.name(self.text(field)), arrow }
+                ExprKind::Member { base, name: self.name(self.text(member)), arrow }
             }
             "operator_name" => {
-                let text: String = self.text(field).split_whitespace().collect();
+                let text: String = self.text(member).split_whitespace().collect();
                 ExprKind::Member { base, name: self.name(&text), arrow }
             }
             "destructor_name" => ExprKind::Unsupported("destructor call"),
@@ -331,27 +329,21 @@ impl Lowerer<'_> {
         if let Some(again) = self.variable_as_type(node) {
             return again.kind;
         }
-        let ty = match node.child_by_field_name("type") {
-            Some(ty) => self.type_specifier(ty),
-            None => Type::Opaque,
-        };
+        let ty = self.type_of(node);
         ExprKind::Cast(ty, self.operand(node, "value"))
     }
 
     fn compound_literal(&mut self, node: Node<'_>) -> ExprKind {
-        let ty = match node.child_by_field_name("type") {
-            Some(ty) => self.type_specifier(ty),
-            None => Type::Opaque,
-        };
-        let items = node.child_by_field_name("value").map(|list| self.list(list));
+        let ty = self.type_of(node);
+        let items = field(node, "value").map(|list| self.list(list));
         ExprKind::Construct(ty, items.unwrap_or_default())
     }
 
     fn sizeof(&mut self, node: Node<'_>) -> ExprKind {
-        if let Some(ty) = node.child_by_field_name("type") {
+        if let Some(ty) = field(node, "type") {
             return ExprKind::SizeofType(self.type_specifier(ty));
         }
-        let Some(value) = node.child_by_field_name("value") else {
+        let Some(value) = field(node, "value") else {
             return ExprKind::Unsupported("sizeof...");
         };
         if let Some(ty) = self.parenthesized_type(value) {
@@ -364,7 +356,7 @@ impl Lowerer<'_> {
     }
 
     fn offsetof(&mut self, node: Node<'_>) -> ExprKind {
-        match (node.child_by_field_name("type"), node.child_by_field_name("member")) {
+        match (field(node, "type"), field(node, "member")) {
             (Some(ty), Some(member)) => {
                 ExprKind::Offsetof(self.type_specifier(ty), self.name(self.text(member)))
             }

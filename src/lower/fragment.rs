@@ -6,6 +6,7 @@
 
 use super::lowerer::{Lowerer, Patch};
 use crate::ir::{Expr, ExprKind};
+use crate::syntax::field;
 use std::cell::RefCell;
 use std::ops::Range;
 use tree_sitter::{Node, Parser, Tree};
@@ -25,7 +26,7 @@ fn parse(text: &str) -> Option<Tree> {
 fn right_side<'n>(root: Node<'n>) -> Option<Node<'n>> {
     let statement = root.named_child(0)?;
     let assignment = statement.named_child(0)?;
-    (assignment.kind() == "assignment_expression").then(|| assignment.child_by_field_name("right"))?
+    (assignment.kind() == "assignment_expression").then(|| field(assignment, "right"))?
 }
 
 impl<'t> Lowerer<'t> {

@@ -8,6 +8,7 @@ use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Lambda, Name, Param, Stmt, StmtKind, TemplateArg, TemplateParam,
     TemplateParamKind, Type,
 };
+use crate::syntax::field;
 use crate::syntax::query::Found;
 use std::sync::Arc;
 use tree_sitter::Node;
@@ -106,27 +107,24 @@ impl<'t> Lowerer<'t> {
         } else {
             FunctionKind::Host
         };
-        let written = match (node.child_by_field_name("type"), name_node.kind()) {
+        let written = match (field(node, "type"), name_node.kind()) {
             (Some(ty), _) if self.text(ty) != "operator" => self.type_specifier(ty),
             (Some(_), _) => self.named_type(name_node),
-            (None, "operator_cast") => match name_node.child_by_field_name("type") {
-                Some(ty) => self.type_specifier(ty),
-                None => Type::Opaque,
-            },
+            (None, "operator_cast") => self.type_of(name_node),
             (None, _) => Type::Void,
         };
         let mut return_type = self.declarator(written, declarator).ty;
         if name_node.kind() == "operator_cast" {
             // `operator T *()`: the pointer stands behind the name.
-            let mut inner = name_node.child_by_field_name("declarator");
+            let mut inner = field(name_node, "declarator");
             while let Some(pointer) = inner.filter(|node| node.kind() == "abstract_pointer_declarator") {
                 return_type = Type::Pointer(Box::new(return_type));
-                inner = pointer.child_by_field_name("declarator");
+                inner = field(pointer, "declarator");
             }
         }
-        let list = function_node.and_then(|function| function.child_by_field_name("parameters"));
+        let list = function_node.and_then(|function| field(function, "parameters"));
         let params = list.map(|list| self.params(list)).unwrap_or_default();
-        let mut body = node.child_by_field_name("body").map(|body| self.function_body(node, body));
+        let mut body = field(node, "body").map(|body| self.function_body(node, body));
         if body.is_none() && child_of_kind(node, "try_statement").is_some() {
             body = Some(vec![self.stmt_at(node, StmtKind::Unsupported("try", Vec::new()))]);
         }
@@ -194,7 +192,7 @@ impl<'t> Lowerer<'t> {
 
     fn function_name_of(&mut self, node: Node<'_>, name: Node<'_>, owner: Option<&str>) -> Name {
         let text = self.text(name);
-        if node.child_by_field_name("type").is_some_and(|ty| self.text(ty) == "operator") {
+        if field(node, "type").is_some_and(|ty| self.text(ty) == "operator") {
             return self.name(&format!("operator {text}"));
         }
         match name.kind() {
@@ -203,7 +201,7 @@ impl<'t> Lowerer<'t> {
                 self.name(&squeezed)
             }
             "operator_cast" => {
-                let to = name.child_by_field_name("type").map_or("", |ty| self.text(ty));
+                let to = field(name, "type").map_or("", |ty| self.text(ty));
                 self.name(&format!("operator {to}"))
             }
             // A constructor is known by its class, whatever class that is nested in.
@@ -218,31 +216,31 @@ impl<'t> Lowerer<'t> {
     /// For `S<T>::f`: `S`, and whether it has template arguments.
     fn qualified_owner(&mut self, declarator: Node<'_>) -> Option<(Name, bool)> {
         let function = function_declarator(declarator)?;
-        let mut name = function.child_by_field_name("declarator")?;
+        let mut name = field(function, "declarator")?;
         let (mut owner, mut templated) = (String::new(), false);
         while name.kind() == "qualified_identifier" {
-            if let Some(scope) = name.child_by_field_name("scope") {
+            if let Some(scope) = field(name, "scope") {
                 templated |= scope.kind() == "template_type";
-                let text = self.text(scope.child_by_field_name("name").unwrap_or(scope));
+                let text = self.text(field(scope, "name").unwrap_or(scope));
                 let namespace = self.outline.namespaces.contains(text) && !self.outline.types.contains(text);
                 if !namespace {
                     owner.push_str(if owner.is_empty() { "" } else { "::" });
                     owner.push_str(text);
                 }
             }
-            name = name.child_by_field_name("name")?;
+            name = field(name, "name")?;
         }
         (!owner.is_empty()).then(|| (self.name(&owner), templated))
     }
 
     fn explicit_arguments(&mut self, declarator: Node<'_>) -> Vec<TemplateArg> {
         let Some(function) = function_declarator(declarator) else { return Vec::new() };
-        let mut name = function.child_by_field_name("declarator");
+        let mut name = field(function, "declarator");
         while let Some(node) = name {
             match node.kind() {
-                "qualified_identifier" => name = node.child_by_field_name("name"),
+                "qualified_identifier" => name = field(node, "name"),
                 "template_function" | "template_method" => {
-                    let args = node.child_by_field_name("arguments");
+                    let args = field(node, "arguments");
                     return args.map(|args| self.template_args(args)).unwrap_or_default();
                 }
                 _ => break,
@@ -252,12 +250,12 @@ impl<'t> Lowerer<'t> {
     }
 
     pub fn is_empty_head(&self, template: Node<'_>) -> bool {
-        template.child_by_field_name("parameters").is_some_and(|list| children(list).is_empty())
+        field(template, "parameters").is_some_and(|list| children(list).is_empty())
     }
 
     /// The parameters of a `template <...>`; their names are in force afterwards.
     pub fn template_head(&mut self, template: Node<'_>) -> Vec<TemplateParam> {
-        let Some(list) = template.child_by_field_name("parameters") else { return Vec::new() };
+        let Some(list) = field(template, "parameters") else { return Vec::new() };
         children(list).into_iter().filter_map(|param| self.template_param(param)).collect()
     }
 
@@ -267,9 +265,8 @@ impl<'t> Lowerer<'t> {
             "type_parameter_declaration"
             | "optional_type_parameter_declaration"
             | "variadic_type_parameter_declaration" => {
-                let default = node.child_by_field_name("default_type");
-                let named =
-                    node.child_by_field_name("name").or_else(|| child_of_kind(node, "type_identifier"));
+                let default = field(node, "default_type");
+                let named = field(node, "name").or_else(|| child_of_kind(node, "type_identifier"));
                 let name = self.name(named.map_or("", |name| self.text(name)));
                 let default = default.map(|ty| self.type_specifier(ty));
                 self.bind_template(&name, true);
@@ -278,7 +275,7 @@ impl<'t> Lowerer<'t> {
             }
             "parameter_declaration" | "optional_parameter_declaration" | "variadic_parameter_declaration" => {
                 let (declared, _) = self.parameter_type(node);
-                let default = node.child_by_field_name("default_value").map(|value| self.full_expr(value));
+                let default = field(node, "default_value").map(|value| self.full_expr(value));
                 let name = self.name(declared.name.map_or("", |name| self.text(name)));
                 self.bind_template(&name, false);
                 let pack = declared.pack || kind == "variadic_parameter_declaration";
@@ -304,25 +301,10 @@ impl<'t> Lowerer<'t> {
     }
 
     fn parameter_type<'n>(&mut self, node: Node<'n>) -> (Declared<'n>, bool) {
-        let base = match node.child_by_field_name("type") {
-            Some(ty) => self.type_specifier(ty),
-            None => Type::Opaque,
-        };
-        match node.child_by_field_name("declarator") {
+        let base = self.type_of(node);
+        match field(node, "declarator") {
             Some(declarator) => (self.declarator(base, declarator), true),
-            None => {
-                let none = Declared {
-                    ty: base,
-                    name: None,
-                    dimensions: Vec::new(),
-                    function: None,
-                    bindings: Vec::new(),
-                    indirect: false,
-                    constant_pointer: false,
-                    pack: false,
-                };
-                (none, false)
-            }
+            None => (Declared::unnamed(base), false),
         }
     }
 
@@ -342,7 +324,7 @@ impl<'t> Lowerer<'t> {
                 Type::Array(element, _) => Type::Pointer(element),
                 ty => ty,
             };
-            let default = node.child_by_field_name("default_value").map(|value| self.full_expr(value));
+            let default = field(node, "default_value").map(|value| self.full_expr(value));
             let name = self.name(declared.name.map_or("", |name| self.text(name)));
             let local = self.declare(&name);
             out.push(Param { local, name, ty, default, span: self.span(node) });
@@ -359,7 +341,7 @@ impl<'t> Lowerer<'t> {
         if let Some(bounds) = child_of_kind(node, "launch_bounds") {
             return children(bounds).into_iter().map(|bound| self.full_expr(bound)).collect();
         }
-        let end = node.child_by_field_name("body").map_or(self.end(node), |body| self.start(body));
+        let end = field(node, "body").map_or(self.end(node), |body| self.start(body));
         self.masked_launch_bounds(self.start(enclosing.outermost(node)), end)
     }
 
@@ -371,18 +353,16 @@ impl<'t> Lowerer<'t> {
         let mark = self.scope.enter();
         let span = self.span(node);
         let mut captured = Vec::new();
-        if let Some(captures) = node.child_by_field_name("captures") {
+        if let Some(captures) = field(node, "captures") {
             for capture in children(captures) {
                 self.init_capture(capture, &mut captured);
             }
         }
-        let list = node.child_by_field_name("declarator").and_then(|declarator| {
-            declarator
-                .child_by_field_name("parameters")
-                .or_else(|| child_of_kind(declarator, "parameter_list"))
+        let list = field(node, "declarator").and_then(|declarator| {
+            field(declarator, "parameters").or_else(|| child_of_kind(declarator, "parameter_list"))
         });
         let params = list.map(|list| self.params(list)).unwrap_or_default();
-        let body = node.child_by_field_name("body").map(|body| self.body(body)).unwrap_or_default();
+        let body = field(node, "body").map(|body| self.body(body)).unwrap_or_default();
         self.scope.leave(mark);
         let mut kind = ExprKind::Lambda(Arc::new(Lambda { params, body }));
         for assign in captured.into_iter().rev() {
@@ -395,8 +375,7 @@ impl<'t> Lowerer<'t> {
         if node.kind() != "lambda_capture_initializer" || out.len() > 32 {
             return;
         }
-        let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
-        else {
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else {
             return;
         };
         let span = self.span(node);
@@ -415,7 +394,7 @@ pub(super) fn function_declarator<'n>(declarator: Node<'n>) -> Option<Node<'n>> 
         match node.kind() {
             "function_declarator" | "abstract_function_declarator" => return Some(node),
             _ => {
-                let inner = node.child_by_field_name("declarator");
+                let inner = field(node, "declarator");
                 node = inner.or_else(|| {
                     let mut cursor = node.walk();
                     node.named_children(&mut cursor)
@@ -441,7 +420,7 @@ pub(super) fn prototypes<'n>(node: Node<'n>) -> Vec<Node<'n>> {
 
 /// Whether a function definition is really the use of an unknown macro with a block.
 pub(super) fn is_macro_block(node: Node<'_>) -> bool {
-    node.child_by_field_name("type").is_none()
+    field(node, "type").is_none()
         && child_of_kind(node, "__global__").is_none()
         && child_of_kind(node, "__device__").is_none()
         && first_child(node).is_some_and(|first| first.kind() == "function_declarator")

@@ -159,8 +159,3 @@ pub(super) fn child_of_kind<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> 
     let mut cursor = node.walk();
     node.children(&mut cursor).find(|child| child.kind() == kind)
 }
-
-/// A field's node, unless a comment took its place.
-pub(super) fn field<'n>(node: Node<'n>, name: &str) -> Option<Node<'n>> {
-    node.child_by_field_name(name)
-}

@@ -3,6 +3,7 @@
 use super::lowerer::{Lowerer, children};
 use crate::ir::Expr;
 use crate::preproc::{MaskKind, Masked};
+use crate::syntax::field;
 
 /// How far before a declaration its first, blanked word is looked for.
 const LOOK_BACK: usize = 4096;
@@ -57,7 +58,7 @@ impl<'t> Lowerer<'t> {
         inner.source = &mask.args;
         inner.fixed_span = Some(span);
         let lowered = inner.reparse(0..mask.args.len(), "x=f(", ");", &[], |me, right| {
-            let arguments = right.child_by_field_name("arguments")?;
+            let arguments = field(right, "arguments")?;
             Some(children(arguments).into_iter().map(|argument| me.full_expr(argument)).collect())
         });
         lowered.flatten().unwrap_or_default()

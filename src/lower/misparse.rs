@@ -3,6 +3,7 @@
 use super::lowerer::{Lowerer, children, first_child};
 use super::scope::Binding;
 use crate::ir::{Declaration, Expr, Stmt, StmtKind, Storage, TemplateArg, Type};
+use crate::syntax::field;
 use tree_sitter::Node;
 
 impl Lowerer<'_> {
@@ -10,9 +11,9 @@ impl Lowerer<'_> {
     pub fn pointer_to_array(&mut self, node: Node<'_>, expr: Node<'_>, out: &mut Vec<Stmt>) -> bool {
         let (target, value) = match expr.kind() {
             "assignment_expression" => {
-                let plain = expr.child_by_field_name("operator").is_some_and(|op| op.kind() == "=");
-                match (plain, expr.child_by_field_name("left")) {
-                    (true, Some(left)) => (left, expr.child_by_field_name("right")),
+                let plain = field(expr, "operator").is_some_and(|op| op.kind() == "=");
+                match (plain, field(expr, "left")) {
+                    (true, Some(left)) => (left, field(expr, "right")),
                     _ => return false,
                 }
             }
@@ -21,24 +22,21 @@ impl Lowerer<'_> {
         let mut sizes = Vec::new();
         let mut base = target;
         while base.kind() == "subscript_expression" && sizes.len() < 16 {
-            let Some(indices) = base.child_by_field_name("indices") else { return false };
+            let Some(indices) = field(base, "indices") else { return false };
             sizes.push(first_child(indices));
-            let Some(argument) = base.child_by_field_name("argument") else { return false };
+            let Some(argument) = field(base, "argument") else { return false };
             base = argument;
         }
         if sizes.is_empty() || base.kind() != "call_expression" {
             return false;
         }
-        let (Some(callee), Some(arguments)) =
-            (base.child_by_field_name("function"), base.child_by_field_name("arguments"))
-        else {
+        let (Some(callee), Some(arguments)) = (field(base, "function"), field(base, "arguments")) else {
             return false;
         };
         let arguments = children(arguments);
         let [pointer] = arguments.as_slice() else { return false };
         let starred = pointer.kind() == "pointer_expression";
-        let Some(name) = pointer.child_by_field_name("argument").filter(|name| name.kind() == "identifier")
-        else {
+        let Some(name) = field(*pointer, "argument").filter(|name| name.kind() == "identifier") else {
             return false;
         };
         let is_type = match callee.kind() {
@@ -49,7 +47,7 @@ impl Lowerer<'_> {
         if !starred || !is_type {
             return false;
         }
-        let reference = pointer.child_by_field_name("operator").is_some_and(|op| op.kind() == "&");
+        let reference = field(*pointer, "operator").is_some_and(|op| op.kind() == "&");
         let ty = self.type_specifier(callee);
         let pointee =
             array_of(ty, sizes.into_iter().rev().map(|size| size.map(|size| self.full_expr(size))).collect());
@@ -57,22 +55,7 @@ impl Lowerer<'_> {
             true => Type::Reference(Box::new(pointee)),
             false => Type::Pointer(Box::new(pointee)),
         };
-        let init = value.map(|value| self.full_expr(value));
-        let label = self.name(self.text(name));
-        let local = self.declare(&label);
-        let declaration = Declaration {
-            local,
-            name: label,
-            ty,
-            storage: Storage::Automatic,
-            align: None,
-            init,
-            name_span: self.span(name),
-            span: self.span(node),
-            dimension_spans: Vec::new(),
-            constant: false,
-        };
-        out.push(self.stmt_at(node, StmtKind::Declare(vec![declaration])));
+        out.push(self.declared_after_all(node, name, ty, value));
         true
     }
 
@@ -103,13 +86,25 @@ impl Lowerer<'_> {
         }
         let Some(mut path) = self.path(template) else { return false };
         path.args = Some(vec![TemplateArg::Value(self.full_expr(argument))]);
+        let ty = self.type_of_path(path);
+        out.push(self.declared_after_all(node, name, ty, value));
+        true
+    }
+
+    /// The declaration of `name` that a statement is, whatever it was parsed as.
+    fn declared_after_all(
+        &mut self,
+        node: Node<'_>,
+        name: Node<'_>,
+        ty: Type,
+        value: Option<Node<'_>>,
+    ) -> Stmt {
         let init = value.map(|value| self.full_expr(value));
         let label = self.name(self.text(name));
-        let local = self.declare(&label);
         let declaration = Declaration {
-            local,
+            local: self.declare(&label),
             name: label,
-            ty: self.type_of_path(path),
+            ty,
             storage: Storage::Automatic,
             align: None,
             init,
@@ -118,13 +113,12 @@ impl Lowerer<'_> {
             dimension_spans: Vec::new(),
             constant: false,
         };
-        out.push(self.stmt_at(node, StmtKind::Declare(vec![declaration])));
-        true
+        self.stmt_at(node, StmtKind::Declare(vec![declaration]))
     }
 
     /// `a * b;` parses as a declaration whatever `a` is.
     pub fn declaration_or_product(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let specifier = node.child_by_field_name("type").filter(|ty| ty.kind() == "type_identifier");
+        let specifier = field(node, "type").filter(|ty| ty.kind() == "type_identifier");
         let variable =
             specifier.is_some_and(|ty| matches!(self.scope.get(self.text(ty)), Some(Binding::Slot(_))));
         if variable {
@@ -140,11 +134,11 @@ impl Lowerer<'_> {
 }
 
 fn operator<'n>(node: Node<'n>) -> Option<&'n str> {
-    node.child_by_field_name("operator").map(|op| op.kind())
+    field(node, "operator").map(|op| op.kind())
 }
 
 fn side<'n>(node: Node<'n>, name: &str) -> Option<Node<'n>> {
-    node.child_by_field_name(name)
+    field(node, name)
 }
 
 /// An array type of these lengths, outermost first.

@@ -3,11 +3,11 @@
 //! Built from the queries' findings before anything is lowered: whether `(foo)(x)` is a cast depends
 //! on a `typedef` that may stand anywhere.
 
-use super::lowerer::{Lowerer, field};
+use super::lowerer::Lowerer;
 use crate::ir::{Mentions, Name};
 use crate::source::Span;
-use crate::syntax::SyntaxTree;
 use crate::syntax::query::{Found, find};
+use crate::syntax::{SyntaxTree, field};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use tree_sitter::Node;

@@ -3,6 +3,7 @@
 use super::lowerer::{Lowerer, child_of_kind, children, first_child};
 use super::scope::Binding;
 use crate::ir::{Expr, ExprKind, Name, Path, TemplateArg, Type};
+use crate::syntax::field;
 use tree_sitter::Node;
 
 impl Lowerer<'_> {
@@ -11,11 +12,11 @@ impl Lowerer<'_> {
         let mut qualifiers = Vec::new();
         let mut node = node;
         while node.kind() == "qualified_identifier" {
-            if let Some(scope) = node.child_by_field_name("scope") {
+            if let Some(scope) = field(node, "scope") {
                 let (name, args) = self.segment(scope)?;
                 qualifiers.push((name, args.unwrap_or_default()));
             }
-            node = node.child_by_field_name("name")?;
+            node = field(node, "name")?;
         }
         if qualifiers.len() > 32 {
             return None;
@@ -57,9 +58,9 @@ impl Lowerer<'_> {
                 (!text.is_empty()).then(|| (self.name(text), None))
             }
             "template_type" | "template_function" | "template_method" => {
-                let name = self.text(node.child_by_field_name("name")?);
+                let name = self.text(field(node, "name")?);
                 let name = self.name(name);
-                let args = node.child_by_field_name("arguments")?;
+                let args = field(node, "arguments")?;
                 Some((name, Some(self.template_args(args))))
             }
             "dependent_name" | "dependent_type" | "dependent_identifier" | "dependent_field_identifier" => {

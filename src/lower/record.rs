@@ -9,22 +9,23 @@ use crate::ir::{
     Storage, TemplateArg, TemplateParam, TemplateParamKind, Type,
 };
 use crate::source::Span;
+use crate::syntax::field;
 use std::sync::Arc;
 use tree_sitter::Node;
 
 impl<'t> Lowerer<'t> {
     /// A record with a body, with the template parameters of the classes around it before its own.
     pub fn record(&mut self, node: Node<'_>, heads: &[Node<'_>], outer: &[Node<'_>]) -> Option<Record> {
-        let body = node.child_by_field_name("body")?;
+        let body = field(node, "body")?;
         let name = self.outline.record_names.get(&node.id())?.clone();
         let mark = self.scope.enter();
         let mut template_params = Vec::new();
         for head in outer.iter().chain(heads) {
             template_params.extend(self.template_head(*head));
         }
-        let name_node = node.child_by_field_name("name");
+        let name_node = field(node, "name");
         let specialization = match name_node.filter(|name| name.kind() == "template_type") {
-            Some(name) => match name.child_by_field_name("arguments") {
+            Some(name) => match field(name, "arguments") {
                 Some(args) => self.template_args(args),
                 None => Vec::new(),
             },
@@ -97,7 +98,7 @@ impl<'t> Lowerer<'t> {
     }
 
     fn field(&mut self, node: Node<'_>, record: &mut Record) {
-        let specifier = node.child_by_field_name("type");
+        let specifier = field(node, "type");
         match specifier.map(|specifier| (specifier, specifier.kind())) {
             Some((specifier, "enum_specifier")) => self.member_enum(specifier, record),
             Some((specifier, "struct_specifier" | "class_specifier" | "union_specifier")) => {
@@ -128,7 +129,7 @@ impl<'t> Lowerer<'t> {
                 record.fields.push(Field { name, ty, align: specifiers.align.clone(), bit_field });
                 continue;
             }
-            let value = node.child_by_field_name("default_value");
+            let value = field(node, "default_value");
             let init = match value {
                 Some(value) => Some(self.full_expr(value)),
                 None => self.initialiser(declarator, &declared.ty),
@@ -148,10 +149,9 @@ impl<'t> Lowerer<'t> {
             });
         }
         let record_type = specifier.is_some_and(|specifier| {
-            specifier.child_by_field_name("body").is_some() && specifier.kind() != "enum_specifier"
+            field(specifier, "body").is_some() && specifier.kind() != "enum_specifier"
         });
-        let anonymous =
-            record_type && specifier.is_some_and(|specifier| specifier.child_by_field_name("name").is_none());
+        let anonymous = record_type && specifier.is_some_and(|specifier| field(specifier, "name").is_none());
         if unnamed && (anonymous || bit_field) {
             record.fields.push(Field { name: self.name(""), ty: base, align: specifiers.align, bit_field });
         }
@@ -160,7 +160,7 @@ impl<'t> Lowerer<'t> {
     /// A record inside another: known to the outer one by an alias. At file scope it is found, and
     /// lowered, on its own.
     fn nested_record(&mut self, node: Node<'_>, heads: &[Node<'_>], record: &mut Record) {
-        if node.child_by_field_name("body").is_none() {
+        if field(node, "body").is_none() {
             return;
         }
         let Some(full) = self.outline.record_names.get(&node.id()).cloned() else { return };
@@ -169,8 +169,7 @@ impl<'t> Lowerer<'t> {
         {
             self.records.push(Arc::new(nested));
         }
-        let Some(name) = node.child_by_field_name("name").filter(|name| name.kind() == "type_identifier")
-        else {
+        let Some(name) = field(node, "name").filter(|name| name.kind() == "type_identifier") else {
             return;
         };
         let mark = self.scope.enter();
@@ -210,13 +209,13 @@ impl<'t> Lowerer<'t> {
 
     /// The enumerators as constants, those of an `enum class E` as `E::name`.
     pub fn enumerators(&mut self, node: Node<'_>, storage: Storage) -> Vec<Declaration> {
-        let Some(body) = node.child_by_field_name("body") else { return Vec::new() };
+        let Some(body) = field(node, "body") else { return Vec::new() };
         let scoped = child_of_kind(node, "class").or_else(|| child_of_kind(node, "struct")).is_some();
-        let prefix = match node.child_by_field_name("name") {
+        let prefix = match field(node, "name") {
             Some(name) if scoped => format!("{}::", self.text(name)),
             _ => String::new(),
         };
-        let ty = match node.child_by_field_name("base") {
+        let ty = match field(node, "base") {
             Some(base) => self.type_specifier(base),
             None => Type::Scalar(Scalar::I32),
         };
@@ -224,9 +223,9 @@ impl<'t> Lowerer<'t> {
         // The last value that was written, and how many enumerators ago.
         let mut last: Option<(Expr, i128)> = None;
         for enumerator in children(body) {
-            let Some(name_node) = enumerator.child_by_field_name("name") else { continue };
+            let Some(name_node) = field(enumerator, "name") else { continue };
             let (span, name_span) = (self.span(enumerator), self.span(name_node));
-            let (base, by) = match enumerator.child_by_field_name("value") {
+            let (base, by) = match field(enumerator, "value") {
                 Some(value) => (self.full_expr(value), 0),
                 None => match last.take() {
                     Some((base, by)) => (base, by + 1),
@@ -265,9 +264,9 @@ impl<'t> Lowerer<'t> {
             template_params.extend(self.template_head(*head));
         }
         let mut out = Vec::new();
-        let specifier = node.child_by_field_name("type");
+        let specifier = field(node, "type");
         let base = specifier.map_or(Type::Opaque, |specifier| self.type_specifier(specifier));
-        if let Some(name) = node.child_by_field_name("name") {
+        if let Some(name) = field(node, "name") {
             out.push(Alias { name: self.name(self.text(name)), template_params, ty: base });
         } else {
             let mut cursor = node.walk();
@@ -289,7 +288,7 @@ impl<'t> Lowerer<'t> {
     /// enumerators are local constants.
     pub fn local_types(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let specifier = match node.kind() {
-            "declaration" | "type_definition" => node.child_by_field_name("type"),
+            "declaration" | "type_definition" => field(node, "type"),
             "template_declaration" => children(node).pop(),
             _ => Some(node),
         };
@@ -314,7 +313,7 @@ impl<'t> Lowerer<'t> {
 
     fn local_record(&mut self, node: Node<'_>) {
         let Some(full) = self.outline.record_names.get(&node.id()).cloned() else { return };
-        if let Some(name) = node.child_by_field_name("name") {
+        if let Some(name) = field(node, "name") {
             let name = self.name(self.text(name));
             self.scope.bind(name, Binding::TypeName(full));
         }
@@ -326,12 +325,12 @@ impl<'t> Lowerer<'t> {
     }
 
     fn local_enum(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        if node.child_by_field_name("body").is_none() {
+        if field(node, "body").is_none() {
             return;
         }
-        if let Some(name) = node.child_by_field_name("name") {
+        if let Some(name) = field(node, "name") {
             let name = self.name(self.text(name));
-            let ty = match node.child_by_field_name("base") {
+            let ty = match field(node, "base") {
                 Some(base) => self.type_specifier(base),
                 None => Type::Scalar(Scalar::I32),
             };

@@ -6,6 +6,7 @@
 use super::lowerer::{Lowerer, TOO_DEEP, child_of_kind, children, first_child};
 use super::outline::{has_direct_damage, is_harmless};
 use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
+use crate::syntax::field;
 use tree_sitter::Node;
 
 impl Lowerer<'_> {
@@ -149,7 +150,7 @@ impl Lowerer<'_> {
     }
 
     fn field_body(&mut self, node: Node<'_>, name: &str) -> Vec<Stmt> {
-        node.child_by_field_name(name).map(|body| self.body(body)).unwrap_or_default()
+        field(node, name).map(|body| self.body(body)).unwrap_or_default()
     }
 
     /// Wraps what stands in `inner` in a block when something precedes it.
@@ -166,17 +167,17 @@ impl Lowerer<'_> {
     /// The condition of an `if`, `while` or `switch`; what it declares goes to `init`.
     fn condition(&mut self, node: Node<'_>, init: &mut Vec<Stmt>) -> Expr {
         let damaged = Expr { kind: ExprKind::Damaged, span: self.span(node) };
-        let Some(clause) = node.child_by_field_name("condition") else { return damaged };
+        let Some(clause) = field(node, "condition") else { return damaged };
         if clause.kind() != "condition_clause" {
             return self.full_expr(clause);
         }
-        if let Some(first) = clause.child_by_field_name("initializer") {
+        if let Some(first) = field(clause, "initializer") {
             self.init_stmt(first, init);
         }
         if has_direct_damage(clause, self) {
             return Expr { kind: ExprKind::Damaged, span: self.span(clause) };
         }
-        let Some(value) = clause.child_by_field_name("value") else { return damaged };
+        let Some(value) = field(clause, "value") else { return damaged };
         if value.kind() != "declaration" {
             return self.full_expr(value);
         }
@@ -203,7 +204,7 @@ impl Lowerer<'_> {
         let cond = self.condition(node, &mut init);
         let then = self.field_body(node, "consequence");
         let mut otherwise = Vec::new();
-        if let Some(clause) = node.child_by_field_name("alternative") {
+        if let Some(clause) = field(node, "alternative") {
             let inner = self.scope.enter();
             match children(clause).as_slice() {
                 [only] if only.kind() == "compound_statement" => otherwise = self.body(*only),
@@ -219,17 +220,17 @@ impl Lowerer<'_> {
     fn for_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mark = self.scope.enter();
         let mut init = Vec::new();
-        if let Some(first) = node.child_by_field_name("initializer") {
+        if let Some(first) = field(node, "initializer") {
             self.init_stmt(first, &mut init);
         }
-        let cond = match node.child_by_field_name("condition") {
+        let cond = match field(node, "condition") {
             _ if has_direct_damage(node, self) => {
                 Some(Expr { kind: ExprKind::Damaged, span: self.span(node) })
             }
             Some(cond) => Some(self.full_expr(cond)),
             None => None,
         };
-        let step = node.child_by_field_name("update").map(|step| self.full_expr(step));
+        let step = field(node, "update").map(|step| self.full_expr(step));
         let body = self.field_body(node, "body");
         self.scope.leave(mark);
         self.with_init(node, init, StmtKind::Loop { cond, body, step, body_first: false }, out);
@@ -257,7 +258,7 @@ impl Lowerer<'_> {
 
     fn do_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let body = self.field_body(node, "body");
-        let cond = node.child_by_field_name("condition").map(|cond| self.full_expr(cond));
+        let cond = field(node, "condition").map(|cond| self.full_expr(cond));
         let cond = cond.unwrap_or(Expr { kind: ExprKind::Damaged, span: self.span(node) });
         out.push(self.stmt_at(node, StmtKind::Loop { cond: Some(cond), body, step: None, body_first: true }));
     }
@@ -267,7 +268,7 @@ impl Lowerer<'_> {
         let mut init = Vec::new();
         let value = self.condition(node, &mut init);
         let mut cases: Vec<Case> = Vec::new();
-        let Some(body) = node.child_by_field_name("body") else { return };
+        let Some(body) = field(node, "body") else { return };
         if body.kind() != "compound_statement" {
             let inner = self.body(body);
             self.scope.leave(mark);
@@ -287,7 +288,7 @@ impl Lowerer<'_> {
             let mut cursor = child.walk();
             self.depth += 1;
             for (index, part) in child.named_children(&mut cursor).enumerate() {
-                let named = ["name", "condition"].map(|field| child.child_by_field_name(field));
+                let named = ["name", "condition"].map(|name| field(child, name));
                 if !named.contains(&Some(part)) && (index > 0 || child.kind() == "preproc_else") {
                     self.switch_part(part, cases, init);
                 }
@@ -307,14 +308,14 @@ impl Lowerer<'_> {
             }
             return;
         }
-        let value = child.child_by_field_name("value").map(|value| self.full_expr(value));
+        let value = field(child, "value").map(|value| self.full_expr(value));
         let mut body = Vec::new();
         self.case_body(child, &mut body);
         cases.push(Case { value, body });
     }
 
     fn case_body(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let value = node.child_by_field_name("value");
+        let value = field(node, "value");
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             if Some(child) != value {
@@ -326,10 +327,10 @@ impl Lowerer<'_> {
     fn range_for(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mark = self.scope.enter();
         let mut body = Vec::new();
-        if let Some(first) = node.child_by_field_name("initializer") {
+        if let Some(first) = field(node, "initializer") {
             self.init_stmt(first, &mut body);
         }
-        let range = node.child_by_field_name("right").map(|range| self.full_expr(range));
+        let range = field(node, "right").map(|range| self.full_expr(range));
         if let Some(range) = range {
             body.push(Stmt { span: range.span, kind: StmtKind::Expr(range) });
         }
@@ -343,7 +344,7 @@ impl Lowerer<'_> {
         let mut body = self.field_body(node, "body");
         for clause in children(node).into_iter().filter(|clause| clause.kind() == "catch_clause") {
             let mark = self.scope.enter();
-            if let Some(list) = clause.child_by_field_name("parameters") {
+            if let Some(list) = field(clause, "parameters") {
                 self.params(list);
             }
             let handler = self.field_body(clause, "body");
@@ -356,7 +357,7 @@ impl Lowerer<'_> {
     /// `FOR_EACH(i, n) { ... }` with an unknown macro parses as a function without a type. A true
     /// function in here lost its place to damage, and is lowered on its own.
     fn nested_function(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        if node.child_by_field_name("type").is_some() || child_of_kind(node, "__global__").is_some() {
+        if field(node, "type").is_some() || child_of_kind(node, "__global__").is_some() {
             out.push(self.stmt_at(node, StmtKind::Unsupported("function inside a function", Vec::new())));
             return;
         }
@@ -366,7 +367,7 @@ impl Lowerer<'_> {
 
     /// `#if` in text that did not go through the preprocessor: every branch may run.
     fn preprocessor_leftover(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let skipped = ["name", "condition"].map(|field| node.child_by_field_name(field));
+        let skipped = ["name", "condition"].map(|name| field(node, name));
         let mut body = Vec::new();
         for child in children(node) {
             if !skipped.contains(&Some(child)) {

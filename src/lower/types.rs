@@ -4,6 +4,7 @@ use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
 use super::scope::Binding;
 use crate::ir::{Path, Scalar, Type};
 use crate::source::Span;
+use crate::syntax::field;
 use tree_sitter::Node;
 
 /// How many `*`, `&` and dimensions one declarator may pile up.
@@ -27,6 +28,22 @@ pub(super) struct Declared<'n> {
     pub constant_pointer: bool,
     /// Whether it is a pack.
     pub pack: bool,
+}
+
+impl Declared<'_> {
+    /// A type without a declarator.
+    pub fn unnamed(ty: Type) -> Self {
+        Declared {
+            ty,
+            name: None,
+            dimensions: Vec::new(),
+            function: None,
+            bindings: Vec::new(),
+            indirect: false,
+            constant_pointer: false,
+            pack: false,
+        }
+    }
 }
 
 /// A scalar, `void` or nothing by a name without `std::`.
@@ -151,7 +168,7 @@ impl Lowerer<'_> {
             "placeholder_type_specifier" | "auto" => Type::Auto,
             "decltype" => self.decltype(node),
             "struct_specifier" | "class_specifier" | "union_specifier" => self.record_type(node),
-            "enum_specifier" => match node.child_by_field_name("name") {
+            "enum_specifier" => match field(node, "name") {
                 Some(name) => self.named_type(name),
                 None => Type::Scalar(Scalar::I32),
             },
@@ -173,7 +190,7 @@ impl Lowerer<'_> {
         if let Some(name) = self.outline.record_names.get(&node.id()) {
             return Type::Named(Box::new(Path::simple(name.clone())));
         }
-        node.child_by_field_name("name").map_or(Type::Opaque, |name| self.named_type(name))
+        field(node, "name").map_or(Type::Opaque, |name| self.named_type(name))
     }
 
     /// The type that a name names.
@@ -209,13 +226,18 @@ impl Lowerer<'_> {
         Type::Named(Box::new(path))
     }
 
-    /// A type with an optional abstract declarator, as in a cast.
-    pub fn type_descriptor(&mut self, node: Node<'_>) -> Type {
-        let base = match node.child_by_field_name("type") {
+    /// The type that a node names in its field of that name.
+    pub fn type_of(&mut self, node: Node<'_>) -> Type {
+        match field(node, "type") {
             Some(specifier) => self.type_specifier(specifier),
             None => Type::Opaque,
-        };
-        match node.child_by_field_name("declarator") {
+        }
+    }
+
+    /// A type with an optional abstract declarator, as in a cast.
+    pub fn type_descriptor(&mut self, node: Node<'_>) -> Type {
+        let base = self.type_of(node);
+        match field(node, "declarator") {
             Some(declarator) => self.declarator(base, declarator).ty,
             None => base,
         }
@@ -223,16 +245,7 @@ impl Lowerer<'_> {
 
     /// Walks a declarator from the outside in: what is outside applies to the type first.
     pub fn declarator<'n>(&mut self, base: Type, node: Node<'n>) -> Declared<'n> {
-        let mut out = Declared {
-            ty: base,
-            name: None,
-            dimensions: Vec::new(),
-            function: None,
-            bindings: Vec::new(),
-            indirect: false,
-            constant_pointer: false,
-            pack: false,
-        };
+        let mut out = Declared::unnamed(base);
         let mut wraps = 0;
         let mut next = Some(node);
         while let Some(node) = next {
@@ -249,7 +262,7 @@ impl Lowerer<'_> {
     fn declarator_step<'n>(&mut self, node: Node<'n>, out: &mut Declared<'n>) -> Option<Node<'n>> {
         let inner = |node: Node<'n>| {
             let skipped = ["type_qualifier", "ERROR", "ms_call_modifier", "ms_pointer_modifier"];
-            node.child_by_field_name("declarator").or_else(|| {
+            field(node, "declarator").or_else(|| {
                 let mut cursor = node.walk();
                 node.named_children(&mut cursor)
                     .find(|child| !is_trivia(*child) && !skipped.contains(&child.kind()))
@@ -274,7 +287,7 @@ impl Lowerer<'_> {
                 inner(node)
             }
             "array_declarator" | "abstract_array_declarator" => {
-                let size = node.child_by_field_name("size");
+                let size = field(node, "size");
                 let length = size.map(|size| Box::new(self.full_expr(size)));
                 out.dimensions.push(match (size, child_of_kind(node, "[")) {
                     (Some(size), _) => self.span(size),
@@ -283,7 +296,7 @@ impl Lowerer<'_> {
                 });
                 out.ty = Type::Array(Box::new(ty), length);
                 (out.indirect, out.constant_pointer) = (false, false);
-                node.child_by_field_name("declarator")
+                field(node, "declarator")
             }
             "function_declarator" | "abstract_function_declarator" => {
                 let named = inner(node);

@@ -31,6 +31,11 @@ impl Defines {
         let fallback = read("<well-known>", FALLBACK.to_owned());
         Defines { macros: Macros::new(&builtin, &fallback) }
     }
+
+    /// The texts of all these definitions.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.macros.files.iter().map(|directives| directives.file.text.as_str())
+    }
 }
 
 impl Default for Defines {

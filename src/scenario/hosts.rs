@@ -6,8 +6,9 @@
 
 use crate::exec::entry::{instantiation, run_host};
 use crate::ir::program::Program;
-use crate::ir::visit::{called_names, launch_spans};
-use crate::ir::{Function, FunctionKind, Name};
+use crate::ir::visit::{self, called_names};
+use crate::ir::{Expr, ExprKind, Function, FunctionKind, Name};
+use crate::relevance::JudgedKernels;
 use crate::source::Span;
 use crate::trace::{LaunchArg, LaunchSite};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,14 +18,14 @@ use std::sync::Arc;
 /// The most launches of one file.
 const MOST: usize = 4096;
 
-/// The launches that a file's host code leads to.
+/// The launches that a file's host code leads to, at least those of `wanted` kernels.
 #[must_use]
-pub fn launches(program: &Program) -> Vec<LaunchSite> {
-    let launches = |f: &Arc<Function>| f.mentions.launch && f.body.is_some();
-    if !program.modules.iter().any(|m| m.functions.iter().any(launches)) {
+pub fn launches(program: &Program, wanted: &JudgedKernels) -> Vec<LaunchSite> {
+    let mut functions = program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
+    if !functions.any(|f| may_launch(program, f, wanted)) {
         return Vec::new();
     }
-    let calls = Calls::of(program);
+    let calls = Calls::of(program, wanted);
     let own = program.modules.first().map_or(&[][..], |m| m.functions.as_slice());
     let hosts: Vec<&Arc<Function>> = own
         .iter()
@@ -45,13 +46,14 @@ pub fn launches(program: &Program) -> Vec<LaunchSite> {
             }
         }
     };
-    for function in hosts.iter().filter(|f| !called.contains(&f.name)) {
+    let leads = |f: &&&Arc<Function>| calls.wanted.contains(&f.name);
+    for function in hosts.iter().filter(|f| !called.contains(&f.name)).filter(leads) {
         run(function, &mut found);
     }
     // What no outer function led to, by itself.
-    for function in hosts.iter().filter(|f| f.mentions.launch) {
-        let seen = |span: &Span| found.iter().any(|launch| launch.span == *span);
-        let sites = launch_spans(function);
+    for function in hosts.iter().filter(|f| may_launch(program, f, wanted)) {
+        let seen = |site: &&Expr| found.iter().any(|launch| launch.span == site.span);
+        let sites = visit::launches(function);
         let inside = |launch: &LaunchSite| {
             launch.span.file == function.span.file
                 && launch.span.start >= function.span.start
@@ -66,6 +68,24 @@ pub fn launches(program: &Program) -> Vec<LaunchSite> {
         }
     }
     found
+}
+
+/// Whether a function's own text launches a wanted kernel, or one that its name does not tell.
+fn may_launch(program: &Program, function: &Function, wanted: &JudgedKernels) -> bool {
+    let other = |launch: &&Expr| match &launch.kind {
+        ExprKind::Launch(launch) => match &launch.kernel.kind {
+            ExprKind::Path(path) => {
+                let named = program.functions(&path.name);
+                !named.is_empty() && !wanted.contains(&path.name) && program.variable(&path.name).is_none()
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    // A launch by a call, or one that the lowering lost, is not among the launches of the body.
+    let by_call = || called_names(function).iter().any(|name| name.contains("Launch"));
+    let sites = visit::launches(function);
+    function.mentions.launch && (sites.is_empty() || by_call() || !sites.iter().all(other))
 }
 
 /// The template arguments a host function is explicitly instantiated with; else nothing is known.
@@ -85,10 +105,12 @@ struct Calls {
     from: FxHashMap<Span, Vec<Name>>,
     /// Functions that lead to a launch, by name.
     launching: Rc<FxHashSet<Name>>,
+    /// Functions that lead to a launch of a wanted kernel.
+    wanted: FxHashSet<Name>,
 }
 
 impl Calls {
-    fn of(program: &Program) -> Calls {
+    fn of(program: &Program, wanted: &JudgedKernels) -> Calls {
         let functions = || program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
         let mut from: FxHashMap<Span, Vec<Name>> = FxHashMap::default();
         let mut callers: FxHashMap<Name, Vec<Name>> = FxHashMap::default();
@@ -99,16 +121,21 @@ impl Calls {
             }
             from.insert(function.name_span, names);
         }
-        let mut launching: FxHashSet<Name> = FxHashSet::default();
-        let mut waiting: Vec<Name> =
-            functions().filter(|f| f.mentions.launch).map(|f| f.name.clone()).collect();
-        while let Some(name) = waiting.pop() {
-            if let Some(callers) = callers.get(&name) {
-                waiting.extend(callers.iter().filter(|caller| !launching.contains(*caller)).cloned());
+        let leading_to = |launches: &dyn Fn(&Function) -> bool| {
+            let mut leading: FxHashSet<Name> = FxHashSet::default();
+            let mut waiting: Vec<Name> =
+                functions().filter(|f| launches(f)).map(|f| f.name.clone()).collect();
+            while let Some(name) = waiting.pop() {
+                if let Some(callers) = callers.get(&name) {
+                    waiting.extend(callers.iter().filter(|caller| !leading.contains(*caller)).cloned());
+                }
+                leading.insert(name);
             }
-            launching.insert(name);
-        }
-        Calls { from, launching: Rc::new(launching) }
+            leading
+        };
+        let launching = Rc::new(leading_to(&|f| f.mentions.launch));
+        let wanted = leading_to(&|f| may_launch(program, f, wanted));
+        Calls { from, launching, wanted }
     }
 
     fn from(&self, function: &Function) -> &[Name] {

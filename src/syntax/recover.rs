@@ -3,7 +3,7 @@
 //! One bad construct can turn everything around it into an error. A kernel's header is easy
 //! to find by its text, and the slice from there to its closing brace usually parses.
 
-use super::Recovered;
+use super::{Recovered, field};
 use crate::preproc::{Kind, Lexer, Token, is_specifier, partners};
 use tree_sitter::{Node, Parser, Point, Range, Tree};
 
@@ -51,8 +51,8 @@ fn is_whole(tree: &Tree, keyword: Token, end: u32) -> bool {
         match node.kind() {
             "function_definition" => {
                 return node.end_byte() == end as usize
-                    && node.child_by_field_name("body").is_some()
-                    && node.child_by_field_name("declarator").is_some_and(has_parameters);
+                    && field(node, "body").is_some()
+                    && field(node, "declarator").is_some_and(has_parameters);
             }
             // A kernel inside a function is one that an error put there.
             "compound_statement" | "parameter_list" => return false,
@@ -66,7 +66,7 @@ fn is_whole(tree: &Tree, keyword: Token, end: u32) -> bool {
 }
 
 fn has_parameters(declarator: Node<'_>) -> bool {
-    declarator.kind() == "function_declarator" && declarator.child_by_field_name("parameters").is_some()
+    declarator.kind() == "function_declarator" && field(declarator, "parameters").is_some()
 }
 
 fn parse_slice(parser: &mut Parser, text: &str, start: u32, end: u32) -> Option<Tree> {

@@ -91,25 +91,11 @@ impl Padding {
     /// Looks for the smallest padding of the array declared at `name` that helps.
     pub fn search(case: &Case<'_>, name: Span) -> Option<Padding> {
         let array = case.runs.iter().find_map(|run| find(&run.trace, name))?;
-        let movable =
-            |a: &Array| !a.dynamic && !a.flattened && a.dimensions.len() >= 2 && a.bytes().is_some();
-        if !case.runs.iter().filter_map(|run| find(&run.trace, name)).all(movable) {
+        if !case.runs.iter().filter_map(|run| find(&run.trace, name)).all(Array::has_free_rows) {
             return None;
         }
         let before = Sites::of(case.runs, name)?;
-        let mut best: Option<(u64, Sites)> = None;
-        for extra in 1..=MOST {
-            let Some(after) = padded(case, name, extra, &before) else { continue };
-            let complete = after.wavefronts() == after.ideal();
-            let least = best.as_ref().map_or(before.wavefronts(), |(_, best)| best.wavefronts());
-            if after.wavefronts() < least {
-                best = Some((extra, after));
-            }
-            if complete {
-                break;
-            }
-        }
-        let (extra, after) = best?;
+        let (extra, after) = best(case, name, &before)?;
         // Instances of a template differ in their rows: only a padding that serves all is offered.
         let instances = case.runs.iter().any(|run| run.kernel != case.runs[0].kernel);
         if instances && after.wavefronts() != after.ideal() {
@@ -162,24 +148,79 @@ impl Padding {
     }
 }
 
-/// The accesses with `extra` elements more in each row; `None` when that is not possible, not
-/// known, or worse for some access.
-fn padded(case: &Case<'_>, name: Span, extra: u64, before: &Sites) -> Option<Sites> {
+/// The padding with the fewest wavefronts, and of those the smallest, that was run and found better.
+fn best(case: &Case<'_>, name: Span, before: &Sites) -> Option<(u64, Sites)> {
+    let forecast = |run: usize, extra| case.padder.forecast(run, name, extra);
+    // Forecasts are of use when they know what is known.
+    let trusted = matches!(effect(case, name, before, |run| forecast(run, 0)),
+        Effect::Known(sites) if sites.0 == before.0);
+    let guess = |extra| match trusted {
+        true => effect(case, name, before, |run| forecast(run, extra)),
+        false => Effect::Unknown,
+    };
+    let mut tried: Vec<(u64, Effect)> = (1..=MOST).map(|extra| (extra, guess(extra))).collect();
+    let mut proved = [false; MOST as usize];
+    loop {
+        let rank = |effect: &Effect| match effect {
+            Effect::Known(sites) => (sites.wavefronts() > sites.ideal(), sites.wavefronts()),
+            // It may be the best.
+            Effect::Unknown => (false, 0),
+            Effect::Worse => (true, u64::MAX),
+        };
+        let at = (0..tried.len()).min_by_key(|&at| rank(&tried[at].1))?;
+        let (extra, known) = &mut tried[at];
+        if matches!(known, Effect::Worse)
+            || matches!(known, Effect::Known(sites) if sites.wavefronts() >= before.wavefronts())
+        {
+            return None;
+        }
+        if proved[at] {
+            let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
+            return Some((*extra, sites));
+        }
+        *known = match effect(case, name, before, |run| case.padder.run(run, name, *extra)) {
+            Effect::Unknown => Effect::Worse,
+            other => other,
+        };
+        proved[at] = true;
+    }
+}
+
+/// What a padding does to the accesses of the array.
+enum Effect {
+    Known(Sites),
+    /// Not possible, or worse for some access.
+    Worse,
+    Unknown,
+}
+
+/// What a padding does, by what `padded` says of each run.
+fn effect(
+    case: &Case<'_>,
+    name: Span,
+    before: &Sites,
+    padded: impl Fn(usize) -> Option<KernelRun>,
+) -> Effect {
     let mut all = Sites(Vec::new());
     for (number, run) in case.runs.iter().enumerate() {
         // A run without the array is as before.
         if find(&run.trace, name).is_none() {
             continue;
         }
-        let again = case.padded(number, name, extra).filter(|again| fits(case, again, name))?;
+        let Some(again) = padded(number) else { return Effect::Unknown };
+        if !fits(case, &again, name) {
+            return Effect::Worse;
+        }
         let known = all.0.len();
-        all.add(number, &again, name)?;
+        if all.add(number, &again, name).is_none() {
+            return Effect::Unknown;
+        }
         let worse = |(new, old): (&Site, &Site)| new.place != old.place || new.wavefronts > old.wavefronts;
         if all.0.len() > before.0.len() || all.0[known..].iter().zip(&before.0[known..]).any(worse) {
-            return None;
+            return Effect::Worse;
         }
     }
-    (all.0.len() == before.0.len()).then_some(all)
+    if all.0.len() == before.0.len() { Effect::Known(all) } else { Effect::Worse }
 }
 
 /// The dimension with the padding: `32` becomes `33`, `N` becomes `N + 1`.

@@ -1,0 +1,171 @@
+//! What is in the files, and which launches do they lead to?
+//!
+//! Nothing is parsed that cannot lead to a verdict: a file is, if its text and its headers' may
+//! hold something to judge, or if they may launch a kernel that another file's make worth judging.
+
+use super::Run;
+use crate::headers::Headers;
+use crate::ir::program::Program;
+use crate::ir::{Function, FunctionKind, Module, Name};
+use crate::lower::lower;
+use crate::preproc::{Expanded, Replayed};
+use crate::reach::Reach;
+use crate::relevance::{JudgedKernels, Words};
+use crate::scenario;
+use crate::source::{FileId, SourceFile, Sources};
+use crate::syntax::SyntaxTree;
+use crate::trace::LaunchSite;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A file that was read, and parsed and lowered if there was reason to, with the launches that
+/// its host code leads to.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    pub(super) program: Program,
+    /// The file and its headers, as long as there was no reason to parse them.
+    waiting: Option<(Replayed, Words)>,
+    /// Kernels worth judging: the file's own, and those of headers that are not given themselves.
+    worth: Vec<Arc<Function>>,
+    launches: Vec<LaunchSite>,
+}
+
+impl Loaded {
+    /// The kernels to judge for the file: its own, and those of headers not given themselves that
+    /// it launches.
+    pub(super) fn kernels(&self) -> impl Iterator<Item = &Arc<Function>> {
+        let own = self.program.modules.first().and_then(|module| module.file);
+        self.worth.iter().filter(move |kernel| {
+            Some(kernel.span.file) == own
+                || self.launches.iter().any(|launch| launch.kernel.name == kernel.name)
+        })
+    }
+}
+
+/// The launches of all files, by kernel name.
+#[derive(Debug, Default)]
+pub struct Links {
+    launches: FxHashMap<Name, Vec<LaunchSite>>,
+}
+
+impl Links {
+    /// The launches of a kernel: those that see its definition; if there are none, those that only
+    /// see a declaration of that name, of the nearest files.
+    pub(super) fn of(&self, kernel: &Function, sources: &Sources) -> Vec<LaunchSite> {
+        let named = self.launches.get(&kernel.name).map_or(&[][..], Vec::as_slice);
+        let mut found: Vec<LaunchSite> = Vec::new();
+        for launch in named.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)) {
+            if !found.iter().any(|other| other.same(launch)) {
+                found.push(launch.clone());
+            }
+        }
+        if !found.is_empty() {
+            return found;
+        }
+        let home = sources.get(kernel.span.file).path.clone();
+        let shared = |launch: &LaunchSite| {
+            let path = sources.get(launch.span.file).path.clone();
+            home.components().zip(path.components()).take_while(|(a, b)| a == b).count()
+        };
+        let declared: Vec<&LaunchSite> = named.iter().filter(|l| l.definitions.is_empty()).collect();
+        let nearest = declared.iter().map(|launch| shared(launch)).max();
+        declared.into_iter().filter(|launch| Some(shared(launch)) == nearest).cloned().collect()
+    }
+}
+
+impl Run {
+    /// Reads one file and its headers' directives; parses and lowers what may hold something to judge.
+    #[must_use]
+    pub fn load(&self, path: &Path, bytes: Vec<u8>) -> Loaded {
+        let file = self.headers.given(path, bytes);
+        if !mentions_cuda(&file.text) {
+            return Loaded::default();
+        }
+        let replayed = self.replay(&file);
+        let spelled = |words: Words, header: &Arc<SourceFile>| words | self.spelled.of(header);
+        let words = replayed.headers.iter().fold(self.defined | self.spelled.of(&file), spelled);
+        if !words.may_be_judged() {
+            return Loaded { waiting: Some((replayed, words)), ..Loaded::default() };
+        }
+        let program = self.program(replayed);
+        let reach = Reach::new(&program);
+        let mut worth = kernels(&program, &self.headers);
+        worth.retain(|kernel| reach.worth_running(kernel));
+        Loaded { program, worth, ..Loaded::default() }
+    }
+
+    /// The kernels of all files that are worth judging.
+    #[must_use]
+    pub fn judged_kernels<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> JudgedKernels {
+        let kernels = files.into_iter().flat_map(|loaded| &loaded.worth);
+        JudgedKernels::new(kernels.map(|kernel| kernel.name.clone()).collect::<FxHashSet<Name>>())
+    }
+
+    /// Finds the launches of `wanted` kernels that a file's host code leads to.
+    #[must_use]
+    pub fn follow(&self, mut loaded: Loaded, wanted: &JudgedKernels) -> Loaded {
+        if let Some((replayed, words)) = loaded.waiting.take() {
+            let mut files: Vec<&SourceFile> = replayed.headers.iter().map(Arc::as_ref).collect();
+            files.push(&replayed.file);
+            if !wanted.may_be_launched(words, &files) {
+                return loaded;
+            }
+            loaded.program = self.program(replayed);
+        }
+        loaded.launches = scenario::hosts::launches(&loaded.program, wanted);
+        loaded
+    }
+
+    /// Makes the launches of all files known to each.
+    #[must_use]
+    pub fn link<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Links {
+        let mut links = Links::default();
+        for loaded in files {
+            for launch in &loaded.launches {
+                links.launches.entry(launch.kernel.name.clone()).or_default().push(launch.clone());
+            }
+        }
+        links
+    }
+
+    fn replay(&self, file: &Arc<SourceFile>) -> Replayed {
+        Replayed::new(file, &self.defines, &self.headers, &self.cache)
+    }
+
+    /// Parses and lowers a file and the headers it includes, each once in a run.
+    fn program(&self, replayed: Replayed) -> Program {
+        let included = replayed.headers.clone();
+        let file = Arc::clone(&replayed.file);
+        let mut modules = vec![self.headers.module(&file, |_| lowered(replayed.expand()))];
+        for header in included {
+            modules.push(self.headers.module(&header, |file| lowered(self.replay(file).expand())));
+        }
+        Program::new(modules)
+    }
+}
+
+fn lowered(expanded: Expanded) -> Module {
+    SyntaxTree::parse(expanded).map(|tree| lower(&tree)).unwrap_or_default()
+}
+
+/// The kernels that a file may be judged for: its own, and those of headers not given themselves.
+fn kernels(program: &Program, headers: &Headers) -> Vec<Arc<Function>> {
+    let mut found: Vec<Arc<Function>> = program.own_kernels().cloned().collect();
+    for module in program.modules.iter().skip(1) {
+        let given = module.file.is_some_and(|file: FileId| headers.is_given(file));
+        if !given {
+            let defined = |f: &&Arc<Function>| f.kind == FunctionKind::Kernel && f.body.is_some();
+            found.extend(module.functions.iter().filter(defined).cloned());
+        }
+    }
+    found
+}
+
+/// Whether a text can hold kernels, shared memory or launches at all.
+fn mentions_cuda(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    ["__global__", "__shared__", "<<<", "KERNEL", "cudaLaunch", "GLOBAL", "__device__"]
+        .iter()
+        .any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some())
+}

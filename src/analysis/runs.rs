@@ -1,0 +1,208 @@
+//! In which ways is a kernel run, and what do its runs say together?
+//!
+//! One run for each scenario. A scenario of which something is not known is run in several
+//! variants: for the residues of a number by which lanes are rotated, for the sizes of an element
+//! type, for other block shapes that are as likely. A verdict that they do not share is none.
+
+mod types;
+
+use crate::banks::Target;
+use crate::exec::entry::{Setting, run_kernel};
+use crate::exec::value::{Reason, Unknown};
+use crate::ir::Function;
+use crate::ir::program::Program;
+use crate::rules::{self, KernelRun};
+use crate::scenario::{Probes, Scenario};
+use crate::source::Span;
+use crate::trace::{Access, LaunchArg, Trace};
+use crate::verdict::{Judgement, Merges, Status, judge};
+use std::sync::Arc;
+
+/// Scenarios of one kernel that may run out of budget.
+const MOST_STOPPED: usize = 4;
+
+/// The largest modulus of a run-time number whose residues are all tried.
+const MOST_RESIDUES: i64 = 32;
+
+/// One way to fill what a scenario leaves open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Threads in x, y and z.
+    pub block: [u32; 3],
+    /// As in [`Setting::residues`].
+    pub residues: Vec<(String, i64, i64)>,
+    /// As in [`Setting::template_args`].
+    pub template_args: Vec<LaunchArg>,
+}
+
+impl Variant {
+    /// The scenario as it is.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Variant {
+        let Setting { block, residues, template_args, .. } = scenario.setting.clone();
+        Variant { block, residues, template_args }
+    }
+}
+
+/// One run and what the bank model says of it: by target, then by access.
+#[derive(Debug)]
+struct Judged {
+    trace: Trace,
+    judgements: Vec<Vec<Judgement>>,
+}
+
+/// A kernel, in its scenarios.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The program it belongs to.
+    pub program: &'a Program,
+    /// The kernel, or a device function that is run like one.
+    pub kernel: &'a Arc<Function>,
+    /// The ways to run it.
+    pub scenarios: &'a [Scenario],
+    /// The targets to judge it for.
+    pub targets: &'a [Target],
+}
+
+impl Subject<'_> {
+    /// Runs all scenarios; `probes` are runs that were made before.
+    #[must_use]
+    pub fn run_all(&self, mut probes: Probes) -> Vec<KernelRun> {
+        let mut runs: Vec<KernelRun> = Vec::new();
+        for scenario in self.scenarios {
+            // A kernel too long to be run is too long in every variant: a few say so.
+            if runs.iter().filter(|run| run.trace.stopped.is_some()).count() >= MOST_STOPPED {
+                runs.push(self.judged(scenario, &mut |_| not_run(self.kernel, &runs)));
+                continue;
+            }
+            let at = probes.iter().position(|(setting, _)| *setting == scenario.setting);
+            let mut probe = at.map(|at| probes.swap_remove(at).1);
+            let run = self.judged(scenario, &mut |variant| {
+                let known = if *variant == Variant::of(scenario) { probe.take() } else { None };
+                known.unwrap_or_else(|| self.run(scenario, variant, &[]))
+            });
+            runs.push(run);
+        }
+        runs
+    }
+
+    /// Runs one variant of a scenario with some arrays padded.
+    #[must_use]
+    pub fn run(&self, scenario: &Scenario, variant: &Variant, pads: &[(Span, u64)]) -> Trace {
+        let Variant { block, residues, template_args } = variant.clone();
+        let pads = pads.to_vec();
+        let setting = Setting { block, residues, template_args, pads, ..scenario.setting.clone() };
+        run_kernel(self.program, self.kernel, &setting)
+    }
+
+    /// What the bank model says of a scenario, with `tracer` to run its variants.
+    #[must_use]
+    pub fn judged(&self, scenario: &Scenario, tracer: &mut dyn FnMut(&Variant) -> Trace) -> KernelRun {
+        let mut run = |variant: &Variant| -> Judged {
+            let trace = tracer(variant);
+            let merges = Merges::of(&trace);
+            let judge_all =
+                |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
+            let judgements = self.targets.iter().map(judge_all).collect();
+            Judged { trace, judgements }
+        };
+        let mut usual = Variant::of(scenario);
+        let mut judged = run(&usual);
+        // A rotation by a run-time number: every residue is tried, and the verdict has to hold for all.
+        if let [(name, modulus)] = judged.trace.demands.as_slice()
+            && *modulus <= MOST_RESIDUES
+        {
+            let (name, modulus) = (name.clone(), *modulus);
+            let with =
+                |residue| Variant { residues: vec![(name.clone(), modulus, residue)], ..usual.clone() };
+            judged = run(&with(0));
+            for residue in 1..modulus {
+                let reason = format!("it depends on `{name}` modulo {modulus}");
+                judged.reconcile(&run(&with(residue)), Reason::NotAffine, &reason);
+            }
+        } else if let Some(open) = types::OpenType::of(self.kernel, &usual, &judged.trace) {
+            (usual, judged) = open.try_sizes(&usual, &mut run);
+        }
+        for block in &scenario.alternatives {
+            // Other shapes can only take a verdict back.
+            if judged.judgements.iter().flatten().all(|judgement| judgement.status == Status::Unknown) {
+                break;
+            }
+            let other = run(&Variant { block: *block, ..usual.clone() });
+            let reason = "it depends on the block shape, which no launch tells";
+            judged.reconcile(&other, Reason::BlockShape, reason);
+        }
+        let Judged { trace, mut judgements } = judged;
+        let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
+        for judgement in judgements.iter_mut().flatten() {
+            if let (Some(text), true) = (&assumption, judgement.status != Status::Unknown) {
+                judgement.status = judgement.status.resting_on_more();
+                judgement.assumptions.insert(0, text.clone());
+            }
+        }
+        KernelRun {
+            kernel: scenario.name_of(self.kernel),
+            block: scenario.setting.block,
+            block_from: scenario.block_from,
+            launch: scenario.launch,
+            trace,
+            judgements,
+        }
+    }
+}
+
+/// The trace of a scenario that is not run: the sites of the others, of which it knows nothing.
+fn not_run(kernel: &Function, runs: &[KernelRun]) -> Trace {
+    let reason =
+        format!("this variant is not run: {MOST_STOPPED} others of the kernel are too long to follow");
+    let stopped = Some(Unknown::new(Reason::Budget, kernel.name_span, reason));
+    let mut all = Trace { stopped, ..Trace::default() };
+    for trace in runs.iter().map(|run| &run.trace) {
+        for access in &trace.accesses {
+            let array = &trace.arrays[access.array];
+            let known = all.arrays.iter().position(|other| other.name_span == array.name_span);
+            let array = known.unwrap_or_else(|| {
+                all.arrays.push(array.clone());
+                all.arrays.len() - 1
+            });
+            let site = |a: &Access| {
+                (a.span, a.op, a.bytes, a.array) == (access.span, access.op, access.bytes, array)
+            };
+            if !all.accesses.iter().any(site) {
+                all.accesses.push(Access {
+                    array,
+                    occurrences: 0,
+                    patterns: Vec::new(),
+                    outside: false,
+                    unknown: None,
+                    doubt: None,
+                    assumptions: Vec::new(),
+                    ..access.clone()
+                });
+            }
+        }
+    }
+    all
+}
+
+impl Judged {
+    /// A verdict that another run, just as likely, does not share is not known.
+    fn reconcile(&mut self, other: &Judged, kind: Reason, reason: &str) {
+        for (number, access) in self.trace.accesses.iter().enumerate() {
+            let twin = other.trace.accesses.iter().position(|o| {
+                (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
+                    && other.trace.arrays[o.array].name_span == self.trace.arrays[access.array].name_span
+            });
+            let Some(twin) = twin else { continue };
+            for (mine, theirs) in self.judgements.iter_mut().zip(&other.judgements) {
+                let (Some(mine), Some(twin)) = (mine.get_mut(number), theirs.get(twin)) else { continue };
+                if !mine.agrees_with(twin) {
+                    *mine = Judgement::unknown(kind, reason);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+use crate::analysis::{NoFiles, Options, Run, Wanted};
+use crate::verdict::{SiteVerdict, Status};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn verdicts(text: &str) -> Vec<SiteVerdict> {
+    let path = PathBuf::from("a.cu");
+    let run = Run::new(Options::default(), std::slice::from_ref(&path), Box::new(NoFiles));
+    let loaded = run.load(Path::new("a.cu"), text.as_bytes().to_vec());
+    let judged = run.judged_kernels([&loaded]);
+    let loaded = run.follow(loaded, &judged);
+    let links = run.link([&loaded]);
+    run.analyze(&loaded, &links, Wanted::Verdicts).verdicts
+}
+
+#[test]
+fn a_variant_that_is_not_run_is_not_known() {
+    let mut text = String::from(
+        "template <int N> __global__ void k(int *out) {\n__shared__ int s[64];\ns[threadIdx.x] = N;\nint sum = 0;\nif (N > 0) {\n",
+    );
+    for depth in 0..24 {
+        writeln!(text, "for (int i{depth} = 0; i{depth} < 2; i{depth}++)").unwrap();
+    }
+    text.push_str("sum++;\n}\nout[0] = s[sum];\n}\nvoid launch(int *out) {\n");
+    for n in 0..7 {
+        writeln!(text, "k<{n}><<<1, 32>>>(out);").unwrap();
+    }
+    text.push_str("}\n");
+    let found = verdicts(&text);
+    for n in 0..7 {
+        let kernel = format!("k<{n}>");
+        let of_kernel: Vec<&SiteVerdict> = found.iter().filter(|it| it.kernel == kernel).collect();
+        assert!(!of_kernel.is_empty(), "nothing is said of {kernel}");
+        let known = n == 0;
+        assert!(of_kernel.iter().all(|it| (it.status != Status::Unknown) == known), "{of_kernel:#?}");
+    }
+    let last = found.iter().filter(|it| it.kernel == "k<6>");
+    let reasons: Vec<&str> = last.filter_map(|it| it.reason.as_deref()).collect();
+    assert_eq!(reasons, ["this variant is not run: 4 others of the kernel are too long to follow"; 2]);
+}
+
+#[test]
+fn rounds_that_a_bound_may_cut_short_are_assumed() {
+    let text = "// cudalint: block(32)
+__global__ void k(int *out, int n) {
+    __shared__ int s[1024];
+    for (int size = 1; size < n; size *= 2) s[threadIdx.x * size] = 1;
+    out[0] = s[threadIdx.x];
+}";
+    let found = verdicts(text);
+    let (write, read) = (&found[0], &found[1]);
+    assert_eq!((write.status, write.worst), (Status::Assumed, Some(32)));
+    let text = "the loop runs on until an index leaves its array, for every value of `size`";
+    assert!(write.assumptions.iter().any(|it| it == text), "{:?}", write.assumptions);
+    assert_eq!(read.status, Status::Exact, "what comes after does not rest on the loop");
+}
