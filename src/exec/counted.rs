@@ -56,6 +56,13 @@ impl Machine<'_> {
         }
     }
 
+    /// How many rounds of those to come have to be run, if that is known before.
+    pub(super) fn rounds_to_run(&mut self, parts: Parts<'_>, key: LoopKey) -> Option<u64> {
+        let ahead = self.rounds_ahead(parts)?;
+        let even = !self.plans.get(&key).is_some_and(|plan| plan.uneven);
+        Some(if even && ahead >= LEAST + FIRST { 4 * TOGETHER } else { ahead })
+    }
+
     /// Records all rounds but the last ones; the state after them.
     fn run_middle(
         &mut self,

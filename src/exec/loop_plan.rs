@@ -21,8 +21,10 @@ use super::machine::{Machine, State};
 use super::record::Mark;
 use super::symbol::{Origin, SymbolId, lcm};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
-use crate::ir::LocalId;
+use crate::ir::visit::own_stmts;
+use crate::ir::{LocalId, Stmt, StmtKind, Storage};
 use crate::source::Span;
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// The most iterations unrolled in a row.
@@ -267,6 +269,9 @@ impl Machine<'_> {
         self.forget_left(left);
         self.watched_open = self.open - opened;
         let mut written = self.watched.pop().unwrap_or_default();
+        // What is declared in the body begins anew in every iteration.
+        let declared = self.declared_in(parts.body());
+        written.retain(|(frame, local)| *frame + 1 != depth || !declared.contains(local));
         if let Some(outer) = self.watched.last_mut() {
             for place in &written {
                 if !outer.contains(place) {
@@ -276,6 +281,16 @@ impl Machine<'_> {
         }
         written.retain(|(frame, _)| *frame < depth);
         written
+    }
+
+    /// The variables declared in a loop's body.
+    fn declared_in(&mut self, body: &[Stmt]) -> Rc<FxHashSet<LocalId>> {
+        let known = self.declared.entry(body.as_ptr().addr());
+        Rc::clone(known.or_insert_with(|| {
+            let mut found = FxHashSet::default();
+            body.iter().for_each(|stmt| declared(stmt, &mut found));
+            Rc::new(found)
+        }))
     }
 
     /// The state at the start of iteration `round`.
@@ -339,6 +354,13 @@ impl Machine<'_> {
             _ => lost(),
         }
     }
+}
+
+fn declared(stmt: &Stmt, found: &mut FxHashSet<LocalId>) {
+    if let StmtKind::Declare(list) = &stmt.kind {
+        found.extend(list.iter().filter(|d| d.storage == Storage::Automatic).map(|d| d.local));
+    }
+    own_stmts(stmt, &mut |inner| declared(inner, found));
 }
 
 /// How a variable changes from iteration to iteration.

@@ -14,6 +14,10 @@ use crate::ir::{Expr, LocalId, Stmt};
 use crate::source::Span;
 use crate::trace::{Split, SplitKind};
 
+/// The rounds, and the steps, after which a loop without a condition is taken to be endless.
+const ENDLESS: u64 = 33;
+const ENDLESS_STEPS: u64 = super::machine::STEP_BUDGET / 10;
+
 /// The parts of a loop.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
@@ -35,6 +39,11 @@ impl<'a> Parts<'a> {
     /// The condition before each round.
     pub(super) fn cond(&self) -> Option<&'a Expr> {
         self.cond.filter(|_| !self.body_first)
+    }
+
+    /// What is done in each round.
+    pub(super) fn body(&self) -> &'a [Stmt] {
+        self.body
     }
 
     /// What is done after each round.
@@ -100,10 +109,15 @@ impl Machine<'_> {
         let start = self.state.clone();
         let mark = self.trace_mark();
         let mut first = parts.body_first;
-        let opened = self.open;
+        let (opened, began) = (self.open, self.steps);
+        // The rounds in all, once they are known.
+        let mut rounds = None;
         for iteration in 0u64.. {
             if iteration == FIRST {
                 self.skip_ahead(parts, key, self.open - opened);
+            }
+            if iteration == 0 || iteration == FIRST {
+                rounds = self.rounds_to_run(parts, key).map(|ahead| ahead.saturating_add(iteration));
             }
             if !first {
                 match self.test(parts, iteration == 0) {
@@ -119,8 +133,11 @@ impl Machine<'_> {
                 return;
             }
             let known_long = iteration == 0 && self.plans.get(&key).is_some_and(|plan| plan.long);
-            if known_long || iteration >= self.iterations_left() || (parts.cond.is_none() && iteration >= 33)
-            {
+            let left = self.iterations_left();
+            let too_long = iteration >= left || rounds.is_some_and(|rounds| rounds > left);
+            let costly = iteration > 0 && self.steps - began > ENDLESS_STEPS;
+            let endless = parts.cond.is_none() && (iteration >= ENDLESS || costly);
+            if known_long || too_long || endless {
                 self.trace_rollback(&mark);
                 self.state = start;
                 self.plans.entry(key).or_default().long = true;

@@ -11,7 +11,7 @@ use crate::ir::program::Program;
 use crate::ir::{Function, LocalId, Name, Stmt};
 use crate::source::Span;
 use crate::trace::{Call, Split, Trace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -85,6 +85,8 @@ pub struct Machine<'p> {
     pub epoch: u32,
     /// `return`s run so far.
     pub returns: u64,
+    /// The variables declared in the bodies of loops, by their address.
+    pub declared: FxHashMap<usize, Rc<FxHashSet<LocalId>>>,
     /// What was found of loops so far.
     pub plans: FxHashMap<LoopKey, Known>,
     /// Writes to variables so far.
@@ -268,6 +270,7 @@ impl<'p> Machine<'p> {
             watched_open: 0,
             epoch: 0,
             returns: 0,
+            declared: FxHashMap::default(),
             plans: FxHashMap::default(),
             writes: 0,
             departures: Vec::new(),

@@ -460,7 +460,7 @@ impl<'a> Flow<'a> {
                 self.expr(base);
             }
             ExprKind::AddressOf(inner) => {
-                self.taken.extend(root(inner).map(|(local, _)| local));
+                self.taken.extend(part_of(inner, &self.owned).filter(|local| !self.shared.contains(local)));
                 self.expr(inner);
             }
             ExprKind::Conditional(cond, a, b) => {
