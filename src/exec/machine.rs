@@ -18,8 +18,10 @@ use std::sync::Arc;
 /// The layouts of one record, by what its parameters stood for.
 pub type Layouts = Vec<(Rc<Env>, Ty)>;
 
-/// Expression evaluations and statements one run may take.
-pub const STEP_BUDGET: u64 = 150_000;
+/// Expression evaluations and statements one run of a kernel may take.
+pub const STEP_BUDGET: u64 = 75_000;
+/// The same for host code, whose launches come late.
+pub const HOST_STEP_BUDGET: u64 = 150_000;
 /// The longest loop that is run for real: when the budget runs out, the run is tried again with
 /// shorter ones, whose remaining iterations are run all at once.
 pub const LOOP_LENGTHS: [u64; 4] = [1100, 72, 12, 2];
@@ -294,14 +296,18 @@ impl<'p> Machine<'p> {
     /// Takes a step; false when the budget is spent, which is noted once with its place.
     pub fn step(&mut self, span: Span) -> bool {
         self.steps += 1;
-        if self.steps <= STEP_BUDGET {
+        let budget = match self.mode {
+            Mode::Device => STEP_BUDGET,
+            Mode::Host => HOST_STEP_BUDGET,
+        };
+        if self.steps <= budget {
             return true;
         }
         if self.trace.stopped.is_none() {
             self.trace.stopped = Some(Unknown::new(
                 Reason::Budget,
                 span,
-                format!("the analysis stopped here after {STEP_BUDGET} steps"),
+                format!("the analysis stopped here after {budget} steps"),
             ));
         }
         false
