@@ -209,6 +209,12 @@ pub struct Pattern {
     pub varying: Vec<(u32, [i64; 32])>,
     /// An unknown multiple of this many bytes is added to every lane; 0 for none.
     pub unit: u64,
+    /// If the counter of a loop that was run for all rounds at once moves every lane by one access
+    /// from round to round: an unknown multiple of this many bytes is added besides; 0 for none.
+    pub walk: Option<u64>,
+    /// How often the array had gone from being read to being written, or back, before it first
+    /// happened.
+    pub turn: u32,
     /// Block barriers and rounds of uncounted loops passed before it first happened: two requests
     /// with equal numbers have none between them.
     pub epoch: u32,

@@ -198,12 +198,25 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         match try_pattern(trace, access, pattern, target) {
             Tried::Cost(mut costs, note) => {
                 assumptions.extend(note);
-                if let Some(joined) = as_joined(access, pattern, &costs, merges.get(number, at), target) {
-                    costs = vec![joined];
-                    let text =
-                        "the compiler joins neighbouring accesses of a thread into a wider one".to_string();
-                    if !assumptions.contains(&text) {
-                        assumptions.push(text);
+                let free = |cost: &Cost| cost.wavefronts <= cost.ideal;
+                if let Some(wide) = merges.get(number, at).filter(|_| !costs.iter().all(free)) {
+                    let joined =
+                        || widths(access, wide).filter_map(|wide| as_joined(access, pattern, wide, target));
+                    if !wide.sure {
+                        if joined().any(|cost| free(&cost)) {
+                            let reason = "neighbouring accesses of a thread, which the compiler may join into one without conflicts";
+                            return Judgement::unknown(Reason::Compiler, reason);
+                        }
+                    } else if let Some(cost) = joined().next() {
+                        // Its other parts are the same request.
+                        costs = if wide.first { vec![cost] } else { Vec::new() };
+                        let text = format!(
+                            "the compiler joins neighbouring accesses of a thread into one of {} bytes",
+                            wide.bytes
+                        );
+                        if !assumptions.contains(&text) {
+                            assumptions.push(text);
+                        }
                     }
                 }
                 for cost in costs {
@@ -420,18 +433,18 @@ fn phases(
     found.ok_or_else(|| Tried::Unknown(Reason::Unsupported, "nothing was accessed".to_string()))
 }
 
-/// The cost as a part of a wider request, where the part alone would conflict.
-fn as_joined(
-    access: &Access,
-    pattern: &Pattern,
-    alone: &[Cost],
-    wide: Option<&merge::Wide>,
-    target: &Target,
-) -> Option<Cost> {
-    let wide = wide?;
-    if !alone.iter().any(|cost| cost.wavefronts > cost.ideal) {
-        return None;
-    }
+/// The widths to which a narrow request may be joined: the widest, and those below it, which are
+/// made of a part of it.
+fn widths(access: &Access, wide: &merge::Wide) -> impl Iterator<Item = merge::Wide> {
+    let narrow = access.bytes.unwrap_or(4);
+    let wide = *wide;
+    std::iter::successors(Some(wide.bytes), |bytes| Some(bytes / 2))
+        .take_while(move |&bytes| bytes > narrow)
+        .map(move |bytes| merge::Wide { bytes, ..wide })
+}
+
+/// The cost as a part of a wider request.
+fn as_joined(access: &Access, pattern: &Pattern, wide: merge::Wide, target: &Target) -> Option<Cost> {
     let request = Request {
         access: bank_access(access),
         bytes: wide.bytes,

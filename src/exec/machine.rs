@@ -76,6 +76,8 @@ pub struct Machine<'p> {
     pub out_of_bounds: bool,
     /// Block barriers passed so far.
     pub epoch: u32,
+    /// By shared array: whether it was read last, and how often that changed.
+    pub turns: Vec<(bool, u32)>,
     /// `return`s run so far.
     pub returns: u64,
     /// What was found of loops so far.
@@ -239,6 +241,7 @@ impl<'p> Machine<'p> {
             longest: LOOP_LENGTHS[0],
             out_of_bounds: false,
             epoch: 0,
+            turns: Vec::new(),
             returns: 0,
             plans: FxHashMap::default(),
             writes: 0,

@@ -57,6 +57,22 @@ pub struct Mark {
     pub launches: usize,
 }
 
+/// What is added to all lanes alike, and when.
+#[derive(Clone, Copy)]
+struct Shift {
+    unit: u64,
+    walk: Option<u64>,
+    turn: u32,
+}
+
+impl Shift {
+    /// An unknown multiple of this many bytes is added too.
+    fn also(&mut self, bytes: u64) {
+        self.unit = gcd(self.unit, bytes);
+        self.walk = self.walk.map(|rest| gcd(rest, bytes));
+    }
+}
+
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct PatternKey {
     offsets: [i64; 32],
@@ -261,17 +277,28 @@ impl Machine<'_> {
     fn record_patterns(&mut self, site: usize, offset: &Int) {
         let shape = self.shape();
         let base = offset.base.spread(shape);
+        let bytes = self.trace.accesses[site].bytes.map_or(0, u64::from);
         let mut unit = 0u64;
+        let (mut walks, mut rest) = (false, 0u64);
         let mut varying: Vec<(u32, std::rc::Rc<[i64]>)> = Vec::new();
         for (id, factor) in &offset.terms {
             match factor.as_constant() {
-                Some(factor) => unit = gcd(unit, factor.unsigned_abs()),
+                Some(factor) => {
+                    let factor = factor.unsigned_abs();
+                    unit = gcd(unit, factor);
+                    let counter = || self.world.symbols.get(*id).origin == Origin::Loop;
+                    match !walks && factor == bytes && counter() {
+                        true => walks = true,
+                        false => rest = gcd(rest, factor),
+                    }
+                }
                 None => {
                     let number = self.symbol_number(*id);
                     varying.push((number, factor.spread(shape)));
                 }
             }
         }
+        let shift = Shift { unit, walk: walks.then_some(rest), turn: self.turn(site) };
         let active = self.state.active;
         self.trace.accesses[site].occurrences += 1;
         self.index.journal.push(Undo::Occurrence { site: site as u32 });
@@ -288,20 +315,34 @@ impl Machine<'_> {
                 lanes
             };
             let offsets = normalise(lane_values(&base), mask);
-            let mut warp_unit = unit;
+            let mut warp_shift = shift;
             let mut warp_varying = Vec::new();
             for (number, values) in &varying {
                 let lanes = lane_values(values);
                 let mut factors = (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane| lanes[lane]);
                 let first = factors.next().unwrap_or(0);
                 if factors.all(|f| f == first) {
-                    warp_unit = gcd(warp_unit, first.unsigned_abs());
+                    warp_shift.also(first.unsigned_abs());
                 } else {
                     warp_varying.push((*number, lanes));
                 }
             }
-            self.add_pattern(site, offsets, mask, warp_varying, warp_unit, warp as u32);
+            self.add_pattern(site, offsets, mask, warp_varying, warp_shift, warp as u32);
         }
+    }
+
+    /// How often this site's array has gone from being read to being written, or back.
+    fn turn(&mut self, site: usize) -> u32 {
+        let access = &self.trace.accesses[site];
+        let reads = matches!(access.op, AccessOp::Load | AccessOp::MatrixLoad);
+        if self.turns.len() <= access.array {
+            self.turns.resize(access.array + 1, (reads, 0));
+        }
+        let (was, turns) = &mut self.turns[access.array];
+        if *was != reads {
+            (*was, *turns) = (reads, turns.wrapping_add(1));
+        }
+        *turns
     }
 
     fn add_pattern(
@@ -310,9 +351,10 @@ impl Machine<'_> {
         offsets: [i64; 32],
         active: u32,
         varying: Vec<(u32, [i64; 32])>,
-        unit: u64,
+        shift: Shift,
         warp: u32,
     ) {
+        let Shift { unit, walk, turn } = shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
@@ -348,6 +390,8 @@ impl Machine<'_> {
             active,
             varying,
             unit,
+            walk,
+            turn,
             epoch,
             occurrence: access.occurrences,
             warps: 1 << (warp % 32),

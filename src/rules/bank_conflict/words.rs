@@ -50,9 +50,14 @@ fn words(op: AccessOp) -> (&'static str, &'static str) {
 pub fn counts(conflict: &Conflict<'_>) -> String {
     let (access, totals) = (conflict.access, conflict.totals);
     let once = access.requests();
-    // A loop whose counter the banks depend on is judged for several of its rounds.
-    let rounds = if once > 0 && totals.requests.is_multiple_of(once) { totals.requests / once } else { 1 };
-    let even = access.even_requests().filter(|_| once.saturating_mul(rounds) == totals.requests);
+    // A loop whose counter the banks depend on is judged for several of its rounds, and requests that
+    // the compiler joins are counted as one.
+    let whole = |a: u64, b: u64| if b > 0 && a.is_multiple_of(b) { a / b } else { 1 };
+    let (rounds, joined) = (whole(totals.requests, once), whole(once, totals.requests));
+    let even = access.even_requests().filter(|(_, each)| {
+        totals.requests.saturating_mul(joined) == once.saturating_mul(rounds) && each.is_multiple_of(joined)
+    });
+    let even = even.map(|(warps, each)| (warps, each / joined));
     let who = match even {
         None => {
             format!("{} by {}", plural(totals.requests, "request"), plural(access.warps().into(), "warp"))
