@@ -32,7 +32,20 @@ pub fn witness(conflict: &Conflict<'_>) -> String {
     let warp = if figures.warp == 0 { String::new() } else { format!(" of warp {}", figures.warp) };
     let verb = words(conflict.access.op).1;
     let ((first, second), (from, to)) = (witness.lanes, witness.offsets);
+    if from == to {
+        return format!(
+            "lanes {first} and {second}{warp} {verb} the same word, byte {from}: one after the other"
+        );
+    }
     format!("lanes {first} and {second}{warp} {verb} bytes {from} and {to}: bank {}", witness.bank)
+}
+
+/// What helps lanes that update one word.
+pub fn same_word(conflict: &Conflict<'_>) -> Option<String> {
+    let witness = conflict.totals.worst.witness?;
+    let atomic = conflict.access.op == AccessOp::Atomic && witness.offsets.0 == witness.offsets.1;
+    let text = "no layout separates updates of one word: let one lane of each warp do it for the others";
+    atomic.then(|| text.to_owned())
 }
 
 fn words(op: AccessOp) -> (&'static str, &'static str) {
@@ -188,9 +201,15 @@ pub fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     if told.iter().all(|(_, there)| *there == There::Same) {
         return None;
     }
-    let more = told.len().saturating_sub(MOST_RUNS);
     let mut words: Vec<String> = if named { vec![format!("found in `{}`", own.kernel)] } else { Vec::new() };
-    words.extend(told.iter().take(MOST_RUNS).map(|(label, there)| format!("{label}: {}", there.words())));
+    let (same, others): (Vec<_>, Vec<_>) = told.iter().partition(|(_, there)| *there == There::Same);
+    match same.as_slice() {
+        [] => {}
+        [(label, _)] => words.push(format!("{label}: the same")),
+        many => words.push(format!("the same in {} others", many.len())),
+    }
+    words.extend(others.iter().take(MOST_RUNS).map(|(label, there)| format!("{label}: {}", there.words())));
+    let more = others.len().saturating_sub(MOST_RUNS);
     if more > 0 {
         words.push(format!("and {more} more"));
     }
