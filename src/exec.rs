@@ -30,6 +30,7 @@ pub mod record;
 pub mod resolve;
 pub mod static_types;
 pub mod stmt;
+pub mod straight;
 pub mod switch;
 pub mod symbol;
 pub mod templates;

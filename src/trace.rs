@@ -117,6 +117,8 @@ pub struct Access {
     pub align: u32,
     /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
     pub matrices: u8,
+    /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
+    pub bypass: bool,
     /// Index into [`Trace::arrays`].
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first.
@@ -215,6 +217,9 @@ pub struct Pattern {
     /// How often the array had gone from being read to being written, or back, before it first
     /// happened.
     pub turn: u32,
+    /// Rounds that had been begun of loops that stay loops before it first happened: two requests with
+    /// equal numbers are in one piece of straight code.
+    pub region: u32,
     /// Block barriers and rounds of uncounted loops passed before it first happened: two requests
     /// with equal numbers have none between them.
     pub epoch: u32,

@@ -76,6 +76,8 @@ pub struct Machine<'p> {
     pub out_of_bounds: bool,
     /// Block barriers passed so far.
     pub epoch: u32,
+    /// Rounds of loops so far that the compiler does not make straight code of.
+    pub region: u32,
     /// By shared array: whether it was read last, and how often that changed.
     pub turns: Vec<(bool, u32)>,
     /// `return`s run so far.
@@ -92,6 +94,8 @@ pub struct Machine<'p> {
     pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
     pub matrices: u8,
+    /// Whether the copy being recorded goes around the first-level cache.
+    pub bypass: bool,
     /// Whether a lambda's body runs, whose `return` is its own.
     pub in_lambda: bool,
     /// Depth of type and constant lookups.
@@ -241,6 +245,7 @@ impl<'p> Machine<'p> {
             longest: LOOP_LENGTHS[0],
             out_of_bounds: false,
             epoch: 0,
+            region: 0,
             turns: Vec::new(),
             returns: 0,
             plans: FxHashMap::default(),
@@ -249,6 +254,7 @@ impl<'p> Machine<'p> {
             shared: FxHashMap::default(),
             layouts: FxHashMap::default(),
             matrices: 0,
+            bypass: false,
             in_lambda: false,
             lookup_depth: 0,
             host: super::host::Host::default(),

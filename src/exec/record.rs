@@ -3,6 +3,7 @@
 use super::int::Int;
 use super::lanes::gcd;
 use super::machine::{Machine, Object, ObjectKind};
+use super::straight::Loaded;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown};
@@ -23,6 +24,8 @@ pub struct Index {
     patterns: FxHashMap<(usize, Box<PatternKey>), usize>,
     symbols: FxHashMap<SymbolId, u32>,
     journal: Vec<Undo>,
+    /// Loads of the straight code at hand.
+    pub(super) loaded: Loaded,
 }
 
 /// A change of the trace that can be taken back.
@@ -208,7 +211,9 @@ impl Machine<'_> {
         match (unknown, offset) {
             (None, Offset::Known(offset)) => {
                 let offset = self.substitute(offset);
-                self.record_patterns(site, &offset);
+                if !self.in_register(site, &offset) {
+                    self.record_patterns(site, &offset);
+                }
             }
             (unknown, _) => {
                 let access = &mut self.trace.accesses[site];
@@ -241,6 +246,7 @@ impl Machine<'_> {
             bytes,
             align,
             matrices: self.matrices,
+            bypass: self.bypass,
             array,
             calls: self.calls.clone(),
             occurrences: 0,
@@ -331,20 +337,6 @@ impl Machine<'_> {
         }
     }
 
-    /// How often this site's array has gone from being read to being written, or back.
-    fn turn(&mut self, site: usize) -> u32 {
-        let access = &self.trace.accesses[site];
-        let reads = matches!(access.op, AccessOp::Load | AccessOp::MatrixLoad);
-        if self.turns.len() <= access.array {
-            self.turns.resize(access.array + 1, (reads, 0));
-        }
-        let (was, turns) = &mut self.turns[access.array];
-        if *was != reads {
-            (*was, *turns) = (reads, turns.wrapping_add(1));
-        }
-        *turns
-    }
-
     fn add_pattern(
         &mut self,
         site: usize,
@@ -358,7 +350,7 @@ impl Machine<'_> {
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
-        let (weight, epoch) = (self.weight, self.epoch);
+        let (weight, epoch, region) = (self.weight, self.epoch, self.region);
         let uncounted = self.uncounted > 0;
         let access = &mut self.trace.accesses[site];
         if uncounted && !access.uncounted {
@@ -392,6 +384,7 @@ impl Machine<'_> {
             unit,
             walk,
             turn,
+            region,
             epoch,
             occurrence: access.occurrences,
             warps: 1 << (warp % 32),
@@ -414,6 +407,7 @@ impl Machine<'_> {
     /// Takes back the requests and barriers recorded since the mark.
     pub fn trace_rollback(&mut self, mark: &Mark) {
         self.trace.barriers.truncate(mark.barriers);
+        self.index.loaded.forget();
         while self.index.journal.len() > mark.journal {
             let Some(undo) = self.index.journal.pop() else { return };
             self.undo(undo);

@@ -90,7 +90,8 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
                 let known = matches!(judgement.status, Status::Exact | Status::Assumed);
-                let Some(totals) = judgement.totals.filter(|t| known && t.wavefronts > t.ideal) else {
+                let reported = known && !judgement.follows;
+                let Some(totals) = judgement.totals.filter(|t| reported && t.wavefronts > t.ideal) else {
                     continue;
                 };
                 let array = kernel.trace.arrays[access.array].name_span;

@@ -14,8 +14,8 @@
 //! | 16 | bytes 128-131, bank 0 again | bank 1 again | second half-warp: no conflict |
 //!
 //! The compiler must be able to see it: every request of a site has to be a part of such a wider one, and
-//! one site is joined with itself (an unrolled loop) only from one time to the next. What is read and
-//! written in turn stays apart.
+//! one site is joined with itself (an unrolled loop) only from one time to the next, or within loops behind
+//! `#pragma unroll`. What is read and written in turn stays apart.
 //!
 //! Some joins are only possible, not sure ([`Wide::sure`]): of elements of 2 bytes (copies and half
 //! arithmetic are joined, conversions to `int` or `float` are not), of three neighbours out of four (read
@@ -41,6 +41,8 @@ pub struct Wide {
     pub offsets: [i64; 32],
     /// Whether the compiler surely joins them.
     pub sure: bool,
+    /// Whether it is of the site that the wide request begins with.
+    pub head: bool,
     /// Whether this narrow request is the first of its site in the wide one, and so stands for it when
     /// requests are counted.
     pub first: bool,
@@ -87,7 +89,8 @@ impl Merges {
                     unit: pattern.unit,
                     shape,
                 };
-                let member = Member { first, access: at, pattern: number, time: pattern.occurrence };
+                let (time, region) = (pattern.occurrence, pattern.region);
+                let member = Member { first, access: at, pattern: number, time, region };
                 groups.entry(group).or_default().push(member);
             }
         }
@@ -124,6 +127,8 @@ struct Member {
     pattern: usize,
     /// How often the site had been reached before.
     time: u32,
+    /// The piece of straight code.
+    region: u32,
 }
 
 /// The element size of an access that can be joined with its neighbours.
@@ -157,7 +162,7 @@ fn over_rounds(pattern: &Pattern, bytes: u32, rest: u64, shape: &[i64; 32]) -> O
     let (first, _) = relative(pattern);
     let begin = first.rem_euclid(wide);
     let offsets = pattern.offsets.map(|offset| offset.wrapping_sub(begin));
-    Some(Wide { bytes: wide as u32, offsets, sure: false, first: true })
+    Some(Wide { bytes: wide as u32, offsets, sure: false, head: true, first: true })
 }
 
 /// Joins runs of `count` neighbours that begin aligned in every lane.
@@ -183,7 +188,7 @@ fn join(group: &Group, members: &[Member], count: i64, trace: &Trace, by_access:
             let next = members.iter().find(|other| {
                 let last = parts.iter().rev().find(|part| part.access == other.access);
                 other.first == head.first + k * bytes
-                    && last.is_none_or(|last| other.time == last.time + 1)
+                    && last.is_none_or(|last| other.time == last.time + 1 || other.region == last.region)
                     && by_access[other.access][other.pattern].is_none()
             });
             parts.extend(next);
@@ -195,8 +200,9 @@ fn join(group: &Group, members: &[Member], count: i64, trace: &Trace, by_access:
         let offsets = offsets.map(|offset| offset.wrapping_sub(skipped));
         for (part, member) in parts.iter().enumerate() {
             let first = parts[..part].iter().all(|before| before.access != member.access);
+            let at_head = member.access == head.access;
             by_access[member.access][member.pattern] =
-                Some(Wide { bytes: wide as u32, offsets, sure, first });
+                Some(Wide { bytes: wide as u32, offsets, sure, head: at_head, first });
         }
     }
 }
