@@ -197,7 +197,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
     for (target, judgements) in targets.iter().zip(&run.judgements) {
         for (access, judgement) in run.trace.accesses.iter().zip(judgements) {
             let mut assumptions: Vec<String> = Vec::new();
-            if judgement.status == Status::Assumed {
+            if matches!(judgement.status, Status::Assumed | Status::Depends) {
                 assumptions.extend(access.assumptions.iter().map(ToString::to_string));
                 assumptions.extend(judgement.assumptions.iter().cloned());
             }
@@ -220,6 +220,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 ideal: totals.map(|t| t.ideal),
                 worst: totals.map(|t| t.worst.wavefronts),
                 worst_ideal: totals.map(|t| t.worst.ideal),
+                table: judgement.table.clone(),
             });
         }
     }

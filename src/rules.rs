@@ -4,12 +4,14 @@
 
 mod bank_conflict;
 mod divergent_barrier;
+mod stride_dependent_conflict;
+mod unresolved_access;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 use crate::trace::{Access, Call, Trace};
-use crate::verdict::{BlockFrom, Judgement};
+use crate::verdict::{AccessOp, BlockFrom, Judgement};
 
 /// A rule, as the command line and the documentation know it.
 #[derive(Debug)]
@@ -34,7 +36,12 @@ impl Rule {
 }
 
 /// Every rule, sorted by id.
-pub static ALL: &[&Rule] = &[&bank_conflict::RULE, &divergent_barrier::RULE];
+pub static ALL: &[&Rule] = &[
+    &bank_conflict::RULE,
+    &divergent_barrier::RULE,
+    &stride_dependent_conflict::RULE,
+    &unresolved_access::RULE,
+];
 
 /// The rule with this id.
 #[must_use]
@@ -91,6 +98,8 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
+    stride_dependent_conflict::check(case, &mut found);
+    unresolved_access::check(case, &mut found);
     found
 }
 
@@ -198,6 +207,18 @@ fn block_help(from: BlockFrom) -> Option<String> {
     matches!(from, BlockFrom::Implied | BlockFrom::Default).then(|| {
         "if the kernel runs with another block, say so above it: `// cudalint: block(X, Y)`".to_owned()
     })
+}
+
+/// What an access does to its array, as a noun with its preposition and as a verb of the lanes.
+fn access_words(op: AccessOp) -> (&'static str, &'static str) {
+    match op {
+        AccessOp::Load => ("read of", "read"),
+        AccessOp::Store => ("write of", "write"),
+        AccessOp::Atomic => ("atomic update of", "update"),
+        AccessOp::MatrixLoad => ("matrix read of", "read"),
+        AccessOp::MatrixStore => ("matrix write of", "write"),
+        AccessOp::AsyncCopy => ("asynchronous copy into", "write"),
+    }
 }
 
 /// `1 wavefront`, `2 wavefronts`.

@@ -32,6 +32,23 @@ pub struct Scenario {
     pub alternatives: Vec<[u32; 3]>,
 }
 
+impl Scenario {
+    /// The kernel's name with its template arguments, as far as they are known.
+    #[must_use]
+    pub fn name_of(&self, kernel: &Function) -> String {
+        if self.setting.template_args.iter().all(|arg| *arg == LaunchArg::Unknown) {
+            return kernel.name.to_string();
+        }
+        let word = |arg: &LaunchArg| match arg {
+            LaunchArg::Value(value) => value.to_string(),
+            LaunchArg::Type(ty) => crate::ir::print::ty(ty),
+            LaunchArg::Unknown => "?".to_string(),
+        };
+        let args: Vec<String> = self.setting.template_args.iter().map(word).collect();
+        format!("{}<{}>", kernel.name, args.join(", "))
+    }
+}
+
 /// Launches of one kernel with the same block and template arguments.
 #[derive(Clone, Debug)]
 struct Group {

@@ -9,7 +9,7 @@
 
 use crate::exec::lanes::Bits;
 use crate::exec::value::Unknown;
-use crate::ir::{Path, Type};
+use crate::ir::{Name, Path, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Trace {
     pub symbols: Vec<SymbolFacts>,
     /// Run-time numbers that decide an index by what they are modulo a number: name, modulus.
     pub demands: Vec<(String, i64)>,
+    /// Types whose size was asked for and is not known, by name.
+    pub unsized_types: Vec<Name>,
     /// The functions that were entered, by the span of their name.
     pub entered: Vec<Span>,
     /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.
@@ -45,13 +47,15 @@ pub struct Trace {
 pub struct SymbolFacts {
     /// Its name for messages.
     pub name: String,
-    /// Whether it is given at run time (and so a table over it is of use), rather than a loop
-    /// counter or the side of a condition.
+    /// Whether it is given from outside under a name of the source text (and so a table over it is
+    /// of use), rather than a loop counter, the side of a condition or a value from memory.
     pub given: bool,
     /// Whether it is a loop's iteration number, which takes its values in turn.
     pub counter: bool,
     /// Least and greatest value, if known.
     pub range: (Option<i64>, Option<i64>),
+    /// Of a product: its factors, as indices into [`Trace::symbols`]; of any other symbol, none.
+    pub factors: Vec<u32>,
 }
 
 /// A shared array (or scalar, or struct).

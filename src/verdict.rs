@@ -3,16 +3,22 @@
 //! Takes a site of a trace and a target, asks `banks` for every distinct warp request, and says
 //! how much the answer rests on. Unknown numbers that shift all lanes alike are tried in every
 //! phase that matters to the banks; a factor between lanes that is given at run time is tried in
-//! every residue, and the answer is a table over it.
+//! every residue, and where they differ the answer is a table over it.
 
 mod merge;
+mod request;
+mod symbols;
+mod table;
 
 pub use merge::Merges;
+pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 
-use crate::banks::{self, AtomicKind, Contention, Cost, Family, Request, Target, Witness};
-use crate::exec::value::Reason;
+use crate::banks::{Contention, Cost, Target, Witness};
+use crate::exec::value::{Reason, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Atomic, Pattern, Trace};
+use crate::trace::{Pattern, Trace};
+use request::NoCost;
+use symbols::{Row, Weighed, weigh};
 
 /// How much a verdict rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,10 +27,18 @@ pub enum Status {
     Exact,
     /// Assumptions that are listed.
     Assumed,
-    /// A run-time stride: the verdict is a table over it.
+    /// A value given at run time: the verdict is a table over it.
     Depends,
     /// Not known, with a reason.
     Unknown,
+}
+
+impl Status {
+    /// The status of a verdict that rests on one more assumption.
+    #[must_use]
+    pub fn resting_on_more(self) -> Status {
+        if self == Status::Exact { Status::Assumed } else { self }
+    }
 }
 
 /// What a shared-memory access does.
@@ -84,7 +98,7 @@ pub struct SiteVerdict {
     pub target: String,
     /// How much the verdict rests on.
     pub status: Status,
-    /// What was taken for granted, for `Assumed`.
+    /// What was taken for granted, for `Assumed` and `Depends`.
     pub assumptions: Vec<String>,
     /// Why it is `Unknown` or what it `Depends` on.
     pub reason: Option<String>,
@@ -100,10 +114,9 @@ pub struct SiteVerdict {
     pub worst: Option<u32>,
     /// The ideal of that request.
     pub worst_ideal: Option<u32>,
+    /// For `Depends`: what it costs by the values it depends on.
+    pub table: Option<StrideTable>,
 }
-
-/// The most combinations of residues tried for one request.
-const MOST_TRIED: u64 = 4096;
 
 /// What the bank model says of one site on one target.
 #[derive(Clone, Debug)]
@@ -116,9 +129,11 @@ pub struct Judgement {
     pub reason: Option<String>,
     /// The kind of that reason.
     pub kind: Option<Reason>,
+    /// The part of the text that causes it, if there is one.
+    pub cause: Option<Span>,
     /// What is taken for granted beside the trace's own assumptions.
     pub assumptions: Vec<String>,
-    /// For `Depends`: wavefronts of the worst request by residue.
+    /// For `Depends`: what it costs by the values it depends on.
     pub table: Option<StrideTable>,
     /// For an atomic without a fixed cost: lanes that meet in one bank.
     pub contention: Option<Contention>,
@@ -135,11 +150,37 @@ impl Judgement {
             totals: None,
             reason: Some(reason.into()),
             kind: Some(kind),
+            cause: None,
             assumptions: Vec::new(),
             table: None,
             contention: None,
             follows: false,
         }
+    }
+
+    /// Not known, for the reason that a run gave.
+    fn because(why: &Unknown) -> Judgement {
+        let cause = Some(why.span).filter(|span| span.end > span.start);
+        Judgement { cause, ..Judgement::unknown(why.reason, &*why.detail) }
+    }
+
+    /// The verdict as a table, on the same assumptions.
+    #[must_use]
+    pub fn depending_on(self, table: StrideTable) -> Judgement {
+        let reason = format!("it depends on {}: {}", table.over(), table.words());
+        let unknown = Judgement::unknown(Reason::RunTimeStride, reason);
+        let (status, assumptions) = (Status::Depends, self.assumptions);
+        Judgement { status, assumptions, table: Some(table), ..unknown }
+    }
+
+    /// Whether another verdict on the same site, where this one is known, says the same of conflicts:
+    /// that there are some or none, for whatever values.
+    #[must_use]
+    pub fn agrees_with(&self, other: &Judgement) -> bool {
+        let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
+        let free = |row: &TableRow| (row.values.clone(), row.is_free());
+        let rows = |j: &Judgement| j.table.as_ref().map(|t| t.rows.iter().map(free).collect::<Vec<_>>());
+        self.status == Status::Unknown || (conflicts(self) == conflicts(other) && rows(self) == rows(other))
     }
 }
 
@@ -171,106 +212,88 @@ pub struct Worst {
     pub warp: u32,
 }
 
-/// Wavefronts as a function of a run-time stride.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StrideTable {
-    /// The name of the stride.
-    pub name: String,
-    /// For each residue modulo the table's length: wavefronts of the worst request, and its ideal.
-    pub by_residue: Vec<(u32, u32)>,
-}
-
 /// Judges one access of a trace, by its number, on a target.
 #[must_use]
 pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Judgement {
     let access = &trace.accesses[number];
     if let Some(why) = &access.unknown {
-        return Judgement::unknown(why.reason, &*why.detail);
+        return Judgement::because(why);
     }
     if access.outside {
         let reason = "as far as it is followed it leaves the array, so something about it is not seen";
         return Judgement::unknown(Reason::OutOfBounds, reason);
     }
     if let Some(stopped) = &trace.stopped {
-        return Judgement::unknown(stopped.reason, &*stopped.detail);
+        return Judgement::because(stopped);
     }
-    let mut totals = Totals::default();
-    let mut follows = false;
-    let mut assumptions = Vec::new();
-    let mut table: Option<StrideTable> = None;
-    for (at, pattern) in access.patterns.iter().enumerate() {
-        match try_pattern(trace, access, pattern, target) {
-            Tried::Cost(mut costs, note) => {
-                assumptions.extend(note);
-                let free = |cost: &Cost| cost.wavefronts <= cost.ideal;
-                // Of 8 and 16 bytes the hardware takes 2 and 4 as a rule, even where it could pair lanes.
-                let usual = |(bytes, cost): (u32, Cost)| cost.wavefronts <= cost.ideal.max(bytes / 4);
-                if let Some(wide) = merges.get(number, at).filter(|_| !costs.iter().all(free)) {
-                    let joined = || {
-                        widths(access, wide).filter_map(|wide| {
-                            as_joined(access, pattern, wide, target).map(|cost| (wide.bytes, cost))
-                        })
-                    };
-                    if !wide.sure {
-                        if joined().any(usual) {
-                            let reason = "neighbouring accesses of a thread, which the compiler may join into one without conflicts";
-                            return Judgement::unknown(Reason::Compiler, reason);
-                        }
-                    } else if let Some((_, cost)) = joined().next() {
-                        // Its other parts are the same request.
-                        follows |= !wide.head;
-                        costs = if wide.first { vec![cost] } else { Vec::new() };
-                        let text = format!(
-                            "the compiler joins neighbouring accesses of a thread into one of {} bytes",
-                            wide.bytes
-                        );
-                        if !assumptions.contains(&text) {
-                            assumptions.push(text);
-                        }
-                    }
-                }
-                for cost in costs {
-                    totals.add(&cost, pattern);
-                }
-            }
-            Tried::Depends(found) => merge_table(&mut table, found),
-            Tried::NoFigure(contention) => {
-                let reason = "what this atomic costs is not a fixed number";
-                let unknown = Judgement::unknown(Reason::Hardware, reason);
-                return Judgement { contention: Some(contention), ..unknown };
-            }
-            Tried::Unknown(kind, reason) => return Judgement::unknown(kind, reason),
+    let Weighed { axes, rows, mut assumptions, follows } = match weigh(trace, merges, number, target) {
+        Ok(weighed) => weighed,
+        Err(NoCost::Unknown(kind, reason)) => return Judgement::unknown(kind, reason),
+        Err(NoCost::NoFigure(contention)) => {
+            let reason = "what this atomic costs is not a fixed number";
+            let unknown = Judgement::unknown(Reason::Hardware, reason);
+            return Judgement { contention: Some(contention), ..unknown };
         }
-    }
-    if let Some(table) = table {
-        let reason = format!("it depends on `{}`, which is given at run time", table.name);
-        let unknown = Judgement::unknown(Reason::RunTimeStride, reason);
-        return Judgement { status: Status::Depends, assumptions, table: Some(table), ..unknown };
-    }
+    };
     if let Some(doubt) = &access.doubt {
-        if totals.wavefronts > totals.ideal {
-            return Judgement::unknown(doubt.reason, &*doubt.detail);
+        if rows.iter().flatten().any(Row::conflicts) {
+            return Judgement::because(doubt);
         }
         assumptions.push("any lanes may be active: no choice of them conflicts".to_string());
     }
     // Timed on 9.0: copies through the first-level cache wait for banks like stores; those around it do not.
-    if access.bypass && totals.wavefronts > totals.ideal {
+    if access.bypass && rows.iter().flatten().any(Row::conflicts) {
         let reason = "what banks cost a copy that goes around the first-level cache (`cp.async.cg`)";
         return Judgement::unknown(Reason::Hardware, reason);
     }
     assumptions.dedup();
-    let free = assumptions.is_empty() && access.assumptions.is_empty();
-    let status = if free { Status::Exact } else { Status::Assumed };
-    let totals = Some(totals);
+    let table = stride_table(trace, &axes, &rows).reduced();
+    let free = rows.iter().flatten().filter(|row| !row.conflicts()).count();
+    let possible = rows.iter().flatten().count();
+    if free > 0 && free < possible {
+        let unknown = Judgement::unknown(Reason::RunTimeStride, "");
+        return Judgement { assumptions, ..unknown }.depending_on(table);
+    }
+    // Free of conflicts for all values, or for none: the least is sure.
+    let Some(least) = rows.iter().flatten().min_by_key(|row| row.totals.wavefronts - row.totals.ideal) else {
+        return Judgement::unknown(Reason::RunTimeStride, format!("no value of {} aligns it", table.over()));
+    };
+    if free == 0 && rows.iter().flatten().any(|row| row.at_most) {
+        return Judgement::unknown(Reason::RunTimeStride, format!("it depends on {}", table.over()));
+    }
+    if free == 0
+        && let [best, _, ..] = table.classes().as_slice()
+    {
+        assumptions.push(format!("{}, which conflicts least", best.when));
+    }
+    let no_assumptions = assumptions.is_empty() && access.assumptions.is_empty();
+    let status = if no_assumptions { Status::Exact } else { Status::Assumed };
+    let totals = Some(least.totals);
     Judgement {
         status,
         totals,
         reason: None,
         kind: None,
+        cause: None,
         assumptions,
         table: None,
         contention: None,
         follows,
+    }
+}
+
+fn stride_table(trace: &Trace, axes: &[symbols::Axis], rows: &[Option<Row>]) -> StrideTable {
+    let symbol = |axis: &symbols::Axis| TableSymbol { name: axis.name(trace), modulus: axis.modulus };
+    let row = |(number, row): (usize, &Option<Row>)| {
+        let row = row.as_ref()?;
+        let worst = row.totals.worst;
+        let values = symbols::values(axes, number);
+        let (wavefronts, ideal, ways) = (worst.wavefronts, worst.ideal, worst.ways);
+        Some(TableRow { values, wavefronts, ideal, ways, at_most: row.at_most })
+    };
+    StrideTable {
+        symbols: axes.iter().map(symbol).collect(),
+        rows: rows.iter().enumerate().filter_map(row).collect(),
     }
 }
 
@@ -293,217 +316,5 @@ impl Totals {
                 warp: pattern.first_warp,
             };
         }
-    }
-}
-
-/// The bank model's answer to one pattern.
-enum Tried {
-    /// One cost, or one for each iteration residue.
-    Cost(Vec<Cost>, Option<String>),
-    Depends(StrideTable),
-    NoFigure(Contention),
-    Unknown(Reason, String),
-}
-
-fn try_pattern(trace: &Trace, access: &Access, pattern: &Pattern, target: &Target) -> Tried {
-    let shifts = shifts(pattern.unit, target);
-    let axes: Vec<Axis> = pattern
-        .varying
-        .iter()
-        .map(|(symbol, factors)| Axis::of(trace, *symbol, factors, pattern.active, target))
-        .collect();
-    let tried = axes.iter().fold(shifts.len() as u64, |n, axis| n.saturating_mul(axis.values.len() as u64));
-    if tried > MOST_TRIED {
-        let names: Vec<String> =
-            axes.iter().map(|axis| format!("`{}`", trace.symbols[axis.symbol as usize].name)).collect();
-        return Tried::Unknown(Reason::RunTimeStride, format!("it depends on {}", names.join(" and ")));
-    }
-    // By the values of all axes: the cost, which must be the same in every phase.
-    let mut results: Vec<(Vec<usize>, Cost)> = Vec::new();
-    let mut chosen = vec![0usize; axes.len()];
-    loop {
-        let mut offsets = pattern.offsets;
-        for ((axis, &at), (_, factors)) in axes.iter().zip(&chosen).zip(&pattern.varying) {
-            for (offset, factor) in offsets.iter_mut().zip(factors) {
-                *offset = offset.wrapping_add(factor.wrapping_mul(axis.values[at]));
-            }
-        }
-        match phases(access, pattern, &offsets, &shifts, target) {
-            Ok(cost) => results.push((chosen.clone(), cost)),
-            Err(other) => return other,
-        }
-        if !advance(&mut chosen, &axes) {
-            break;
-        }
-    }
-    let (_, first) = results[0];
-    if results.iter().all(|(_, cost)| (cost.wavefronts, cost.ideal) == (first.wavefronts, first.ideal)) {
-        return Tried::Cost(vec![first], None);
-    }
-    differing(trace, &axes, &results)
-}
-
-/// The cost differs with the values of symbols.
-fn differing(trace: &Trace, axes: &[Axis], results: &[(Vec<usize>, Cost)]) -> Tried {
-    let name = |axis: &Axis| trace.symbols[axis.symbol as usize].name.clone();
-    if axes.iter().all(|axis| trace.symbols[axis.symbol as usize].counter && axis.periodic) {
-        // A loop counter takes its values in turn.
-        let note = "the loop runs often enough to meet the banks evenly".to_string();
-        return Tried::Cost(results.iter().map(|(_, cost)| *cost).collect(), Some(note));
-    }
-    match axes {
-        [axis] if axis.periodic && trace.symbols[axis.symbol as usize].given => Tried::Depends(StrideTable {
-            name: name(axis),
-            by_residue: results.iter().map(|(_, cost)| (cost.wavefronts, cost.ideal)).collect(),
-        }),
-        _ => {
-            let names: Vec<String> = axes.iter().map(|axis| format!("`{}`", name(axis))).collect();
-            Tried::Unknown(Reason::RunTimeStride, format!("it depends on {}", names.join(" and ")))
-        }
-    }
-}
-
-fn advance(chosen: &mut [usize], axes: &[Axis]) -> bool {
-    for (at, axis) in chosen.iter_mut().zip(axes) {
-        *at += 1;
-        if *at < axis.values.len() {
-            return true;
-        }
-        *at = 0;
-    }
-    false
-}
-
-/// The values of a symbol that are tried.
-struct Axis {
-    symbol: u32,
-    values: Vec<i64>,
-    /// Whether the values are all residues of a period.
-    periodic: bool,
-}
-
-impl Axis {
-    fn of(trace: &Trace, symbol: u32, factors: &[i64; 32], active: u32, target: &Target) -> Axis {
-        let period = u64::from(banks::period_bytes(target));
-        let first = factors[active.trailing_zeros().min(31) as usize];
-        // Only differences between lanes count, except for a phase that the shifts try.
-        let divisor = (0..32)
-            .filter(|lane| active >> lane & 1 == 1)
-            .fold(period, |acc, lane| crate::exec::lanes::gcd(acc, factors[lane].abs_diff(first)));
-        let divisor = crate::exec::lanes::gcd(divisor, first.unsigned_abs());
-        let residues = (period / divisor.max(1)) as i64;
-        let (low, high) = trace.symbols[symbol as usize].range;
-        if let (Some(low), Some(high)) = (low, high)
-            && high.checked_sub(low).is_some_and(|span| span >= 0 && span < residues)
-        {
-            return Axis { symbol, values: (low..=high).collect(), periodic: false };
-        }
-        Axis { symbol, values: (0..residues).collect(), periodic: true }
-    }
-}
-
-/// The shifts by which an unknown uniform offset can move the request in the banks.
-fn shifts(unit: u64, target: &Target) -> Vec<i64> {
-    let matters = match target.family() {
-        Family::KeplerFour => 256,
-        Family::KeplerEight => 8,
-        Family::Tesla | Family::Fermi | Family::Modern => 4,
-    };
-    let step = crate::exec::lanes::gcd(unit, matters);
-    if unit == 0 || step == matters {
-        return vec![0];
-    }
-    (0..matters / step).map(|k| (k * step) as i64).collect()
-}
-
-/// The cost, when it is the same in every phase.
-fn phases(
-    access: &Access,
-    pattern: &Pattern,
-    offsets: &[i64; 32],
-    shifts: &[i64],
-    target: &Target,
-) -> Result<Cost, Tried> {
-    let mut found: Option<Cost> = None;
-    for shift in shifts {
-        let moved = offsets.map(|offset| offset.wrapping_add(*shift));
-        let request = Request {
-            access: bank_access(access),
-            bytes: access.bytes.unwrap_or(4),
-            active: pattern.active,
-            offsets: &moved,
-            align: access.align,
-            base: 0,
-        };
-        let Some(cost) = banks::cost(&request, target) else {
-            if matches!(access.op, AccessOp::Atomic) {
-                return Err(Tried::NoFigure(banks::contention(&request, target)));
-            }
-            return Err(Tried::Unknown(Reason::Hardware, format!("{target} has no such instruction")));
-        };
-        match &found {
-            Some(old) if (old.wavefronts, old.ideal) != (cost.wavefronts, cost.ideal) => {
-                let reason = "it depends on where in the banks the access begins".to_string();
-                return Err(Tried::Unknown(Reason::RunTimeStride, reason));
-            }
-            Some(_) => {}
-            None => found = Some(cost),
-        }
-    }
-    found.ok_or_else(|| Tried::Unknown(Reason::Unsupported, "nothing was accessed".to_string()))
-}
-
-/// The widths to which a narrow request may be joined: the widest, and those below it, which are
-/// made of a part of it.
-fn widths(access: &Access, wide: &merge::Wide) -> impl Iterator<Item = merge::Wide> {
-    let narrow = access.bytes.unwrap_or(4);
-    let wide = *wide;
-    std::iter::successors(Some(wide.bytes), |bytes| Some(bytes / 2))
-        .take_while(move |&bytes| bytes > narrow)
-        .map(move |bytes| merge::Wide { bytes, ..wide })
-}
-
-/// The cost as a part of a wider request.
-fn as_joined(access: &Access, pattern: &Pattern, wide: merge::Wide, target: &Target) -> Option<Cost> {
-    let request = Request {
-        access: bank_access(access),
-        bytes: wide.bytes,
-        active: pattern.active,
-        offsets: &wide.offsets,
-        align: 0,
-        base: 0,
-    };
-    banks::cost(&request, target)
-}
-
-fn bank_access(access: &Access) -> banks::Access {
-    match access.op {
-        AccessOp::Load => banks::Access::Load,
-        AccessOp::Store => banks::Access::Store,
-        AccessOp::AsyncCopy => banks::Access::AsyncCopy,
-        AccessOp::MatrixLoad => banks::Access::MatrixLoad { matrices: access.matrices.max(1) },
-        AccessOp::MatrixStore => banks::Access::MatrixStore { matrices: access.matrices.max(1) },
-        AccessOp::Atomic => banks::Access::Atomic(match access.atomic {
-            Some(Atomic::CountUnused) => AtomicKind::PopulationCount,
-            Some(Atomic::CompareAndSwap) => AtomicKind::CompareAndSwap,
-            Some(Atomic::Float) => AtomicKind::FloatAdd,
-            Some(Atomic::Wide) => AtomicKind::Wide64,
-            Some(Atomic::Integer) | None => AtomicKind::Integer,
-        }),
-    }
-}
-
-/// Keeps the worse figure of each residue; tables of different length or name keep the longer.
-fn merge_table(table: &mut Option<StrideTable>, found: StrideTable) {
-    match table {
-        Some(old) if old.name == found.name && old.by_residue.len() == found.by_residue.len() => {
-            for (old, new) in old.by_residue.iter_mut().zip(found.by_residue) {
-                if new.0.saturating_sub(new.1) > old.0.saturating_sub(old.1) {
-                    *old = new;
-                }
-            }
-        }
-        Some(old) if old.by_residue.len() >= found.by_residue.len() => {}
-        _ => *table = Some(found),
     }
 }

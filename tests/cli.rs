@@ -71,6 +71,29 @@ fn a_finding_exits_1() {
 }
 
 #[test]
+fn a_note_is_told_and_exits_0() {
+    let code = "\
+__global__ void columns(float *out, int ld) {
+    extern __shared__ float s[];
+    out[threadIdx.x] = s[threadIdx.x * ld];
+}
+void launch(float *out, int ld) { columns<<<1, 32, 4096>>>(out, ld); }
+";
+    let root = folder(&[("a.cu", code)]);
+    let ran = run(root.path(), &["--format", "short", "a.cu"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.starts_with("a.cu:3:24: note[stride-dependent-conflict]: whether"), "{}", ran.stdout);
+    let ran = run(root.path(), &["--format", "short", "-W", "stride-dependent-conflict", "a.cu"]);
+    assert_eq!(ran.code, 1);
+    let ran = run(root.path(), &["accesses", "--format", "json", "a.cu"]);
+    let value: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["status"], "depends");
+    assert_eq!(value["table"]["symbols"][0], serde_json::json!({"name": "ld", "modulus": 32}));
+    let row = |residue: usize| value["table"]["rows"][residue]["worst"].clone();
+    assert_eq!([row(0), row(1), row(2), row(24)], [32, 1, 2, 8]);
+}
+
+#[test]
 fn levels_decide_the_word_and_the_exit_code() {
     let root = folder(&[("a.cu", CONFLICT)]);
     for (flags, code, word) in [

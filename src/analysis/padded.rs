@@ -83,6 +83,8 @@ impl Padder for Padded<'_> {
         let arrays = &self.runs.get(run)?.trace.arrays;
         let mut failed = false;
         let judged = self.subject.judged(scenario, &mut |variant| {
+            // Elements of another size make rows of another length.
+            failed |= variant.template_args != scenario.setting.template_args;
             let stretched = self.stretched(run, variant);
             let trace = stretched.and_then(|stretched| shortened(&stretched, arrays, array, extra));
             failed |= trace.is_none();

@@ -1,7 +1,10 @@
 //! In which ways is a kernel run, and what do its runs say together?
 //!
 //! One run for each scenario. A scenario of which something is not known is run in several
-//! variants, and a verdict that they do not share is not a verdict.
+//! variants: for the residues of a number by which lanes are rotated, for the sizes of an element
+//! type, for other block shapes that are as likely. A verdict that they do not share is none.
+
+mod types;
 
 use crate::banks::Target;
 use crate::exec::entry::{Setting, run_kernel};
@@ -21,13 +24,31 @@ const MOST_STOPPED: usize = 4;
 /// The largest modulus of a run-time number whose residues are all tried.
 const MOST_RESIDUES: i64 = 32;
 
-/// What a scenario leaves open: a block shape, and what a run-time number is modulo another.
+/// One way to fill what a scenario leaves open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
     /// Threads in x, y and z.
     pub block: [u32; 3],
     /// As in [`Setting::residues`].
     pub residues: Vec<(String, i64, i64)>,
+    /// As in [`Setting::template_args`].
+    pub template_args: Vec<LaunchArg>,
+}
+
+impl Variant {
+    /// The scenario as it is.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Variant {
+        let Setting { block, residues, template_args, .. } = scenario.setting.clone();
+        Variant { block, residues, template_args }
+    }
+}
+
+/// One run and what the bank model says of it: by target, then by access.
+#[derive(Debug)]
+struct Judged {
+    trace: Trace,
+    judgements: Vec<Vec<Judgement>>,
 }
 
 /// A kernel, in its scenarios.
@@ -57,8 +78,7 @@ impl Subject<'_> {
             let at = probes.iter().position(|(setting, _)| *setting == scenario.setting);
             let mut probe = at.map(|at| probes.swap_remove(at).1);
             let run = self.judged(scenario, &mut |variant| {
-                let plain = variant.block == scenario.setting.block && variant.residues.is_empty();
-                let known = if plain { probe.take() } else { None };
+                let known = if *variant == Variant::of(scenario) { probe.take() } else { None };
                 known.unwrap_or_else(|| self.run(scenario, variant, &[]))
             });
             runs.push(run);
@@ -69,54 +89,59 @@ impl Subject<'_> {
     /// Runs one variant of a scenario with some arrays padded.
     #[must_use]
     pub fn run(&self, scenario: &Scenario, variant: &Variant, pads: &[(Span, u64)]) -> Trace {
-        let Variant { block, residues } = variant.clone();
-        let setting = Setting { block, residues, pads: pads.to_vec(), ..scenario.setting.clone() };
+        let Variant { block, residues, template_args } = variant.clone();
+        let pads = pads.to_vec();
+        let setting = Setting { block, residues, template_args, pads, ..scenario.setting.clone() };
         run_kernel(self.program, self.kernel, &setting)
     }
 
     /// What the bank model says of a scenario, with `tracer` to run its variants.
     #[must_use]
     pub fn judged(&self, scenario: &Scenario, tracer: &mut dyn FnMut(&Variant) -> Trace) -> KernelRun {
-        let mut run = |block: [u32; 3], residues| -> (Trace, Vec<Vec<Judgement>>) {
-            let trace = tracer(&Variant { block, residues });
+        let mut run = |variant: &Variant| -> Judged {
+            let trace = tracer(variant);
             let merges = Merges::of(&trace);
             let judge_all =
                 |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
             let judgements = self.targets.iter().map(judge_all).collect();
-            (trace, judgements)
+            Judged { trace, judgements }
         };
-        let (mut trace, mut judgements) = run(scenario.setting.block, Vec::new());
+        let mut usual = Variant::of(scenario);
+        let mut judged = run(&usual);
         // A rotation by a run-time number: every residue is tried, and the verdict has to hold for all.
-        if let [(name, modulus)] = trace.demands.as_slice()
+        if let [(name, modulus)] = judged.trace.demands.as_slice()
             && *modulus <= MOST_RESIDUES
         {
             let (name, modulus) = (name.clone(), *modulus);
-            let with = |residue| vec![(name.clone(), modulus, residue)];
-            (trace, judgements) = run(scenario.setting.block, with(0));
+            let with =
+                |residue| Variant { residues: vec![(name.clone(), modulus, residue)], ..usual.clone() };
+            judged = run(&with(0));
             for residue in 1..modulus {
-                let other = run(scenario.setting.block, with(residue));
                 let reason = format!("it depends on `{name}` modulo {modulus}");
-                reconcile(&trace, &mut judgements, &other, Reason::NotAffine, &reason);
+                judged.reconcile(&run(&with(residue)), Reason::NotAffine, &reason);
             }
+        } else if let Some(open) = types::OpenType::of(self.kernel, &usual, &judged.trace) {
+            (usual, judged) = open.try_sizes(&usual, &mut run);
         }
         for block in &scenario.alternatives {
             // Other shapes can only take a verdict back.
-            if judgements.iter().flatten().all(|judgement: &Judgement| judgement.totals.is_none()) {
+            if judged.judgements.iter().flatten().all(|judgement| judgement.status == Status::Unknown) {
                 break;
             }
-            let other = run(*block, Vec::new());
+            let other = run(&Variant { block: *block, ..usual.clone() });
             let reason = "it depends on the block shape, which no launch tells";
-            reconcile(&trace, &mut judgements, &other, Reason::BlockShape, reason);
+            judged.reconcile(&other, Reason::BlockShape, reason);
         }
+        let Judged { trace, mut judgements } = judged;
         let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
         for judgement in judgements.iter_mut().flatten() {
-            if let (Some(text), Status::Exact | Status::Assumed) = (&assumption, judgement.status) {
-                judgement.status = Status::Assumed;
+            if let (Some(text), true) = (&assumption, judgement.status != Status::Unknown) {
+                judgement.status = judgement.status.resting_on_more();
                 judgement.assumptions.insert(0, text.clone());
             }
         }
         KernelRun {
-            kernel: kernel_name(self.kernel, scenario),
+            kernel: scenario.name_of(self.kernel),
             block: scenario.setting.block,
             block_from: scenario.block_from,
             launch: scenario.launch,
@@ -160,46 +185,23 @@ fn not_run(kernel: &Function, runs: &[KernelRun]) -> Trace {
     all
 }
 
-/// A verdict that another run, just as likely, does not share is not known.
-fn reconcile(
-    trace: &Trace,
-    judgements: &mut [Vec<Judgement>],
-    (other, theirs): &(Trace, Vec<Vec<Judgement>>),
-    kind: Reason,
-    reason: &str,
-) {
-    let conflicts = |j: &Judgement| j.totals.map(|t| t.wavefronts > t.ideal);
-    for (number, access) in trace.accesses.iter().enumerate() {
-        let twin = other.accesses.iter().position(|o| {
-            (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
-                && other.arrays[o.array].name_span == trace.arrays[access.array].name_span
-        });
-        let Some(twin) = twin else { continue };
-        for (mine, theirs) in judgements.iter_mut().zip(theirs) {
-            let (Some(mine), Some(twin)) = (mine.get_mut(number), theirs.get(twin)) else { continue };
-            if mine.totals.is_some() && conflicts(mine) != conflicts(twin) {
-                *mine = Judgement::unknown(kind, reason);
+impl Judged {
+    /// A verdict that another run, just as likely, does not share is not known.
+    fn reconcile(&mut self, other: &Judged, kind: Reason, reason: &str) {
+        for (number, access) in self.trace.accesses.iter().enumerate() {
+            let twin = other.trace.accesses.iter().position(|o| {
+                (o.span, o.op, o.bytes) == (access.span, access.op, access.bytes)
+                    && other.trace.arrays[o.array].name_span == self.trace.arrays[access.array].name_span
+            });
+            let Some(twin) = twin else { continue };
+            for (mine, theirs) in self.judgements.iter_mut().zip(&other.judgements) {
+                let (Some(mine), Some(twin)) = (mine.get_mut(number), theirs.get(twin)) else { continue };
+                if !mine.agrees_with(twin) {
+                    *mine = Judgement::unknown(kind, reason);
+                }
             }
         }
     }
-}
-
-fn kernel_name(kernel: &Function, scenario: &Scenario) -> String {
-    let known = |arg: &LaunchArg| *arg != LaunchArg::Unknown;
-    if !scenario.setting.template_args.iter().any(known) {
-        return kernel.name.to_string();
-    }
-    let args: Vec<String> = scenario
-        .setting
-        .template_args
-        .iter()
-        .map(|arg| match arg {
-            LaunchArg::Value(value) => value.to_string(),
-            LaunchArg::Type(ty) => crate::ir::print::ty(ty),
-            LaunchArg::Unknown => "?".to_string(),
-        })
-        .collect();
-    format!("{}<{}>", kernel.name, args.join(", "))
 }
 
 #[cfg(test)]

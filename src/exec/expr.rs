@@ -164,7 +164,7 @@ impl Machine<'_> {
             Ok(size) => Value::Int(size, Scalar::U64),
             Err(_) => {
                 let name = format!("sizeof({})", ty.describe());
-                let key = Key::Named(name.clone());
+                let key = Key::Size(name.clone());
                 let id = self.world.symbols.intern(key, |_| name, Origin::Given, Some(1), None);
                 Value::Int(Int::symbol(id), Scalar::U64)
             }

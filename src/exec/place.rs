@@ -247,6 +247,7 @@ impl Machine<'_> {
                 return Ok(size);
             }
         }
+        self.note_unsized(ty);
         Err(Unknown::new(Reason::UnknownType, span, format!("the size of `{}` is not known", ty.describe())))
     }
 

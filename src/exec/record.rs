@@ -160,7 +160,23 @@ impl Machine<'_> {
     /// Records an access of the pointee's size by the active threads.
     pub fn record(&mut self, op: AccessOp, pointer: &Pointer, span: Span, atomic: Option<Atomic>) {
         let bytes = pointer.pointee.constant_size();
+        if bytes.is_none() {
+            self.note_unsized(&pointer.pointee);
+        }
         self.record_bytes(op, pointer, bytes, span, atomic);
+    }
+
+    /// Notes that the size of a type was asked for and is not known.
+    pub fn note_unsized(&mut self, ty: &Ty) {
+        let mut inner = ty;
+        while let Ty::Array(element, _) = inner {
+            inner = element;
+        }
+        if let Ty::Unknown(name) = inner
+            && !self.trace.unsized_types.contains(name)
+        {
+            self.trace.unsized_types.push(name.clone());
+        }
     }
 
     /// Records an access of `bytes` per lane by the active threads.
@@ -444,17 +460,23 @@ impl Machine<'_> {
     }
 
     fn symbol_number(&mut self, id: SymbolId) -> u32 {
-        let next = self.trace.symbols.len() as u32;
-        let number = *self.index.symbols.entry(id).or_insert(next);
-        if number == next {
-            let symbol = self.world.symbols.get(id);
-            self.trace.symbols.push(SymbolFacts {
-                name: symbol.name.clone(),
-                given: symbol.origin == Origin::Given,
-                counter: symbol.origin == Origin::Loop,
-                range: (symbol.low, symbol.high),
-            });
+        if let Some(&number) = self.index.symbols.get(&id) {
+            return number;
         }
+        let symbol = self.world.symbols.get(id).clone();
+        let parts = symbol.factors.iter().filter(|part| **part != id);
+        let factors = parts.map(|part| self.symbol_number(*part)).collect();
+        let number = self.trace.symbols.len() as u32;
+        self.index.symbols.insert(id, number);
+        // Where a residue is tried, the symbol is the quotient, which has no name.
+        let split = self.residues.iter().any(|(name, _, _)| *name == symbol.name);
+        self.trace.symbols.push(SymbolFacts {
+            given: symbol.origin == Origin::Given && symbol.named && !split,
+            counter: symbol.origin == Origin::Loop,
+            range: (symbol.low, symbol.high),
+            factors,
+            name: symbol.name,
+        });
         number
     }
 

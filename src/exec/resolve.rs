@@ -233,8 +233,8 @@ impl Machine<'_> {
 
     /// A name that is not visible is a constant, a macro or a global: the same for every thread.
     fn unseen(&mut self, path: &Path, _span: Span) -> Value {
-        let name = path.name.to_string();
-        let key = Key::Named(format!("name {}", qualified(path)));
+        let name = qualified(path);
+        let key = Key::Named(format!("name {name}"));
         let id = self.world.symbols.intern(key, |_| name, Origin::Given, None, None);
         Value::Int(Int::symbol(id), Scalar::I32)
     }

@@ -36,6 +36,8 @@ pub struct Symbol {
     pub name: String,
     /// What it stands for.
     pub origin: Origin,
+    /// Whether the name is what the user wrote, so that a rule over it can be acted upon.
+    pub named: bool,
     /// The least value, if known.
     pub low: Option<i64>,
     /// The greatest value, if known.
@@ -49,6 +51,8 @@ pub struct Symbol {
 pub enum Key {
     /// A parameter or built-in, by name.
     Named(String),
+    /// The size of a type that is not known.
+    Size(String),
     /// A product of symbols, sorted.
     Product(Vec<SymbolId>),
     /// An operator applied to two uniform values (constant and terms each).
@@ -98,9 +102,22 @@ impl Symbols {
         }
         let id = SymbolId(self.list.len() as u32);
         let name = name(self);
-        self.list.push(Symbol { name, origin, low, high, factors: vec![id] });
+        let named = self.is_named(&key);
+        self.list.push(Symbol { name, origin, named, low, high, factors: vec![id] });
         self.by_key.insert(key, id);
         id
+    }
+
+    fn is_named(&self, key: &Key) -> bool {
+        let given = |id: SymbolId| self.get(id).named && self.get(id).origin == Origin::Given;
+        // `u32::MAX` stands for the constant of a canonical form.
+        let all = |terms: &[(u32, i64)]| terms.iter().all(|(id, _)| *id == u32::MAX || given(SymbolId(*id)));
+        match key {
+            Key::Named(_) => true,
+            Key::Product(factors) => factors.iter().all(|id| given(*id)),
+            Key::Operation(_, a, b) => all(a) && all(b),
+            Key::Size(_) | Key::Fresh(_) => false,
+        }
     }
 
     /// A symbol like no other.

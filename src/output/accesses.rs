@@ -4,7 +4,7 @@
 use super::{Place, count, json, one_line};
 use crate::exec::value::Reason;
 use crate::source::Sources;
-use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status};
+use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status, StrideTable};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -71,6 +71,40 @@ struct Row<'a> {
     ideal: Option<u64>,
     worst: Option<u32>,
     worst_ideal: Option<u32>,
+    table: Option<Stride<'a>>,
+}
+
+#[derive(Serialize)]
+struct Stride<'a> {
+    symbols: Vec<Symbol<'a>>,
+    rows: Vec<StrideRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct Symbol<'a> {
+    name: &'a str,
+    modulus: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct StrideRow<'a> {
+    values: &'a [i64],
+    worst: u32,
+    worst_ideal: u32,
+    at_most: bool,
+}
+
+impl<'a> Stride<'a> {
+    fn of(table: &'a StrideTable) -> Stride<'a> {
+        let symbols = table.symbols.iter().map(|it| Symbol { name: &it.name, modulus: it.modulus });
+        let rows = table.rows.iter().map(|row| StrideRow {
+            values: &row.values,
+            worst: row.wavefronts,
+            worst_ideal: row.ideal,
+            at_most: row.at_most,
+        });
+        Stride { symbols: symbols.collect(), rows: rows.collect() }
+    }
 }
 
 /// The verdicts, one JSON object per line.
@@ -100,6 +134,7 @@ pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
             ideal: verdict.ideal,
             worst: verdict.worst,
             worst_ideal: verdict.worst_ideal,
+            table: verdict.table.as_ref().map(Stride::of),
         };
         json::push_line(&mut out, &row);
     }
@@ -173,7 +208,7 @@ fn cells(sources: &Sources, verdict: &SiteVerdict) -> Vec<String> {
     ]
 }
 
-/// `12 accesses: 9 exact, 2 assumed, 1 unknown`
+/// `12 accesses: 9 exact, 2 assumed, 1 unknown; 91.7 % decided`. Decided is all that is not unknown.
 #[must_use]
 pub fn summary(verdicts: &[&SiteVerdict]) -> String {
     let of = |status| verdicts.iter().filter(|it| it.status == status).count();
@@ -182,7 +217,12 @@ pub fn summary(verdicts: &[&SiteVerdict]) -> String {
         counts.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
     match counts.as_slice() {
         [] => "no shared-memory accesses".to_owned(),
-        _ => format!("{}: {}", count(verdicts.len(), "access"), counts.join(", ")),
+        _ => {
+            let decided = verdicts.len() - of(Status::Unknown);
+            let share = 100.0 * decided as f64 / verdicts.len() as f64;
+            let (all, counts) = (count(verdicts.len(), "access"), counts.join(", "));
+            format!("{all}: {counts}; {share:.1} % decided")
+        }
     }
 }
 
@@ -311,6 +351,7 @@ mod tests {
             ideal: Some(8),
             worst: Some(32),
             worst_ideal: Some(1),
+            table: None,
         }
     }
 
@@ -359,7 +400,7 @@ d/a.cu
             r#"{"file":"d/a.cu","line":2,"column":5,"end_line":2,"end_column":12,"#,
             r#""kernel":"transpose<float>","array":"tile","op":"load","bytes":4,"block":[32,8,1],"#,
             r#""block_from":"launch","target":"sm_90","status":"exact","assumptions":[],"reason":null,"#,
-            r#""requests":8,"wavefronts":256,"ideal":8,"worst":32,"worst_ideal":1}"#,
+            r#""requests":8,"wavefronts":256,"ideal":8,"worst":32,"worst_ideal":1,"table":null}"#,
         );
         assert_eq!(text.lines().next().unwrap(), expected);
         let second: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
@@ -370,14 +411,40 @@ d/a.cu
     }
 
     #[test]
+    fn json_holds_the_table_of_a_verdict_that_depends() {
+        use crate::verdict::{TableRow, TableSymbol};
+        let sources = sources();
+        let row = |value: i64, wavefronts: u32| TableRow {
+            values: vec![value],
+            wavefronts,
+            ideal: 1,
+            ways: wavefronts,
+            at_most: false,
+        };
+        let symbols = vec![TableSymbol { name: "ld".into(), modulus: Some(2) }];
+        let table = Some(StrideTable { symbols, rows: vec![row(0, 2), row(1, 1)] });
+        let verdict = SiteVerdict { status: Status::Depends, table, ..verdict(&sources, "tile[b]") };
+        let text = String::from_utf8(render_json(&sources, &[&verdict])).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let expected = serde_json::json!({
+            "symbols": [{"name": "ld", "modulus": 2}],
+            "rows": [
+                {"values": [0], "worst": 2, "worst_ideal": 1, "at_most": false},
+                {"values": [1], "worst": 1, "worst_ideal": 1, "at_most": false},
+            ],
+        });
+        assert_eq!(value["table"], expected);
+    }
+
+    #[test]
     fn the_summary_counts_statuses_and_reasons() {
         let sources = sources();
         let known = verdict(&sources, "tile[a]");
         let (rare, common) = (unknown(&known, "rare"), unknown(&known, "common"));
         let other = SiteVerdict { kind: Some(Reason::UnknownType), ..unknown(&known, "other") };
         let all = [&rare, &known, &common, &common, &other];
-        assert_eq!(summary(&all), "5 accesses: 1 exact, 4 unknown");
-        assert_eq!(summary(&all[1..2]), "1 access: 1 exact");
+        assert_eq!(summary(&all), "5 accesses: 1 exact, 4 unknown; 20.0 % decided");
+        assert_eq!(summary(&all[1..2]), "1 access: 1 exact; 100.0 % decided");
         assert_eq!(summary(&[]), "no shared-memory accesses");
         let text = String::from_utf8(render_summary(&all)).unwrap();
         let expected = " accesses   share  status   reason                             mostly

@@ -47,8 +47,9 @@
 //!
 //! ## Limits
 //! - An index that is loaded from memory has no banks before the program runs: such accesses
-//!   are never reported. `cudalint accesses` lists them with the reason.
-//! - A verdict that depends on a run-time stride is not reported either, for the same reason.
+//!   are never reported here. `cudalint accesses` lists them with the reason.
+//! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is
+//!   not known by `unresolved-access`.
 //! - The block shape is taken from the launch, from `__launch_bounds__`, from the shape that
 //!   the code implies, or is taken to be 256 threads; each finding says which.
 //! - A compiler may merge neighbouring accesses into one wider access. The source is judged

@@ -7,6 +7,8 @@ fn verdicts(text: &str) -> Vec<SiteVerdict> {
     let path = PathBuf::from("a.cu");
     let run = Run::new(Options::default(), std::slice::from_ref(&path), Box::new(NoFiles));
     let loaded = run.load(Path::new("a.cu"), text.as_bytes().to_vec());
+    let judged = run.judged_kernels([&loaded]);
+    let loaded = run.follow(loaded, &judged);
     let links = run.link([&loaded]);
     run.analyze(&loaded, &links, Wanted::Verdicts).verdicts
 }

@@ -1,6 +1,6 @@
 //! How is a bank conflict put into words?
 
-use super::super::{Case, listed, plural};
+use super::super::{Case, access_words, listed, plural};
 use super::Conflict;
 use crate::banks::Target;
 use crate::source::Span;
@@ -18,7 +18,7 @@ pub fn message(conflict: &Conflict<'_>, array: &Array) -> String {
     format!(
         "{}-way bank conflict: this {} `{}` takes {up_to}{} instead of {}",
         figures.ways,
-        words(conflict.access.op).0,
+        access_words(conflict.access.op).0,
         array.name,
         plural(figures.wavefronts.into(), "wavefront"),
         figures.ideal
@@ -30,7 +30,7 @@ pub fn witness(conflict: &Conflict<'_>) -> String {
     let figures = conflict.totals.worst;
     let Some(witness) = figures.witness else { return String::new() };
     let warp = if figures.warp == 0 { String::new() } else { format!(" of warp {}", figures.warp) };
-    let verb = words(conflict.access.op).1;
+    let verb = access_words(conflict.access.op).1;
     let ((first, second), (from, to)) = (witness.lanes, witness.offsets);
     if from == to {
         return format!(
@@ -46,17 +46,6 @@ pub fn same_word(conflict: &Conflict<'_>) -> Option<String> {
     let atomic = conflict.access.op == AccessOp::Atomic && witness.offsets.0 == witness.offsets.1;
     let text = "no layout separates updates of one word: let one lane of each warp do it for the others";
     atomic.then(|| text.to_owned())
-}
-
-fn words(op: AccessOp) -> (&'static str, &'static str) {
-    match op {
-        AccessOp::Load => ("read of", "read"),
-        AccessOp::Store => ("write of", "write"),
-        AccessOp::Atomic => ("atomic update of", "update"),
-        AccessOp::MatrixLoad => ("matrix read of", "read"),
-        AccessOp::MatrixStore => ("matrix write of", "write"),
-        AccessOp::AsyncCopy => ("asynchronous copy into", "write"),
-    }
 }
 
 /// How often, and what it costs the block.

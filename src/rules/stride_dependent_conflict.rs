@@ -1,0 +1,165 @@
+//! ## What it does
+//! Tells of accesses to shared memory for which a value given at run time, such as the length of a
+//! row, decides whether lanes of a warp meet in a bank: which values are free of conflicts, and what
+//! the others cost.
+//!
+//! The distance between two lanes counts modulo the banks' period, so all values are tried: 32 of
+//! them for a stride in floats. The size of an element type that no launch tells is tried likewise.
+//!
+//! ## Why is this bad
+//! It need not be: it is a note. But such a kernel is fast for one size of the data and up to 32
+//! times slower in its shared memory for the next, and a test with one size does not show it.
+//!
+//! ## Example
+//! ```cuda,fires
+//! __global__ void columns(float *out, const float *in, int ld) {
+//!     extern __shared__ float s[];
+//!     for (int i = threadIdx.x; i < 32 * ld; i += 32) {
+//!         s[i] = in[i];
+//!     }
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[threadIdx.x * ld];
+//! }
+//!
+//! void launch(float *out, const float *in, int ld) {
+//!     columns<<<1, 32, 32 * ld * sizeof(float)>>>(out, in, ld);
+//! }
+//! ```
+//!
+//! ## Use instead
+//! ```cuda,clean
+//! __global__ void columns(float *out, const float *in, int ld) {
+//!     extern __shared__ float s[];
+//!     int pitch = ld / 2 * 2 + 1;
+//!     for (int row = 0; row < 32; row++) {
+//!         for (int i = threadIdx.x; i < ld; i += 32) {
+//!             s[row * pitch + i] = in[row * ld + i];
+//!         }
+//!     }
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[threadIdx.x * pitch];
+//! }
+//!
+//! void launch(float *out, const float *in, int ld) {
+//!     columns<<<1, 32, 32 * (ld + 1) * sizeof(float)>>>(out, in, ld);
+//! }
+//! ```
+//! Lay the rows out at a pitch that is conflict-free for every size: an odd number of 4-byte words
+//! where lanes walk down a column.
+//!
+//! ## Limits
+//! - Whether the bad values occur is not known, and so nothing is claimed: `-A
+//!   stride-dependent-conflict` where they do not.
+//! - A site that conflicts for certain in another launch is told by `bank-conflict` alone.
+//! - A site that conflicts for every value is a `bank-conflict`; one that conflicts for none is clean.
+//! - At most two values are tried together, and values that are loaded from memory are not. Of types
+//!   one is tried, with 1, 2, 4, 8 and 16 bytes.
+//! - Zero, and numbers so small that lanes share words, may conflict less than the note says.
+
+use super::{Case, Rule, access_words, block_help};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::source::Span;
+use crate::trace::{Access, Pattern};
+use crate::verdict::{AccessOp, StrideTable};
+
+/// The rule.
+pub static RULE: Rule = Rule {
+    id: "stride-dependent-conflict",
+    level: Level::Note,
+    summary: "a value given at run time decides whether a shared-memory access has bank conflicts",
+    docs: include_str!("stride_dependent_conflict.rs"),
+};
+
+/// Finds the sites whose verdict is a table: one finding per site, for the first run that has it.
+pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+    let mut told: Vec<(Span, AccessOp, Span)> = Vec::new();
+    for (run, kernel) in case.runs.iter().enumerate() {
+        for (target, judgements) in kernel.judgements.iter().enumerate() {
+            for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
+                let Some(table) = &judgement.table else { continue };
+                let site = (access.span, access.op, kernel.trace.arrays[access.array].name_span);
+                if !told.contains(&site) && !conflicts(case, site) {
+                    told.push(site);
+                    out.push(describe(case, run, target, access, table));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a site conflicts for certain in some run.
+fn conflicts(case: &Case<'_>, site: (Span, AccessOp, Span)) -> bool {
+    case.runs.iter().any(|run| {
+        run.judgements.iter().any(|judgements| {
+            run.trace.accesses.iter().zip(judgements).any(|(access, judgement)| {
+                let here = (access.span, access.op, run.trace.arrays[access.array].name_span);
+                here == site && judgement.totals.is_some_and(|t| t.wavefronts > t.ideal)
+            })
+        })
+    })
+}
+
+fn describe(case: &Case<'_>, run: usize, target: usize, access: &Access, table: &StrideTable) -> Diagnostic {
+    let kernel = &case.runs[run];
+    let array = &kernel.trace.arrays[access.array];
+    let classes = table.classes();
+    let free = classes.iter().find(|class| class.free);
+    let mut parts: Vec<String> =
+        free.iter().map(|class| format!("conflict-free exactly when {}", class.when)).collect();
+    parts.extend(classes.last().map(|worst| format!("{} when {}", worst.cost, worst.when)));
+    let mut notes: Vec<String> = Vec::new();
+    if classes.len() > 2 {
+        notes.push(format!("by {}: {}", table.over(), table.words()));
+    }
+    if case.targets.len() > 1 {
+        notes.push(format!("the figures are for {}", case.targets[target]));
+    }
+    notes.push(case.block_words(run));
+    notes.extend(case.calls_words(run, &access.calls));
+    notes.extend(case.assumption_words(run, target, access));
+    let mut helps: Vec<String> = Vec::new();
+    // A stride can be chosen; the size of a type, or what a rest can be, is what it is.
+    if let Some(class) = free.filter(|_| table.symbols.iter().all(|symbol| symbol.modulus.is_some())) {
+        helps.push(format!("if other values occur, choose the layout so that {}", class.when));
+    }
+    helps.extend(block_help(kernel.block_from));
+    Diagnostic {
+        rule: RULE.id,
+        level: RULE.level,
+        message: format!(
+            "whether this {} `{}` has bank conflicts depends on {}: {}",
+            access_words(access.op).0,
+            array.name,
+            table.over(),
+            parts.join(", ")
+        ),
+        primary: access.span,
+        primary_label: access.patterns.first().and_then(|it| distance(case, run, it)).unwrap_or_default(),
+        labels: vec![(array.name_span, "declared here".to_owned())],
+        notes,
+        helps,
+        fix: None,
+        kernel: kernel.kernel.clone(),
+    }
+}
+
+/// How far apart neighbouring lanes are, when all are as far and one symbol says it.
+fn distance(case: &Case<'_>, run: usize, pattern: &Pattern) -> Option<String> {
+    let [(symbol, factors)] = pattern.varying.as_slice() else { return None };
+    if pattern.active != u32::MAX {
+        return None;
+    }
+    let step = |values: &[i64; 32]| {
+        let step = values[1].wrapping_sub(values[0]);
+        values.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == step).then_some(step)
+    };
+    let (known, factor) = (step(&pattern.offsets)?, step(factors)?);
+    let name = &case.runs[run].trace.symbols[*symbol as usize].name;
+    let name = if name.contains(' ') { format!("({name})") } else { name.clone() };
+    let distance = match known {
+        0 => format!("{factor} * {name}"),
+        1.. => format!("{factor} * {name} + {known}"),
+        _ => format!("{factor} * {name} - {}", known.unsigned_abs()),
+    };
+    (factor > 0).then(|| format!("neighbouring lanes are `{distance}` bytes apart"))
+}
