@@ -32,6 +32,7 @@ pub mod relevance;
 pub mod resolve;
 pub mod static_types;
 pub mod stmt;
+pub mod straight;
 pub mod switch;
 pub mod symbol;
 pub mod templates;

@@ -349,6 +349,9 @@ pub enum StmtKind {
         step: Option<Expr>,
         /// Whether the body runs once before the first test (`do ... while`).
         body_first: bool,
+        /// Whether the compiler makes straight code of it, as far as it knows the bounds: an innermost
+        /// loop, or one behind `#pragma unroll`.
+        flat: bool,
     },
     /// `switch`: the cases in order, each falling through to the next.
     Switch {

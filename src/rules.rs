@@ -116,10 +116,10 @@ impl Case<'_> {
     }
 
     /// The way from the kernel to a device function, when there is one.
-    fn calls_words(&self, calls: &[Call]) -> Option<String> {
+    fn calls_words(&self, run: usize, calls: &[Call]) -> Option<String> {
         let last = calls.last()?;
         let names: Vec<String> = calls.iter().map(|call| format!("`{}`", call.function)).collect();
-        let kernel = &self.runs.first()?.kernel;
+        let kernel = &self.runs.get(run)?.kernel;
         Some(format!(
             "reached from kernel `{kernel}` through {}, called at {}",
             names.join(", "),

@@ -9,8 +9,8 @@ pub mod hosts;
 
 use crate::analysis::BlockOption;
 use crate::exec::entry::{Setting, constant_in_kernel, instantiation, run_kernel};
-use crate::ir::Function;
 use crate::ir::program::Program;
+use crate::ir::{Function, TemplateParamKind};
 use crate::source::Span;
 use crate::trace::{LaunchArg, LaunchSite, Trace};
 use crate::verdict::BlockFrom;
@@ -83,7 +83,7 @@ pub fn scenarios(
         let block = fixed.map_or(launch.block, |(shape, _)| shape.map(|d| Some(i64::from(d))));
         add_launch(&mut groups, launch, block);
     }
-    drop_vague(&mut groups);
+    drop_vague(&mut groups, kernel);
     let groups = varied(groups);
     if groups.is_empty() {
         // Without a launch, not even defaults are known to be used.
@@ -140,8 +140,12 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
 }
 
 /// Removes the groups that say less than another: a launch of which not everything is known is
-/// taken to be like one of which it is.
-fn drop_vague(groups: &mut Vec<Group>) {
+/// taken to be like one of which it is. Arguments left to their defaults are known.
+fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
+    let by_default = |at: usize| {
+        let kind = kernel.template_params.get(at).map(|param| &param.kind);
+        matches!(kind, Some(TemplateParamKind::Type(Some(_)) | TemplateParamKind::Value(_, Some(_))))
+    };
     let all = groups.clone();
     let covers = |more: &Group, less: &Group| {
         let args = less
@@ -149,12 +153,14 @@ fn drop_vague(groups: &mut Vec<Group>) {
             .iter()
             .enumerate()
             .all(|(at, arg)| *arg == LaunchArg::Unknown || more.template_args.get(at) == Some(arg));
+        let (few, many) = (less.template_args.len(), more.template_args.len());
+        let defaults = few > 0 && (few..many).any(by_default);
         let block = less.block.iter().zip(&more.block).all(|(l, m)| l.is_none() || l == m);
         let known = |g: &Group| {
             let args = g.template_args.iter().filter(|arg| **arg != LaunchArg::Unknown).count();
             (known_shape(g.block).is_some(), g.block.iter().flatten().count(), args)
         };
-        args && block && known(more) > known(less)
+        args && !defaults && block && known(more) > known(less)
     };
     groups.retain(|group| !all.iter().any(|other| covers(other, group)));
 }

@@ -121,6 +121,8 @@ pub struct Access {
     pub align: u32,
     /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
     pub matrices: u8,
+    /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
+    pub bypass: bool,
     /// Index into [`Trace::arrays`].
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first.
@@ -213,6 +215,15 @@ pub struct Pattern {
     pub varying: Vec<(u32, [i64; 32])>,
     /// An unknown multiple of this many bytes is added to every lane; 0 for none.
     pub unit: u64,
+    /// If the counter of a loop that was run for all rounds at once moves every lane by one access
+    /// from round to round: an unknown multiple of this many bytes is added besides; 0 for none.
+    pub walk: Option<u64>,
+    /// How often the array had gone from being read to being written, or back, before it first
+    /// happened.
+    pub turn: u32,
+    /// Rounds that had been begun of loops that stay loops before it first happened: two requests with
+    /// equal numbers are in one piece of straight code.
+    pub region: u32,
     /// Block barriers and rounds of uncounted loops passed before it first happened: two requests
     /// with equal numbers have none between them.
     pub epoch: u32,

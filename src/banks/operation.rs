@@ -23,8 +23,8 @@ pub enum Access {
         matrices: u8,
     },
     /// `cp.async` into shared memory, of 4, 8 or 16 bytes per lane from neighbouring places in global memory.
-    /// Costs what a store costs, except that copies of 4 or 8 bytes to the same word take turns. No hardware
-    /// counter shows copies of 16 bytes: they are taken for stores.
+    /// Costs what a store costs, except that copies of 4 or 8 bytes to the same word take turns. Copies of 16
+    /// bytes through the first-level cache cost what stores cost, by time; no counter shows them.
     AsyncCopy,
 }
 

@@ -89,6 +89,7 @@ impl Machine<'_> {
             {
                 let bytes = rest.split(',').nth(2).and_then(|t| operands.number(t.trim()));
                 let first = rest.split(',').next().unwrap_or("");
+                self.bypass = parts.contains(&"cg");
                 self.memory_operand(
                     AccessOp::AsyncCopy,
                     first,
@@ -97,6 +98,7 @@ impl Machine<'_> {
                     None,
                     span,
                 );
+                self.bypass = false;
             }
             "atom" | "red" if parts.iter().any(|p| p.starts_with("shared")) => {
                 let bytes = access_bytes(&parts);

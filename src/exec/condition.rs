@@ -234,16 +234,25 @@ impl Machine<'_> {
     fn guard_words(&self, difference: &Int) -> Arc<str> {
         let of = |least: Origin| -> Vec<String> {
             let symbols = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id));
-            symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", s.name)).collect()
+            symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", given(&s.name))).collect()
         };
         // The bound itself says more than the index that is held against it.
         let names = Some(of(Origin::Given)).filter(|names| !names.is_empty());
-        let names = names.unwrap_or_else(|| of(Origin::BlockIndex));
-        if names.is_empty() {
-            return "the last iteration of a loop is like the others".into();
+        match names {
+            Some(names) => format!("the block lies inside the bounds given by {}", names.join(", ")).into(),
+            None if of(Origin::BlockIndex).is_empty() => {
+                "the last iteration of a loop is like the others".into()
+            }
+            None => "the block is not at the edge of the grid".into(),
         }
-        format!("the block lies inside the bounds given by {}", names.join(", ")).into()
     }
+}
+
+/// What of a product was given, without the conditions and counters that it was multiplied with.
+fn given(name: &str) -> String {
+    let made = ["a condition", "the side of a condition", "the loop counter"];
+    let parts: Vec<&str> = name.split(" * ").filter(|part| !made.contains(part)).collect();
+    if parts.is_empty() { name.to_owned() } else { parts.join(" * ") }
 }
 
 fn undecided(all: Bits, uniform: bool, why: Option<Unknown>) -> Truth {

@@ -35,7 +35,9 @@ impl Machine<'_> {
     /// state is then that at the start of one of the last rounds. `open`: the conditions found
     /// open in the [`FIRST`] rounds.
     pub(super) fn skip_ahead(&mut self, parts: Parts<'_>, key: LoopKey, open: u64) {
-        let Some(ahead) = self.rounds_ahead(parts).filter(|ahead| *ahead >= LEAST) else { return };
+        // What straight code reads once is not counted by rounds.
+        let ahead = self.rounds_ahead(parts).filter(|ahead| *ahead >= LEAST && !parts.flat);
+        let Some(ahead) = ahead else { return };
         if self.plans.get(&key).is_some_and(|plan| plan.uneven) {
             return;
         }
@@ -59,7 +61,7 @@ impl Machine<'_> {
     /// How many rounds of those to come have to be run, if that is known before.
     pub(super) fn rounds_to_run(&mut self, parts: Parts<'_>, key: LoopKey) -> Option<u64> {
         let ahead = self.rounds_ahead(parts)?;
-        let even = !self.plans.get(&key).is_some_and(|plan| plan.uneven);
+        let even = !parts.flat && !self.plans.get(&key).is_some_and(|plan| plan.uneven);
         Some(if even && ahead >= LEAST + FIRST { 4 * TOGETHER } else { ahead })
     }
 
@@ -103,7 +105,7 @@ impl Machine<'_> {
 
     /// How many rounds are to come, for `i < bound` with `i` a variable that steps by a constant.
     fn rounds_ahead(&mut self, parts: Parts<'_>) -> Option<u64> {
-        let (cond, step) = (parts.cond()?, parts.step()?);
+        let (cond, step) = (parts.cond()?, parts.step?);
         let (local, by) = stepped(step)?;
         let ExprKind::Binary(op, left, right) = &cond.kind else { return None };
         let (relation, bound) = match (&left.kind, &right.kind) {

@@ -46,6 +46,8 @@ impl Machine<'_> {
             | "static_assert"
             | "__trap"
             | "__nanosleep" => {
+                // Nothing is kept in registers or joined over a fence.
+                self.epoch += u32::from(name == "__syncwarp" || name.starts_with("__threadfence"));
                 // Arguments of `printf` and `assert` may read shared memory.
                 for arg in args {
                     self.evaluate(arg);
@@ -111,7 +113,10 @@ impl Machine<'_> {
                 self.evaluate(&args[1]);
                 let bytes = self.constant(&args[2]).and_then(|b| u64::try_from(b).ok());
                 if let Some(pointer) = Self::as_pointer(&to).cloned() {
+                    // The header makes `cp.async.cg` of 16 bytes, `cp.async.ca` of fewer.
+                    self.bypass = bytes == Some(16);
                     self.record_bytes(AccessOp::AsyncCopy, &pointer, bytes, span, None);
+                    self.bypass = false;
                 }
                 Some(Value::Undefined)
             }

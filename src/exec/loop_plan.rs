@@ -270,7 +270,7 @@ impl Machine<'_> {
         self.watched_open = self.open - opened;
         let mut written = self.watched.pop().unwrap_or_default();
         // What is declared in the body begins anew in every iteration.
-        let declared = self.declared_in(parts.body());
+        let declared = self.declared_in(parts.body);
         written.retain(|(frame, local)| *frame + 1 != depth || !declared.contains(local));
         if let Some(outer) = self.watched.last_mut() {
             for place in &written {

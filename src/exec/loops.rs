@@ -21,13 +21,15 @@ const ENDLESS_STEPS: u64 = super::machine::STEP_BUDGET / 10;
 /// The parts of a loop.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
-    cond: Option<&'a Expr>,
-    body: &'a [Stmt],
-    step: Option<&'a Expr>,
-    body_first: bool,
-    /// Whether its rounds are counted, so that the compiler may unroll it.
-    counted: bool,
-    span: Span,
+    pub(super) cond: Option<&'a Expr>,
+    pub(super) body: &'a [Stmt],
+    pub(super) step: Option<&'a Expr>,
+    pub(super) body_first: bool,
+    /// Whether the compiler makes straight code of it.
+    pub(super) flat: bool,
+    /// Whether its rounds are counted, so that the compiler may unroll it in part.
+    pub(super) counted: bool,
+    pub(super) span: Span,
 }
 
 impl<'a> Parts<'a> {
@@ -36,19 +38,9 @@ impl<'a> Parts<'a> {
         Parts { counted: true, ..self }
     }
 
-    /// The condition before each round.
+    /// The condition before each round, the first included.
     pub(super) fn cond(&self) -> Option<&'a Expr> {
         self.cond.filter(|_| !self.body_first)
-    }
-
-    /// What is done in each round.
-    pub(super) fn body(&self) -> &'a [Stmt] {
-        self.body
-    }
-
-    /// What is done after each round.
-    pub(super) fn step(&self) -> Option<&'a Expr> {
-        self.step
     }
 }
 
@@ -62,26 +54,19 @@ enum Test {
 
 impl Machine<'_> {
     /// Runs a loop.
-    pub fn run_loop(
-        &mut self,
-        cond: Option<&Expr>,
-        body: &[Stmt],
-        step: Option<&Expr>,
-        body_first: bool,
-        span: Span,
-    ) {
-        let parts = Parts { cond, body, step, body_first, counted: false, span };
+    pub(super) fn run_loop(&mut self, parts: Parts<'_>) {
         let entry = self.state.active;
         let frames = self.state.frames.len();
         let departures = self.departures.len();
         let (doubt, returns) = (self.state.doubt.clone(), self.returns);
         self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
         if self.mode == Mode::Host {
-            self.host_loop(cond, body, step, body_first, span);
+            self.host_loop(parts.cond, parts.body, parts.step, parts.body_first, parts.span);
         } else {
             let left = self.left_mark();
             self.run_real(parts);
             self.rejoin_loop(left);
+            self.region += u32::from(!parts.flat);
         }
         self.state.loops.pop();
         self.departures.truncate(departures);
@@ -152,6 +137,7 @@ impl Machine<'_> {
 
     /// The body and the step, by the active threads.
     fn iterate(&mut self, parts: Parts<'_>) {
+        self.region += u32::from(!parts.flat);
         let before = self.state.active;
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
         let pushed = split.is_some();

@@ -85,6 +85,10 @@ pub struct Machine<'p> {
     pub watched_open: u64,
     /// Block barriers passed so far.
     pub epoch: u32,
+    /// Rounds of loops so far that the compiler does not make straight code of.
+    pub region: u32,
+    /// By shared array: whether it was read last, and how often that changed.
+    pub turns: Vec<(bool, u32)>,
     /// `return`s run so far.
     pub returns: u64,
     /// The variables declared in the bodies of loops, by their address.
@@ -105,6 +109,8 @@ pub struct Machine<'p> {
     pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
     pub matrices: u8,
+    /// Whether the copy being recorded goes around the first-level cache.
+    pub bypass: bool,
     /// Whether a lambda's body runs, whose `return` is its own.
     pub in_lambda: bool,
     /// Depth of type and constant lookups.
@@ -271,6 +277,8 @@ impl<'p> Machine<'p> {
             open: 0,
             watched_open: 0,
             epoch: 0,
+            region: 0,
+            turns: Vec::new(),
             returns: 0,
             declared: FxHashMap::default(),
             plans: FxHashMap::default(),
@@ -281,6 +289,7 @@ impl<'p> Machine<'p> {
             enumerating: 0,
             layouts: FxHashMap::default(),
             matrices: 0,
+            bypass: false,
             in_lambda: false,
             lookup_depth: 0,
             host: super::host::Host::default(),

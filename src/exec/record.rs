@@ -3,6 +3,7 @@
 use super::int::Int;
 use super::lanes::gcd;
 use super::machine::{Machine, Object, ObjectKind};
+use super::straight::Loaded;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown};
@@ -26,6 +27,8 @@ pub struct Index {
     patterns: FxHashMap<(usize, Box<PatternKey>), usize>,
     symbols: FxHashMap<SymbolId, u32>,
     journal: Vec<Undo>,
+    /// Loads of the straight code at hand.
+    pub(super) loaded: Loaded,
 }
 
 /// A change of the trace that can be taken back.
@@ -58,6 +61,22 @@ pub struct Mark {
     barriers: usize,
     /// Launches recorded so far.
     pub launches: usize,
+}
+
+/// What is added to all lanes alike, and when.
+#[derive(Clone, Copy)]
+struct Shift {
+    unit: u64,
+    walk: Option<u64>,
+    turn: u32,
+}
+
+impl Shift {
+    /// An unknown multiple of this many bytes is added too.
+    fn also(&mut self, bytes: u64) {
+        self.unit = gcd(self.unit, bytes);
+        self.walk = self.walk.map(|rest| gcd(rest, bytes));
+    }
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -208,7 +227,9 @@ impl Machine<'_> {
         match (unknown, offset) {
             (None, Offset::Known(offset)) => {
                 let offset = self.substitute(offset);
-                self.record_patterns(site, &offset);
+                if !self.in_register(site, &offset) {
+                    self.record_patterns(site, &offset);
+                }
             }
             (unknown, _) => {
                 let access = &mut self.trace.accesses[site];
@@ -241,6 +262,7 @@ impl Machine<'_> {
             bytes,
             align,
             matrices: self.matrices,
+            bypass: self.bypass,
             array,
             calls: self.calls.clone(),
             occurrences: 0,
@@ -277,7 +299,9 @@ impl Machine<'_> {
     fn record_patterns(&mut self, site: usize, offset: &Int) {
         let shape = self.shape();
         let base = offset.base.spread(shape);
+        let bytes = self.trace.accesses[site].bytes.map_or(0, u64::from);
         let mut unit = 0u64;
+        let (mut walks, mut rest) = (false, 0u64);
         let mut varying: Vec<(u32, Rc<[i64]>)> = Vec::new();
         for (id, factor) in &offset.terms {
             let symbol = self.world.symbols.get(*id);
@@ -289,13 +313,22 @@ impl Machine<'_> {
                 }
             }
             match factor.as_constant() {
-                Some(factor) => unit = gcd(unit, factor.unsigned_abs()),
+                Some(factor) => {
+                    let factor = factor.unsigned_abs();
+                    unit = gcd(unit, factor);
+                    let counter = || self.world.symbols.get(*id).origin == Origin::Loop;
+                    match !walks && factor == bytes && counter() {
+                        true => walks = true,
+                        false => rest = gcd(rest, factor),
+                    }
+                }
                 None => {
                     let number = self.symbol_number(*id);
                     varying.push((number, factor.spread(shape)));
                 }
             }
         }
+        let shift = Shift { unit, walk: walks.then_some(rest), turn: self.turn(site) };
         let active = self.state.active;
         self.trace.accesses[site].occurrences += 1;
         self.index.journal.push(Undo::Occurrence { site: site as u32 });
@@ -312,19 +345,19 @@ impl Machine<'_> {
                 lanes
             };
             let offsets = normalise(lane_values(&base), mask);
-            let mut warp_unit = unit;
+            let mut warp_shift = shift;
             let mut warp_varying = Vec::new();
             for (number, values) in &varying {
                 let lanes = lane_values(values);
                 let mut factors = (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane| lanes[lane]);
                 let first = factors.next().unwrap_or(0);
                 if factors.all(|f| f == first) {
-                    warp_unit = gcd(warp_unit, first.unsigned_abs());
+                    warp_shift.also(first.unsigned_abs());
                 } else {
                     warp_varying.push((*number, lanes));
                 }
             }
-            self.add_pattern(site, offsets, mask, warp_varying, warp_unit, warp as u32);
+            self.add_pattern(site, offsets, mask, warp_varying, warp_shift, warp as u32);
         }
     }
 
@@ -334,13 +367,14 @@ impl Machine<'_> {
         offsets: [i64; 32],
         active: u32,
         varying: Vec<(u32, [i64; 32])>,
-        unit: u64,
+        shift: Shift,
         warp: u32,
     ) {
+        let Shift { unit, walk, turn } = shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
-        let (weight, epoch) = (self.weight, self.epoch);
+        let (weight, epoch, region) = (self.weight, self.epoch, self.region);
         let uncounted = self.uncounted > 0;
         let access = &mut self.trace.accesses[site];
         if uncounted && !access.uncounted {
@@ -372,6 +406,9 @@ impl Machine<'_> {
             active,
             varying,
             unit,
+            walk,
+            turn,
+            region,
             epoch,
             occurrence: access.occurrences,
             warps: 1 << (warp % 32),
@@ -394,6 +431,7 @@ impl Machine<'_> {
     /// Takes back the requests and barriers recorded since the mark.
     pub fn trace_rollback(&mut self, mark: &Mark) {
         self.trace.barriers.truncate(mark.barriers);
+        self.index.loaded.forget();
         while self.index.journal.len() > mark.journal {
             let Some(undo) = self.index.journal.pop() else { return };
             self.undo(undo);

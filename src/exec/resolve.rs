@@ -52,7 +52,7 @@ impl Machine<'_> {
         let name = &path.name;
         if let Some((owner, args)) = path.qualifiers.last() {
             let owner_path = Path { qualifiers: Vec::new(), name: owner.clone(), args: Some(args.clone()) };
-            if let Some(Ty::Record(layout)) = self.named_record(&owner_path) {
+            if let Some(layout) = self.owner_layout(&owner_path) {
                 return self.member_type(&layout, path);
             }
         } else if let Some(binding) = self.env().bindings.get(name) {
@@ -99,6 +99,15 @@ impl Machine<'_> {
         let nested = Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone() };
         let nested = self.within_env(Rc::clone(&layout.env), |machine| machine.named_record(&nested));
         nested.unwrap_or_else(|| Ty::Unknown(path.name.clone()))
+    }
+
+    /// The record in front of `::`, by its own name or by a typedef's.
+    fn owner_layout(&mut self, owner: &Path) -> Option<Rc<Layout>> {
+        let ty = match self.named_record(owner) {
+            Some(ty) => ty,
+            None => self.resolve_named(owner),
+        };
+        if let Ty::Record(layout) = ty { Some(layout) } else { None }
     }
 
     /// The record of this name for these template arguments, laid out.
@@ -235,7 +244,7 @@ impl Machine<'_> {
         if let Some((owner, args)) = path.qualifiers.last() {
             let args = (!args.is_empty()).then(|| args.clone());
             let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args };
-            if let Some(Ty::Record(layout)) = self.named_record(&owner)
+            if let Some(layout) = self.owner_layout(&owner)
                 && let Some(record) = layout.record.clone()
             {
                 let env =

@@ -6,6 +6,7 @@
 use super::condition::Truth;
 use super::int::Int;
 use super::lanes::Bits;
+use super::loops::Parts;
 use super::machine::{Machine, Mode, Slot, State};
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
@@ -55,8 +56,17 @@ impl Machine<'_> {
                 let value = self.evaluate(cond);
                 self.branch(&value, cond.span, then, otherwise);
             }
-            StmtKind::Loop { cond, body, step, body_first } => {
-                self.run_loop(cond.as_ref(), body, step.as_ref(), *body_first, stmt.span);
+            StmtKind::Loop { cond, body, step, body_first, flat } => {
+                let parts = Parts {
+                    cond: cond.as_ref(),
+                    body,
+                    step: step.as_ref(),
+                    body_first: *body_first,
+                    counted: false,
+                    flat: *flat,
+                    span: stmt.span,
+                };
+                self.run_loop(parts);
             }
             StmtKind::Switch { value, cases } => self.run_switch(value, cases),
             StmtKind::Return(value) => self.run_return(value.as_ref()),

@@ -43,6 +43,8 @@ pub enum Reason {
     Uninitialized,
     /// The block shape, which no launch tells.
     BlockShape,
+    /// What the compiler makes of it.
+    Compiler,
 }
 
 /// Not knowing: why, and which part of the text causes it.

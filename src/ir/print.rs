@@ -365,7 +365,7 @@ impl Printer<'_> {
                     block("else ", otherwise, out);
                 }
             }
-            StmtKind::Loop { cond, body, step, body_first } => {
+            StmtKind::Loop { cond, body, step, body_first, flat: _ } => {
                 let cond = cond.as_ref().map(|cond| self.expr(cond)).unwrap_or_default();
                 let step = step.as_ref().map(|step| format!("; {}", self.expr(step))).unwrap_or_default();
                 let word = if *body_first { "do while" } else { "while" };

@@ -46,6 +46,8 @@ pub(super) struct Lowerer<'t> {
     pub scope: Scope,
     pub locals: Vec<Local>,
     pub depth: u32,
+    /// Loops lowered so far.
+    pub loops: u32,
     /// Whether there is a frame for slots.
     pub in_function: bool,
     /// Whether slots mean nothing, because a local type is being lowered.
@@ -71,6 +73,7 @@ impl<'t> Lowerer<'t> {
             scope: Scope::default(),
             locals: Vec::new(),
             depth: 0,
+            loops: 0,
             in_function: false,
             in_local_record: false,
             slot_uses: 0,

@@ -231,20 +231,43 @@ impl Lowerer<'_> {
             None => None,
         };
         let step = field(node, "update").map(|step| self.full_expr(step));
-        let body = self.field_body(node, "body");
+        let (body, innermost) = self.loop_body(node);
+        let flat = innermost || self.is_unrolled(node);
         self.scope.leave(mark);
-        self.with_init(node, init, StmtKind::Loop { cond, body, step, body_first: false }, out);
+        self.with_init(node, init, StmtKind::Loop { cond, body, step, body_first: false, flat }, out);
+    }
+
+    /// The body, and whether there is no loop in it.
+    fn loop_body(&mut self, node: Node<'_>) -> (Vec<Stmt>, bool) {
+        let before = self.loops;
+        let body = self.field_body(node, "body");
+        let innermost = self.loops == before;
+        self.loops = self.loops.wrapping_add(1);
+        (body, innermost)
+    }
+
+    /// Whether the line before a loop says `#pragma unroll`, and not by one.
+    fn is_unrolled(&self, node: Node<'_>) -> bool {
+        // Directives are blank in the text that is parsed.
+        let text = &self.outline.tree.expanded.file.text;
+        let before = text.get(..self.span(node).start as usize).unwrap_or("").trim_end();
+        let line = before.rsplit('\n').next().unwrap_or("").trim_start();
+        let words = line.strip_prefix('#').map(str::trim_start).and_then(|line| line.strip_prefix("pragma"));
+        words.and_then(|words| words.trim_start().strip_prefix("unroll")).is_some_and(|factor| {
+            let factor = factor.trim().trim_start_matches('(').trim_end_matches(')').trim();
+            factor != "1"
+        })
     }
 
     fn while_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mark = self.scope.enter();
         let mut init = Vec::new();
         let cond = self.condition(node, &mut init);
-        let body = self.field_body(node, "body");
+        let (body, flat) = self.loop_body(node);
         self.scope.leave(mark);
         if init.is_empty() {
             let cond = Some(cond);
-            out.push(self.stmt_at(node, StmtKind::Loop { cond, body, step: None, body_first: false }));
+            out.push(self.stmt_at(node, StmtKind::Loop { cond, body, step: None, body_first: false, flat }));
             return;
         }
         // `while (T x = f())` declares anew in every iteration.
@@ -252,15 +275,17 @@ impl Lowerer<'_> {
         let span = cond.span;
         let test = StmtKind::If { cond, then: body, otherwise: vec![stop] };
         init.push(Stmt { kind: test, span });
-        let endless = StmtKind::Loop { cond: None, body: init, step: None, body_first: false };
+        let endless = StmtKind::Loop { cond: None, body: init, step: None, body_first: false, flat };
         out.push(self.stmt_at(node, endless));
     }
 
     fn do_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let body = self.field_body(node, "body");
+        let (body, flat) = self.loop_body(node);
         let cond = field(node, "condition").map(|cond| self.full_expr(cond));
         let cond = cond.unwrap_or(Expr { kind: ExprKind::Damaged, span: self.span(node) });
-        out.push(self.stmt_at(node, StmtKind::Loop { cond: Some(cond), body, step: None, body_first: true }));
+        out.push(
+            self.stmt_at(node, StmtKind::Loop { cond: Some(cond), body, step: None, body_first: true, flat }),
+        );
     }
 
     fn switch_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {

@@ -246,6 +246,7 @@ pub fn reason_words(kind: Reason) -> &'static str {
         Reason::Budget => "the analysis ran out of steps",
         Reason::Uninitialized => "a variable is read before it is written",
         Reason::BlockShape => "the block shape: no launch was found",
+        Reason::Compiler => "whether the compiler joins accesses",
     }
 }
 

@@ -91,7 +91,8 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
                 let known = matches!(judgement.status, Status::Exact | Status::Assumed);
-                let Some(totals) = judgement.totals.filter(|t| known && t.wavefronts > t.ideal) else {
+                let reported = known && !judgement.follows;
+                let Some(totals) = judgement.totals.filter(|t| reported && t.wavefronts > t.ideal) else {
                     continue;
                 };
                 let array = kernel.trace.arrays[access.array].name_span;
@@ -127,12 +128,13 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
     let mut notes = vec![case.block_words(worst.run), words::counts(worst)];
-    notes.extend(case.calls_words(&worst.access.calls));
+    notes.extend(case.calls_words(worst.run, &worst.access.calls));
     notes.extend(words::other_runs(case, worst));
     notes.extend(words::other_targets(case, worst));
     notes.extend(case.assumption_words(worst.run, worst.target, worst.access));
     let mut helps = Vec::new();
     let mut fix = None;
+    helps.extend(words::same_word(worst));
     if let Some(padding) = padding {
         helps.push(padding.help);
         fix = padding.complete.then(|| Fix { title: padding.title, edits: vec![padding.edit] });

@@ -139,7 +139,7 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
         SplitKind::Guard(_) => (
             "near the bound some threads of a block pass here and others do not".to_string(),
             vec![
-                "all threads pass together only if the bound is always a multiple of the block's size"
+                "all threads pass together only if the bound never falls among the threads of a block"
                     .to_string(),
             ],
         ),
@@ -159,7 +159,7 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
         notes.push(format!("{reach} of {of} threads of the block {verb} it"));
     }
     notes.push(case.block_words(run));
-    notes.extend(case.calls_words(&barrier.calls));
+    notes.extend(case.calls_words(run, &barrier.calls));
     let mut helps = vec![
         "let every thread of the block reach it: take it out of the condition or loop, and guard only the work"
             .to_string(),

@@ -13,8 +13,14 @@
 //! | 1 | bytes 8-11 | bytes 12-15 | bytes 8-15 |
 //! | 16 | bytes 128-131, bank 0 again | bank 1 again | second half-warp: no conflict |
 //!
-//! The compiler must be able to see it: two sites are joined only when every request of one has its
-//! neighbour in the other, and one site with itself (an unrolled loop) only from one time to the next.
+//! The compiler must be able to see it: every request of a site has to be a part of such a wider one, and
+//! one site is joined with itself (an unrolled loop) only from one time to the next, or within loops behind
+//! `#pragma unroll`. What is read and written in turn stays apart.
+//!
+//! Some joins are only possible, not sure ([`Wide::sure`]): of elements of 2 bytes (copies and half
+//! arithmetic are joined, conversions to `int` or `float` are not), of three neighbours out of four (read
+//! as four), and over the rounds of a loop that was run for all rounds at once, where a counter moves
+//! every lane by one element (it is unrolled by four, unless it has another way out).
 
 use crate::trace::{Access, Pattern, Trace};
 use crate::verdict::AccessOp;
@@ -33,8 +39,13 @@ pub struct Wide {
     pub bytes: u32,
     /// Byte offset by lane.
     pub offsets: [i64; 32],
-    /// Which part of it the narrow request is; `None` when all parts are of one site.
-    part: Option<u8>,
+    /// Whether the compiler surely joins them.
+    pub sure: bool,
+    /// Whether it is of the site that the wide request begins with.
+    pub head: bool,
+    /// Whether this narrow request is the first of its site in the wide one, and so stands for it when
+    /// requests are counted.
+    pub first: bool,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -43,7 +54,7 @@ struct Group {
     op: AccessOp,
     bytes: u32,
     active: u32,
-    epoch: u32,
+    stretch: (u32, u32),
     warps: u32,
     unit: u64,
     /// Offsets relative to the first active lane: equal for neighbours.
@@ -54,7 +65,9 @@ impl Merges {
     /// Finds the joined requests of a trace.
     #[must_use]
     pub fn of(trace: &Trace) -> Merges {
-        let mut groups: FxHashMap<Group, Vec<(i64, usize, usize)>> = FxHashMap::default();
+        let mut groups: FxHashMap<Group, Vec<Member>> = FxHashMap::default();
+        let mut by_access: Vec<Vec<Option<Wide>>> =
+            trace.accesses.iter().map(|access| vec![None; access.patterns.len()]).collect();
         for (at, access) in trace.accesses.iter().enumerate() {
             let Some(bytes) = joinable(access) else { continue };
             for (number, pattern) in access.patterns.iter().enumerate() {
@@ -62,30 +75,34 @@ impl Merges {
                     continue;
                 }
                 let (first, shape) = relative(pattern);
+                if let Some(rest) = pattern.walk {
+                    by_access[at][number] = over_rounds(pattern, bytes, rest, &shape);
+                    continue;
+                }
                 let group = Group {
                     array: access.array,
                     op: access.op,
                     bytes,
                     active: pattern.active,
-                    epoch: pattern.epoch,
+                    stretch: (pattern.epoch, pattern.turn),
                     warps: pattern.warps,
                     unit: pattern.unit,
                     shape,
                 };
-                groups.entry(group).or_default().push((first, at, number));
+                let (time, region) = (pattern.occurrence, pattern.region);
+                let member = Member { first, access: at, pattern: number, time, region };
+                groups.entry(group).or_default().push(member);
             }
         }
-        let mut by_access: Vec<Vec<Option<Wide>>> =
-            trace.accesses.iter().map(|access| vec![None; access.patterns.len()]).collect();
         for (group, mut members) in groups {
             members.sort_unstable();
-            for count in [4, 2] {
+            for count in [4, 3, 2] {
                 join(&group, &members, count, trace, &mut by_access);
             }
         }
         // All or nothing: alignment is known at compile time or not at all.
         for patterns in &mut by_access {
-            let role = |wide: &Option<Wide>| wide.map(|w| (w.bytes, w.part));
+            let role = |wide: &Option<Wide>| wide.map(|w| (w.bytes, w.sure));
             let first = patterns.first().and_then(role);
             if first.is_none() || patterns.iter().any(|wide| role(wide) != first) {
                 patterns.fill(None);
@@ -101,10 +118,23 @@ impl Merges {
     }
 }
 
+/// A narrow request.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Member {
+    /// Byte offset of the first active lane.
+    first: i64,
+    access: usize,
+    pattern: usize,
+    /// How often the site had been reached before.
+    time: u32,
+    /// The piece of straight code.
+    region: u32,
+}
+
 /// The element size of an access that can be joined with its neighbours.
 fn joinable(access: &Access) -> Option<u32> {
     let plain = matches!(access.op, AccessOp::Load | AccessOp::Store) && access.unknown.is_none();
-    access.bytes.filter(|bytes| plain && matches!(bytes, 4 | 8))
+    access.bytes.filter(|bytes| plain && matches!(bytes, 2 | 4 | 8))
 }
 
 fn relative(pattern: &Pattern) -> (i64, [i64; 32]) {
@@ -118,38 +148,61 @@ fn relative(pattern: &Pattern) -> (i64, [i64; 32]) {
     (first, shape)
 }
 
+/// The widest request of `count` elements; at most four of them are joined.
+fn width(bytes: u32, count: i64) -> Option<i64> {
+    let wide = i64::from(bytes) * (count + count % 2);
+    (wide <= 16).then_some(wide)
+}
+
+/// The wide request of several rounds of a loop; `rest` are the other unknown shifts.
+fn over_rounds(pattern: &Pattern, bytes: u32, rest: u64, shape: &[i64; 32]) -> Option<Wide> {
+    let wide = [4, 2].into_iter().filter_map(|count| width(bytes, count)).find(|wide| {
+        rest.is_multiple_of(wide.unsigned_abs()) && shape.iter().all(|offset| offset % wide == 0)
+    })?;
+    let (first, _) = relative(pattern);
+    let begin = first.rem_euclid(wide);
+    let offsets = pattern.offsets.map(|offset| offset.wrapping_sub(begin));
+    Some(Wide { bytes: wide as u32, offsets, sure: false, head: true, first: true })
+}
+
 /// Joins runs of `count` neighbours that begin aligned in every lane.
-fn join(
-    group: &Group,
-    members: &[(i64, usize, usize)],
-    count: i64,
-    trace: &Trace,
-    by_access: &mut [Vec<Option<Wide>>],
-) {
+fn join(group: &Group, members: &[Member], count: i64, trace: &Trace, by_access: &mut [Vec<Option<Wide>>]) {
     let bytes = i64::from(group.bytes);
-    let wide = bytes * count;
+    let Some(wide) = width(group.bytes, count) else { return };
     let shift_keeps_alignment = group.unit.is_multiple_of(wide as u64);
     let aligned_shape = group.shape.iter().all(|offset| offset % wide == 0);
-    if wide > 16 || !shift_keeps_alignment || !aligned_shape {
+    // Only what is read may be read in excess.
+    let allowed = count != 3 || group.op == AccessOp::Load;
+    if !shift_keeps_alignment || !aligned_shape || !allowed {
         return;
     }
-    for &(first, at, number) in members {
-        if first % wide != 0 || by_access[at][number].is_some() {
+    let sure = count != 3 && group.bytes > 2;
+    for head in members {
+        let skipped = head.first.rem_euclid(wide);
+        let fits = skipped == 0 || (count == 3 && skipped == bytes);
+        if !fits || by_access[head.access][head.pattern].is_some() {
             continue;
         }
-        let start = trace.accesses[at].patterns[number].occurrence;
-        let neighbour = |k: i64| {
-            members.iter().find(|(offset, a, n)| {
-                let next = trace.accesses[*a].patterns[*n].occurrence == start + k as u32;
-                *offset == first + k * bytes && (*a != at || next) && by_access[*a][*n].is_none()
-            })
-        };
-        let Some(parts) = (0..count).map(neighbour).collect::<Option<Vec<_>>>() else { continue };
-        let offsets = trace.accesses[at].patterns[number].offsets;
-        let one_site = parts.iter().all(|(_, access, _)| *access == at);
-        for (part, &&(_, access, pattern)) in (0u8..).zip(&parts) {
-            let part = (!one_site).then_some(part);
-            by_access[access][pattern] = Some(Wide { bytes: wide as u32, offsets, part });
+        let mut parts: Vec<&Member> = Vec::new();
+        for k in 0..count {
+            let next = members.iter().find(|other| {
+                let last = parts.iter().rev().find(|part| part.access == other.access);
+                other.first == head.first + k * bytes
+                    && last.is_none_or(|last| other.time == last.time + 1 || other.region == last.region)
+                    && by_access[other.access][other.pattern].is_none()
+            });
+            parts.extend(next);
+        }
+        if parts.len() as i64 != count {
+            continue;
+        }
+        let offsets = trace.accesses[head.access].patterns[head.pattern].offsets;
+        let offsets = offsets.map(|offset| offset.wrapping_sub(skipped));
+        for (part, member) in parts.iter().enumerate() {
+            let first = parts[..part].iter().all(|before| before.access != member.access);
+            let at_head = member.access == head.access;
+            by_access[member.access][member.pattern] =
+                Some(Wide { bytes: wide as u32, offsets, sure, head: at_head, first });
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Turns an access and the offsets of its lanes into a question to `banks`. An unknown number that
 //! shifts all lanes alike is tried in every phase that matters to the banks.
 
-use super::{AccessOp, merge};
+use super::AccessOp;
+use super::merge::Wide;
 use crate::banks::{self, AtomicKind, Contention, Cost, Family, Request, Target};
 use crate::exec::lanes::gcd;
 use crate::exec::value::Reason;
@@ -90,27 +91,37 @@ fn low_lanes(count: u32) -> u32 {
     if count >= 32 { u32::MAX } else { (1 << count) - 1 }
 }
 
-/// The cost as a part of a wider request, where the part alone would conflict.
+/// The cost as a part of a wider request and its bytes, where the compiler surely makes one; not
+/// known where it may make one that is free of conflicts.
 pub fn as_joined(
     access: &Access,
     pattern: &Pattern,
-    alone: &[Cost],
-    wide: Option<&merge::Wide>,
+    wide: &Wide,
     target: &Target,
-) -> Option<Cost> {
-    let wide = wide?;
-    if !alone.iter().any(|cost| cost.wavefronts > cost.ideal) {
-        return None;
+) -> Result<Option<(u32, Cost)>, NoCost> {
+    let narrow = access.bytes.unwrap_or(4);
+    let widths = std::iter::successors(Some(wide.bytes), |bytes| Some(bytes / 2));
+    let mut joined = widths.take_while(|&bytes| bytes > narrow).filter_map(|bytes| {
+        let request = Request {
+            access: bank_access(access),
+            bytes,
+            active: pattern.active,
+            offsets: &wide.offsets,
+            align: 0,
+            base: 0,
+        };
+        banks::cost(&request, target).map(|cost| (bytes, cost))
+    });
+    if wide.sure {
+        return Ok(joined.next());
     }
-    let request = Request {
-        access: bank_access(access),
-        bytes: wide.bytes,
-        active: pattern.active,
-        offsets: &wide.offsets,
-        align: 0,
-        base: 0,
-    };
-    banks::cost(&request, target)
+    // Of 8 and 16 bytes the hardware takes 2 and 4 as a rule, even where it could pair lanes.
+    if joined.any(|(bytes, cost)| cost.wavefronts <= cost.ideal.max(bytes / 4)) {
+        let reason =
+            "neighbouring accesses of a thread, which the compiler may join into one without conflicts";
+        return Err(NoCost::Unknown(Reason::Compiler, reason.to_string()));
+    }
+    Ok(None)
 }
 
 fn bank_access(access: &Access) -> banks::Access {

@@ -80,6 +80,8 @@ pub struct Weighed {
     pub rows: Vec<Option<Row>>,
     /// What was taken for granted.
     pub assumptions: Vec<String>,
+    /// Whether its requests are joined to those of another site.
+    pub follows: bool,
 }
 
 /// What a site costs for one value of each axis.
@@ -113,6 +115,7 @@ pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         return Err(site.undecided(&table));
     }
     let mut left = MOST_TRIED_OF_SITE;
+    let mut follows = false;
     let mut assumptions: Vec<String> = Vec::new();
     let mut assume = |text: &str| {
         if !assumptions.iter().any(|known| known == text) {
@@ -124,10 +127,18 @@ pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     for (at, pattern) in access.patterns.iter().enumerate() {
         let mut costs = site.pattern(pattern, &mut left)?;
         if let Some(Some(row)) = costs.rows.first_mut().filter(|_| costs.axes.is_empty())
-            && let Some(joined) = as_joined(access, pattern, &row.costs, merges.get(number, at), target)
+            && let Some(wide) = merges.get(number, at)
+            && row.costs.iter().any(|cost| cost.excess() > 0)
         {
-            row.costs = vec![joined];
-            assume("the compiler joins neighbouring accesses of a thread into a wider one");
+            let joined = as_joined(access, pattern, wide, target)?;
+            if let Some((bytes, cost)) = joined {
+                // Its other parts are the same request.
+                follows |= !wide.head;
+                row.costs = if wide.first { vec![cost] } else { Vec::new() };
+                assume(&format!(
+                    "the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
+                ));
+            }
         }
         if costs.in_turn {
             assume("the loop runs often enough to meet the banks evenly");
@@ -152,7 +163,7 @@ pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         }
     }
     let axes = table.iter().map(|&axis| site.axes[axis].clone()).collect();
-    Ok(Weighed { axes, rows, assumptions })
+    Ok(Weighed { axes, rows, assumptions, follows })
 }
 
 /// One access with the symbols that matter to it.

@@ -116,9 +116,7 @@ impl Padding {
                 if last { format!("[{text}]") } else { format!("[{}]", (case.text)(*span).trim()) }
             })
             .collect();
-        // The type as it is written there; a template parameter stays one.
-        let written = (case.text)(array.span).contains(&array.element);
-        let ty = if written { format!("{} ", array.element) } else { String::new() };
+        let ty = written_type(&(case.text)(Span { end: array.name_span.start, ..array.span }));
         let declaration = format!("{ty}{}{dimensions}", array.name);
         let by = if extra == 1 { "one element".to_owned() } else { plural(extra, "element") };
         let title = format!("pad the rows of `{}` by {by}", array.name);
@@ -223,15 +221,37 @@ fn effect(
     if all.0.len() == before.0.len() { Effect::Known(all) } else { Effect::Worse }
 }
 
-/// The dimension with the padding: `32` becomes `33`, `N` becomes `N + 1`.
+/// The type in front of a declared name, with a space behind it; empty when more stands there.
+fn written_type(before: &str) -> String {
+    if before.contains(|c: char| !(c.is_alphanumeric() || c.is_whitespace() || "_:<>".contains(c))) {
+        return String::new();
+    }
+    let storage = ["__shared__", "static", "extern"];
+    let words = before.split_whitespace().filter(|word| !storage.contains(word));
+    words.flat_map(|word| [word, " "]).collect()
+}
+
+/// The dimension with the padding: `32` becomes `33`, `N` becomes `N + 1`, `N + 1` becomes `N + 2`.
 fn widened(text: &str, extra: u64) -> String {
     if let Ok(number) = text.parse::<u64>() {
-        return (number + extra).to_string();
+        return (number.saturating_add(extra)).to_string();
     }
     let simple = text
         .chars()
         .all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | ' ' | '*' | '+' | '-' | '/' | '(' | ')'));
-    if simple { format!("{text} + {extra}") } else { format!("({text}) + {extra}") }
+    if !simple {
+        return format!("({text}) + {extra}");
+    }
+    if let Some((rest, number)) = text.rsplit_once('+')
+        && let Ok(number) = number.trim().parse::<u64>()
+    {
+        return format!(
+            "{rest}+{}{}",
+            if rest.ends_with(' ') { " " } else { "" },
+            number.saturating_add(extra)
+        );
+    }
+    format!("{text} + {extra}")
 }
 
 fn find(trace: &Trace, name: Span) -> Option<&Array> {

@@ -5,6 +5,7 @@ use super::Conflict;
 use crate::banks::Target;
 use crate::source::Span;
 use crate::trace::Array;
+use crate::verdict::AccessOp;
 
 /// The most other runs that are told of.
 const MOST_RUNS: usize = 4;
@@ -31,16 +32,34 @@ pub fn witness(conflict: &Conflict<'_>) -> String {
     let warp = if figures.warp == 0 { String::new() } else { format!(" of warp {}", figures.warp) };
     let verb = access_words(conflict.access.op).1;
     let ((first, second), (from, to)) = (witness.lanes, witness.offsets);
+    if from == to {
+        return format!(
+            "lanes {first} and {second}{warp} {verb} the same word, byte {from}: one after the other"
+        );
+    }
     format!("lanes {first} and {second}{warp} {verb} bytes {from} and {to}: bank {}", witness.bank)
+}
+
+/// What helps lanes that update one word.
+pub fn same_word(conflict: &Conflict<'_>) -> Option<String> {
+    let witness = conflict.totals.worst.witness?;
+    let atomic = conflict.access.op == AccessOp::Atomic && witness.offsets.0 == witness.offsets.1;
+    let text = "no layout separates updates of one word: let one lane of each warp do it for the others";
+    atomic.then(|| text.to_owned())
 }
 
 /// How often, and what it costs the block.
 pub fn counts(conflict: &Conflict<'_>) -> String {
     let (access, totals) = (conflict.access, conflict.totals);
     let once = access.requests();
-    // A loop whose counter the banks depend on is judged for several of its rounds.
-    let rounds = if once > 0 && totals.requests.is_multiple_of(once) { totals.requests / once } else { 1 };
-    let even = access.even_requests().filter(|_| once.saturating_mul(rounds) == totals.requests);
+    // A loop whose counter the banks depend on is judged for several of its rounds, and requests that
+    // the compiler joins are counted as one.
+    let whole = |a: u64, b: u64| if b > 0 && a.is_multiple_of(b) { a / b } else { 1 };
+    let (rounds, joined) = (whole(totals.requests, once), whole(once, totals.requests));
+    let even = access.even_requests().filter(|(_, each)| {
+        totals.requests.saturating_mul(joined) == once.saturating_mul(rounds) && each.is_multiple_of(joined)
+    });
+    let even = even.map(|(warps, each)| (warps, each / joined));
     let who = match even {
         None => {
             format!("{} by {}", plural(totals.requests, "request"), plural(access.warps().into(), "warp"))
@@ -171,9 +190,15 @@ pub fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     if told.iter().all(|(_, there)| *there == There::Same) {
         return None;
     }
-    let more = told.len().saturating_sub(MOST_RUNS);
     let mut words: Vec<String> = if named { vec![format!("found in `{}`", own.kernel)] } else { Vec::new() };
-    words.extend(told.iter().take(MOST_RUNS).map(|(label, there)| format!("{label}: {}", there.words())));
+    let (same, others): (Vec<_>, Vec<_>) = told.iter().partition(|(_, there)| *there == There::Same);
+    match same.as_slice() {
+        [] => {}
+        [(label, _)] => words.push(format!("{label}: the same")),
+        many => words.push(format!("the same in {} others", many.len())),
+    }
+    words.extend(others.iter().take(MOST_RUNS).map(|(label, there)| format!("{label}: {}", there.words())));
+    let more = others.len().saturating_sub(MOST_RUNS);
     if more > 0 {
         words.push(format!("and {more} more"));
     }
