@@ -207,10 +207,13 @@ impl Case {
             3 if element.1 >= 4 => Form::CastElement,
             _ => Form::Plain,
         };
-        let counter = match random.below(5) {
+        let counter = match random.below(7) {
             0 | 1 => (0, 1, "k++"),
             2 => (0, 1 + random.below(9) as i64, "k++"),
             3 => (random.below(5) as i64, 20, "k += 3"),
+            // Long enough for its middle rounds to be passed over.
+            5 => (random.below(3) as i64, 40 + random.below(60) as i64, "k++"),
+            6 => (random.below(9) as i64, 300 + random.below(90) as i64, "k += 5"),
             _ => (1, 64, "k *= 2"),
         };
         Case {
@@ -235,6 +238,7 @@ impl Case {
             k = match step {
                 "k++" => k + 1,
                 "k += 3" => k + 3,
+                "k += 5" => k + 5,
                 _ => k * 2,
             };
         }

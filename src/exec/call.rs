@@ -3,6 +3,7 @@
 
 use super::lanes::Bits;
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode, Slot};
+use super::slice::Given;
 use super::types::{Binding, Env, Ty};
 use super::value::{Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, TemplateParamKind, Type};
@@ -186,9 +187,10 @@ impl Machine<'_> {
                 *place = slot;
             }
         }
+        let given = self.given(function, &slots, this.as_ref());
         let frame = Frame {
             function: Arc::clone(function),
-            relevance: self.relevance_of(function),
+            slice: self.slice_of(function, given),
             slots: slots.into(),
             env,
             this,
@@ -210,6 +212,21 @@ impl Machine<'_> {
             ),
             (value, _) => value,
         }
+    }
+
+    /// Where the pointers given to a function lead.
+    fn given(&self, function: &Function, slots: &[Slot], this: Option<&Pointer>) -> Given {
+        let outside = |pointer: &Pointer| matches!(pointer.target, Target::Memory(..));
+        let mut given = Given { global: 0, escaping: this.is_some_and(|this| !outside(this)) };
+        for (at, param) in function.params.iter().enumerate() {
+            match slots.get(param.local.0 as usize).map(|slot| &slot.value) {
+                Some(Value::Pointer(pointer)) if outside(pointer) => {
+                    given.global |= u64::from(at < 64 && !self.is_shared(pointer)) << (at % 64);
+                }
+                _ => given.escaping |= !matches!(param.ty, Type::Scalar(_)),
+            }
+        }
+        given
     }
 
     fn run_frame(&mut self, frame: Frame, body: &[crate::ir::Stmt]) -> Value {

@@ -198,3 +198,6 @@ fn same_course(before: &State, after: &State) -> bool {
         && before.frames.iter().zip(&after.frames).all(|(a, b)| a.returned == b.returned)
         && before.loops.iter().zip(&after.loops).all(|(a, b)| a.broken == b.broken)
 }
+
+#[cfg(test)]
+mod tests;

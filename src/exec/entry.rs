@@ -4,6 +4,7 @@ use super::int::Int;
 use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
 use super::machine::{Frame, LOOP_LENGTHS, Machine, Mode, Slot};
+use super::slice::Given;
 use super::symbol::{Key, Origin, SymbolId};
 use super::types::{Env, Ty};
 use super::value::{Reason, Unknown, Value, Variation};
@@ -86,10 +87,10 @@ impl Machine<'_> {
                 *place = slot;
             }
         }
-        let relevance = self.relevance_of(function);
+        let slice = self.slice_of(function, Given::KERNEL);
         self.state.frames.push(Frame {
             function: Arc::clone(function),
-            relevance,
+            slice,
             slots: slots.into(),
             env,
             this: None,

@@ -165,11 +165,11 @@ impl Machine<'_> {
 
     /// Whether a place is of no concern to requests and barriers.
     fn is_data(&self, target: &Expr) -> bool {
-        self.frame().is_some_and(|frame| frame.relevance.is_data(target))
+        self.frame().is_some_and(|frame| frame.slice.is_data(target))
     }
 
     fn acts(&self, expr: &Expr) -> bool {
-        self.frame().is_none_or(|frame| frame.relevance.acts(expr, self.program))
+        self.frame().is_none_or(|frame| frame.slice.acts(expr, self.program))
     }
 
     /// Evaluates the parts of an expression that may do something; its value is of no concern.

@@ -3,7 +3,7 @@
 use super::int::World;
 use super::lanes::{Bits, Shape};
 use super::loop_plan::{Known, LoopKey};
-use super::relevance::{Part, Relevance};
+use super::slice::{Given, Part, Slice};
 use super::symbol::SymbolId;
 use super::types::{Env, Ty};
 use super::value::{ObjectId, Pointer, Reason, Unknown, Value};
@@ -102,7 +102,7 @@ pub struct Machine<'p> {
     /// Shared variables by declaration, so that a redeclaration in a loop is the same object.
     pub shared: FxHashMap<Span, ObjectId>,
     /// What bears on the requests of the functions run so far, by their address.
-    pub relevance: FxHashMap<usize, Rc<Relevance>>,
+    pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
     /// Loops around whose values are enumerated.
     pub enumerating: u32,
     /// Records already laid out, by name and place, with what their parameters stood for.
@@ -155,7 +155,7 @@ pub struct Frame {
     /// Its variables.
     pub slots: Slots,
     /// What bears on its requests.
-    pub relevance: Rc<Relevance>,
+    pub slice: Rc<Slice>,
     /// Its template parameters.
     pub env: Rc<Env>,
     /// `this`.
@@ -285,7 +285,7 @@ impl<'p> Machine<'p> {
             writes: 0,
             departures: Vec::new(),
             shared: FxHashMap::default(),
-            relevance: FxHashMap::default(),
+            slices: FxHashMap::default(),
             enumerating: 0,
             layouts: FxHashMap::default(),
             matrices: 0,
@@ -323,23 +323,23 @@ impl<'p> Machine<'p> {
     }
 
     /// What bears on a function's requests; its thread coordinates are noted as used.
-    pub fn relevance_of(&mut self, function: &Arc<Function>) -> Rc<Relevance> {
+    pub fn slice_of(&mut self, function: &Arc<Function>, given: Given) -> Rc<Slice> {
         if self.mode == Mode::Host {
             return Rc::default();
         }
         let program = self.program;
-        let known = self.relevance.entry(Arc::as_ptr(function).addr());
-        let relevance = Rc::clone(known.or_insert_with(|| Rc::new(Relevance::of(function, program))));
-        for (used, mentioned) in self.trace.axes.iter_mut().zip(relevance.axes) {
+        let known = self.slices.entry((Arc::as_ptr(function).addr(), given));
+        let slice = Rc::clone(known.or_insert_with(|| Rc::new(Slice::of(function, given, program))));
+        for (used, mentioned) in self.trace.axes.iter_mut().zip(slice.axes) {
             *used |= mentioned;
         }
-        relevance
+        slice
     }
 
     /// Whether a statement can be passed over now.
     #[must_use]
     pub fn passes_over(&self, stmt: &Stmt) -> bool {
-        match self.frame().and_then(|frame| frame.relevance.part(stmt)) {
+        match self.frame().and_then(|frame| frame.slice.part(stmt)) {
             Some(Part::Idle) => true,
             // Whether an access leaves its array is asked where values are enumerated.
             Some(Part::Quiet) => !self.recording && self.enumerating == 0,

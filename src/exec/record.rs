@@ -1,7 +1,7 @@
 //! What goes into the trace: requests, barriers, shared arrays.
 
 use super::int::Int;
-use super::lanes::gcd;
+use super::lanes::{Lanes, gcd};
 use super::machine::{Machine, Object, ObjectKind};
 use super::straight::Loaded;
 use super::symbol::{Origin, SymbolId};
@@ -283,15 +283,21 @@ impl Machine<'_> {
         let (Offset::Known(offset), Some(size)) = (offset, self.trace.arrays[array].bytes()) else {
             return false;
         };
-        if self.trace.arrays[array].dynamic || !offset.terms.is_empty() || self.state.doubt.is_some() {
+        if self.trace.arrays[array].dynamic || self.state.doubt.is_some() {
             return false;
         }
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
         let (low, high) = offset.base.bounds(self.shape());
-        if low >= 0 && (high as u64) < size {
+        if low >= 0 && high < size {
             return false;
         }
+        // What symbols add, at the least and at the most.
+        let shift = Int { base: Lanes::constant(0), terms: offset.terms.clone() };
+        let (least, most) = self.world.bounds(&shift);
         let values = offset.base.spread(self.shape());
-        self.state.active.threads().any(|t| values[t] < 0 || values[t] as u64 >= size)
+        let below = |v: i64| most.is_some_and(|most| v.saturating_add(most) < 0);
+        let above = |v: i64| least.is_some_and(|least| v.saturating_add(least) >= size);
+        self.state.active.threads().any(|t| below(values[t]) || above(values[t]))
     }
 
     /// The warps' requests for one offset: known lanes, lane-dependent factors, and what is only
@@ -441,10 +447,9 @@ impl Machine<'_> {
     /// Whether what was recorded since the mark only repeats sites known before.
     #[must_use]
     pub fn repeats_since(&self, mark: &Mark) -> bool {
-        self.index.journal[mark.journal..].iter().all(|undo| match undo {
-            Undo::Count { .. } | Undo::Occurrence { .. } | Undo::Pattern { .. } => true,
-            _ => false,
-        })
+        let repeats =
+            |undo: &Undo| matches!(undo, Undo::Count { .. } | Undo::Occurrence { .. } | Undo::Pattern { .. });
+        self.index.journal[mark.journal..].iter().all(repeats)
     }
 
     fn undo(&mut self, undo: Undo) {

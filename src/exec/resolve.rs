@@ -417,7 +417,7 @@ pub fn empty_frame() -> Frame {
     Frame {
         function: nothing(),
         slots: Slots::default(),
-        relevance: Rc::default(),
+        slice: Rc::default(),
         env: Rc::default(),
         this: None,
         result: Value::Undefined,

@@ -23,7 +23,7 @@ mod parts;
 
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Asm, Expr, ExprKind, Function, FunctionKind, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a statement is good for.
@@ -35,6 +35,24 @@ pub enum Part {
     Quiet,
 }
 
+/// What a function is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Given {
+    /// A bit for each parameter whose pointer leads to global memory.
+    pub global: u64,
+    /// Whether a pointer or reference may lead to a variable of the caller.
+    pub escaping: bool,
+}
+
+impl Given {
+    /// As a kernel is started.
+    pub const KERNEL: Given = Given { global: u64::MAX, escaping: false };
+
+    fn is_global(self, param: usize) -> bool {
+        param < 64 && self.global >> param & 1 == 1
+    }
+}
+
 /// A variable that holds its value itself.
 #[derive(Clone, Copy, Debug)]
 struct Own {
@@ -44,9 +62,9 @@ struct Own {
     plain: bool,
 }
 
-/// What is known of one function.
+/// What is known of one function: its slice, as far as requests go.
 #[derive(Debug, Default)]
-pub struct Relevance {
+pub struct Slice {
     /// Variables that do not matter; those not listed do.
     data: FxHashSet<LocalId>,
     /// Pointers that lead to no shared memory and no variable.
@@ -63,16 +81,16 @@ pub struct Relevance {
     pub axes: [bool; 3],
 }
 
-impl Relevance {
+impl Slice {
     /// What is known of a function in a program.
     #[must_use]
-    pub fn of(function: &Function, program: &Program) -> Relevance {
-        let Some(body) = function.body.as_deref() else { return Relevance::default() };
-        let mut flow = Flow::new(function, program);
+    pub fn of(function: &Function, given: Given, program: &Program) -> Slice {
+        let Some(body) = function.body.as_deref() else { return Slice::default() };
+        let mut flow = Flow::new(function, given, program);
         flow.stmts(body);
-        flow.find_global(function);
+        flow.find_global(function, given);
         flow.close();
-        let mut relevance = Relevance {
+        let mut slice = Slice {
             data: flow.seen.iter().filter(|local| !flow.matters.contains(local)).copied().collect(),
             global: flow.global,
             owned: flow.owned,
@@ -82,9 +100,9 @@ impl Relevance {
             axes: flow.axes,
         };
         let taken = flow.taken.iter().any(|local| flow.matters.contains(local)) || flow.pointers_out;
-        let parts = parts::Finder::new(&relevance, program, taken).find(body);
-        relevance.parts = parts;
-        relevance
+        let parts = parts::Finder::new(&slice, program, taken).find(body);
+        slice.parts = parts;
+        slice
     }
 
     /// What a statement is good for, when it may be passed over.
@@ -276,8 +294,7 @@ struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    fn new(function: &Function, program: &'a Program) -> Flow<'a> {
-        let kernel = function.kind == FunctionKind::Kernel;
+    fn new(function: &Function, given: Given, program: &'a Program) -> Flow<'a> {
         let mut flow = Flow {
             program,
             seen: FxHashSet::default(),
@@ -290,7 +307,7 @@ impl<'a> Flow<'a> {
             shared: FxHashSet::default(),
             aliases: FxHashSet::default(),
             global: FxHashSet::default(),
-            pointers_out: !kernel,
+            pointers_out: given.escaping,
             axes: [false; 3],
         };
         for param in &function.params {
@@ -304,13 +321,12 @@ impl<'a> Flow<'a> {
         flow
     }
 
-    /// Pointers that lead to global memory: a kernel's parameters, and what is made of them alone.
-    fn find_global(&mut self, function: &Function) {
-        if function.kind != FunctionKind::Kernel {
-            return;
-        }
+    /// Pointers that lead to global memory: parameters that do, and what is made of them alone.
+    fn find_global(&mut self, function: &Function, given: Given) {
+        let leads =
+            |(at, param): &(usize, &Param)| given.is_global(*at) && matches!(param.ty, Type::Pointer(_));
         let params: FxHashSet<LocalId> =
-            function.params.iter().filter(|p| matches!(p.ty, Type::Pointer(_))).map(|p| p.local).collect();
+            function.params.iter().enumerate().filter(leads).map(|(_, p)| p.local).collect();
         let assigned: FxHashSet<LocalId> = self.flows.iter().map(|(local, ..)| *local).collect();
         // Suppose all pointers that are only assigned to do, then take back what contradicts it.
         self.global = params
@@ -578,3 +594,6 @@ fn each_local_of(stmt: &Stmt, visit: &mut dyn FnMut(LocalId)) {
     own_exprs(stmt, &mut |expr| each_local(expr, visit));
     own_stmts(stmt, &mut |inner| each_local_of(inner, visit));
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! Which statements may be passed over?
 
-use super::{Part, Relevance, address, is_global, is_pure, part_of, root};
+use super::{Part, Slice, address, is_global, is_pure, part_of, root};
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
@@ -38,7 +38,7 @@ impl Effect {
 
 /// Finds the statements of one function that may be passed over.
 pub(super) struct Finder<'a> {
-    relevance: &'a Relevance,
+    slice: &'a Slice,
     program: &'a Program,
     /// Whether what is written through a pointer may matter.
     taken: bool,
@@ -46,8 +46,8 @@ pub(super) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn new(relevance: &'a Relevance, program: &'a Program, taken: bool) -> Finder<'a> {
-        Finder { relevance, program, taken, found: FxHashMap::default() }
+    pub(super) fn new(slice: &'a Slice, program: &'a Program, taken: bool) -> Finder<'a> {
+        Finder { slice, program, taken, found: FxHashMap::default() }
     }
 
     pub(super) fn find(mut self, body: &[Stmt]) -> FxHashMap<usize, Part> {
@@ -66,7 +66,7 @@ impl<'a> Finder<'a> {
                 for declaration in list {
                     effect.traced |= matches!(declaration.storage, Storage::Shared | Storage::DynamicShared);
                     effect.declares.insert(declaration.local);
-                    if !self.relevance.data.contains(&declaration.local) {
+                    if !self.slice.data.contains(&declaration.local) {
                         effect.writes.insert(declaration.local);
                     }
                 }
@@ -92,7 +92,7 @@ impl<'a> Finder<'a> {
     }
 
     fn expr(&self, expr: &Expr, effect: &mut Effect) {
-        effect.traced |= self.relevance.acts(expr, self.program) && !is_write(expr);
+        effect.traced |= self.slice.acts(expr, self.program) && !is_write(expr);
         match &expr.kind {
             ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => self.write(target, effect),
             ExprKind::Call { callee, args } => self.call(callee, args, effect),
@@ -103,9 +103,9 @@ impl<'a> Finder<'a> {
     }
 
     fn write(&self, target: &Expr, effect: &mut Effect) {
-        match part_of(target, &self.relevance.owned) {
+        match part_of(target, &self.slice.owned) {
             Some(local) => {
-                if !self.relevance.data.contains(&local) {
+                if !self.slice.data.contains(&local) {
                     effect.writes.insert(local);
                 }
             }
@@ -115,8 +115,8 @@ impl<'a> Finder<'a> {
 
     /// Whether a place is surely no variable of this function or its callers.
     fn is_elsewhere(&self, target: &Expr) -> bool {
-        let global = |pointer: &Expr| is_global(pointer, &self.relevance.global);
-        let shared = root(target).is_some_and(|(local, _)| self.relevance.shared.contains(&local));
+        let global = |pointer: &Expr| is_global(pointer, &self.slice.global);
+        let shared = root(target).is_some_and(|(local, _)| self.slice.shared.contains(&local));
         shared
             || match &target.kind {
                 ExprKind::Index(base, _) => global(base),
@@ -147,9 +147,7 @@ impl<'a> Finder<'a> {
                 _ if by_reference(at) => root(arg),
                 _ => None,
             };
-            effect
-                .writes
-                .extend(written.map(|(local, _)| local).filter(|l| !self.relevance.data.contains(l)));
+            effect.writes.extend(written.map(|(local, _)| local).filter(|l| !self.slice.data.contains(l)));
             effect.changes |= self.taken && by_reference(at);
         }
         // A pointer handed on may lead to a variable of this function.
