@@ -144,6 +144,8 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
 fn drop_vague(groups: &mut Vec<Group>) {
     let all = groups.clone();
     let covers = |more: &Group, less: &Group| {
+        // What a launch leaves out takes its default: that is not less known.
+        let as_many = less.template_args.is_empty() || less.template_args.len() == more.template_args.len();
         let args = less
             .template_args
             .iter()
@@ -154,7 +156,7 @@ fn drop_vague(groups: &mut Vec<Group>) {
             let args = g.template_args.iter().filter(|arg| **arg != LaunchArg::Unknown).count();
             (known_shape(g.block).is_some(), g.block.iter().flatten().count(), args)
         };
-        args && block && known(more) > known(less)
+        as_many && args && block && known(more) > known(less)
     };
     groups.retain(|group| !all.iter().any(|other| covers(other, group)));
 }
