@@ -8,6 +8,7 @@
 //! ([`int`] has a worked example). A condition splits the set of active threads
 //! ([`condition`]); a loop is run for real or all iterations at once ([`loops`]).
 
+pub mod arrays;
 pub mod assembly;
 pub mod call;
 pub mod condition;

@@ -77,6 +77,8 @@ pub struct Array {
     pub element: String,
     /// Whether it is sized at launch.
     pub dynamic: bool,
+    /// Bytes that its start is surely aligned to: the element's, what is written, 16 if dynamic.
+    pub alignment: u64,
     /// Whether it was ever used other than by subscripting every dimension, so that something may
     /// rest on the distance between its rows.
     pub flattened: bool,
@@ -229,6 +231,10 @@ pub struct Pattern {
     pub epoch: u32,
     /// How often the site had been reached before it first happened.
     pub occurrence: u32,
+    /// Shared accesses of any site before it first happened, in program order, itself among them.
+    pub position: u32,
+    /// Those of them that are not loads.
+    pub writes: u32,
     /// The warps that do it: bit `w` is warp `w`.
     pub warps: u32,
     /// The lowest warp that does it.

@@ -1,15 +1,14 @@
-//! What goes into the trace: requests, barriers, shared arrays.
+//! What goes into the trace: requests and barriers.
 
 use super::int::Int;
 use super::lanes::{Lanes, gcd};
-use super::machine::{Machine, Object, ObjectKind};
+use super::machine::Machine;
 use super::straight::Loaded;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
-use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown};
-use crate::ir::{Declaration, Storage};
+use super::value::{Offset, Pointer, Reason, Target, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Array, Atomic, Barrier, Pattern, Split, SymbolFacts};
+use crate::trace::{Access, Atomic, Barrier, Pattern, Split, SymbolFacts};
 use crate::verdict::AccessOp;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -29,6 +28,18 @@ pub struct Index {
     journal: Vec<Undo>,
     /// Loads of the straight code at hand.
     pub(super) loaded: Loaded,
+    /// Accesses so far, in program order.
+    accesses: u32,
+    /// Those among them that may write.
+    writes: u32,
+}
+
+impl Index {
+    /// Counts one more access in program order.
+    fn pass(&mut self, op: AccessOp) {
+        self.accesses = self.accesses.wrapping_add(1);
+        self.writes = self.writes.wrapping_add(u32::from(op != AccessOp::Load));
+    }
 }
 
 /// A change of the trace that can be taken back.
@@ -58,6 +69,8 @@ enum Undo {
 #[derive(Debug)]
 pub struct Mark {
     journal: usize,
+    accesses: u32,
+    writes: u32,
     barriers: usize,
     /// Launches recorded so far.
     pub launches: usize,
@@ -88,75 +101,6 @@ struct PatternKey {
 }
 
 impl Machine<'_> {
-    /// The object of a shared variable, made on first sight.
-    pub fn shared_variable(&mut self, declaration: &Declaration) -> Pointer {
-        let mut ty = self.resolve_type(&declaration.ty);
-        if let Some((_, extra)) = self.pads.iter().find(|(span, _)| *span == declaration.name_span) {
-            ty = self.widen_rows(&ty, *extra as i64);
-        }
-        let object = match self.shared.get(&declaration.name_span) {
-            Some(&object) => object,
-            None => {
-                let array = self.array_facts(declaration, &ty);
-                self.trace.arrays.push(array);
-                let number = Some(self.trace.arrays.len() - 1);
-                self.objects.push(Object::new(ObjectKind::Shared, declaration.name.clone(), number));
-                let object = ObjectId(self.objects.len() as u32 - 1);
-                self.shared.insert(declaration.name_span, object);
-                object
-            }
-        };
-        Pointer { target: Target::Memory(object, Offset::Known(Int::constant(0))), pointee: ty }
-    }
-
-    fn widen_rows(&self, ty: &Ty, extra: i64) -> Ty {
-        match ty {
-            Ty::Array(element, length) if !matches!(**element, Ty::Array(..)) => {
-                let wider = length.as_ref().map(|n| Rc::new(self.world.add(n, &Int::constant(extra))));
-                Ty::Array(element.clone(), wider)
-            }
-            Ty::Array(element, length) => Ty::Array(self.widen_rows(element, extra).into(), length.clone()),
-            other => other.clone(),
-        }
-    }
-
-    fn array_facts(&self, declaration: &Declaration, ty: &Ty) -> Array {
-        let mut dimensions = Vec::new();
-        let mut inner = ty;
-        while let Ty::Array(element, length) = inner {
-            let length = length.as_ref().and_then(|n| n.as_constant());
-            dimensions.push(length.and_then(|n| u64::try_from(n).ok()));
-            inner = element;
-        }
-        Array {
-            name: declaration.name.to_string(),
-            name_span: declaration.name_span,
-            span: declaration.span,
-            dimensions,
-            dimension_spans: declaration.dimension_spans.clone(),
-            element_bytes: inner.constant_size(),
-            element: inner.describe(),
-            dynamic: declaration.storage == Storage::DynamicShared,
-            flattened: false,
-        }
-    }
-
-    /// Notes that a pointer into a shared array is moved by arithmetic, not by subscripts.
-    pub fn note_flattened(&mut self, pointer: &Pointer) {
-        if let Target::Memory(object, _) = pointer.target
-            && let Some(array) = self.objects[object.0 as usize].array
-        {
-            self.trace.arrays[array].flattened = true;
-        }
-    }
-
-    /// Whether a pointer leads into shared memory.
-    #[must_use]
-    pub fn is_shared(&self, pointer: &Pointer) -> bool {
-        matches!(pointer.target, Target::Memory(object, _)
-            if self.objects[object.0 as usize].kind == ObjectKind::Shared)
-    }
-
     /// Records an access of the pointee's size by the active threads.
     pub fn record(&mut self, op: AccessOp, pointer: &Pointer, span: Span, atomic: Option<Atomic>) {
         let bytes = pointer.pointee.constant_size();
@@ -228,10 +172,12 @@ impl Machine<'_> {
             (None, Offset::Known(offset)) => {
                 let offset = self.substitute(offset);
                 if !self.in_register(site, &offset) {
+                    self.index.pass(op);
                     self.record_patterns(site, &offset);
                 }
             }
             (unknown, _) => {
+                self.index.pass(op);
                 let access = &mut self.trace.accesses[site];
                 if access.unknown.is_none() && unknown.is_some() {
                     access.unknown = unknown;
@@ -417,6 +363,8 @@ impl Machine<'_> {
             region,
             epoch,
             occurrence: access.occurrences,
+            position: self.index.accesses,
+            writes: self.index.writes,
             warps: 1 << (warp % 32),
             first_warp: warp,
             count: weight,
@@ -429,6 +377,8 @@ impl Machine<'_> {
     pub fn trace_mark(&self) -> Mark {
         Mark {
             journal: self.index.journal.len(),
+            accesses: self.index.accesses,
+            writes: self.index.writes,
             barriers: self.trace.barriers.len(),
             launches: self.trace.launches.len(),
         }
@@ -438,6 +388,7 @@ impl Machine<'_> {
     pub fn trace_rollback(&mut self, mark: &Mark) {
         self.trace.barriers.truncate(mark.barriers);
         self.index.loaded.forget();
+        (self.index.accesses, self.index.writes) = (mark.accesses, mark.writes);
         while self.index.journal.len() > mark.journal {
             let Some(undo) = self.index.journal.pop() else { return };
             self.undo(undo);

@@ -1,0 +1,93 @@
+//! What is a shared array: its object, its shape, its alignment?
+
+use super::int::Int;
+use super::machine::{Machine, Object, ObjectKind};
+use super::types::Ty;
+use super::value::{ObjectId, Offset, Pointer, Target};
+use crate::ir::{Declaration, Storage};
+use crate::trace::Array;
+use std::rc::Rc;
+
+/// Bytes that dynamic shared memory is taken to be aligned to.
+const DYNAMIC_ALIGNMENT: u64 = 16;
+
+impl Machine<'_> {
+    /// The object of a shared variable, made on first sight.
+    pub fn shared_variable(&mut self, declaration: &Declaration) -> Pointer {
+        let mut ty = self.resolve_type(&declaration.ty);
+        if let Some((_, extra)) = self.pads.iter().find(|(span, _)| *span == declaration.name_span) {
+            ty = self.widen_rows(&ty, *extra as i64);
+        }
+        let object = match self.shared.get(&declaration.name_span) {
+            Some(&object) => object,
+            None => {
+                let array = self.array_facts(declaration, &ty);
+                self.trace.arrays.push(array);
+                let number = Some(self.trace.arrays.len() - 1);
+                self.objects.push(Object::new(ObjectKind::Shared, declaration.name.clone(), number));
+                let object = ObjectId(self.objects.len() as u32 - 1);
+                self.shared.insert(declaration.name_span, object);
+                object
+            }
+        };
+        Pointer { target: Target::Memory(object, Offset::Known(Int::constant(0))), pointee: ty }
+    }
+
+    fn widen_rows(&self, ty: &Ty, extra: i64) -> Ty {
+        match ty {
+            Ty::Array(element, length) if !matches!(**element, Ty::Array(..)) => {
+                let wider = length.as_ref().map(|n| Rc::new(self.world.add(n, &Int::constant(extra))));
+                Ty::Array(element.clone(), wider)
+            }
+            Ty::Array(element, length) => Ty::Array(self.widen_rows(element, extra).into(), length.clone()),
+            other => other.clone(),
+        }
+    }
+
+    fn array_facts(&mut self, declaration: &Declaration, ty: &Ty) -> Array {
+        let dynamic = declaration.storage == Storage::DynamicShared;
+        let alignment = self.alignment(declaration, ty, dynamic);
+        let mut dimensions = Vec::new();
+        let mut inner = ty;
+        while let Ty::Array(element, length) = inner {
+            let length = length.as_ref().and_then(|n| n.as_constant());
+            dimensions.push(length.and_then(|n| u64::try_from(n).ok()));
+            inner = element;
+        }
+        Array {
+            name: declaration.name.to_string(),
+            name_span: declaration.name_span,
+            span: declaration.span,
+            dimensions,
+            dimension_spans: declaration.dimension_spans.clone(),
+            element_bytes: inner.constant_size(),
+            element: inner.describe(),
+            dynamic,
+            alignment,
+            flattened: false,
+        }
+    }
+
+    /// Notes that a pointer into a shared array is moved by arithmetic, not by subscripts.
+    pub fn note_flattened(&mut self, pointer: &Pointer) {
+        if let Target::Memory(object, _) = pointer.target
+            && let Some(array) = self.objects[object.0 as usize].array
+        {
+            self.trace.arrays[array].flattened = true;
+        }
+    }
+
+    /// Whether a pointer leads into shared memory.
+    #[must_use]
+    pub fn is_shared(&self, pointer: &Pointer) -> bool {
+        matches!(pointer.target, Target::Memory(object, _)
+            if self.objects[object.0 as usize].kind == ObjectKind::Shared)
+    }
+
+    /// Bytes that the start of an array is surely aligned to, as the compiler sees it.
+    fn alignment(&mut self, declaration: &Declaration, ty: &Ty, dynamic: bool) -> u64 {
+        let written = declaration.align.as_ref().and_then(|align| self.constant(align));
+        let written = written.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(1);
+        ty.align().max(written).max(if dynamic { DYNAMIC_ALIGNMENT } else { 1 })
+    }
+}
