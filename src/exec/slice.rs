@@ -315,6 +315,8 @@ impl<'a> Flow<'a> {
             // What is written to it may be the caller's.
             if !matches!(param.ty, Type::Scalar(_)) {
                 flow.matters.insert(param.local);
+            }
+            if matches!(param.ty, Type::Reference(_) | Type::Auto) {
                 flow.aliases.insert(param.local);
             }
         }
