@@ -100,6 +100,8 @@ pub struct Machine<'p> {
     pub in_lambda: bool,
     /// Depth of type and constant lookups.
     pub lookup_depth: usize,
+    /// Typedefs of the running method's class whose meaning is being looked up.
+    pub own_aliases: Vec<Name>,
     /// What only a run of host code needs.
     pub host: super::host::Host,
 }
@@ -257,6 +259,7 @@ impl<'p> Machine<'p> {
             bypass: false,
             in_lambda: false,
             lookup_depth: 0,
+            own_aliases: Vec::new(),
             host: super::host::Host::default(),
         }
     }
