@@ -78,6 +78,12 @@ pub struct Machine<'p> {
     pub epoch: u32,
     /// Rounds of loops so far that the compiler does not make straight code of.
     pub region: u32,
+    /// Loops so far that were run for all rounds at once.
+    pub rolled: u32,
+    /// Accesses of memory other than shared so far.
+    pub elsewhere: u64,
+    /// Rounds begun of the loops that run, innermost last.
+    pub rounds: Vec<u64>,
     /// By shared array: whether it was read last, and how often that changed.
     pub turns: Vec<(bool, u32)>,
     /// `return`s run so far.
@@ -248,6 +254,9 @@ impl<'p> Machine<'p> {
             out_of_bounds: false,
             epoch: 0,
             region: 0,
+            rolled: 0,
+            elsewhere: 0,
+            rounds: Vec::new(),
             turns: Vec::new(),
             returns: 0,
             plans: FxHashMap::default(),

@@ -336,6 +336,8 @@ impl Machine<'_> {
                 let variation = offset.variation();
                 if kind == ObjectKind::Shared {
                     self.record(AccessOp::Load, pointer, span, None);
+                } else {
+                    self.elsewhere = self.elsewhere.wrapping_add(1);
                 }
                 let what = if kind == ObjectKind::Shared { "shared memory" } else { "memory" };
                 let why = Unknown::new(
@@ -360,6 +362,8 @@ impl Machine<'_> {
             Target::Memory(object, _) => {
                 if self.objects[object.0 as usize].kind == ObjectKind::Shared {
                     self.record(AccessOp::Store, pointer, span, None);
+                } else {
+                    self.elsewhere = self.elsewhere.wrapping_add(1);
                 }
             }
         }
