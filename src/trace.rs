@@ -40,6 +40,41 @@ pub struct Trace {
     pub extents: [Option<u64>; 3],
     /// Why the run stopped early, if it did.
     pub stopped: Option<Unknown>,
+    /// Loops that the compiler makes straight code of, or may.
+    pub straight: Straight,
+}
+
+/// Loops that are unrolled whole although nothing in the source says so: their first and last region
+/// ([`Pattern::region`]), in order, apart from each other.
+#[derive(Clone, Debug, Default)]
+pub struct Straight {
+    surely: Vec<(u32, u32)>,
+    perhaps: Vec<(u32, u32)>,
+}
+
+impl Straight {
+    /// Adds a loop that ends now.
+    pub fn add(&mut self, first: u32, last: u32, sure: bool) {
+        let within = |spans: &mut Vec<(u32, u32)>| {
+            while spans.pop_if(|span| span.0 >= first).is_some() {}
+            spans.push((first, last));
+        };
+        within(&mut self.perhaps);
+        if sure {
+            within(&mut self.surely);
+        }
+    }
+
+    /// Whether two regions are one piece of straight code: `None` if not, and if so, whether surely.
+    #[must_use]
+    pub fn together(&self, one: u32, other: u32) -> Option<bool> {
+        let within = |spans: &[(u32, u32)]| {
+            let at = spans.partition_point(|span| span.1 < one.min(other));
+            spans.get(at).is_some_and(|span| span.0 <= one.min(other) && one.max(other) <= span.1)
+        };
+        let sure = one == other || within(&self.surely);
+        (sure || within(&self.perhaps)).then_some(sure)
+    }
 }
 
 /// What a verdict may say of a symbol.

@@ -64,8 +64,10 @@ impl Machine<'_> {
             self.host_loop(parts.cond, parts.body, parts.step, parts.body_first, parts.span);
         } else {
             let left = self.left_mark();
+            let begin = self.straight_mark();
             self.run_real(parts);
             self.rejoin_loop(left);
+            self.note_straight(parts, &begin);
             self.region += u32::from(!parts.flat);
         }
         self.state.loops.pop();
@@ -138,6 +140,7 @@ impl Machine<'_> {
     /// The body and the step, by the active threads.
     fn iterate(&mut self, parts: Parts<'_>) {
         self.region += u32::from(!parts.flat);
+        self.rounds.iter_mut().last().into_iter().for_each(|rounds| *rounds += 1);
         let before = self.state.active;
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
         let pushed = split.is_some();
@@ -181,6 +184,7 @@ impl Machine<'_> {
         let mark = self.trace_mark();
         self.uncounted += 1;
         let opened = self.open;
+        self.rolled = self.rolled.wrapping_add(1);
         let entry = match self.repeat_plan(parts, &start, &key, &mark) {
             Some(entry) => entry,
             None => {

@@ -87,6 +87,12 @@ pub struct Machine<'p> {
     pub epoch: u32,
     /// Rounds of loops so far that the compiler does not make straight code of.
     pub region: u32,
+    /// Loops so far that were run for all rounds at once.
+    pub rolled: u32,
+    /// Accesses of memory other than shared so far.
+    pub elsewhere: u64,
+    /// Rounds begun of the loops that run, innermost last.
+    pub rounds: Vec<u64>,
     /// By shared array: whether it was read last, and how often that changed.
     pub turns: Vec<(bool, u32)>,
     /// `return`s run so far.
@@ -115,6 +121,8 @@ pub struct Machine<'p> {
     pub in_lambda: bool,
     /// Depth of type and constant lookups.
     pub lookup_depth: usize,
+    /// Typedefs of the running method's class whose meaning is being looked up.
+    pub own_aliases: Vec<Name>,
     /// What only a run of host code needs.
     pub host: super::host::Host,
 }
@@ -278,6 +286,9 @@ impl<'p> Machine<'p> {
             watched_open: 0,
             epoch: 0,
             region: 0,
+            rolled: 0,
+            elsewhere: 0,
+            rounds: Vec::new(),
             turns: Vec::new(),
             returns: 0,
             declared: FxHashMap::default(),
@@ -292,6 +303,7 @@ impl<'p> Machine<'p> {
             bypass: false,
             in_lambda: false,
             lookup_depth: 0,
+            own_aliases: Vec::new(),
             host: super::host::Host::default(),
         }
     }

@@ -338,6 +338,8 @@ impl Machine<'_> {
                 let variation = offset.variation();
                 if kind == ObjectKind::Shared {
                     self.record(AccessOp::Load, pointer, span, None);
+                } else {
+                    self.elsewhere = self.elsewhere.wrapping_add(1);
                 }
                 let why = Unknown::new(Reason::DataDependent, span, words);
                 // Different threads may read equal values, so data is never surely varying.
@@ -357,6 +359,8 @@ impl Machine<'_> {
             Target::Memory(object, _) => {
                 if self.objects[object.0 as usize].kind == ObjectKind::Shared {
                     self.record(AccessOp::Store, pointer, span, None);
+                } else {
+                    self.elsewhere = self.elsewhere.wrapping_add(1);
                 }
             }
         }

@@ -35,6 +35,11 @@ pub struct Index {
 }
 
 impl Index {
+    /// Accesses so far, in program order.
+    pub(super) fn accesses(&self) -> u32 {
+        self.accesses
+    }
+
     /// Counts one more access in program order.
     fn pass(&mut self, op: AccessOp) {
         self.accesses = self.accesses.wrapping_add(1);

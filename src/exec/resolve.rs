@@ -85,7 +85,14 @@ impl Machine<'_> {
             .records(&owner)
             .iter()
             .find_map(|record| record.aliases.iter().find(|alias| alias.name == path.name).cloned())?;
-        Some(self.resolve_type(&alias.ty))
+        // `using Shape = Shape<M, N>;`: in its own definition the name is that of something else.
+        if self.own_aliases.contains(&alias.name) {
+            return None;
+        }
+        self.own_aliases.push(alias.name.clone());
+        let ty = self.resolve_type(&alias.ty);
+        self.own_aliases.pop();
+        Some(ty)
     }
 
     fn member_type(&mut self, layout: &Rc<Layout>, path: &Path) -> Ty {

@@ -14,8 +14,8 @@
 //! | 16 | bytes 128-131, bank 0 again | bank 1 again | second half-warp: no conflict |
 //!
 //! The compiler must be able to see it: every request of a site has to be a part of such a wider one, and
-//! one site is joined with itself (an unrolled loop) only from one time to the next, or within loops behind
-//! `#pragma unroll`.
+//! one site is joined with itself (an unrolled loop) only from one time to the next, or within straight
+//! code: loops behind `#pragma unroll`, or so small that they are unrolled without.
 //!
 //! Nor does it move every access over every other. An array whose alignment is known when the
 //! function is compiled (dynamic, or declared with `__align__`, or of vectors) is joined by the front
@@ -35,7 +35,8 @@
 //! Some joins are only possible, not sure ([`Wide::sure`]): of elements of 2 bytes (copies and half
 //! arithmetic are joined, conversions to `int` or `float` are not), of three neighbours out of four (read
 //! as four), and over the rounds of a loop that was run for all rounds at once, where a counter moves
-//! every lane by one element (it is unrolled by four, unless it has another way out).
+//! every lane by one element (it is unrolled by four, unless it has another way out), and of a loop near
+//! the size up to which it is unrolled.
 
 use crate::trace::{Access, Pattern, Trace};
 use crate::verdict::AccessOp;
@@ -204,6 +205,11 @@ fn join(
         return;
     }
     let sure = count != 3 && group.bytes > 2;
+    // A site's requests of one time and the next, or of one piece of straight code.
+    let straight = |last: &Member, next: &Member| match next.time == last.time + 1 {
+        true => Some(true),
+        false => trace.straight.together(last.region, next.region),
+    };
     for head in members {
         let skipped = head.first.rem_euclid(wide);
         let fits = skipped == 0 || (count == 3 && skipped == bytes);
@@ -211,15 +217,18 @@ fn join(
             continue;
         }
         let mut parts: Vec<&Member> = Vec::new();
+        let mut sure = sure;
         for k in 0..count {
             let wanted = head.first + k * bytes;
             let from = members.partition_point(|other| other.first < wanted);
             let mut there = members[from..].iter().take_while(|other| other.first == wanted);
             let next = there.find(|other| {
                 let last = parts.iter().rev().find(|part| part.access == other.access);
-                last.is_none_or(|last| other.time == last.time + 1 || other.region == last.region)
+                last.is_none_or(|last| straight(last, other).is_some())
                     && by_access[other.access][other.pattern].is_none()
             });
+            let last = next.and_then(|next| parts.iter().rev().find(|part| part.access == next.access));
+            sure &= last.zip(next).is_none_or(|(last, next)| straight(last, next) == Some(true));
             parts.extend(next);
         }
         if parts.len() as i64 != count {
