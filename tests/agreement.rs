@@ -45,7 +45,7 @@ struct Limits {
 }
 
 const LIMITS: Limits = Limits { agreement: 0.97, within_ratio: 0.95, false_conflicts: 3 };
-const LIMITS_OF_SECOND: Limits = Limits { agreement: 0.96, within_ratio: 0.94, false_conflicts: 16 };
+const LIMITS_OF_SECOND: Limits = Limits { agreement: 0.96, within_ratio: 0.94, false_conflicts: 8 };
 
 /// One source line of one kernel, profiled.
 #[derive(Debug, Deserialize)]
