@@ -156,7 +156,7 @@ fn stepped(expr: &Expr) -> Option<(LocalId, Step<'_>)> {
 }
 
 /// Whether evaluating it does nothing else and takes a bounded number of steps.
-fn is_plain(expr: &Expr) -> bool {
+pub(super) fn is_plain(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(..) | ExprKind::Local(_) | ExprKind::Path(_) | ExprKind::SizeofType(_) => true,
         ExprKind::Member { base, arrow: false, .. } => matches!(base.kind, ExprKind::Path(_)),

@@ -156,6 +156,7 @@ impl Machine<'_> {
             ExprKind::Assign(_, target, value) if self.is_data(target) => {
                 self.effects(value);
                 self.effects(target);
+                self.writes += 1;
             }
             _ => {
                 self.evaluate(expr);
@@ -189,7 +190,11 @@ impl Machine<'_> {
             _ if self.acts(expr) => {
                 self.evaluate(expr);
             }
-            _ => children(expr, &mut |child| self.effects(child)),
+            _ => {
+                let global = self.frame().is_some_and(|frame| frame.slice.reaches_global(expr));
+                self.elsewhere += u64::from(global);
+                children(expr, &mut |child| self.effects(child));
+            }
         }
     }
 

@@ -91,6 +91,8 @@ pub struct Machine<'p> {
     pub rolled: u32,
     /// Accesses of memory other than shared so far.
     pub elsewhere: u64,
+    /// Writes to variables and accesses of statements that are passed over, by their address.
+    pub passed: FxHashMap<usize, (u64, u64)>,
     /// Rounds begun of the loops that run, innermost last.
     pub rounds: Vec<u64>,
     /// By shared array: whether it was read last, and how often that changed.
@@ -288,6 +290,7 @@ impl<'p> Machine<'p> {
             region: 0,
             rolled: 0,
             elsewhere: 0,
+            passed: FxHashMap::default(),
             rounds: Vec::new(),
             turns: Vec::new(),
             returns: 0,

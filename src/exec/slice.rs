@@ -168,6 +168,15 @@ impl Slice {
         }
     }
 
+    /// Whether an expression by itself accesses global memory.
+    #[must_use]
+    pub fn reaches_global(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Index(base, _) | ExprKind::Deref(base) => self.is_global(base),
+            _ => false,
+        }
+    }
+
     fn is_global(&self, expr: &Expr) -> bool {
         is_global(expr, &self.global)
     }

@@ -34,6 +34,7 @@ impl Machine<'_> {
                 return;
             }
             if self.passes_over(stmt) {
+                self.note_passed(stmt);
                 continue;
             }
             if !self.step(stmt.span) {

@@ -20,10 +20,14 @@ use super::int::Int;
 use super::lanes::Lanes;
 use super::loops::Parts;
 use super::machine::Machine;
+use super::slice::Slice;
 use super::symbol::SymbolId;
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::{Expr, ExprKind, Stmt, StmtKind};
 use crate::verdict::AccessOp;
 use rustc_hash::FxHashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 /// The loads of the straight code at hand.
 #[derive(Debug, Default)]
@@ -72,6 +76,54 @@ impl Machine<'_> {
     fn operations(&self) -> u64 {
         let shared = u64::from(self.index.accesses());
         self.writes.saturating_add(shared).saturating_add(self.elsewhere.saturating_mul(2))
+    }
+
+    /// Counts the operations of a statement that is passed over.
+    pub(super) fn note_passed(&mut self, stmt: &Stmt) {
+        if !self.recording {
+            return;
+        }
+        let place = std::ptr::from_ref(stmt).addr();
+        let (writes, elsewhere) = match self.passed.get(&place) {
+            Some(known) => *known,
+            None => {
+                let counted = self.operations_of(stmt);
+                self.passed.insert(place, counted);
+                counted
+            }
+        };
+        self.writes = self.writes.saturating_add(writes);
+        self.elsewhere = self.elsewhere.saturating_add(elsewhere);
+    }
+
+    /// Variables written and memory accessed by a statement, as far as the text and constants tell.
+    fn operations_of(&mut self, stmt: &Stmt) -> (u64, u64) {
+        let (mut writes, mut elsewhere) = (0u64, 0u64);
+        let slice = self.frame().map(|frame| Rc::clone(&frame.slice)).unwrap_or_default();
+        own_exprs(stmt, &mut |expr| count(expr, &slice, &mut writes, &mut elsewhere));
+        if let StmtKind::Declare(list) = &stmt.kind {
+            writes += list.len() as u64;
+        }
+        let mut inner = Vec::new();
+        own_stmts(stmt, &mut |stmt| inner.push(stmt));
+        for stmt in inner {
+            let (w, e) = self.operations_of(stmt);
+            (writes, elsewhere) = (writes.saturating_add(w), elsewhere.saturating_add(e));
+        }
+        let rounds = match &stmt.kind {
+            StmtKind::Loop { cond: Some(cond), .. } => self.bound_of(cond),
+            _ => 1,
+        };
+        (writes.saturating_mul(rounds), elsewhere.saturating_mul(rounds))
+    }
+
+    /// The bound of `i < bound`, which is about the number of rounds; 1 when it is not a constant.
+    fn bound_of(&mut self, cond: &Expr) -> u64 {
+        let ExprKind::Binary(_, _, bound) = &cond.kind else { return 1 };
+        if !super::counted::is_plain(bound) {
+            return 1;
+        }
+        self.constant(bound).and_then(|bound| u64::try_from(bound).ok()).unwrap_or(1).clamp(1, 4096)
     }
 
     /// Notes that the compiler makes straight code of the loop that ends here, or may, if it was run
@@ -125,4 +177,10 @@ impl Machine<'_> {
         }
         *turns
     }
+}
+
+fn count(expr: &Expr, slice: &Slice, writes: &mut u64, elsewhere: &mut u64) {
+    *writes += u64::from(matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Step { .. }));
+    *elsewhere += u64::from(slice.reaches_global(expr));
+    children(expr, &mut |child| count(child, slice, writes, elsewhere));
 }
