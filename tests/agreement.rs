@@ -45,7 +45,7 @@ struct Limits {
 }
 
 const LIMITS: Limits = Limits { agreement: 0.97, within_ratio: 0.95, false_conflicts: 3 };
-const LIMITS_OF_SECOND: Limits = Limits { agreement: 0.96, within_ratio: 0.94, false_conflicts: 8 };
+const LIMITS_OF_SECOND: Limits = Limits { agreement: 0.97, within_ratio: 0.95, false_conflicts: 8 };
 
 /// One source line of one kernel, profiled.
 #[derive(Debug, Deserialize)]
@@ -127,6 +127,8 @@ fn judge(table: &str, limits: &Limits) {
     println!(
         "\n{table}{report}\n\nwithout lines of asynchronous copies, which no counter confirms{without_copies}"
     );
+    // What no counter confirms decides nothing.
+    let report = without_copies;
     let Limits { agreement, within_ratio, false_conflicts } = *limits;
     assert!(report.agreement() >= agreement, "agreement fell below {agreement}");
     assert!(report.within_ratio() >= within_ratio, "ratios agree less often than {within_ratio}");

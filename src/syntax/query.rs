@@ -2,7 +2,7 @@
 //!
 //! All of `queries/*.scm` is one compiled query. Its patterns are single nodes: a pattern with
 //! children costs milliseconds to compile and time at every node. What a node stands in and what
-//! it holds is checked here. The query is asked about the nodes that [`Search`] leads to, and not
+//! it holds is checked here. The query is asked about the nodes that `Search` leads to, and not
 //! about the expressions in between. What it finds comes out in document order, outer before
 //! inner, whatever broken node it stands in.
 
