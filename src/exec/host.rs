@@ -29,6 +29,8 @@ const LONGEST: u32 = 64;
 const IDLE: u32 = 8;
 /// Choices within choices that are followed.
 const DEEPEST: u32 = 10;
+/// Conditions that are remembered on one way through the code.
+const MOST_CLAIMS: usize = 64;
 /// The most ways through the choices of one launch.
 const MOST_CASES: usize = 32;
 
@@ -39,8 +41,6 @@ pub struct Host {
     pub launching: Rc<FxHashSet<Name>>,
     /// Symbols that are made of other numbers.
     made: FxHashMap<SymbolId, Made>,
-    /// Conditions of the branches around, and which way they went.
-    constraints: Vec<(Condition, bool)>,
     /// File-scope variables, by name: their slot in the outermost frame.
     globals: FxHashMap<Name, u32>,
     /// Kernels of which one is chosen at run time; named by a path that is not an identifier.
@@ -122,16 +122,13 @@ impl Machine<'_> {
             return self.run(if holds { then } else { otherwise });
         }
         let start = self.state.clone();
-        self.host.constraints.push((condition, true));
+        self.claim(condition.clone(), true);
         self.state.facts.extend(truth.equality);
         self.run(then);
         self.state.facts.truncate(start.facts.len());
-        if let Some(last) = self.host.constraints.last_mut() {
-            last.1 = false;
-        }
         let held = std::mem::replace(&mut self.state, start);
+        self.claim(condition, false);
         self.run(otherwise);
-        self.host.constraints.pop();
         let choice = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
         let why = truth.why.unwrap_or_else(|| {
             Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
@@ -146,6 +143,33 @@ impl Machine<'_> {
         }
     }
 
+    /// `assert` in host code: what the numbers refute does not go on, so that no launch after it
+    /// is taken for one that happens.
+    pub fn host_assert(&mut self, claim: &Expr) {
+        let value = self.evaluate(claim);
+        let condition = self.condition_of(&value, claim.span);
+        let truth = self.truth(&condition, false);
+        let refuted = truth.decided && truth.can_hold.is_empty();
+        if refuted || self.follows(&condition, &[]) == Some(false) {
+            self.end_program();
+        } else if !truth.decided {
+            self.claim(condition, true);
+        }
+    }
+
+    /// From here on this way through the host code is one on which `condition` holds, or fails.
+    fn claim(&mut self, condition: Condition, holds: bool) {
+        if self.state.claims.len() < MOST_CLAIMS {
+            self.state.claims.push(Rc::new((condition, holds)));
+        }
+    }
+
+    /// Nothing runs any more on this way through the host code.
+    pub fn end_program(&mut self) {
+        self.state.exited = super::lanes::Bits::all(self.shape());
+        self.state.active = super::lanes::Bits::NONE;
+    }
+
     /// Keeps a state that left until what it left ends.
     pub fn note_left(&mut self, state: State) {
         let some = |bits: Option<super::lanes::Bits>| bits.is_some_and(|bits| !bits.is_empty());
@@ -158,7 +182,8 @@ impl Machine<'_> {
         };
         // What leaves the outermost function ends the program.
         let outermost = if self.mode == Mode::Host { 2 } else { 1 };
-        let ends = exit == Exit::Return && state.frames.len() <= outermost && !self.in_lambda;
+        let returns = exit == Exit::Return && state.frames.len() <= outermost && !self.in_lambda;
+        let ends = returns || (self.mode == Mode::Host && !state.exited.is_empty());
         if !ends && self.host.left.len() < MOST_CASES {
             self.host.left.push((exit, state));
         }

@@ -2,7 +2,7 @@
 
 use super::int::Int;
 use super::lanes::Lanes;
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Group, Pointer, Reason, Step, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
@@ -34,6 +34,16 @@ impl Machine<'_> {
             return Some(self.atomic(kind, args, used, span));
         }
         match name {
+            "assert" if self.mode == Mode::Host && args.len() == 1 => {
+                self.host_assert(&args[0]);
+                Some(Value::Undefined)
+            }
+            "abort" | "exit" | "_Exit" | "quick_exit" | "terminate"
+                if self.mode == Mode::Host && self.program.functions(name).is_empty() =>
+            {
+                self.end_program();
+                Some(Value::Undefined)
+            }
             "__syncwarp"
             | "__threadfence"
             | "__threadfence_block"

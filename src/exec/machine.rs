@@ -6,7 +6,7 @@ use super::loop_plan::{Known, LoopKey};
 use super::slice::{Given, Part, Slice};
 use super::symbol::SymbolId;
 use super::types::{Env, Ty};
-use super::value::{ObjectId, Pointer, Reason, Unknown, Value};
+use super::value::{Condition, ObjectId, Pointer, Reason, Unknown, Value};
 use crate::ir::program::Program;
 use crate::ir::{Function, LocalId, Name, Stmt};
 use crate::source::Span;
@@ -146,6 +146,8 @@ pub struct State {
     pub assumptions: Vec<Arc<str>>,
     /// Symbols known to have a value here, because of a condition around.
     pub facts: Vec<(SymbolId, i64)>,
+    /// In host code: conditions that hold here, or fail, because the other way led elsewhere.
+    pub claims: Vec<Rc<(Condition, bool)>>,
 }
 
 /// The threads that left an iteration or a loop.
@@ -266,6 +268,7 @@ impl<'p> Machine<'p> {
                 loops: Vec::new(),
                 assumptions: Vec::new(),
                 facts: Vec::new(),
+                claims: Vec::new(),
             },
             objects: Vec::new(),
             trace: Trace::default(),

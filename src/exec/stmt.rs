@@ -405,6 +405,8 @@ impl Machine<'_> {
             here.broken = here.broken.and(&there.broken);
             here.continued = here.continued.and(&there.continued);
         }
+        let both = self.state.claims.iter().zip(&held.claims).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
+        self.state.claims.truncate(both);
         for text in held.assumptions {
             if !self.state.assumptions.contains(&text) {
                 self.state.assumptions.push(text);

@@ -180,10 +180,9 @@ impl Machine<'_> {
             }
             return;
         }
-        let ruled_out = |(condition, side): &(Condition, bool)| {
-            self.follows(condition, way).is_some_and(|holds| holds != *side)
-        };
-        if self.host.constraints.iter().any(ruled_out) {
+        let ruled_out =
+            |claim: &Rc<(Condition, bool)>| self.follows(&claim.0, way).is_some_and(|holds| holds != claim.1);
+        if self.state.claims.iter().any(ruled_out) {
             return;
         }
         let row: Vec<Option<i64>> =
