@@ -9,11 +9,13 @@
 //! came out of a macro has the span of the macro's use.
 
 pub mod names;
+pub mod namespace;
 pub mod print;
 pub mod program;
 pub mod visit;
 
 use crate::source::{FileId, Span};
+use namespace::Namespace;
 use std::sync::Arc;
 
 /// An identifier.
@@ -389,6 +391,8 @@ pub struct Declaration {
     pub local: LocalId,
     /// Its name.
     pub name: Name,
+    /// The namespaces around it.
+    pub namespace: Namespace,
     /// Its full type, array dimensions included (outermost dimension outermost).
     pub ty: Type,
     /// Where it lives.
@@ -423,6 +427,14 @@ pub enum Storage {
     Constant,
     /// `__device__` or a plain file-scope variable.
     Global,
+}
+
+impl Storage {
+    /// Whether it is shared memory, of whatever size.
+    #[must_use]
+    pub fn is_shared(self) -> bool {
+        matches!(self, Storage::Shared | Storage::DynamicShared)
+    }
 }
 
 /// Who may call a function, and how.
@@ -478,6 +490,8 @@ pub enum TemplateParamKind {
 pub struct Function {
     /// Its name, without qualifiers.
     pub name: Name,
+    /// The namespaces around it.
+    pub namespace: Namespace,
     /// The class it is a member of.
     pub owner: Option<Name>,
     /// Template parameters of the owner class, which its body may use.
@@ -533,6 +547,8 @@ pub struct Local {
 pub struct Record {
     /// Its name; empty when it has none.
     pub name: Name,
+    /// The namespaces around it.
+    pub namespace: Namespace,
     /// Its template parameters.
     pub template_params: Vec<TemplateParam>,
     /// For a specialisation: its arguments.
@@ -573,6 +589,8 @@ pub struct Field {
 pub struct Alias {
     /// The new name.
     pub name: Name,
+    /// The namespaces around it.
+    pub namespace: Namespace,
     /// Its template parameters.
     pub template_params: Vec<TemplateParam>,
     /// What it stands for.

@@ -53,13 +53,13 @@ fn item<'t>(outline: &Outline<'t>, levels: &[Level<'t>], what: Found, node: Node
         Found::Function => function(outline, levels, node, node, module),
         Found::Record if !in_function => {
             let enclosing = Enclosing::new(outline, levels);
-            let record = Lowerer::new(outline).enclosed_record(node, &enclosing);
+            let record = Lowerer::new(outline, levels).enclosed_record(node, &enclosing);
             module.records.extend(record.map(Arc::new));
         }
         Found::Enum => enumeration(outline, levels, node, module),
         Found::Alias if !in_function && !inside(Found::Record) => {
             let heads = Enclosing::new(outline, levels).templates;
-            let aliases = Lowerer::new(outline).aliases(node, &heads);
+            let aliases = Lowerer::new(outline, levels).aliases(node, &heads);
             module.aliases.extend(aliases.into_iter().map(Arc::new));
         }
         Found::Declaration if !in_function => declaration(outline, levels, node, module),
@@ -70,12 +70,12 @@ fn item<'t>(outline: &Outline<'t>, levels: &[Level<'t>], what: Found, node: Node
         }
         Found::Instantiation => {
             if let [only] = prototypes(node).as_slice() {
-                module.instantiations.extend(instantiation(outline, *only));
+                module.instantiations.extend(instantiation(outline, levels, *only));
             }
         }
         Found::EightByteBanks => module.eight_byte_banks = true,
         Found::Damage => {
-            let lowerer = Lowerer::new(outline);
+            let lowerer = Lowerer::new(outline, levels);
             if !outline::is_harmless(node, &lowerer) {
                 module.damage.push(lowerer.span(node));
             }
@@ -97,7 +97,7 @@ fn function<'t>(
         return;
     }
     let Some(declarator) = field(declared_by, "declarator") else { return };
-    let mut lowerer = Lowerer::new(outline);
+    let mut lowerer = Lowerer::new(outline, levels);
     let lowered = lowerer.function(node, declarator, &Enclosing::new(outline, levels));
     module.records.append(&mut lowerer.records);
     module.functions.extend(lowered.map(Arc::new));
@@ -110,7 +110,7 @@ fn prototype<'t>(
     declarator: Node<'t>,
     module: &mut Module,
 ) {
-    let lowered = Lowerer::new(outline).function(node, declarator, &Enclosing::new(outline, levels));
+    let lowered = Lowerer::new(outline, levels).function(node, declarator, &Enclosing::new(outline, levels));
     module.functions.extend(lowered.map(Arc::new));
 }
 
@@ -123,7 +123,7 @@ fn declaration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, 
         return;
     }
     let functions = prototypes(node);
-    let mut lowerer = Lowerer::new(outline);
+    let mut lowerer = Lowerer::new(outline, levels);
     let variables = lowerer.file_declarations(node);
     for declarator in functions {
         let name = outline::innermost_name(declarator).map(|name| lowerer.span(name));
@@ -147,7 +147,7 @@ fn survives_damage(variable: &Declaration) -> bool {
 }
 
 fn enumeration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, module: &mut Module) {
-    let mut lowerer = Lowerer::new(outline);
+    let mut lowerer = Lowerer::new(outline, levels);
     if let Some(name) = field(node, "name") {
         let ty = field(node, "base").map(|base| lowerer.type_specifier(base));
         module.enums.push((lowerer.name(lowerer.text(name)), ty));
@@ -168,9 +168,9 @@ fn typedef_of<'t>(node: Node<'t>) -> Option<Node<'t>> {
 }
 
 /// The path of an explicit instantiation's function.
-fn instantiation(outline: &Outline<'_>, declarator: Node<'_>) -> Option<Path> {
+fn instantiation<'t>(outline: &Outline<'t>, levels: &[Level<'t>], declarator: Node<'t>) -> Option<Path> {
     let function = function::function_declarator(declarator)?;
-    Lowerer::new(outline).path(field(function, "declarator")?)
+    Lowerer::new(outline, levels).path(field(function, "declarator")?)
 }
 
 #[cfg(test)]

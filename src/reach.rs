@@ -1,4 +1,4 @@
-//! Can a function reach shared memory or a block barrier at all?
+//! What can running a function reach: shared memory, a block barrier, another function?
 //!
 //! A kernel that cannot has nothing to judge, and is not run. The answer errs towards yes: names
 //! are followed whatever they mean, conversions are reached with the name of their class, and other
@@ -6,7 +6,7 @@
 
 use crate::ir::names::{mentioned_names, type_names};
 use crate::ir::program::{Program, is_conversion};
-use crate::ir::{Function, FunctionKind, Name, Storage};
+use crate::ir::{Declaration, Function, FunctionKind, Name};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -31,13 +31,28 @@ impl<'p> Reach<'p> {
     /// Whether running the function may meet shared memory or a block barrier.
     #[must_use]
     pub fn worth_running(&self, function: &Arc<Function>) -> bool {
-        if self.operators {
-            return true;
-        }
+        self.operators
+            || self.search(function, &mut |met| match met {
+                Met::Function(function) => matters(function),
+                Met::Variable(variable) => variable.storage.is_shared(),
+            })
+    }
+
+    /// Whether running the function may run `other`.
+    #[must_use]
+    pub fn leads_to(&self, function: &Arc<Function>, other: &Function) -> bool {
+        self.search(
+            function,
+            &mut |met| matches!(met, Met::Function(found) if found.name_span == other.name_span),
+        )
+    }
+
+    /// Whether `wanted` says yes to something that the function's names lead to, itself included.
+    fn search(&self, function: &Arc<Function>, wanted: &mut dyn FnMut(Met<'_>) -> bool) -> bool {
         let mut seen: FxHashSet<Name> = FxHashSet::default();
         let mut waiting = vec![Arc::clone(function)];
         while let Some(function) = waiting.pop() {
-            if matters(&function) {
+            if wanted(Met::Function(&function)) {
                 return true;
             }
             let mut names = mentioned_names(&function);
@@ -45,7 +60,7 @@ impl<'p> Reach<'p> {
                 if seen.contains(&name) {
                     continue;
                 }
-                if let Some(alias) = self.program.alias(&name) {
+                for alias in self.program.aliases(&name) {
                     names.extend(type_names(&alias.ty));
                 }
                 for record in self.program.records(&name) {
@@ -53,8 +68,7 @@ impl<'p> Reach<'p> {
                     names.extend(record.fields.iter().flat_map(|field| type_names(&field.ty)));
                 }
                 waiting.extend(self.program.conversions(&name).iter().cloned());
-                let shared = |storage| matches!(storage, Storage::Shared | Storage::DynamicShared);
-                if self.program.variable(&name).is_some_and(|variable| shared(variable.storage)) {
+                if self.program.variables(&name).iter().any(|variable| wanted(Met::Variable(variable))) {
                     return true;
                 }
                 waiting.extend(self.program.functions(&name).iter().cloned());
@@ -63,6 +77,12 @@ impl<'p> Reach<'p> {
         }
         false
     }
+}
+
+/// What a name led to.
+enum Met<'m> {
+    Function(&'m Function),
+    Variable(&'m Declaration),
 }
 
 /// Whether a function's own text holds something to judge, or may have lost it.

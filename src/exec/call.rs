@@ -6,7 +6,10 @@ use super::machine::{CALL_DEPTH, Frame, Machine, Mode, Slot};
 use super::slice::Given;
 use super::types::{Binding, Env, Ty};
 use super::value::{Pointer, Reason, Target, Unknown, Value, Variation};
-use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, TemplateParamKind, Type};
+use crate::ir::namespace::meant;
+use crate::ir::{
+    Expr, ExprKind, Function, Lambda, LocalId, Name, Param, Path, TemplateArg, TemplateParamKind, Type,
+};
 use crate::source::Span;
 use crate::trace::Call;
 use std::rc::Rc;
@@ -80,14 +83,21 @@ impl Machine<'_> {
                 && args.len() >= required.min(f.params.len())
                 && (args.len() <= f.params.len() || pack)
         };
-        let of = |wanted: Option<&str>| -> Vec<Arc<Function>> {
-            all.iter().filter(|f| f.owner.as_deref() == wanted).filter(fits).cloned().collect()
+        let from = self.namespace();
+        let of = |wanted: Option<&str>, qualifiers: &[(Name, Vec<TemplateArg>)]| -> Vec<Arc<Function>> {
+            let fitting: Vec<Arc<Function>> =
+                all.iter().filter(|f| f.owner.as_deref() == wanted).filter(fits).cloned().collect();
+            meant(&fitting, qualifiers, &from).cloned().collect()
         };
-        let mut candidates = of(owner.as_deref());
+        let before_owner = path.qualifiers.split_last().map_or(&[][..], |(_, before)| before);
+        let mut candidates = match &owner {
+            Some(owner) => of(Some(owner), before_owner),
+            None => of(None, &path.qualifiers),
+        };
         if candidates.is_empty()
             && (path.qualifiers.is_empty() || self.program.records(owner.as_deref().unwrap_or("")).is_empty())
         {
-            candidates = of(None);
+            candidates = of(None, &path.qualifiers);
         }
         if candidates.len() <= 1 {
             return candidates.pop();
@@ -166,11 +176,13 @@ impl Machine<'_> {
         let env = self.bind_rest(&function.template_params, env);
         let env = Rc::new(self.bind_rest(&function.owner_params, env));
         for ((local, mut slot), param) in pending.into_iter().zip(&function.params) {
-            let ty = self.within_env(Rc::clone(&env), |machine| machine.resolve_type(&param.ty));
+            let ty =
+                self.within(Rc::clone(&env), &function.namespace, |machine| machine.resolve_type(&param.ty));
             if matches!(slot.value, Value::Undefined)
                 && let Some(default) = &param.default
             {
-                slot.value = self.within_env(Rc::clone(&env), |machine| machine.evaluate(default));
+                slot.value =
+                    self.within(Rc::clone(&env), &function.namespace, |machine| machine.evaluate(default));
             }
             if !slot.reference {
                 slot.value = self.convert(slot.value, &decayed(&ty));
@@ -193,6 +205,7 @@ impl Machine<'_> {
             slice: self.slice_of(function, given),
             slots: slots.into(),
             env,
+            namespace: Arc::clone(&function.namespace),
             this,
             result: Value::Undefined,
             returned: Bits::NONE,

@@ -93,6 +93,7 @@ impl Machine<'_> {
             slice,
             slots: slots.into(),
             env,
+            namespace: Arc::clone(&function.namespace),
             this: None,
             result: Value::Undefined,
             returned: Bits::NONE,

@@ -91,7 +91,8 @@ impl Machine<'_> {
             let ty = self.resolve_type(&variable.ty);
             let value = match &variable.init {
                 Some(init) => {
-                    let value = self.within_env(Rc::default(), |machine| machine.initial(init, &ty));
+                    let value =
+                        self.within(Rc::default(), &variable.namespace, |machine| machine.initial(init, &ty));
                     self.convert(value, &ty)
                 }
                 None if matches!(ty, Ty::Array(..) | Ty::Record(_)) => Value::Undefined,

@@ -4,6 +4,7 @@ use super::int::Int;
 use super::machine::{Machine, Mode};
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Value};
+use crate::ir::namespace::meant;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, TemplateParamKind, Type,
 };
@@ -124,7 +125,9 @@ impl Machine<'_> {
         if !self.recording || self.trace.launches.len() >= MOST_LAUNCHES {
             return;
         }
-        let definitions: Vec<Arc<Function>> = self.program.functions(&kernel.name).to_vec();
+        let named = self.program.functions(&kernel.name);
+        let definitions: Vec<Arc<Function>> =
+            meant(named, &kernel.qualifiers, &self.namespace()).cloned().collect();
         let of_kernel = |f: &&Arc<Function>| f.kind == FunctionKind::Kernel;
         let known = definitions.iter().filter(of_kernel).find(|f| args.len() <= f.params.len());
         let template_args = self.template_arguments(kernel, known, args);

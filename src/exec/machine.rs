@@ -7,6 +7,7 @@ use super::slice::{Given, Part, Slice};
 use super::symbol::SymbolId;
 use super::types::{Env, Ty};
 use super::value::{Condition, ObjectId, Pointer, Reason, Unknown, Value};
+use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
 use crate::ir::{Function, LocalId, Name, Stmt};
 use crate::source::Span;
@@ -170,6 +171,8 @@ pub struct Frame {
     pub slice: Rc<Slice>,
     /// Its template parameters.
     pub env: Rc<Env>,
+    /// The namespaces in which its names are looked up.
+    pub namespace: Namespace,
     /// `this`.
     pub this: Option<Pointer>,
     /// What it returns, as far as it has.

@@ -5,7 +5,8 @@ use super::machine::{Frame, Machine, ObjectKind, Slots};
 use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
-use crate::ir::{Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, Storage, Type};
+use crate::ir::namespace::Namespace;
+use crate::ir::{Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, Type};
 use crate::source::{FileId, Span};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -67,9 +68,9 @@ impl Machine<'_> {
         if let Some(ty) = self.named_record(path) {
             return ty;
         }
-        if let Some(alias) = self.program.alias(name).cloned() {
+        if let Some(alias) = self.program.alias_meant(path, &self.namespace()).cloned() {
             let env = self.bind(&alias.template_params, path.args.as_deref(), &Env::default());
-            return self.within_env(Rc::new(env), |machine| machine.resolve_type(&alias.ty));
+            return self.within(Rc::new(env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
         }
         if let Some(underlying) = self.program.enumeration(name).cloned() {
             return underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
@@ -101,7 +102,8 @@ impl Machine<'_> {
             .as_ref()
             .and_then(|record| record.aliases.iter().find(|alias| alias.name == path.name).cloned());
         if let Some(alias) = alias {
-            return self.within_env(Rc::clone(&layout.env), |machine| machine.resolve_type(&alias.ty));
+            return self
+                .within(Rc::clone(&layout.env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
         }
         let nested = Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone() };
         let nested = self.within_env(Rc::clone(&layout.env), |machine| machine.named_record(&nested));
@@ -124,8 +126,12 @@ impl Machine<'_> {
         {
             return Some(ty.clone());
         }
-        let records = self.program.records(&path.name);
-        let primary = records.iter().find(|r| r.specialization.is_empty()).or(records.first())?;
+        let program = self.program;
+        let from = self.namespace();
+        let mut records = program.records_meant(path, &from);
+        let specialized = records.clone().filter(|record| !record.specialization.is_empty());
+        let first = records.clone().next()?;
+        let primary = records.find(|record| record.specialization.is_empty()).unwrap_or(first);
         let primary = Arc::clone(primary);
         if primary.name.is_empty() {
             return None;
@@ -134,7 +140,7 @@ impl Machine<'_> {
         let mut env = self.bind(&primary.template_params, path.args.as_deref(), &outer);
         let mut chosen = primary;
         if let Some(args) = path.args.as_deref() {
-            for record in records.iter().filter(|r| !r.specialization.is_empty()) {
+            for record in specialized {
                 if let Some(found) = self.match_specialization(record, args) {
                     (chosen, env) = (Arc::clone(record), found);
                     break;
@@ -155,7 +161,8 @@ impl Machine<'_> {
         }
         // A record that holds itself by value is not C++; the guard keeps broken code finite.
         made.push((Rc::clone(&env), Ty::Unknown(record.name.clone())));
-        let layout = self.within_env(Rc::clone(&env), |machine| machine.compute_layout(record, &env));
+        let layout =
+            self.within(Rc::clone(&env), &record.namespace, |machine| machine.compute_layout(record, &env));
         let ty = Ty::Record(Rc::new(layout));
         let made = self.layouts.entry(key).or_default();
         made.retain(|(other, _)| !Rc::ptr_eq(other, &env));
@@ -221,10 +228,22 @@ impl Machine<'_> {
 
     /// Runs `work` in a frame that only has these template parameters.
     pub fn within_env<R>(&mut self, env: Rc<Env>, work: impl FnOnce(&mut Self) -> R) -> R {
-        self.state.frames.push(Frame { env, ..empty_frame() });
+        let namespace = self.namespace();
+        self.within(env, &namespace, work)
+    }
+
+    /// Runs `work` in a frame that only has these template parameters, where names are looked up as
+    /// in `namespace`.
+    pub fn within<R>(&mut self, env: Rc<Env>, namespace: &Namespace, work: impl FnOnce(&mut Self) -> R) -> R {
+        self.state.frames.push(Frame { env, namespace: Arc::clone(namespace), ..empty_frame() });
         let result = work(self);
         self.state.frames.pop();
         result
+    }
+
+    /// The namespaces around the code that runs.
+    pub fn namespace(&self) -> Namespace {
+        self.frame().map(|frame| Arc::clone(&frame.namespace)).unwrap_or_default()
     }
 
     /// What a name that is not a local variable stands for.
@@ -285,7 +304,7 @@ impl Machine<'_> {
             "CHAR_BIT" => return Some(Value::int(8)),
             _ => {}
         }
-        if let Some(variable) = self.program.variable(name).cloned() {
+        if let Some(variable) = self.program.variable_meant(path, &self.namespace()).cloned() {
             if let Some(pointer) = self.host_variable(&variable) {
                 return Some(Value::Pointer(pointer));
             }
@@ -300,7 +319,9 @@ impl Machine<'_> {
     fn static_member(&mut self, record: &Arc<Record>, env: Rc<Env>, name: &Name) -> Option<Value> {
         let constant = record.constants.iter().find(|c| c.name == *name)?.clone();
         let init = constant.init?;
-        let value = self.within_env(env, |machine| machine.member_scope(record, |m| m.evaluate(&init)));
+        let value = self.within(env, &record.namespace, |machine| {
+            machine.member_scope(record, |machine| machine.evaluate(&init))
+        });
         let ty = self.resolve_type(&constant.ty);
         Some(self.convert(value, &ty))
     }
@@ -317,7 +338,7 @@ impl Machine<'_> {
 
     /// A file-scope variable as a value: constants by their initialiser, arrays as memory.
     pub fn file_scope_variable(&mut self, variable: &Arc<Declaration>, span: Span) -> Value {
-        if matches!(variable.storage, Storage::Shared | Storage::DynamicShared) {
+        if variable.storage.is_shared() {
             return Value::Pointer(self.shared_variable(variable));
         }
         let ty = self.resolve_type(&variable.ty);
@@ -325,7 +346,7 @@ impl Machine<'_> {
             && !matches!(ty, Ty::Array(..))
             && let Some(init) = &variable.init
         {
-            let value = self.within_env(Rc::default(), |machine| machine.evaluate(init));
+            let value = self.within(Rc::default(), &variable.namespace, |machine| machine.evaluate(init));
             return self.convert(value, &ty);
         }
         match &ty {
@@ -426,6 +447,7 @@ pub fn empty_frame() -> Frame {
         slots: Slots::default(),
         slice: Rc::default(),
         env: Rc::default(),
+        namespace: Namespace::default(),
         this: None,
         result: Value::Undefined,
         returned: super::lanes::Bits::NONE,
@@ -438,6 +460,7 @@ fn nothing() -> Arc<Function> {
     Arc::clone(NOTHING.get_or_init(|| {
         Arc::new(Function {
             name: "".into(),
+            namespace: Namespace::default(),
             owner: None,
             owner_params: Vec::new(),
             kind: FunctionKind::Host,

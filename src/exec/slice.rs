@@ -23,7 +23,7 @@ mod parts;
 
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a statement is good for.
@@ -127,9 +127,7 @@ impl Slice {
                 _ => true,
             },
             ExprKind::Local(local) => self.shared.contains(local) || self.aliases.contains(local),
-            ExprKind::Path(path) => program
-                .variable(&path.name)
-                .is_some_and(|v| matches!(v.storage, Storage::Shared | Storage::DynamicShared)),
+            ExprKind::Path(path) => program.variables(&path.name).iter().any(|v| v.storage.is_shared()),
             ExprKind::Int(..)
             | ExprKind::Float(..)
             | ExprKind::Str(_)
@@ -403,7 +401,7 @@ impl<'a> Flow<'a> {
             StmtKind::Declare(list) => {
                 for declaration in list {
                     self.seen.insert(declaration.local);
-                    let shared = matches!(declaration.storage, Storage::Shared | Storage::DynamicShared);
+                    let shared = declaration.storage.is_shared();
                     if shared {
                         self.shared.insert(declaration.local);
                     }

@@ -2,6 +2,7 @@
 
 use super::machine::Machine;
 use super::types::Ty;
+use crate::ir::namespace::meant;
 use crate::ir::{Expr, ExprKind, Scalar, Type};
 use std::rc::Rc;
 
@@ -53,7 +54,7 @@ impl Machine<'_> {
             ExprKind::Conditional(_, a, _) => self.type_of(a),
             ExprKind::Comma(_, b) => self.type_of(b),
             ExprKind::Path(path) => {
-                if let Some(variable) = self.program.variable(&path.name).cloned() {
+                if let Some(variable) = self.program.variable_meant(path, &self.namespace()).cloned() {
                     return self.resolve_type(&variable.ty);
                 }
                 Ty::Scalar(Scalar::I32)
@@ -64,7 +65,9 @@ impl Machine<'_> {
                     if let Some(ty) = super::types::builtin(name) {
                         return ty;
                     }
-                    if let [function] = self.program.functions(&path.name)
+                    let from = self.namespace();
+                    let mut named = meant(self.program.functions(&path.name), &path.qualifiers, &from);
+                    if let (Some(function), None) = (named.next(), named.next())
                         && function.template_params.is_empty()
                         && function.owner.as_ref() != Some(&path.name)
                     {

@@ -1,6 +1,7 @@
 //! Everything visible from one file: its own module and those of the headers it includes.
 
-use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Record, Type};
+use super::namespace::meant;
+use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -11,15 +12,15 @@ pub struct Program {
     pub modules: Vec<Arc<Module>>,
     functions: FxHashMap<Name, Vec<Arc<Function>>>,
     records: FxHashMap<Name, Vec<Arc<Record>>>,
-    variables: FxHashMap<Name, Arc<Declaration>>,
-    aliases: FxHashMap<Name, Arc<Alias>>,
+    variables: FxHashMap<Name, Vec<Arc<Declaration>>>,
+    aliases: FxHashMap<Name, Vec<Arc<Alias>>>,
     enums: FxHashMap<Name, Option<Type>>,
     conversions: FxHashMap<Name, Vec<Arc<Function>>>,
 }
 
 impl Program {
-    /// Indexes the modules. For a name defined twice the earlier module wins, for functions and
-    /// records all are kept (overloads, specialisations).
+    /// Indexes the modules. Of what has one name all are kept: overloads, specialisations, namesakes
+    /// in other namespaces.
     #[must_use]
     pub fn new(modules: Vec<Arc<Module>>) -> Program {
         let mut program = Program::default();
@@ -34,10 +35,10 @@ impl Program {
                 program.records.entry(record.name.clone()).or_default().push(Arc::clone(record));
             }
             for variable in &module.variables {
-                program.variables.entry(variable.name.clone()).or_insert_with(|| Arc::clone(variable));
+                program.variables.entry(variable.name.clone()).or_default().push(Arc::clone(variable));
             }
             for alias in &module.aliases {
-                program.aliases.entry(alias.name.clone()).or_insert_with(|| Arc::clone(alias));
+                program.aliases.entry(alias.name.clone()).or_default().push(Arc::clone(alias));
             }
             for (name, ty) in &module.enums {
                 program.enums.entry(name.clone()).or_insert_with(|| ty.clone());
@@ -65,16 +66,37 @@ impl Program {
         self.conversions.get(owner).map_or(&[], Vec::as_slice)
     }
 
-    /// The file-scope variable or constant of this name.
+    /// File-scope variables and constants of this name, in any namespace.
     #[must_use]
-    pub fn variable(&self, name: &str) -> Option<&Arc<Declaration>> {
-        self.variables.get(name)
+    pub fn variables(&self, name: &str) -> &[Arc<Declaration>] {
+        self.variables.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The type alias of this name.
+    /// Type aliases of this name, in any namespace.
     #[must_use]
-    pub fn alias(&self, name: &str) -> Option<&Arc<Alias>> {
-        self.aliases.get(name)
+    pub fn aliases(&self, name: &str) -> &[Arc<Alias>] {
+        self.aliases.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The records that a path in the namespace `from` means.
+    pub fn records_meant<'a>(
+        &'a self,
+        path: &'a Path,
+        from: &'a [Name],
+    ) -> impl Iterator<Item = &'a Arc<Record>> + Clone {
+        meant(self.records(&path.name), &path.qualifiers, from)
+    }
+
+    /// The file-scope variable or constant that a path in the namespace `from` means.
+    #[must_use]
+    pub fn variable_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Declaration>> {
+        meant(self.variables(&path.name), &path.qualifiers, from).next()
+    }
+
+    /// The type alias that a path in the namespace `from` means.
+    #[must_use]
+    pub fn alias_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Alias>> {
+        meant(self.aliases(&path.name), &path.qualifiers, from).next()
     }
 
     /// The underlying type of the enum of this name, if it is one.

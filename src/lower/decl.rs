@@ -168,6 +168,7 @@ impl Lowerer<'_> {
         }
         Some(Declaration {
             local,
+            namespace: self.namespace.clone(),
             name,
             ty: declared.ty,
             storage: specifiers.storage(self.in_function),

@@ -134,6 +134,7 @@ impl<'t> Lowerer<'t> {
         let name_span = self.span(name_node);
         Some(Function {
             name,
+            namespace: self.namespace.clone(),
             owner,
             owner_params,
             kind,

@@ -3,8 +3,9 @@
 //! A [`Lowerer`] lowers one function, record or file-scope declaration. It knows the names in
 //! force, the slots handed out so far, how deep it is, and which text its nodes point into.
 
-use super::outline::Outline;
+use super::outline::{Level, Outline};
 use super::scope::{Binding, Scope};
+use crate::ir::namespace::Namespace;
 use crate::ir::{Local, LocalId, Name, Record, Stmt, StmtKind, Type};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -37,6 +38,8 @@ pub(super) struct Patch {
 
 pub(super) struct Lowerer<'t> {
     pub outline: &'t Outline<'t>,
+    /// The namespaces around the item.
+    pub namespace: Namespace,
     /// The text that positions point into.
     pub source: &'t str,
     /// What to add to a node's position to get one in `source`: not 0 in a reparsed fragment.
@@ -64,9 +67,11 @@ pub(super) struct Lowerer<'t> {
 }
 
 impl<'t> Lowerer<'t> {
-    pub fn new(outline: &'t Outline<'t>) -> Lowerer<'t> {
+    /// For an item inside `levels`.
+    pub fn new(outline: &'t Outline<'t>, levels: &[Level<'t>]) -> Lowerer<'t> {
         Lowerer {
             outline,
+            namespace: outline.namespace(levels),
             source: outline.tree.expanded.text(),
             delta: 0,
             fixed_span: None,

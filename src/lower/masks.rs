@@ -54,7 +54,7 @@ impl<'t> Lowerer<'t> {
     /// A mask's arguments as expressions that stand where the mask does.
     fn mask_arguments(&mut self, mask: &'t Masked) -> Vec<Expr> {
         let span = self.outline.span(mask.start as usize, mask.end as usize);
-        let mut inner = Lowerer::new(self.outline);
+        let mut inner = Lowerer::new(self.outline, &[]);
         inner.source = &mask.args;
         inner.fixed_span = Some(span);
         let lowered = inner.reparse(0..mask.args.len(), "x=f(", ");", &[], |me, right| {

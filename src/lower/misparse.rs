@@ -103,6 +103,7 @@ impl Lowerer<'_> {
         let label = self.name(self.text(name));
         let declaration = Declaration {
             local: self.declare(&label),
+            namespace: self.namespace.clone(),
             name: label,
             ty,
             storage: Storage::Automatic,

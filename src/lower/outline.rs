@@ -4,6 +4,7 @@
 //! on a `typedef` that may stand anywhere.
 
 use super::lowerer::Lowerer;
+use crate::ir::namespace::Namespace;
 use crate::ir::{Mentions, Name};
 use crate::source::Span;
 use crate::syntax::query::{Found, find};
@@ -81,6 +82,17 @@ impl<'t> Outline<'t> {
         name
     }
 
+    /// The namespaces around what stands inside `levels`, without unnamed and inline ones.
+    pub fn namespace(&self, levels: &[Level<'t>]) -> Namespace {
+        let named = |level: &&Level<'t>| {
+            level.what == Found::Namespace
+                && level.node.child(0).is_some_and(|word| word.kind() == "namespace")
+        };
+        let names = levels.iter().filter(named).filter_map(|level| field(level.node, "name"));
+        let parts = names.flat_map(|name| self.tree.text(name).split("::").map(str::trim));
+        parts.map(|part| self.name(part)).collect()
+    }
+
     pub fn span(&self, start: usize, end: usize) -> Span {
         let expanded = &self.tree.expanded;
         let (start, end) = expanded.map.original(start as u32, end as u32);
@@ -117,7 +129,7 @@ impl<'t> Outline<'t> {
             }
             Found::Declaration if function.is_none() => self.note_declaration(node),
             Found::Namespace => {
-                self.namespaces.insert(self.tree.text(node));
+                self.namespaces.extend(field(node, "name").map(|name| self.tree.text(name)));
             }
             Found::Damage if !harmless_text(self.tree.text(node)) => {
                 let functions = levels.iter().filter(|level| level.what == Found::Function);
@@ -214,6 +226,7 @@ pub(super) fn walk<'t>(found: &[(Found, Node<'t>)], mut visit: impl FnMut(&[Leve
         let encloses = matches!(
             what,
             Found::Template
+                | Found::Namespace
                 | Found::Function
                 | Found::Record
                 | Found::Declaration

@@ -48,6 +48,7 @@ impl<'t> Lowerer<'t> {
         }
         let mut record = Record {
             name,
+            namespace: self.namespace.clone(),
             template_params,
             specialization,
             union: node.kind() == "union_specifier",
@@ -137,6 +138,7 @@ impl<'t> Lowerer<'t> {
             let storage = if specifiers.shared { Storage::Shared } else { Storage::Static };
             record.constants.push(Declaration {
                 local: LocalId(0),
+                namespace: self.namespace.clone(),
                 name,
                 ty: declared.ty,
                 storage,
@@ -184,7 +186,7 @@ impl<'t> Lowerer<'t> {
         let ty = Type::Named(Box::new(path));
         let name = self.name(self.text(name));
         self.scope.bind(name.clone(), Binding::Alias { ty: ty.clone(), uses_slots: false });
-        record.aliases.push(Alias { name, template_params: own, ty });
+        record.aliases.push(Alias { name, namespace: self.namespace.clone(), template_params: own, ty });
     }
 
     /// Template parameters as arguments of the same names.
@@ -242,6 +244,7 @@ impl<'t> Lowerer<'t> {
             }
             out.push(Declaration {
                 local,
+                namespace: self.namespace.clone(),
                 name,
                 ty: ty.clone(),
                 storage,
@@ -267,14 +270,19 @@ impl<'t> Lowerer<'t> {
         let specifier = field(node, "type");
         let base = specifier.map_or(Type::Opaque, |specifier| self.type_specifier(specifier));
         if let Some(name) = field(node, "name") {
-            out.push(Alias { name: self.name(self.text(name)), template_params, ty: base });
+            out.push(Alias {
+                name: self.name(self.text(name)),
+                namespace: self.namespace.clone(),
+                template_params,
+                ty: base,
+            });
         } else {
             let mut cursor = node.walk();
             for declarator in node.children_by_field_name("declarator", &mut cursor) {
                 let declared = self.declarator(base.clone(), declarator);
                 let Some(name) = declared.name.map(|name| self.name(self.text(name))) else { continue };
                 let ty = if declared.function.is_some() { Type::Opaque } else { declared.ty };
-                out.push(Alias { name, template_params: Vec::new(), ty });
+                out.push(Alias { name, namespace: self.namespace.clone(), template_params: Vec::new(), ty });
             }
         }
         self.scope.leave(mark);

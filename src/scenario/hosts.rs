@@ -76,7 +76,7 @@ fn may_launch(program: &Program, function: &Function, wanted: &JudgedKernels) ->
         ExprKind::Launch(launch) => match &launch.kernel.kind {
             ExprKind::Path(path) => {
                 let named = program.functions(&path.name);
-                !named.is_empty() && !wanted.contains(&path.name) && program.variable(&path.name).is_none()
+                !named.is_empty() && !wanted.contains(&path.name) && program.variables(&path.name).is_empty()
             }
             _ => false,
         },

@@ -146,9 +146,6 @@ fn note<'t>(
 ) {
     match capture {
         Capture::Is(Found::Record | Found::Enum) if field(node, "body").is_none() => {}
-        Capture::Is(Found::Namespace) => {
-            found.extend(field(node, "name").map(|name| (Found::Namespace, name)));
-        }
         Capture::Is(what) => {
             found.push((what, node));
             if what == Found::Declaration && is_shared(tree, node) {

@@ -3,7 +3,7 @@
 use super::{Part, Slice, address, is_global, is_pure, part_of, root};
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a statement does, as far as it goes beyond itself.
@@ -64,7 +64,7 @@ impl<'a> Finder<'a> {
         match &stmt.kind {
             StmtKind::Declare(list) => {
                 for declaration in list {
-                    effect.traced |= matches!(declaration.storage, Storage::Shared | Storage::DynamicShared);
+                    effect.traced |= declaration.storage.is_shared();
                     effect.declares.insert(declaration.local);
                     if !self.slice.data.contains(&declaration.local) {
                         effect.writes.insert(declaration.local);

@@ -1,0 +1,76 @@
+//! Which of several items of one name does a path mean?
+//!
+//! C++ looks for a name in the namespace around its use, then in the one around that, and stops
+//! where it finds it. `db::load` is looked for in the same places, with `db` behind each.
+//!
+//! Example: in `gemm::fast`, the path `detail::load` means `gemm::fast::detail::load` if there is
+//! one, else `gemm::detail::load`, else `detail::load`. What a `using` brings into sight is not
+//! followed: if none of these exists, any item of that name may be meant, first of all those whose
+//! namespace ends in `detail`.
+
+use super::{Alias, Declaration, Function, Name, Record, TemplateArg};
+use std::sync::Arc;
+
+/// The namespaces around an item, outermost first. Unnamed and inline ones do not count.
+pub type Namespace = Arc<[Name]>;
+
+/// Something that stands in a namespace.
+pub trait Named {
+    /// Where.
+    fn namespace(&self) -> &Namespace;
+}
+
+macro_rules! named {
+    ($($item:ty),*) => {$(
+        impl Named for $item {
+            fn namespace(&self) -> &Namespace {
+                &self.namespace
+            }
+        }
+    )*};
+}
+named!(Alias, Declaration, Function, Record);
+
+/// How well an item of the namespace `at` answers to `qualifiers`, written in the namespace `from`.
+fn rank(at: &[Name], qualifiers: &[(Name, Vec<TemplateArg>)], from: &[Name]) -> usize {
+    let ends = at.len() >= qualifiers.len()
+        && at.iter().rev().zip(qualifiers.iter().rev()).all(|(name, (qualifier, _))| name == qualifier);
+    if !ends {
+        return 0;
+    }
+    let around = at.get(..at.len() - qualifiers.len()).unwrap_or_default();
+    if from.starts_with(around) { 2 + around.len() } else { 1 }
+}
+
+/// Those of `items`, all of one name, that a path with these qualifiers means in `from`.
+pub fn meant<'i, 'p, T: Named>(
+    items: &'i [Arc<T>],
+    qualifiers: &'p [(Name, Vec<TemplateArg>)],
+    from: &'p [Name],
+) -> impl Iterator<Item = &'i Arc<T>> + Clone {
+    let rank = |item: &Arc<T>| rank(item.namespace(), qualifiers, from);
+    let best = if items.len() > 1 { items.iter().map(rank).max() } else { None };
+    items.iter().filter(move |item| best.is_none_or(|best| rank(item) == best))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(path: &str) -> Vec<Name> {
+        path.split("::").filter(|part| !part.is_empty()).map(Name::from).collect()
+    }
+
+    #[test]
+    fn the_nearest_namespace_around_wins() {
+        let rank = |at: &str, written: &str, from: &str| {
+            let qualifiers: Vec<_> = names(written).into_iter().map(|name| (name, Vec::new())).collect();
+            rank(&names(at), &qualifiers, &names(from))
+        };
+        assert!(rank("gemm::fast", "", "gemm::fast") > rank("gemm", "", "gemm::fast"));
+        assert!(rank("gemm", "", "gemm::fast") > rank("", "", "gemm::fast"));
+        assert!(rank("", "", "gemm") > rank("other", "", "gemm"));
+        assert!(rank("gemm::detail", "detail", "gemm::fast") > rank("detail", "detail", "gemm::fast"));
+        assert!(rank("other::detail", "detail", "gemm") > rank("other", "detail", "gemm"));
+    }
+}
