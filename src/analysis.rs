@@ -17,6 +17,7 @@ use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
 use crate::ir::{Function, FunctionKind};
 use crate::preproc::{Defines, HeaderCache};
+use crate::reach::Reach;
 use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
 use crate::scenario::{self, Probes};
@@ -137,8 +138,8 @@ impl Run {
         let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
         let targets: Vec<Target> = self.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
         let mut entered: Vec<Span> = Vec::new();
-        for kernel in loaded.kernels() {
-            let launches = links.of(kernel, self.headers.sources());
+        for kernel in loaded.kernels(links) {
+            let launches = loaded.launches(kernel, links, self.headers.sources());
             let mut probes = Probes::new();
             let scenarios = scenario::scenarios(program, kernel, &launches, &self.blocks, &mut probes);
             let subject = Subject { program, kernel, scenarios: &scenarios, targets: &targets };
@@ -147,11 +148,14 @@ impl Run {
             entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
         }
         // Device functions with shared memory of their own that no kernel here reaches.
+        let elsewhere: Vec<&Arc<Function>> = loaded.left_to_includers(links).collect();
+        let reach = (!elsewhere.is_empty()).then(|| Reach::new(program));
         let orphans: Vec<Arc<Function>> = own
             .functions
             .iter()
             .filter(|f| f.kind == FunctionKind::Device && f.body.is_some() && f.mentions.shared)
             .filter(|f| !entered.contains(&f.name_span))
+            .filter(|f| !reach.as_ref().is_some_and(|reach| elsewhere.iter().any(|k| reach.leads_to(k, f))))
             .cloned()
             .collect();
         for function in orphans {

@@ -1,10 +1,10 @@
 //! Which file does an `#include` mean, and what is in it?
 //!
 //! Every file of a run has one [`SourceFile`], whichever way it is reached; every header is
-//! lowered once.
+//! lowered once for all files that define the same before it.
 
 use crate::ir::Module;
-use crate::preproc::Includes;
+use crate::preproc::{Includes, Outside};
 use crate::source::{FileId, SourceFile, Sources};
 use rustc_hash::FxHashMap;
 use std::path::{Component, Path, PathBuf};
@@ -26,6 +26,9 @@ impl Files for NoFiles {
     }
 }
 
+/// What a header was lowered to, by the first who asks.
+type Lowered = Arc<OnceLock<Arc<Module>>>;
+
 /// The files of a run, by path.
 pub struct Headers {
     sources: Sources,
@@ -34,7 +37,7 @@ pub struct Headers {
     /// Paths as the user gave them, by normalised path.
     given: FxHashMap<PathBuf, PathBuf>,
     files: Mutex<FxHashMap<PathBuf, Option<Arc<SourceFile>>>>,
-    modules: Mutex<FxHashMap<FileId, Arc<OnceLock<Arc<Module>>>>>,
+    modules: Mutex<FxHashMap<(FileId, Outside), Lowered>>,
 }
 
 impl Headers {
@@ -75,17 +78,19 @@ impl Headers {
         self.given.contains_key(&normalise(&self.sources.get(file).path))
     }
 
-    /// A header's items, lowered by the first who asks. `lower` must not ask for modules.
+    /// A header's items where it sees `outside`, lowered by the first who asks. `lower` must not ask
+    /// for modules.
     pub fn module(
         &self,
         file: &Arc<SourceFile>,
-        lower: impl FnOnce(&Arc<SourceFile>) -> Module,
+        outside: &Outside,
+        lower: impl FnOnce() -> Module,
     ) -> Arc<Module> {
         let cell = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(modules.entry(file.id).or_default())
+            Arc::clone(modules.entry((file.id, outside.clone())).or_default())
         };
-        Arc::clone(cell.get_or_init(|| Arc::new(lower(file))))
+        Arc::clone(cell.get_or_init(|| Arc::new(lower())))
     }
 
     fn find(&self, path: &Path) -> Option<Arc<SourceFile>> {

@@ -9,6 +9,7 @@ mod expansion;
 mod lexer;
 mod macros;
 mod mask;
+mod outside;
 mod replacement;
 mod replay;
 mod rewrite;
@@ -21,6 +22,7 @@ pub use builtin::Defines;
 pub use directives::HeaderCache;
 pub(crate) use lexer::{Kind, Lexer, Token};
 pub(crate) use mask::{is_specifier, partners};
+pub use outside::Outside;
 
 /// Finds the project's headers. Given by the caller, because only the caller touches files.
 pub trait Includes: Sync {
@@ -54,7 +56,16 @@ pub fn expand_cached(
     includes: &dyn Includes,
     cache: &HeaderCache,
 ) -> Expanded {
-    Replayed::new(file, defines, includes, cache).expand()
+    Replayed::new(file, &Outside::default(), defines, includes, cache).expand()
+}
+
+/// A header where it was first included.
+#[derive(Clone, Debug)]
+pub struct Included {
+    /// The header.
+    pub file: Arc<SourceFile>,
+    /// What it sees of the definitions before it.
+    pub outside: Outside,
 }
 
 /// A file whose directives were run: its headers are known, its text is not yet expanded.
@@ -63,22 +74,24 @@ pub struct Replayed {
     /// The file.
     pub file: Arc<SourceFile>,
     /// Every project header that was reached, in order of first inclusion.
-    pub headers: Vec<Arc<SourceFile>>,
+    pub headers: Vec<Included>,
     macros: macros::Macros,
     /// Directives and untaken branches, in order.
     blanks: Vec<Range<usize>>,
 }
 
 impl Replayed {
-    /// Runs a file's directives and those of the headers it includes.
+    /// Runs a file's directives and those of the headers it includes, with what `outside` defines.
     #[must_use]
     pub fn new(
         file: &Arc<SourceFile>,
+        outside: &Outside,
         defines: &Defines,
         includes: &dyn Includes,
         cache: &HeaderCache,
     ) -> Replayed {
-        let macros = defines.macros.for_file(cache.directives(file));
+        let mut macros = defines.macros.for_file(cache.directives(file));
+        outside.define(&mut macros);
         let mut replay = replay::Replay::new(macros, includes, cache);
         replay.run();
         let replay::Replay { macros, blanks, headers, .. } = replay;
@@ -96,6 +109,7 @@ impl Replayed {
             None => (blanked, SpanMap::default()),
         };
         let (text, masked) = mask::apply(&file.text, text);
+        let headers = headers.into_iter().map(|header| header.file).collect();
         Expanded { file, text, map, masked, headers }
     }
 }

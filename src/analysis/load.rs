@@ -8,11 +8,11 @@ use crate::headers::Headers;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Module, Name};
 use crate::lower::lower;
-use crate::preproc::{Expanded, Replayed};
+use crate::preproc::{Expanded, Included, Outside, Replayed};
 use crate::reach::Reach;
 use crate::relevance::{JudgedKernels, Words};
 use crate::scenario;
-use crate::source::{FileId, SourceFile, Sources};
+use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::syntax::SyntaxTree;
 use crate::trace::LaunchSite;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,40 +26,72 @@ pub struct Loaded {
     pub(super) program: Program,
     /// The file and its headers, as long as there was no reason to parse them.
     waiting: Option<(Replayed, Words)>,
-    /// Kernels worth judging: the file's own, and those of headers that are not given themselves.
+    /// Kernels worth judging: the file's own, and those of headers that are not given themselves or
+    /// mean something else here than by themselves.
     worth: Vec<Arc<Function>>,
+    /// Headers that mean something else here than by themselves.
+    told: FxHashSet<FileId>,
     launches: Vec<LaunchSite>,
 }
 
 impl Loaded {
-    /// The kernels to judge for the file: its own, and those of headers not given themselves that
-    /// it launches.
-    pub(super) fn kernels(&self) -> impl Iterator<Item = &Arc<Function>> {
-        let own = self.program.modules.first().and_then(|module| module.file);
+    /// The kernels to judge for the file: its own that no includer is judged for instead, and those
+    /// of headers that it launches.
+    pub(super) fn kernels(&self, links: &Links) -> impl Iterator<Item = &Arc<Function>> {
         self.worth.iter().filter(move |kernel| {
-            Some(kernel.span.file) == own
-                || self.launches.iter().any(|launch| launch.kernel.name == kernel.name)
+            if self.is_own(kernel) { !links.left_to_includers(kernel) } else { self.launches_header(kernel) }
         })
+    }
+
+    /// The file's own kernels that are judged where another file includes it.
+    pub(super) fn left_to_includers(&self, links: &Links) -> impl Iterator<Item = &Arc<Function>> {
+        self.worth.iter().filter(move |kernel| self.is_own(kernel) && links.left_to_includers(kernel))
+    }
+
+    fn is_own(&self, kernel: &Function) -> bool {
+        self.program.modules.first().is_some_and(|module| module.file == Some(kernel.span.file))
+    }
+
+    /// The launches that the kernel is judged for.
+    pub(super) fn launches(&self, kernel: &Function, links: &Links, sources: &Sources) -> Vec<LaunchSite> {
+        if !self.told.contains(&kernel.span.file) {
+            return links.of(kernel, sources);
+        }
+        unlike(self.launches.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)))
+    }
+
+    /// Whether a launch leads to a kernel as only this file sees it.
+    fn is_told(&self, launch: &LaunchSite) -> bool {
+        launch.definitions.iter().any(|name| self.told.contains(&name.file))
+    }
+
+    fn launches_header(&self, kernel: &Function) -> bool {
+        self.launches.iter().any(|launch| launch.definitions.contains(&kernel.name_span))
     }
 }
 
 /// The launches of all files, by kernel name.
 #[derive(Debug, Default)]
 pub struct Links {
+    /// Without those of a kernel in a header that means something else in the launching file.
     launches: FxHashMap<Name, Vec<LaunchSite>>,
+    /// The kernels of those, by the place of their name.
+    told: FxHashSet<Span>,
 }
 
 impl Links {
+    /// Whether all who launch the kernel of a header give it a meaning of their own.
+    fn left_to_includers(&self, kernel: &Function) -> bool {
+        let sees = |launch: &LaunchSite| launch.definitions.contains(&kernel.name_span);
+        self.told.contains(&kernel.name_span)
+            && !self.launches.get(&kernel.name).is_some_and(|launches| launches.iter().any(sees))
+    }
+
     /// The launches of a kernel: those that see its definition; if there are none, those that only
     /// see a declaration of that name, of the nearest files.
     pub(super) fn of(&self, kernel: &Function, sources: &Sources) -> Vec<LaunchSite> {
         let named = self.launches.get(&kernel.name).map_or(&[][..], Vec::as_slice);
-        let mut found: Vec<LaunchSite> = Vec::new();
-        for launch in named.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)) {
-            if !found.iter().any(|other| other.same(launch)) {
-                found.push(launch.clone());
-            }
-        }
+        let found = unlike(named.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)));
         if !found.is_empty() {
             return found;
         }
@@ -74,6 +106,17 @@ impl Links {
     }
 }
 
+/// Launches without repetition.
+fn unlike<'l>(launches: impl Iterator<Item = &'l LaunchSite>) -> Vec<LaunchSite> {
+    let mut found: Vec<LaunchSite> = Vec::new();
+    for launch in launches {
+        if !found.iter().any(|other| other.same(launch)) {
+            found.push(launch.clone());
+        }
+    }
+    found
+}
+
 impl Run {
     /// Reads one file and its headers' directives; parses and lowers what may hold something to judge.
     #[must_use]
@@ -82,17 +125,20 @@ impl Run {
         if !mentions_cuda(&file.text) {
             return Loaded::default();
         }
-        let replayed = self.replay(&file);
-        let spelled = |words: Words, header: &Arc<SourceFile>| words | self.spelled.of(header);
+        let replayed = self.replay(&file, &Outside::default());
+        let spelled = |words: Words, header: &Included| words | self.spelled.of(&header.file);
         let words = replayed.headers.iter().fold(self.defined | self.spelled.of(&file), spelled);
         if !words.may_be_judged() {
             return Loaded { waiting: Some((replayed, words)), ..Loaded::default() };
         }
+        let included = replayed.headers.clone();
         let program = self.program(replayed);
         let reach = Reach::new(&program);
-        let mut worth = kernels(&program, &self.headers);
+        let mut worth = kernels(&program, &included, &self.headers);
         worth.retain(|kernel| reach.worth_running(kernel));
-        Loaded { program, worth, ..Loaded::default() }
+        let told = included.iter().filter(|header| !header.outside.is_empty());
+        let told = told.map(|header| header.file.id).collect();
+        Loaded { program, worth, told, ..Loaded::default() }
     }
 
     /// The kernels of all files that are worth judging.
@@ -106,7 +152,7 @@ impl Run {
     #[must_use]
     pub fn follow(&self, mut loaded: Loaded, wanted: &JudgedKernels) -> Loaded {
         if let Some((replayed, words)) = loaded.waiting.take() {
-            let mut files: Vec<&SourceFile> = replayed.headers.iter().map(Arc::as_ref).collect();
+            let mut files: Vec<&SourceFile> = replayed.headers.iter().map(|header| &*header.file).collect();
             files.push(&replayed.file);
             if !wanted.may_be_launched(words, &files) {
                 return loaded;
@@ -123,23 +169,30 @@ impl Run {
         let mut links = Links::default();
         for loaded in files {
             for launch in &loaded.launches {
-                links.launches.entry(launch.kernel.name.clone()).or_default().push(launch.clone());
+                if loaded.is_told(launch) {
+                    links.told.extend(launch.definitions.iter().copied());
+                } else {
+                    links.launches.entry(launch.kernel.name.clone()).or_default().push(launch.clone());
+                }
             }
         }
         links
     }
 
-    fn replay(&self, file: &Arc<SourceFile>) -> Replayed {
-        Replayed::new(file, &self.defines, &self.headers, &self.cache)
+    fn replay(&self, file: &Arc<SourceFile>, outside: &Outside) -> Replayed {
+        Replayed::new(file, outside, &self.defines, &self.headers, &self.cache)
     }
 
-    /// Parses and lowers a file and the headers it includes, each once in a run.
+    /// Parses and lowers a file and the headers it includes, each once for all files that define the
+    /// same before it.
     fn program(&self, replayed: Replayed) -> Program {
         let included = replayed.headers.clone();
         let file = Arc::clone(&replayed.file);
-        let mut modules = vec![self.headers.module(&file, |_| lowered(replayed.expand()))];
-        for header in included {
-            modules.push(self.headers.module(&header, |file| lowered(self.replay(file).expand())));
+        let by_itself = Outside::default();
+        let mut modules = vec![self.headers.module(&file, &by_itself, || lowered(replayed.expand()))];
+        for Included { file, outside } in &included {
+            let lower = || lowered(self.replay(file, outside).expand());
+            modules.push(self.headers.module(file, outside, lower));
         }
         Program::new(modules)
     }
@@ -149,12 +202,12 @@ fn lowered(expanded: Expanded) -> Module {
     SyntaxTree::parse(expanded).map(|tree| lower(&tree)).unwrap_or_default()
 }
 
-/// The kernels that a file may be judged for: its own, and those of headers not given themselves.
-fn kernels(program: &Program, headers: &Headers) -> Vec<Arc<Function>> {
+/// The kernels that a file may be judged for: its own, and those of headers that are not given
+/// themselves or mean something else here than by themselves.
+fn kernels(program: &Program, included: &[Included], headers: &Headers) -> Vec<Arc<Function>> {
     let mut found: Vec<Arc<Function>> = program.own_kernels().cloned().collect();
-    for module in program.modules.iter().skip(1) {
-        let given = module.file.is_some_and(|file: FileId| headers.is_given(file));
-        if !given {
+    for (module, header) in program.modules.iter().skip(1).zip(included) {
+        if !headers.is_given(header.file.id) || !header.outside.is_empty() {
             let defined = |f: &&Arc<Function>| f.kind == FunctionKind::Kernel && f.body.is_some();
             found.extend(module.functions.iter().filter(defined).cloned());
         }

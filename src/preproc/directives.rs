@@ -4,6 +4,7 @@
 //! they are replayed.
 
 use super::lexer::{Kind, Lexer, Token};
+use super::outside::Seen;
 use crate::source::{FileId, SourceFile, Span};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -18,6 +19,8 @@ pub(crate) struct Directives {
     pub has_spans: bool,
     /// The directives.
     pub list: Vec<Directive>,
+    /// What is found out about the file on demand.
+    pub seen: Seen,
 }
 
 /// One directive: the bytes from its `#` to its last token.
@@ -101,7 +104,7 @@ impl Directives {
         }
         let count = list.len() as u32;
         groups.into_iter().for_each(|open| link(&mut list, open, count));
-        Directives { file, has_spans, list }
+        Directives { file, has_spans, list, seen: Seen::default() }
     }
 
     /// The macro that directive `index` defines.

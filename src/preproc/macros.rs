@@ -112,6 +112,14 @@ impl Macros {
         Some(count.checked_sub(1).and_then(|index| entry.before.get(index)?.definition))
     }
 
+    /// What is defined now: name, place and file, in no order.
+    pub fn definitions(&self) -> impl Iterator<Item = (&str, MacroRef, &Arc<Directives>)> {
+        self.table.iter().filter_map(|(name, entry)| {
+            let place = entry.now.definition?;
+            Some((&**name, place, self.files.get(place.file as usize)?))
+        })
+    }
+
     /// The definition itself.
     pub fn define(&self, place: MacroRef) -> Option<&Define> {
         self.files.get(place.file as usize)?.define(place.index)

@@ -2,12 +2,13 @@
 //!
 //! Runs the directives of a file and of the headers it includes, in true order.
 
-use super::Includes;
 use super::condition::{Surroundings, is_true};
 use super::directives::{DirectiveKind, Directives, HeaderCache, Test};
 use super::expansion::{Expander, Kept};
 use super::lexer::Lexer;
 use super::macros::{MacroRef, Macros};
+use super::outside::Outside;
+use super::{Included, Includes};
 use crate::source::{FileId, SourceFile};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -26,7 +27,7 @@ pub(crate) struct Replay<'r> {
     /// What of the main file is not text: directives and untaken branches, in order.
     pub blanks: Vec<Range<usize>>,
     /// The headers, in order of first inclusion.
-    pub headers: Vec<Arc<SourceFile>>,
+    pub headers: Vec<Included>,
     includes: &'r dyn Includes,
     cache: &'r HeaderCache,
     /// The number of each file among the expansion's files.
@@ -179,7 +180,8 @@ impl<'r> Replay<'r> {
         if known.is_none() {
             self.numbers.insert(header.id, number);
             self.macros.files.push(self.cache.directives(header));
-            self.headers.push(Arc::clone(header));
+            let outside = Outside::of(header, &self.macros, self.includes, self.cache);
+            self.headers.push(Included { file: Arc::clone(header), outside });
         }
         if open.len() <= MAX_INCLUDE_DEPTH && !self.once.contains(&header.id) {
             open.push(Open { number, next: 0, taken: Vec::new() });
