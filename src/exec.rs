@@ -17,6 +17,7 @@ pub mod counted;
 pub mod entry;
 pub mod enumerate;
 pub mod expr;
+pub mod fragment;
 pub mod host;
 pub mod int;
 pub mod intrinsics;

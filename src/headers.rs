@@ -2,11 +2,25 @@
 //!
 //! Every file of a run has one [`SourceFile`], whichever way it is reached; every header is
 //! lowered once for all files that define the same before it.
+//!
+//! A header that is neither beside the file that includes it nor in a folder of `-I` is looked for
+//! among the headers below the folders that the user gave: a build hands its compiler paths that the
+//! text does not tell, but a name that only one file has, or one file nearer than any other, leaves no
+//! choice.
+//!
+//! | `src/gemm/a.cu` says | files | means |
+//! |---|---|---|
+//! | `"utils.cuh"` | `include/utils.cuh` | that one |
+//! | `"utils.cuh"` | `src/lib/utils.cuh`, `test/utils.cuh` | the one in `src`, which is nearer |
+//! | `"utils.cuh"` | `src/lib/utils.cuh`, `src/old/utils.cuh` | neither: the text does not tell |
+//! | `<string.h>` | `compat/string.h` | the system's |
+//! | `"cutlass/gemm.h"` | `include/cutlass/gemm.h` | a library's, whose headers lead to hundreds more: `-I` tells |
 
 use crate::ir::Module;
 use crate::preproc::{Includes, Outside};
 use crate::source::{FileId, SourceFile, Sources};
 use rustc_hash::FxHashMap;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -14,6 +28,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub trait Files: Send + Sync {
     /// A file's bytes; `None` when it is not a readable file of reasonable size.
     fn read(&self, path: &Path) -> Option<Vec<u8>>;
+
+    /// The headers of this name below the folders that the user gave.
+    fn named(&self, _name: &OsStr) -> &[PathBuf] {
+        &[]
+    }
 }
 
 /// No header can be read.
@@ -110,7 +129,27 @@ impl Includes for Headers {
     fn open(&self, from: &SourceFile, spec: &str, angled: bool) -> Option<Arc<SourceFile>> {
         let beside = from.path.parent().map(|folder| folder.join(spec)).filter(|_| !angled);
         let elsewhere = self.include_dirs.iter().map(|folder| folder.join(spec));
-        beside.into_iter().chain(elsewhere).find_map(|path| self.find(&path))
+        let found = beside.into_iter().chain(elsewhere).find_map(|path| self.find(&path));
+        let spec = Path::new(spec);
+        let name = spec.file_name().filter(|name| !angled && *name == spec.as_os_str());
+        found.or_else(|| self.find(nearest(self.disk.as_ref(), &from.path, name?)?))
+    }
+}
+
+/// The header that a bare name in quotes surely means although no folder of `-I` leads to it.
+fn nearest<'a>(disk: &'a dyn Files, from: &Path, name: &OsStr) -> Option<&'a Path> {
+    let from = normalise(from);
+    let shared = |path: &Path| {
+        let path = normalise(path);
+        path.components().zip(from.components()).take_while(|(a, b)| a == b).count()
+    };
+    let all = disk.named(name).iter().map(PathBuf::as_path);
+    let mut by_distance: Vec<(usize, &Path)> = all.map(|path| (shared(path), path)).collect();
+    by_distance.sort_unstable_by(|a, b| b.cmp(a));
+    match by_distance.as_slice() {
+        [(_, only)] => Some(only),
+        [(near, first), (far, _), ..] if near > far => Some(first),
+        _ => None,
     }
 }
 
@@ -137,5 +176,31 @@ mod tests {
     fn one_file_has_one_name() {
         assert_eq!(normalise(Path::new("./a/../b/c.h")), Path::new("b/c.h"));
         assert_eq!(normalise(Path::new("../a/./b.h")), Path::new("../a/b.h"));
+    }
+
+    /// Headers by name alone.
+    struct Named(Vec<PathBuf>);
+
+    impl Files for Named {
+        fn read(&self, _: &Path) -> Option<Vec<u8>> {
+            None
+        }
+
+        fn named(&self, _: &OsStr) -> &[PathBuf] {
+            &self.0
+        }
+    }
+
+    #[test]
+    fn a_header_that_no_option_leads_to_is_the_only_or_the_nearest_of_its_name() {
+        let meant = |files: &[&str]| {
+            let disk = Named(files.iter().map(PathBuf::from).collect());
+            let found = nearest(&disk, Path::new("p/src/gemm/a.cu"), OsStr::new("u.cuh"));
+            found.map(|path| path.to_string_lossy().into_owned())
+        };
+        assert_eq!(meant(&["p/include/u.cuh"]).as_deref(), Some("p/include/u.cuh"));
+        assert_eq!(meant(&["p/test/u.cuh", "p/src/lib/u.cuh"]).as_deref(), Some("p/src/lib/u.cuh"));
+        assert_eq!(meant(&["p/src/old/u.cuh", "p/src/lib/u.cuh"]), None);
+        assert_eq!(meant(&[]), None);
     }
 }

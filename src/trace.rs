@@ -160,6 +160,8 @@ pub struct Access {
     pub matrices: u8,
     /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
     pub bypass: bool,
+    /// Whether it is what a `wmma` call makes of itself from 8.0 on.
+    pub fragment: bool,
     /// Index into [`Trace::arrays`].
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first.

@@ -13,7 +13,7 @@ mod table;
 pub use merge::Merges;
 pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 
-use crate::banks::{Contention, Cost, Target, Witness};
+use crate::banks::{ComputeCapability, Contention, Cost, Target, Witness};
 use crate::exec::value::{Reason, Unknown};
 use crate::source::Span;
 use crate::trace::{Pattern, Trace};
@@ -212,6 +212,9 @@ pub struct Worst {
     pub warp: u32,
 }
 
+/// From here on a `wmma` call becomes the requests that the run records for it.
+const FRAGMENTS_KNOWN: ComputeCapability = ComputeCapability::new(8, 0);
+
 /// Judges one access of a trace, by its number, on a target.
 #[must_use]
 pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Judgement {
@@ -225,6 +228,10 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     }
     if let Some(stopped) = &trace.stopped {
         return Judgement::because(stopped);
+    }
+    if access.fragment && target.capability < FRAGMENTS_KNOWN {
+        let reason = format!("how {target} spreads a wmma fragment over the lanes is not known");
+        return Judgement::unknown(Reason::Hardware, reason);
     }
     let Weighed { axes, rows, mut assumptions, follows } = match weigh(trace, merges, number, target) {
         Ok(weighed) => weighed,

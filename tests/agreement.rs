@@ -62,10 +62,11 @@ struct Measured {
 }
 
 /// What `cudalint accesses --format json` says, as far as it matters here.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct Said {
     file: String,
     line: u64,
+    end_line: u64,
     kernel: String,
     block: [u32; 3],
     status: String,
@@ -161,6 +162,19 @@ fn analyze(folder: &Path) -> ByLine {
         let file = said.file.strip_prefix(&prefix).unwrap_or(&said.file).to_owned();
         by_line.entry((file, said.line)).or_default().push(said);
     }
+    // The compiler may put an access that is written over several lines on any of them.
+    let mut later = ByLine::new();
+    for ((file, first), all) in &by_line {
+        for said in all {
+            for line in first + 1..=said.end_line {
+                let at = (file.clone(), line);
+                if !by_line.contains_key(&at) {
+                    later.entry(at).or_default().push(said.clone());
+                }
+            }
+        }
+    }
+    by_line.extend(later);
     by_line
 }
 

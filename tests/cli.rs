@@ -264,6 +264,21 @@ fn help_mentions_everything() {
 }
 
 #[test]
+fn a_header_is_found_below_the_folders_given_unless_two_are_as_near() {
+    let kernel = "#include \"pitch.cuh\"\n__global__ void column(float *out) {\n    __shared__ float tile[32][PITCH];\n    out[threadIdx.x] = tile[threadIdx.x][0];\n}\nvoid launch(float *out) { column<<<1, 32>>>(out); }\n";
+    let (conflicts, free) = ("#define PITCH 32\n", "#define PITCH 33\n");
+    let root = folder(&[("src/a.cu", kernel), ("include/pitch.cuh", conflicts)]);
+    assert_eq!(run(root.path(), &["-q", "."]).code, 1);
+    // A build may mean another one: what is not given is not looked for.
+    assert_eq!(run(root.path(), &["-q", "src"]).code, 0);
+    let root = folder(&[("src/a.cu", kernel), ("src/lib/pitch.cuh", free), ("test/pitch.cuh", conflicts)]);
+    assert_eq!(run(root.path(), &["-q", "."]).code, 0);
+    let root = folder(&[("src/a.cu", kernel), ("one/pitch.cuh", conflicts), ("two/pitch.cuh", conflicts)]);
+    let ran = run(root.path(), &["accesses", "."]);
+    assert!(ran.stdout.contains("it depends on `PITCH`"), "{}", ran.stdout);
+}
+
+#[test]
 fn rules_and_explain_print_the_documentation() {
     let root = folder(&[]);
     let list = run(root.path(), &["rules"]);

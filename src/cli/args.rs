@@ -142,7 +142,8 @@ pub struct AnalysisArgs {
         help_heading = "Model"
     )]
     pub defines: Vec<(String, String)>,
-    /// Folder in which #include looks (repeatable)
+    /// Folder in which #include looks (repeatable); a bare "name.h" that no folder has is looked for below
+    /// PATHS
     #[arg(short = 'I', value_name = "DIR", help_heading = "Model")]
     pub include_dirs: Vec<PathBuf>,
     /// Number of threads; the output is the same for any

@@ -9,8 +9,10 @@ use super::terminal;
 use crate::analysis::{FileReport, Files, Loaded, Run, Wanted};
 use crate::walk::{self, Candidate, Problem};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::cmp::Reverse;
+use std::ffi::{OsStr, OsString};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +39,11 @@ pub fn analyze(args: &AnalysisArgs, wanted: Wanted) -> Analyzed {
         Ok(pool) => pool.install(|| analyze_here(args, wanted)),
         Err(error) => {
             terminal::say_error(&format!("cannot start threads: {error}"));
-            Analyzed { run: Run::new(args.options(), &[], Box::new(Disk)), reports: Vec::new(), failed: true }
+            Analyzed {
+                run: Run::new(args.options(), &[], Box::new(Disk::default())),
+                reports: Vec::new(),
+                failed: true,
+            }
         }
     }
 }
@@ -49,7 +55,7 @@ fn analyze_here(args: &AnalysisArgs, wanted: Wanted) -> Analyzed {
     failed |= report_problems(&problems);
 
     let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
-    let run = Run::new(args.options(), &paths, Box::new(Disk));
+    let run = Run::new(args.options(), &paths, Box::new(Disk::with(&found.candidates)));
     let progress = Progress::new(3 * files.len(), args.quiet);
     let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
     let loaded = in_parallel(files, &sizes, |(path, bytes)| {
@@ -114,9 +120,29 @@ fn read_all(candidates: &[Candidate]) -> (Vec<File>, Vec<Problem>) {
 }
 
 /// Reads headers that includes lead to.
-struct Disk;
+#[derive(Default)]
+struct Disk {
+    by_name: FxHashMap<OsString, Vec<PathBuf>>,
+}
+
+impl Disk {
+    /// Knows the names of these files, whether or not they hold CUDA.
+    fn with(candidates: &[Candidate]) -> Disk {
+        let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
+        for path in candidates.iter().map(|candidate| &candidate.path) {
+            if let Some(name) = path.file_name() {
+                by_name.entry(name.to_owned()).or_default().push(path.clone());
+            }
+        }
+        Disk { by_name }
+    }
+}
 
 impl Files for Disk {
+    fn named(&self, name: &OsStr) -> &[PathBuf] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
     fn read(&self, path: &Path) -> Option<Vec<u8>> {
         walk::read(&Candidate { path: path.to_path_buf(), only_if_cuda: false }).ok().flatten()
     }

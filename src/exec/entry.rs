@@ -114,7 +114,9 @@ impl Machine<'_> {
                     self.parameter_symbol(&param.name, low, super::resolve::high_of(*scalar), *scalar)
                 }
             },
-            Ty::Scalar(_) | Ty::Sized { .. } | Ty::Void => Value::Opaque(Variation::Uniform, why),
+            Ty::Scalar(_) | Ty::Sized { .. } | Ty::Fragment(_) | Ty::Void => {
+                Value::Opaque(Variation::Uniform, why)
+            },
             Ty::Pointer(inner) | Ty::Array(inner, _) => Value::Pointer(self.named_global(&param.name, inner)),
             Ty::Record(layout) if layout.record.is_some() || &*layout.name == "dim3" => {
                 self.parameter_symbol(&param.name, None, None, Scalar::I32)

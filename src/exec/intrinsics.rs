@@ -4,7 +4,7 @@ use super::int::Int;
 use super::lanes::Lanes;
 use super::machine::{Machine, Mode};
 use super::types::Ty;
-use super::value::{Group, Pointer, Reason, Step, Unknown, Value, Variation};
+use super::value::{Group, Reason, Step, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
 use crate::source::Span;
 use crate::trace::Atomic;
@@ -131,7 +131,7 @@ impl Machine<'_> {
                 Some(Value::Undefined)
             }
             "load_matrix_sync" | "store_matrix_sync" if args.len() >= 3 => {
-                Some(self.wmma(name.starts_with("load"), args, span))
+                Some(self.fragment_access(name.starts_with("load"), args, span))
             }
             "cudaLaunchKernel"
             | "cudaLaunchCooperativeKernel"
@@ -286,33 +286,6 @@ impl Machine<'_> {
             Variation::Maybe,
             Unknown::new(Reason::DataDependent, span, "the old value of an atomic"),
         )
-    }
-
-    /// `wmma::load_matrix_sync(fragment, pointer, leading dimension)`.
-    fn wmma(&mut self, load: bool, args: &[Expr], span: Span) -> Value {
-        let at = usize::from(load);
-        let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
-        if let Value::Pointer(pointer) = values[at].clone() {
-            let op = if load { AccessOp::MatrixLoad } else { AccessOp::MatrixStore };
-            let why = Unknown::new(
-                Reason::Hardware,
-                span,
-                "how a wmma fragment is spread over the lanes is not documented",
-            );
-            let target = match pointer.target {
-                super::value::Target::Memory(object, _) => super::value::Target::Memory(
-                    object,
-                    super::value::Offset::Unknown(Variation::Varying, why),
-                ),
-                other => other,
-            };
-            let pointer = Pointer { target, pointee: pointer.pointee };
-            self.note_flattened(&pointer);
-            if self.is_shared(&pointer) {
-                self.record(op, &pointer, span, None);
-            }
-        }
-        Value::Undefined
     }
 
     /// Methods and accessors of cooperative groups.

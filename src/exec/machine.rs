@@ -118,6 +118,8 @@ pub struct Machine<'p> {
     pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
     pub matrices: u8,
+    /// Whether the access recorded now is a part of a `wmma` call.
+    pub fragment: bool,
     /// Whether the copy being recorded goes around the first-level cache.
     pub bypass: bool,
     /// Whether a lambda's body runs, whose `return` is its own.
@@ -309,6 +311,7 @@ impl<'p> Machine<'p> {
             enumerating: 0,
             layouts: FxHashMap::default(),
             matrices: 0,
+            fragment: false,
             bypass: false,
             in_lambda: false,
             lookup_depth: 0,

@@ -214,6 +214,7 @@ impl Machine<'_> {
             align,
             matrices: self.matrices,
             bypass: self.bypass,
+            fragment: self.fragment,
             array,
             calls: self.calls.clone(),
             occurrences: 0,

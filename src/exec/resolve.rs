@@ -75,6 +75,9 @@ impl Machine<'_> {
         if let Some(underlying) = self.program.enumeration(name).cloned() {
             return underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
         }
+        if let Some(ty) = self.fragment_type(path) {
+            return ty;
+        }
         builtin(name).unwrap_or_else(|| Ty::Unknown(name.clone()))
     }
 

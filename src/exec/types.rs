@@ -3,6 +3,7 @@
 //! Sizes are bytes. A length may hold symbols (`T tile[N][N + 1]` with `N` not known), so a
 //! size is an [`Int`]; member offsets are known numbers or not known at all.
 
+use super::fragment::Fragment;
 use super::int::Int;
 use super::value::Value;
 use crate::ir::{Name, Record, Scalar};
@@ -31,6 +32,8 @@ pub enum Ty {
     Pointer(Rc<Ty>),
     /// `T[n]`; `None` for `T[]`.
     Array(Rc<Ty>, Option<Rc<Int>>),
+    /// A `wmma::fragment`, whose place is the registers of a warp.
+    Fragment(Rc<Fragment>),
     /// Not known, with its name as written.
     Unknown(Name),
 }
@@ -90,6 +93,7 @@ impl PartialEq for Ty {
             (Ty::Record(a), Ty::Record(b)) => Rc::ptr_eq(a, b) || (a.name == b.name && a.size == b.size),
             (Ty::Pointer(a), Ty::Pointer(b)) => a == b,
             (Ty::Array(a, n), Ty::Array(b, m)) => a == b && n == m,
+            (Ty::Fragment(a), Ty::Fragment(b)) => a == b,
             (Ty::Unknown(a), Ty::Unknown(b)) => a == b,
             _ => false,
         }
@@ -159,7 +163,7 @@ impl Ty {
             Ty::Array(element, Some(length)) => {
                 element.constant_size()?.checked_mul(u64::try_from(length.as_constant()?).ok()?)
             }
-            Ty::Array(_, None) | Ty::Unknown(_) => None,
+            Ty::Array(_, None) | Ty::Fragment(_) | Ty::Unknown(_) => None,
         }
     }
 
@@ -167,7 +171,7 @@ impl Ty {
     #[must_use]
     pub fn align(&self) -> u64 {
         match self {
-            Ty::Void | Ty::Unknown(_) => 1,
+            Ty::Void | Ty::Fragment(_) | Ty::Unknown(_) => 1,
             Ty::Scalar(scalar) => scalar.bytes(),
             Ty::Sized { size, .. } => u64::from(*size),
             Ty::Record(layout) => layout.align.max(1),
@@ -194,7 +198,7 @@ impl Ty {
                 Ty::Sized { .. } => true,
                 Ty::Record(layout) => layout.record.is_none() && layout.fields.iter().all(|f| is_data(&f.ty)),
                 Ty::Array(element, _) => is_data(element),
-                Ty::Void | Ty::Pointer(_) | Ty::Unknown(_) => false,
+                Ty::Void | Ty::Pointer(_) | Ty::Fragment(_) | Ty::Unknown(_) => false,
             }
         }
         matches!(self, Ty::Array(..)) && is_data(self)
@@ -208,6 +212,7 @@ impl Ty {
             Ty::Scalar(scalar) => scalar_name(*scalar).into(),
             Ty::Sized { name, .. } | Ty::Unknown(name) => name.to_string(),
             Ty::Record(layout) => layout.name.to_string(),
+            Ty::Fragment(_) => "fragment".into(),
             Ty::Pointer(inner) => format!("{}*", inner.describe()),
             Ty::Array(element, length) => {
                 let length = length.as_ref().and_then(|n| n.as_constant());
