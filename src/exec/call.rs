@@ -60,7 +60,7 @@ impl Machine<'_> {
     }
 
     fn constructed_type(&mut self, path: &Path) -> Option<Ty> {
-        match self.resolve_type(&Type::Named(Box::new(path.clone()))) {
+        match self.resolve_named_type(path) {
             Ty::Unknown(_) => None,
             ty => Some(ty),
         }
@@ -164,9 +164,10 @@ impl Machine<'_> {
             }
         }
         let env = self.bind_rest(&function.template_params, env);
-        let env = Rc::new(self.bind_rest(&function.owner_params, env));
+        let env = self.bind_rest(&function.owner_params, env);
+        let env = self.memo.shared_env(function, env);
         for ((local, mut slot), param) in pending.into_iter().zip(&function.params) {
-            let ty = self.within_env(Rc::clone(&env), |machine| machine.resolve_type(&param.ty));
+            let ty = self.within_env(Rc::clone(&env), |machine| machine.resolve_written(&param.ty));
             if matches!(slot.value, Value::Undefined)
                 && let Some(default) = &param.default
             {
@@ -515,7 +516,7 @@ fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, ty: &Ty) ->
         (Type::Array(..), Ty::Array(..)) => 5,
         (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => -50,
         _ => {
-            if machine.resolve_type(param) == *ty {
+            if machine.resolve_written(param) == *ty {
                 3
             } else {
                 -1

@@ -117,6 +117,10 @@ pub struct Machine<'p> {
     pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
     /// Loops around whose values are enumerated.
     pub enumerating: u32,
+    /// What was looked up so far.
+    pub memo: super::memo::Memo,
+    /// A frame without variables.
+    pub blank: Frame,
     /// Records already laid out, by name and place, with what their parameters stood for.
     pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
@@ -307,6 +311,8 @@ impl<'p> Machine<'p> {
             shared: FxHashMap::default(),
             slices: FxHashMap::default(),
             enumerating: 0,
+            memo: super::memo::Memo::default(),
+            blank: super::resolve::empty_frame(),
             layouts: FxHashMap::default(),
             matrices: 0,
             bypass: false,
@@ -393,7 +399,7 @@ impl<'p> Machine<'p> {
     /// The template parameters in force.
     #[must_use]
     pub fn env(&self) -> Rc<Env> {
-        self.frame().map(|frame| Rc::clone(&frame.env)).unwrap_or_default()
+        self.frame().map_or_else(|| self.memo.no_env(), |frame| Rc::clone(&frame.env))
     }
 
     /// Threads that could be active in the innermost frame.
