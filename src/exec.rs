@@ -27,6 +27,7 @@ pub mod locals;
 pub mod loop_plan;
 pub mod loops;
 pub mod machine;
+pub mod memo;
 pub mod operators;
 pub mod place;
 pub mod record;

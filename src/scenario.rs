@@ -8,7 +8,7 @@
 pub mod hosts;
 
 use crate::analysis::BlockOption;
-use crate::exec::entry::{Setting, constant_in_kernel, instantiation, run_kernel};
+use crate::exec::entry::{Setting, constant_in_kernel, instantiation, run_flat, run_kernel};
 use crate::ir::program::Program;
 use crate::ir::{Function, TemplateParamKind};
 use crate::source::Span;
@@ -240,7 +240,7 @@ fn without_launch(
         return scenario(*first, from, rest.to_vec());
     }
     let probed = setting([bound.unwrap_or(256), 1, 1]);
-    let mut probe = run_kernel(program, kernel, &probed);
+    let mut probe = run_flat(program, kernel, &probed);
     if probe.axes[1] || probe.axes[2] {
         // No extent is 1, so that each coordinate can be told from a constant.
         probe = run_kernel(program, kernel, &setting([16, 8, 2]));

@@ -117,6 +117,10 @@ impl Subject<'_> {
                 |residue| Variant { residues: vec![(name.clone(), modulus, residue)], ..usual.clone() };
             judged = run(&with(0));
             for residue in 1..modulus {
+                // Another residue can only take a verdict back.
+                if nothing_known(&judged.judgements) {
+                    break;
+                }
                 let reason = format!("it depends on `{name}` modulo {modulus}");
                 judged.reconcile(&run(&with(residue)), Reason::NotAffine, &reason);
             }
@@ -125,7 +129,7 @@ impl Subject<'_> {
         }
         for block in &scenario.alternatives {
             // Other shapes can only take a verdict back.
-            if judged.judgements.iter().flatten().all(|judgement| judgement.status == Status::Unknown) {
+            if nothing_known(&judged.judgements) {
                 break;
             }
             let other = run(&Variant { block: *block, ..usual.clone() });
@@ -149,6 +153,10 @@ impl Subject<'_> {
             judgements,
         }
     }
+}
+
+fn nothing_known(judgements: &[Vec<Judgement>]) -> bool {
+    judgements.iter().flatten().all(|judgement| judgement.status == Status::Unknown)
 }
 
 /// The trace of a scenario that is not run: the sites of the others, of which it knows nothing.

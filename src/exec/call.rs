@@ -63,7 +63,7 @@ impl Machine<'_> {
     }
 
     fn constructed_type(&mut self, path: &Path) -> Option<Ty> {
-        match self.resolve_type(&Type::Named(Box::new(path.clone()))) {
+        match self.resolve_named_type(path) {
             Ty::Unknown(_) => None,
             ty => Some(ty),
         }
@@ -174,10 +174,11 @@ impl Machine<'_> {
             }
         }
         let env = self.bind_rest(&function.template_params, env);
-        let env = Rc::new(self.bind_rest(&function.owner_params, env));
+        let env = self.bind_rest(&function.owner_params, env);
+        let env = self.memo.shared_env(function, env);
         for ((local, mut slot), param) in pending.into_iter().zip(&function.params) {
-            let ty =
-                self.within(Rc::clone(&env), &function.namespace, |machine| machine.resolve_type(&param.ty));
+            let ty = self
+                .within(Rc::clone(&env), &function.namespace, |machine| machine.resolve_written(&param.ty));
             if matches!(slot.value, Value::Undefined)
                 && let Some(default) = &param.default
             {
@@ -528,7 +529,7 @@ fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, ty: &Ty) ->
         (Type::Array(..), Ty::Array(..)) => 5,
         (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => -50,
         _ => {
-            if machine.resolve_type(param) == *ty {
+            if machine.resolve_written(param) == *ty {
                 3
             } else {
                 -1

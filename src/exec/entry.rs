@@ -34,15 +34,33 @@ pub struct Setting {
 /// Runs a kernel (or a device function as if it were one) for one block.
 #[must_use]
 pub fn run_kernel(program: &Program, function: &Arc<Function>, setting: &Setting) -> Trace {
+    run_in_lengths(program, function, setting, false)
+}
+
+/// Runs a kernel as long as it uses no thread coordinate but the first. If it uses another, that
+/// is all that its trace says.
+#[must_use]
+pub fn run_flat(program: &Program, function: &Arc<Function>, setting: &Setting) -> Trace {
+    run_in_lengths(program, function, setting, true)
+}
+
+fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting, only_flat: bool) -> Trace {
     let mut trace = Trace::default();
+    let mut most_rounds = u64::MAX;
     for longest in LOOP_LENGTHS {
+        // Without a loop of more rounds, it would run as before.
+        if most_rounds <= longest {
+            continue;
+        }
         let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
         machine.longest = longest;
+        machine.only_flat = only_flat;
         machine.pads.clone_from(&setting.pads);
         machine.residues.clone_from(&setting.residues);
         machine.start(function, &setting.template_args, &setting.args);
+        most_rounds = machine.most_rounds;
         trace = machine.finish();
-        if trace.stopped.is_none() {
+        if trace.stopped.is_none() || (only_flat && (trace.axes[1] || trace.axes[2])) {
             break;
         }
     }
@@ -116,7 +134,7 @@ impl Machine<'_> {
             },
             Ty::Scalar(_) | Ty::Sized { .. } | Ty::Fragment(_) | Ty::Void => {
                 Value::Opaque(Variation::Uniform, why)
-            },
+            }
             Ty::Pointer(inner) | Ty::Array(inner, _) => Value::Pointer(self.named_global(&param.name, inner)),
             Ty::Record(layout) if layout.record.is_some() || &*layout.name == "dim3" => {
                 self.parameter_symbol(&param.name, None, None, Scalar::I32)

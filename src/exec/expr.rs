@@ -269,7 +269,7 @@ impl Machine<'_> {
         let axis = ["x", "y", "z"].iter().position(|axis| *axis == member)?;
         let shape = self.shape();
         if matches!(base, "threadIdx" | "blockDim") {
-            self.trace.axes[axis] = true;
+            self.use_axes(std::array::from_fn(|other| other == axis));
         }
         let int = match base {
             "threadIdx" => Int::known(Lanes::coordinate(axis, shape)),

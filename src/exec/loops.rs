@@ -121,6 +121,7 @@ impl Machine<'_> {
             }
             let known_long = iteration == 0 && self.plans.get(&key).is_some_and(|plan| plan.long);
             let left = self.iterations_left();
+            self.most_rounds = self.most_rounds.max(iteration + 1).max(rounds.unwrap_or(0));
             let too_long = iteration >= left || rounds.is_some_and(|rounds| rounds > left);
             let costly = iteration > 0 && self.steps - began > ENDLESS_STEPS;
             let endless = parts.cond.is_none() && (iteration >= ENDLESS || costly);

@@ -76,6 +76,10 @@ pub struct Machine<'p> {
     pub watched: Vec<Vec<(usize, LocalId)>>,
     /// The longest loop that is run for real.
     pub longest: u64,
+    /// The most rounds of a loop that were held against `longest`.
+    pub most_rounds: u64,
+    /// Whether the run is given up once a second thread coordinate is seen to be used.
+    pub only_flat: bool,
     /// Whether an access has left its shared array since a loop began to watch for it.
     pub out_of_bounds: bool,
     /// Whether the banks of a request depend on the round of a counted loop.
@@ -114,6 +118,10 @@ pub struct Machine<'p> {
     pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
     /// Loops around whose values are enumerated.
     pub enumerating: u32,
+    /// What was looked up so far.
+    pub memo: super::memo::Memo,
+    /// A frame without variables.
+    pub blank: Frame,
     /// Records already laid out, by name and place, with what their parameters stood for.
     pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
@@ -290,6 +298,8 @@ impl<'p> Machine<'p> {
             residues: Vec::new(),
             watched: Vec::new(),
             longest: LOOP_LENGTHS[0],
+            most_rounds: 0,
+            only_flat: false,
             out_of_bounds: false,
             uneven: false,
             open: 0,
@@ -309,6 +319,8 @@ impl<'p> Machine<'p> {
             shared: FxHashMap::default(),
             slices: FxHashMap::default(),
             enumerating: 0,
+            memo: super::memo::Memo::default(),
+            blank: super::resolve::empty_frame(),
             layouts: FxHashMap::default(),
             matrices: 0,
             fragment: false,
@@ -328,7 +340,7 @@ impl<'p> Machine<'p> {
 
     /// Takes a step; false when the budget is spent, which is noted once with its place.
     pub fn step(&mut self, span: Span) -> bool {
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         let budget = match self.mode {
             Mode::Device => STEP_BUDGET,
             Mode::Host => HOST_STEP_BUDGET,
@@ -354,10 +366,20 @@ impl<'p> Machine<'p> {
         let program = self.program;
         let known = self.slices.entry((Arc::as_ptr(function).addr(), given));
         let slice = Rc::clone(known.or_insert_with(|| Rc::new(Slice::of(function, given, program))));
-        for (used, mentioned) in self.trace.axes.iter_mut().zip(slice.axes) {
+        self.use_axes(slice.axes);
+        slice
+    }
+
+    /// Notes which thread coordinates are used.
+    pub fn use_axes(&mut self, axes: [bool; 3]) {
+        for (used, mentioned) in self.trace.axes.iter_mut().zip(axes) {
             *used |= mentioned;
         }
-        slice
+        if self.only_flat && (self.trace.axes[1] || self.trace.axes[2]) && self.trace.stopped.is_none() {
+            let text = "the kernel uses a second thread coordinate";
+            self.trace.stopped = Some(Unknown::new(Reason::BlockShape, super::resolve::NOWHERE, text));
+            self.steps = u64::MAX - 1;
+        }
     }
 
     /// Whether a statement can be passed over now.
@@ -386,7 +408,7 @@ impl<'p> Machine<'p> {
     /// The template parameters in force.
     #[must_use]
     pub fn env(&self) -> Rc<Env> {
-        self.frame().map(|frame| Rc::clone(&frame.env)).unwrap_or_default()
+        self.frame().map_or_else(|| self.memo.no_env(), |frame| Rc::clone(&frame.env))
     }
 
     /// Threads that could be active in the innermost frame.

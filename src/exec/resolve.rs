@@ -6,7 +6,9 @@ use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::namespace::Namespace;
-use crate::ir::{Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, Type};
+use crate::ir::{
+    Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, TemplateParam, Type,
+};
 use crate::source::{FileId, Span};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -47,6 +49,17 @@ impl Machine<'_> {
 
     fn unknown_symbol(&mut self, name: &str) -> Int {
         Int::symbol(self.world.symbols.fresh(name.to_string(), Origin::Given, None, None))
+    }
+
+    /// The type of a name.
+    pub fn resolve_named_type(&mut self, path: &Path) -> Ty {
+        if self.lookup_depth > LOOKUP_DEPTH {
+            return Ty::Unknown("a type nested too deeply".into());
+        }
+        self.lookup_depth += 1;
+        let resolved = self.resolve_named(path);
+        self.lookup_depth -= 1;
+        resolved
     }
 
     fn resolve_named(&mut self, path: &Path) -> Ty {
@@ -238,7 +251,8 @@ impl Machine<'_> {
     /// Runs `work` in a frame that only has these template parameters, where names are looked up as
     /// in `namespace`.
     pub fn within<R>(&mut self, env: Rc<Env>, namespace: &Namespace, work: impl FnOnce(&mut Self) -> R) -> R {
-        self.state.frames.push(Frame { env, namespace: Arc::clone(namespace), ..empty_frame() });
+        let namespace = Arc::clone(namespace);
+        self.state.frames.push(Frame { env, namespace, ..self.blank.clone() });
         let result = work(self);
         self.state.frames.pop();
         result
@@ -276,9 +290,16 @@ impl Machine<'_> {
             if let Some(layout) = self.owner_layout(&owner)
                 && let Some(record) = layout.record.clone()
             {
-                let env =
-                    self.bind_rest(&record.template_params, Env { bindings: layout.env.bindings.clone() });
-                if let Some(value) = self.static_member(&record, Rc::new(env), name) {
+                let bound = |param: &TemplateParam| {
+                    param.name.is_empty() || layout.env.bindings.contains_key(&param.name)
+                };
+                let env = if record.template_params.iter().all(bound) {
+                    Rc::clone(&layout.env)
+                } else {
+                    let env = Env { bindings: layout.env.bindings.clone() };
+                    Rc::new(self.bind_rest(&record.template_params, env))
+                };
+                if let Some(value) = self.static_member(&record, env, name) {
                     return Some(value);
                 }
             }
@@ -320,13 +341,18 @@ impl Machine<'_> {
     }
 
     fn static_member(&mut self, record: &Arc<Record>, env: Rc<Env>, name: &Name) -> Option<Value> {
-        let constant = record.constants.iter().find(|c| c.name == *name)?.clone();
-        let init = constant.init?;
-        let value = self.within(env, &record.namespace, |machine| {
-            machine.member_scope(record, |machine| machine.evaluate(&init))
+        let constant = record.constants.iter().find(|c| c.name == *name)?;
+        let init = constant.init.as_ref()?;
+        if let Some(value) = self.memo.constant(constant, &env) {
+            return Some(value);
+        }
+        let value = self.within(Rc::clone(&env), &record.namespace, |machine| {
+            machine.member_scope(record, |machine| machine.evaluate(init))
         });
         let ty = self.resolve_type(&constant.ty);
-        Some(self.convert(value, &ty))
+        let value = self.convert(value, &ty);
+        self.memo.keep_constant(constant, &env, &value);
+        Some(value)
     }
 
     /// Lets unqualified names find the record's own constants and typedefs.
@@ -344,13 +370,19 @@ impl Machine<'_> {
         if variable.storage.is_shared() {
             return Value::Pointer(self.shared_variable(variable));
         }
+        let env = self.memo.no_env();
+        if let Some(value) = self.memo.constant(variable, &env) {
+            return value;
+        }
         let ty = self.resolve_type(&variable.ty);
         if variable.constant
             && !matches!(ty, Ty::Array(..))
             && let Some(init) = &variable.init
         {
-            let value = self.within(Rc::default(), &variable.namespace, |machine| machine.evaluate(init));
-            return self.convert(value, &ty);
+            let value = self.within(Rc::clone(&env), &variable.namespace, |machine| machine.evaluate(init));
+            let value = self.convert(value, &ty);
+            self.memo.keep_constant(variable, &env, &value);
+            return value;
         }
         match &ty {
             Ty::Array(..) | Ty::Record(_) => {

@@ -129,7 +129,7 @@ impl Machine<'_> {
             let target = declaration.init.as_ref().map(|init| self.locate(init));
             match target {
                 Some(Ok(pointer)) => {
-                    let pointee = match self.resolve_type(inner) {
+                    let pointee = match self.resolve_written(inner) {
                         Ty::Unknown(_) => pointer.pointee.clone(),
                         ty => ty,
                     };
@@ -140,12 +140,12 @@ impl Machine<'_> {
                 _ => {
                     let value =
                         declaration.init.as_ref().map_or(Value::Undefined, |init| self.evaluate(init));
-                    let ty = self.resolve_type(inner);
+                    let ty = self.resolve_written(inner);
                     return Slot { value, ty, reference: false };
                 }
             }
         }
-        let mut declared = self.resolve_type(&declaration.ty);
+        let mut declared = self.resolve_written(&declaration.ty);
         // `int sizes[] = {32, 64}` is as long as its list.
         if let (Ty::Array(_, length @ None), Some(init)) = (&mut declared, &declaration.init)
             && let ExprKind::InitList(items) = &init.kind

@@ -68,16 +68,25 @@ impl OpenType {
         };
         let usual = with(USUAL);
         let mut judged = run(&usual);
-        let others: Vec<(u32, Judged)> = [1, 2, 8, 16].map(|bytes| (bytes, run(&with(bytes)))).into();
-        for (target, judgements) in judged.judgements.iter_mut().enumerate() {
-            for (number, judgement) in judgements.iter_mut().enumerate() {
-                let site = Place::of(&judged.trace, number);
-                let twins: Vec<(u32, Option<(&Access, &Judgement)>)> =
-                    others.iter().map(|(bytes, other)| (*bytes, site.find(other, target))).collect();
-                let shared = self.shared(&judged.trace.accesses[number], judgement, &twins);
-                *judgement = shared;
+        let mut others: Vec<(u32, Judged)> = Vec::new();
+        let mut shared = judged.judgements.clone();
+        for bytes in [1, 2, 8, 16] {
+            // Another size can only take a verdict back.
+            if super::nothing_known(&shared) {
+                break;
+            }
+            others.push((bytes, run(&with(bytes))));
+            for (target, judgements) in shared.iter_mut().enumerate() {
+                for (number, judgement) in judgements.iter_mut().enumerate() {
+                    let site = Place::of(&judged.trace, number);
+                    let twins: Vec<(u32, Option<(&Access, &Judgement)>)> =
+                        others.iter().map(|(bytes, other)| (*bytes, site.find(other, target))).collect();
+                    let usual = &judged.judgements[target][number];
+                    *judgement = self.shared(&judged.trace.accesses[number], usual, &twins);
+                }
             }
         }
+        judged.judgements = shared;
         (usual, judged)
     }
 

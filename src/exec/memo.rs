@@ -1,0 +1,140 @@
+//! What was looked up before?
+//!
+//! A kernel asks thousands of times for the same few things: the type of a declaration, what an
+//! overload's parameters are, a class's constant. The answer is the same as long as the template
+//! parameters are, so it is kept with them, if nothing in it is bound to the moment.
+//!
+//! Invariant: a key holds addresses of items of the program, which does not move while it runs, and
+//! of template parameters that its value keeps alive.
+
+use super::machine::Machine;
+use super::types::{Env, Ty};
+use super::value::Value;
+use crate::ir::{Declaration, ExprKind, Function, TemplateArg, Type};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// The bindings that are remembered of one function.
+const ENVIRONMENTS: usize = 16;
+/// Lookups within lookups from which on one may be cut short.
+const DEEP: usize = 8;
+
+/// A type, with the template parameters that it was found with.
+type Known = (Rc<Env>, Option<Ty>);
+
+/// What was looked up in one run.
+#[derive(Debug, Default)]
+pub struct Memo {
+    /// Types, by where they are written, the template parameters and the class around; `None`
+    /// for those that are looked up each time.
+    types: FxHashMap<(usize, usize, usize), Known>,
+    /// Constants, by their declaration and the template parameters.
+    constants: FxHashMap<(usize, usize), (Rc<Env>, Value)>,
+    /// Template parameters, by function.
+    environments: FxHashMap<usize, Vec<Rc<Env>>>,
+    /// No template parameters.
+    nothing: Rc<Env>,
+}
+
+impl Memo {
+    /// No template parameters.
+    #[must_use]
+    pub fn no_env(&self) -> Rc<Env> {
+        Rc::clone(&self.nothing)
+    }
+
+    /// The template parameters of a call, the same as those of an earlier one if they are equal.
+    pub fn shared_env(&mut self, function: &Function, env: Env) -> Rc<Env> {
+        if env.bindings.is_empty() {
+            return self.no_env();
+        }
+        let known = self.environments.entry(std::ptr::from_ref(function).addr()).or_default();
+        if let Some(same) = known.iter().find(|known| known.same(&env)) {
+            return Rc::clone(same);
+        }
+        let env = Rc::new(env);
+        if known.len() < ENVIRONMENTS {
+            known.push(Rc::clone(&env));
+        }
+        env
+    }
+
+    /// The value of a constant, if it was evaluated before.
+    #[must_use]
+    pub fn constant(&self, declaration: &Declaration, env: &Rc<Env>) -> Option<Value> {
+        self.constants.get(&key(declaration, env)).map(|(_, value)| value.clone())
+    }
+
+    /// Remembers the value of a constant, if it is one number.
+    pub fn keep_constant(&mut self, declaration: &Declaration, env: &Rc<Env>, value: &Value) {
+        if matches!(value, Value::Int(int, _) if int.as_constant().is_some()) {
+            self.constants.insert(key(declaration, env), (Rc::clone(env), value.clone()));
+        }
+    }
+}
+
+fn key(declaration: &Declaration, env: &Rc<Env>) -> (usize, usize) {
+    (std::ptr::from_ref(declaration).addr(), Rc::as_ptr(env).addr())
+}
+
+impl Machine<'_> {
+    /// The type that a statement, a parameter or a class of the program is written with.
+    pub fn resolve_written(&mut self, ty: &Type) -> Ty {
+        match ty {
+            Type::Named(_) => {}
+            Type::Pointer(inner) => return Ty::Pointer(Rc::new(self.resolve_written(inner))),
+            Type::Reference(inner) => return self.resolve_written(inner),
+            _ => return self.resolve_type(ty),
+        }
+        if self.lookup_depth > DEEP || !self.own_aliases.is_empty() {
+            return self.resolve_type(ty);
+        }
+        let Some(frame) = self.frame() else { return self.resolve_type(ty) };
+        let env = Rc::clone(&frame.env);
+        let owner = frame.function.owner.as_ref().map_or(0, |owner| owner.as_ptr().addr());
+        let key = (std::ptr::from_ref(ty).addr(), Rc::as_ptr(&env).addr(), owner);
+        match self.memo.types.get(&key) {
+            Some((_, Some(known))) => return known.clone(),
+            Some((_, None)) => return self.resolve_type(ty),
+            None => {}
+        }
+        let resolved = self.resolve_type(ty);
+        let kept = (is_closed(ty) && is_settled(&resolved)).then(|| resolved.clone());
+        self.memo.types.insert(key, (env, kept));
+        resolved
+    }
+}
+
+/// Whether no variable of a function stands in a type.
+fn is_closed(ty: &Type) -> bool {
+    match ty {
+        Type::Void | Type::Scalar(_) | Type::Auto | Type::Opaque => true,
+        Type::Pointer(inner) | Type::Reference(inner) => is_closed(inner),
+        Type::Named(path) => {
+            let closed = |args: &[TemplateArg]| {
+                args.iter().all(|arg| match arg {
+                    TemplateArg::Type(ty) => is_closed(ty),
+                    TemplateArg::Value(expr) => {
+                        matches!(&expr.kind, ExprKind::Int(..))
+                            || matches!(&expr.kind, ExprKind::Path(path) if path.args.is_none())
+                    }
+                })
+            };
+            path.qualifiers.iter().all(|(_, args)| closed(args))
+                && path.args.as_ref().is_none_or(|args| closed(args))
+        }
+        Type::Array(..) | Type::Decltype(_) => false,
+    }
+}
+
+/// Whether a type holds no number that is not known.
+fn is_settled(ty: &Ty) -> bool {
+    match ty {
+        Ty::Void | Ty::Scalar(_) | Ty::Sized { .. } | Ty::Fragment(_) | Ty::Unknown(_) => true,
+        Ty::Record(layout) => layout.size.is_some(),
+        Ty::Pointer(inner) => is_settled(inner),
+        Ty::Array(inner, length) => {
+            is_settled(inner) && length.as_ref().is_none_or(|length| length.as_constant().is_some())
+        }
+    }
+}
