@@ -16,11 +16,12 @@ use crate::diagnostic::Diagnostic;
 use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
 use crate::ir::{Function, FunctionKind};
+use crate::preproc::comments::Directive;
 use crate::preproc::{Defines, HeaderCache};
 use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
 use crate::scenario::{self, Probes};
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 use crate::verdict::{SiteVerdict, Status};
 pub use load::{Links, Loaded};
 use padded::Padded;
@@ -85,6 +86,22 @@ pub struct FileReport {
     pub diagnostics: Vec<Diagnostic>,
     /// One verdict for each access site, block shape and target.
     pub verdicts: Vec<SiteVerdict>,
+    /// What comments ask for, by file.
+    pub asked: Vec<Asked>,
+}
+
+/// What the comments of one file ask for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The file.
+    pub file: FileId,
+    /// What they ask for, outside untaken branches, in order.
+    pub directives: Vec<Directive>,
+    /// Whether it is the report's own file, not a header of it.
+    pub own: bool,
+    /// Where the block shapes are written that stand above a function; `None` when the file holds
+    /// nothing to judge and was not parsed.
+    pub blocks: Option<Vec<Span>>,
 }
 
 /// One run over a set of files. Shared between threads.
@@ -130,7 +147,7 @@ impl Run {
     /// Runs the kernels of one file.
     #[must_use]
     pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted) -> FileReport {
-        let mut report = FileReport::default();
+        let mut report = FileReport { asked: loaded.asked(), ..FileReport::default() };
         let program = &loaded.program;
         let Some(own) = program.modules.first() else { return report };
         let eight = self.eight_byte_banks || own.eight_byte_banks;

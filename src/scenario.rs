@@ -75,7 +75,7 @@ pub fn scenarios(
 ) -> Vec<Scenario> {
     let fixed = kernel
         .block_directive
-        .map(|shape| (shape, BlockFrom::Directive))
+        .map(|(shape, _)| (shape, BlockFrom::Directive))
         .or_else(|| flag(kernel, blocks).map(|shape| (shape, BlockFrom::Flag)))
         .filter(|(shape, _)| valid(*shape));
     let mut groups: Vec<Group> = Vec::new();

@@ -3,11 +3,12 @@
 //! Nothing is parsed that cannot lead to a verdict: a file is, if its text and its headers' may
 //! hold something to judge, or if they may launch a kernel that another file's make worth judging.
 
-use super::Run;
+use super::{Asked, Run};
 use crate::headers::Headers;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Module, Name};
 use crate::lower::lower;
+use crate::preproc::comments::{self, Directive};
 use crate::preproc::{Expanded, Replayed};
 use crate::reach::Reach;
 use crate::relevance::{JudgedKernels, Words};
@@ -29,9 +30,29 @@ pub struct Loaded {
     /// Kernels worth judging: the file's own, and those of headers that are not given themselves.
     worth: Vec<Arc<Function>>,
     launches: Vec<LaunchSite>,
+    /// The file, and what its comments ask for.
+    comments: Option<(FileId, Vec<Directive>)>,
 }
 
 impl Loaded {
+    /// What the comments of the file and of its headers ask for.
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        let mut found = Vec::new();
+        if let Some((file, directives)) = &self.comments
+            && self.program.modules.is_empty()
+        {
+            found.push(Asked { file: *file, directives: directives.clone(), own: true, blocks: None });
+        }
+        for (at, module) in self.program.modules.iter().enumerate() {
+            if let Some(file) = module.file.filter(|_| !module.comments.is_empty()) {
+                let blocks = module.functions.iter().filter_map(|f| Some(f.block_directive?.1)).collect();
+                let directives = module.comments.clone();
+                found.push(Asked { file, directives, own: at == 0, blocks: Some(blocks) });
+            }
+        }
+        found
+    }
+
     /// The kernels to judge for the file: its own, and those of headers not given themselves that
     /// it launches.
     pub(super) fn kernels(&self) -> impl Iterator<Item = &Arc<Function>> {
@@ -80,13 +101,15 @@ impl Run {
     pub fn load(&self, path: &Path, bytes: Vec<u8>) -> Loaded {
         let file = self.headers.given(path, bytes);
         if !mentions_cuda(&file.text) {
-            return Loaded::default();
+            let comments = Some((file.id, comments::directives(&file.text)));
+            return Loaded { comments, ..Loaded::default() };
         }
         let replayed = self.replay(&file);
         let spelled = |words: Words, header: &Arc<SourceFile>| words | self.spelled.of(header);
         let words = replayed.headers.iter().fold(self.defined | self.spelled.of(&file), spelled);
         if !words.may_be_judged() {
-            return Loaded { waiting: Some((replayed, words)), ..Loaded::default() };
+            let comments = Some((file.id, replayed.comments()));
+            return Loaded { waiting: Some((replayed, words)), comments, ..Loaded::default() };
         }
         let program = self.program(replayed);
         let reach = Reach::new(&program);

@@ -38,6 +38,11 @@ Exit codes:
   1  something was found
   2  wrong usage, or a file that could not be checked
 
+Comments in the source:
+  // cudalint: allow(RULE): reason           beside a line or above a statement; also expect(RULE)
+  // cudalint: allow-file(RULE): reason      anywhere in the file
+  // cudalint: block(32, 8)                  above a kernel
+
 Examples:
   cudalint src                               check every CUDA file of a folder
   cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape

@@ -6,6 +6,7 @@ use crate::analysis::{FileReport, Wanted};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::output::{self, json, short, text};
 use crate::source::Sources;
+use crate::suppress;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ pub fn check(args: &CheckArgs) -> Outcome {
     let files = analyzed.reports.len();
     let targets: BTreeSet<String> =
         analyzed.reports.iter().flat_map(|it| &it.verdicts).map(|it| it.target.clone()).collect();
-    let findings = findings(sources, &analyzed.reports, &args.levels);
+    let Findings { told: findings, silenced } = findings(sources, &analyzed.reports, &args.levels);
     let bytes = match args.format {
         Format::Text => text::render(sources, &findings, terminal::colored(args.color)),
         Format::Short => short::render(sources, &findings),
@@ -32,19 +33,32 @@ pub fn check(args: &CheckArgs) -> Outcome {
     let outcome = terminal::print(&bytes, outcome);
     if args.format == Format::Text && !args.analysis.quiet {
         let assumed = args.analysis.targets.is_empty();
-        terminal::say(&summary(sources, &findings, files, &targets, assumed));
+        let mut line = summary(sources, &findings, files, &targets, assumed);
+        if silenced > 0 {
+            line.push_str(&format!("; {} silenced by comments", output::count(silenced, "finding")));
+        }
+        terminal::say(&line);
     }
     outcome
+}
+
+/// What a run found.
+#[derive(Debug)]
+pub struct Findings {
+    /// What to print.
+    pub told: Vec<Diagnostic>,
+    /// How many findings comments in the source silenced.
+    pub silenced: usize,
 }
 
 /// The findings to print: at the user's levels, by file as given and then by place, and each
 /// once, although a header may be reached from many files.
 #[must_use]
-pub fn findings(sources: &Sources, reports: &[FileReport], levels: &Levels) -> Vec<Diagnostic> {
+pub fn findings(sources: &Sources, reports: &[FileReport], levels: &Levels) -> Findings {
+    let heard = suppress::apply(sources, reports);
     let mut seen = FxHashSet::default();
     let mut all = Vec::new();
-    for report in reports {
-        let mut own: Vec<Diagnostic> = report.diagnostics.clone();
+    for mut own in heard.findings {
         for finding in &mut own {
             finding.level = levels.of(finding.rule, finding.level);
         }
@@ -60,7 +74,7 @@ pub fn findings(sources: &Sources, reports: &[FileReport], levels: &Levels) -> V
         });
         all.append(&mut own);
     }
-    all
+    Findings { told: all, silenced: heard.silenced }
 }
 
 /// `assumed`: whether the target is the one of a user who named none.
