@@ -26,6 +26,9 @@ impl Files for NoFiles {
     }
 }
 
+/// A header's items, once someone has lowered it.
+type Slot = Arc<OnceLock<Arc<Module>>>;
+
 /// The files of a run, by path.
 pub struct Headers {
     sources: Sources,
@@ -34,7 +37,7 @@ pub struct Headers {
     /// Paths as the user gave them, by normalised path.
     given: FxHashMap<PathBuf, PathBuf>,
     files: Mutex<FxHashMap<PathBuf, Option<Arc<SourceFile>>>>,
-    modules: Mutex<FxHashMap<FileId, Arc<OnceLock<Arc<Module>>>>>,
+    modules: Mutex<FxHashMap<(FileId, usize), Slot>>,
 }
 
 impl Headers {
@@ -72,18 +75,26 @@ impl Headers {
     /// Whether the user gave this file himself.
     #[must_use]
     pub fn is_given(&self, file: FileId) -> bool {
-        self.given.contains_key(&normalise(&self.sources.get(file).path))
+        self.is_given_path(&self.sources.get(file).path)
     }
 
-    /// A header's items, lowered by the first who asks. `lower` must not ask for modules.
+    /// The same of a path.
+    #[must_use]
+    pub fn is_given_path(&self, path: &Path) -> bool {
+        self.given.contains_key(&normalise(path))
+    }
+
+    /// A header's items under the settings of this number, lowered by the first who asks. `lower`
+    /// must not ask for modules.
     pub fn module(
         &self,
         file: &Arc<SourceFile>,
+        settings: usize,
         lower: impl FnOnce(&Arc<SourceFile>) -> Module,
     ) -> Arc<Module> {
         let cell = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(modules.entry(file.id).or_default())
+            Arc::clone(modules.entry((file.id, settings)).or_default())
         };
         Arc::clone(cell.get_or_init(|| Arc::new(lower(file))))
     }
@@ -110,7 +121,7 @@ impl Includes for Headers {
 }
 
 /// The path without `.` and `..`, as far as its words tell.
-fn normalise(path: &Path) -> PathBuf {
+pub fn normalise(path: &Path) -> PathBuf {
     let mut parts: Vec<Component<'_>> = Vec::new();
     for part in path.components() {
         match part {

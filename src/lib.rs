@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod banks;
 pub mod cli;
+pub mod config;
 pub mod diagnostic;
 pub mod exec;
 pub mod headers;

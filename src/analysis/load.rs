@@ -30,6 +30,8 @@ pub struct Loaded {
     /// Kernels worth judging: the file's own, and those of headers that are not given themselves.
     worth: Vec<Arc<Function>>,
     launches: Vec<LaunchSite>,
+    /// The number of the settings that hold for the file.
+    pub(super) settings: usize,
     /// The file, and what its comments ask for.
     comments: Option<(FileId, Vec<Directive>)>,
 }
@@ -104,18 +106,20 @@ impl Run {
             let comments = Some((file.id, comments::directives(&file.text)));
             return Loaded { comments, ..Loaded::default() };
         }
-        let replayed = self.replay(&file);
+        let settings = self.settings_of(path);
+        let replayed = self.replay(&file, settings);
         let spelled = |words: Words, header: &Arc<SourceFile>| words | self.spelled.of(header);
-        let words = replayed.headers.iter().fold(self.defined | self.spelled.of(&file), spelled);
+        let words =
+            replayed.headers.iter().fold(self.settings[settings].defined | self.spelled.of(&file), spelled);
         if !words.may_be_judged() {
             let comments = Some((file.id, replayed.comments()));
-            return Loaded { waiting: Some((replayed, words)), comments, ..Loaded::default() };
+            return Loaded { waiting: Some((replayed, words)), settings, comments, ..Loaded::default() };
         }
-        let program = self.program(replayed);
+        let program = self.program(replayed, settings);
         let reach = Reach::new(&program);
         let mut worth = kernels(&program, &self.headers);
         worth.retain(|kernel| reach.worth_running(kernel));
-        Loaded { program, worth, ..Loaded::default() }
+        Loaded { program, worth, settings, ..Loaded::default() }
     }
 
     /// The kernels of all files that are worth judging.
@@ -134,7 +138,7 @@ impl Run {
             if !wanted.may_be_launched(words, &files) {
                 return loaded;
             }
-            loaded.program = self.program(replayed);
+            loaded.program = self.program(replayed, loaded.settings);
         }
         loaded.launches = scenario::hosts::launches(&loaded.program, wanted);
         loaded
@@ -152,17 +156,20 @@ impl Run {
         links
     }
 
-    fn replay(&self, file: &Arc<SourceFile>) -> Replayed {
-        Replayed::new(file, &self.defines, &self.headers, &self.cache)
+    fn replay(&self, file: &Arc<SourceFile>, settings: usize) -> Replayed {
+        Replayed::new(file, &self.settings[settings].defines, &self.headers, &self.cache)
     }
 
-    /// Parses and lowers a file and the headers it includes, each once in a run.
-    fn program(&self, replayed: Replayed) -> Program {
+    /// Parses and lowers a file and the headers it includes, each once in a run and for the same
+    /// settings.
+    fn program(&self, replayed: Replayed, settings: usize) -> Program {
         let included = replayed.headers.clone();
         let file = Arc::clone(&replayed.file);
-        let mut modules = vec![self.headers.module(&file, |_| lowered(replayed.expand()))];
+        let mut modules = vec![self.headers.module(&file, settings, |_| lowered(replayed.expand()))];
         for header in included {
-            modules.push(self.headers.module(&header, |file| lowered(self.replay(file).expand())));
+            modules.push(
+                self.headers.module(&header, settings, |file| lowered(self.replay(file, settings).expand())),
+            );
         }
         Program::new(modules)
     }

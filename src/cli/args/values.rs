@@ -23,7 +23,7 @@ pub fn block(text: &str) -> Result<BlockOption, String> {
         Some((kernel, numbers)) => (Some(kernel.to_owned()), numbers),
         None => (None, text),
     };
-    Ok(BlockOption { kernel, shape: shape::block(numbers)? })
+    Ok(BlockOption { kernel, shape: shape::block(numbers)?, configured: false })
 }
 
 /// The size in bytes of an element: a CUDA type's name, or the number itself.
