@@ -36,7 +36,7 @@ struct Corpus {
 impl Corpus {
     fn folder(path: &Path) -> Corpus {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let candidates = walk::find(&[path.to_path_buf()]).candidates;
+        let candidates = walk::find(&[path.to_path_buf()], &|_, _| false).candidates;
         let read = |candidate: &Candidate| {
             let bytes = walk::read(candidate).ok().flatten()?;
             Some((candidate.path.clone(), bytes))

@@ -16,16 +16,18 @@ use crate::diagnostic::Diagnostic;
 use crate::headers::Headers;
 pub use crate::headers::{Files, NoFiles};
 use crate::ir::{Function, FunctionKind};
+use crate::preproc::comments::Directive;
 use crate::preproc::{Defines, HeaderCache};
 use crate::reach::Reach;
 use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
 use crate::scenario::{self, Probes};
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 use crate::verdict::{SiteVerdict, Status};
 pub use load::{Links, Loaded};
 use padded::Padded;
 use runs::Subject;
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,13 +63,15 @@ pub fn targets(names: &[String], bank_size_eight: bool) -> Vec<Target> {
     if found.is_empty() { vec![Target { capability: DEFAULT_TARGET, bank_size }] } else { found }
 }
 
-/// A block shape given on the command line.
+/// A block shape given on the command line or by a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockOption {
     /// The kernel it is for; `None` for every kernel.
     pub kernel: Option<String>,
     /// Threads in x, y, z.
     pub shape: [u32; 3],
+    /// Whether a configuration file gives it, which a flag overrides.
+    pub configured: bool,
 }
 
 /// What a report is for.
@@ -86,40 +90,101 @@ pub struct FileReport {
     pub diagnostics: Vec<Diagnostic>,
     /// One verdict for each access site, block shape and target.
     pub verdicts: Vec<SiteVerdict>,
+    /// What comments ask for, by file.
+    pub asked: Vec<Asked>,
+}
+
+/// What the comments of one file ask for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The file.
+    pub file: FileId,
+    /// What they ask for, outside untaken branches, in order.
+    pub directives: Vec<Directive>,
+    /// Whether it is the report's own file, not a header of it.
+    pub own: bool,
+    /// Where the block shapes are written that stand above a function; `None` when the file holds
+    /// nothing to judge and was not parsed.
+    pub blocks: Option<Vec<Span>>,
 }
 
 /// One run over a set of files. Shared between threads.
 pub struct Run {
     headers: Headers,
     cache: HeaderCache,
+    spelled: Spelled,
+    settings: Vec<Settings>,
+    /// Which settings hold for a file; the first for one that is not here.
+    of: FxHashMap<PathBuf, usize>,
+}
+
+/// What holds for some of the files.
+struct Settings {
     defines: Defines,
     /// What the macros spell that are defined from the start.
     defined: Words,
-    spelled: Spelled,
     targets: Vec<Target>,
     blocks: Vec<BlockOption>,
     eight_byte_banks: bool,
+}
+
+impl Settings {
+    fn new(options: &Options) -> Settings {
+        let targets = targets(&options.targets, options.bank_size_eight);
+        let newest = targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET);
+        let arch = u32::from(newest.major) * 100 + u32::from(newest.minor) * 10;
+        let defines = Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str())));
+        let defined = defines.texts().map(Words::of).fold(Words::default(), |all, words| all | words);
+        Settings {
+            defined: if options.defines.is_empty() { defined } else { defined.with_names_from_elsewhere() },
+            defines,
+            targets,
+            blocks: options.blocks.clone(),
+            eight_byte_banks: options.bank_size_eight,
+        }
+    }
 }
 
 impl Run {
     /// A run over `files`, none of which is read here. Headers come from `disk`.
     #[must_use]
     pub fn new(options: Options, files: &[PathBuf], disk: Box<dyn Files>) -> Run {
-        let targets = targets(&options.targets, options.bank_size_eight);
-        let newest = targets.iter().map(|target| target.capability).max().unwrap_or(DEFAULT_TARGET);
-        let arch = u32::from(newest.major) * 100 + u32::from(newest.minor) * 10;
-        let defines = Defines::new(arch, options.defines.iter().map(|(n, v)| (n.as_str(), v.as_str())));
-        let defined = defines.texts().map(Words::of).fold(Words::default(), |all, words| all | words);
-        Run {
-            headers: Headers::new(files, options.include_dirs, disk),
-            cache: HeaderCache::default(),
-            defined: if options.defines.is_empty() { defined } else { defined.with_names_from_elsewhere() },
-            spelled: Spelled::default(),
-            defines,
-            targets,
-            blocks: options.blocks,
-            eight_byte_banks: options.bank_size_eight,
+        Run::with_options(&[options], files.iter().map(|file| (file.clone(), 0)), disk)
+    }
+
+    /// A run over files each of which has its own options, by their number in `options`. Include
+    /// folders are those of all of them, in order.
+    #[must_use]
+    pub fn with_options(
+        options: &[Options],
+        files: impl IntoIterator<Item = (PathBuf, usize)>,
+        disk: Box<dyn Files>,
+    ) -> Run {
+        let mut include_dirs: Vec<PathBuf> = Vec::new();
+        for folder in options.iter().flat_map(|options| &options.include_dirs) {
+            if !include_dirs.contains(folder) {
+                include_dirs.push(folder.clone());
+            }
         }
+        let files: Vec<(PathBuf, usize)> = files.into_iter().collect();
+        let given: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+        let mut settings: Vec<Settings> = options.iter().map(Settings::new).collect();
+        if settings.is_empty() {
+            settings.push(Settings::new(&Options::default()));
+        }
+        let known = settings.len();
+        Run {
+            headers: Headers::new(&given, include_dirs, disk),
+            cache: HeaderCache::default(),
+            spelled: Spelled::default(),
+            settings,
+            of: files.into_iter().filter(|(_, at)| (1..known).contains(at)).collect(),
+        }
+    }
+
+    /// Which settings hold for a file.
+    fn settings_of(&self, path: &Path) -> usize {
+        if self.of.is_empty() { 0 } else { self.of.get(path).copied().unwrap_or(0) }
     }
 
     /// Every file that was read so far.
@@ -128,20 +193,27 @@ impl Run {
         self.headers.sources()
     }
 
+    /// Whether the user gave this file himself, or a folder that it is in.
+    #[must_use]
+    pub fn is_given(&self, path: &Path) -> bool {
+        self.headers.is_given_path(path)
+    }
+
     /// Runs the kernels of one file.
     #[must_use]
     pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted) -> FileReport {
-        let mut report = FileReport::default();
+        let mut report = FileReport { asked: loaded.asked(), ..FileReport::default() };
         let program = &loaded.program;
         let Some(own) = program.modules.first() else { return report };
-        let eight = self.eight_byte_banks || own.eight_byte_banks;
+        let settings = &self.settings[loaded.settings];
+        let eight = settings.eight_byte_banks || own.eight_byte_banks;
         let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
-        let targets: Vec<Target> = self.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
+        let targets: Vec<Target> = settings.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
         let mut entered: Vec<Span> = Vec::new();
         for kernel in loaded.kernels(links) {
             let launches = loaded.launches(kernel, links, self.headers.sources());
             let mut probes = Probes::new();
-            let scenarios = scenario::scenarios(program, kernel, &launches, &self.blocks, &mut probes);
+            let scenarios = scenario::scenarios(program, kernel, &launches, &settings.blocks, &mut probes);
             let subject = Subject { program, kernel, scenarios: &scenarios, targets: &targets };
             let runs = subject.run_all(probes);
             self.report(&subject, &runs, wanted, &mut report);
@@ -160,7 +232,7 @@ impl Run {
             .collect();
         for function in orphans {
             let mut probes = Probes::new();
-            let scenarios = scenario::scenarios(program, &function, &[], &self.blocks, &mut probes);
+            let scenarios = scenario::scenarios(program, &function, &[], &settings.blocks, &mut probes);
             let subject = Subject { program, kernel: &function, scenarios: &scenarios, targets: &targets };
             self.report(&subject, &subject.run_all(probes), wanted, &mut report);
         }

@@ -1,11 +1,13 @@
 //! What does the user want, and how did it end?
 //!
-//! Invariant: only here and in `walk` are files, stdout, stderr and the exit code touched.
+//! Invariant: only here, in `walk` and in `config` are files, stdout, stderr and the exit code touched.
 
 pub mod args;
 pub mod check;
+mod configuration;
 mod driver;
 mod progress;
+mod settings;
 mod tables;
 mod terminal;
 
@@ -51,6 +53,8 @@ pub fn main() -> ExitCode {
         Some(Command::Accesses(args)) => tables::accesses(&args),
         Some(Command::Banks(args)) => tables::banks(&args),
         Some(Command::Rules) => tables::rules(),
+        Some(Command::Config(args)) => configuration::config(&args),
+        Some(Command::Init(args)) => configuration::init(&args),
         Some(Command::Explain(args)) => tables::explain(&args),
     };
     outcome.into()

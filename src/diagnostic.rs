@@ -38,8 +38,27 @@ pub struct Diagnostic {
     pub helps: Vec<String>,
     /// Edits that repair it, if any are known to.
     pub fix: Option<Fix>,
-    /// The kernel through which it was found.
+    /// The kernel through which it was found; empty when there is none.
     pub kernel: String,
+}
+
+impl Diagnostic {
+    /// A finding that says no more than its message.
+    #[must_use]
+    pub fn plain(rule: &'static str, level: Level, primary: Span, message: String) -> Diagnostic {
+        Diagnostic {
+            rule,
+            level,
+            message,
+            primary,
+            primary_label: String::new(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            helps: Vec::new(),
+            fix: None,
+            kernel: String::new(),
+        }
+    }
 }
 
 /// A checked repair: all edits belong together.

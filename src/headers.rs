@@ -45,8 +45,19 @@ impl Files for NoFiles {
     }
 }
 
-/// What a header was lowered to, by the first who asks.
-type Lowered = Arc<OnceLock<Arc<Module>>>;
+/// A header's items, once someone has lowered it.
+type Slot = Arc<OnceLock<Arc<Module>>>;
+
+/// What decides what a file's items are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reading {
+    /// The file.
+    pub file: FileId,
+    /// The number of the settings in force.
+    pub settings: usize,
+    /// What a header sees of the definitions before it.
+    pub outside: Outside,
+}
 
 /// The files of a run, by path.
 pub struct Headers {
@@ -56,7 +67,7 @@ pub struct Headers {
     /// Paths as the user gave them, by normalised path.
     given: FxHashMap<PathBuf, PathBuf>,
     files: Mutex<FxHashMap<PathBuf, Option<Arc<SourceFile>>>>,
-    modules: Mutex<FxHashMap<(FileId, Outside), Lowered>>,
+    modules: Mutex<FxHashMap<Reading, Slot>>,
 }
 
 impl Headers {
@@ -94,20 +105,20 @@ impl Headers {
     /// Whether the user gave this file himself.
     #[must_use]
     pub fn is_given(&self, file: FileId) -> bool {
-        self.given.contains_key(&normalise(&self.sources.get(file).path))
+        self.is_given_path(&self.sources.get(file).path)
     }
 
-    /// A header's items where it sees `outside`, lowered by the first who asks. `lower` must not ask
-    /// for modules.
-    pub fn module(
-        &self,
-        file: &Arc<SourceFile>,
-        outside: &Outside,
-        lower: impl FnOnce() -> Module,
-    ) -> Arc<Module> {
+    /// The same of a path.
+    #[must_use]
+    pub fn is_given_path(&self, path: &Path) -> bool {
+        self.given.contains_key(&normalise(path))
+    }
+
+    /// A file's items, lowered by the first who asks. `lower` must not ask for modules.
+    pub fn module(&self, reading: Reading, lower: impl FnOnce() -> Module) -> Arc<Module> {
         let cell = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(modules.entry((file.id, outside.clone())).or_default())
+            Arc::clone(modules.entry(reading).or_default())
         };
         Arc::clone(cell.get_or_init(|| Arc::new(lower())))
     }
@@ -154,7 +165,7 @@ fn nearest<'a>(disk: &'a dyn Files, from: &Path, name: &OsStr) -> Option<&'a Pat
 }
 
 /// The path without `.` and `..`, as far as its words tell.
-fn normalise(path: &Path) -> PathBuf {
+pub fn normalise(path: &Path) -> PathBuf {
     let mut parts: Vec<Component<'_>> = Vec::new();
     for part in path.components() {
         match part {

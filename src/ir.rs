@@ -14,6 +14,7 @@ pub mod print;
 pub mod program;
 pub mod visit;
 
+use crate::preproc::comments::Directive;
 use crate::source::{FileId, Span};
 use namespace::Namespace;
 use std::sync::Arc;
@@ -512,8 +513,8 @@ pub struct Function {
     pub body: Option<Vec<Stmt>>,
     /// The arguments of `__launch_bounds__`.
     pub launch_bounds: Vec<Expr>,
-    /// `block(x, y, z)` of a `// cudalint: block(...)` directive above it.
-    pub block_directive: Option<[u32; 3]>,
+    /// The shape of a `// cudalint: block(x, y, z)` above it, and where it is written.
+    pub block_directive: Option<([u32; 3], Span)>,
     /// Whether part of its text did not parse.
     pub damaged: bool,
     /// What its body may do, so that the rest can be skipped cheaply.
@@ -617,6 +618,8 @@ pub struct Module {
     /// Whether `cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)` (or the per-function
     /// form) is visible in the text.
     pub eight_byte_banks: bool,
+    /// What its comments ask of the tool.
+    pub comments: Vec<Directive>,
     /// The file; `None` only for an empty module.
     pub file: Option<FileId>,
 }

@@ -1,11 +1,12 @@
 //! `cudalint` finds shared-memory bank conflicts and divergent barriers in CUDA source.
 //!
 //! Data flows one way: `source` → `preproc` → `syntax` → `lower` → `exec` → `verdict`
-//! (with `banks`) → `rules` → `output`.
+//! (with `banks`) → `rules` → `suppress` → `output`.
 
 pub mod analysis;
 pub mod banks;
 pub mod cli;
+pub mod config;
 pub mod diagnostic;
 pub mod exec;
 pub mod headers;
@@ -17,7 +18,9 @@ pub mod reach;
 pub mod relevance;
 pub mod rules;
 pub mod scenario;
+pub mod shape;
 pub mod source;
+pub mod suppress;
 pub mod syntax;
 pub mod trace;
 pub mod verdict;

@@ -41,7 +41,8 @@ use tree_sitter::Node;
 #[must_use]
 pub fn lower(tree: &SyntaxTree) -> Module {
     let outline = Outline::new(tree);
-    let mut module = Module { file: Some(tree.expanded.file.id), ..Module::default() };
+    let comments = tree.expanded.comments.clone();
+    let mut module = Module { file: Some(tree.expanded.file.id), comments, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
     module
 }

@@ -3,6 +3,7 @@
 //! Produces the text to parse and a [`SpanMap`] that leads every byte of it back to the original.
 
 mod builtin;
+pub mod comments;
 mod condition;
 mod directives;
 mod expansion;
@@ -98,9 +99,26 @@ impl Replayed {
         Replayed { file: Arc::clone(file), headers, macros, blanks }
     }
 
+    /// What the comments outside untaken branches ask of the tool.
+    #[must_use]
+    pub fn comments(&self) -> Vec<comments::Directive> {
+        let mut found = comments::directives(&self.file.text);
+        found.retain(|directive| {
+            let start = directive.span.start as usize;
+            let blank = self.blanks.partition_point(|blank| blank.end <= start);
+            let dead = self.blanks.get(blank).filter(|blank| blank.start <= start);
+            // Behind a directive on its own line is not inside an untaken branch.
+            dead.is_none_or(|blank| {
+                !self.file.text.get(blank.start..start).is_some_and(|before| before.contains('\n'))
+            })
+        });
+        found
+    }
+
     /// The text to parse.
     #[must_use]
     pub fn expand(self) -> Expanded {
+        let comments = self.comments();
         let Replayed { file, headers, macros, blanks } = self;
         let blanked = (!blanks.is_empty()).then(|| replay::blanked(&file.text, &blanks));
         let base = blanked.as_deref().unwrap_or(&file.text);
@@ -110,7 +128,7 @@ impl Replayed {
         };
         let (text, masked) = mask::apply(&file.text, text);
         let headers = headers.into_iter().map(|header| header.file).collect();
-        Expanded { file, text, map, masked, headers }
+        Expanded { file, text, map, masked, headers, comments }
     }
 }
 
@@ -128,6 +146,8 @@ pub struct Expanded {
     pub masked: Vec<Masked>,
     /// Every project header that was reached, in order of first inclusion.
     pub headers: Vec<Arc<SourceFile>>,
+    /// What the comments ask of the tool.
+    pub comments: Vec<comments::Directive>,
 }
 
 impl Expanded {
@@ -140,7 +160,9 @@ impl Expanded {
     /// A file without macros or masks: its own text.
     #[must_use]
     pub fn unchanged(file: Arc<SourceFile>) -> Expanded {
-        Expanded { file, text: None, map: SpanMap::default(), masked: Vec::new(), headers: Vec::new() }
+        let comments = comments::directives(&file.text);
+        let (map, masked, headers) = (SpanMap::default(), Vec::new(), Vec::new());
+        Expanded { file, text: None, map, masked, headers, comments }
     }
 }
 

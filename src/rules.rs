@@ -1,11 +1,15 @@
 //! Which rules are there?
 //!
-//! One file per rule under `rules/`. Both lists below are sorted by id.
+//! One file per rule under `rules/`. Both lists below are sorted by id. Rules on code judge a
+//! [`Case`]; those on comments say what `suppress` finds, which knows all findings.
 
 mod bank_conflict;
 mod divergent_barrier;
 mod stride_dependent_conflict;
+pub mod unfulfilled_expectation;
+pub mod unknown_directive;
 mod unresolved_access;
+pub mod unused_directive;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
@@ -40,8 +44,19 @@ pub static ALL: &[&Rule] = &[
     &bank_conflict::RULE,
     &divergent_barrier::RULE,
     &stride_dependent_conflict::RULE,
+    &unfulfilled_expectation::RULE,
+    &unknown_directive::RULE,
     &unresolved_access::RULE,
+    &unused_directive::RULE,
 ];
+
+/// The known rule whose id a word most likely means.
+#[must_use]
+pub fn nearest(word: &str) -> Option<&'static str> {
+    let distance = |id: &str| strsim::damerau_levenshtein(id, &word.to_lowercase());
+    let near = ALL.iter().map(|rule| (distance(rule.id), rule.id)).min()?;
+    (near.0 <= near.1.len() / 3).then_some(near.1)
+}
 
 /// The rule with this id.
 #[must_use]

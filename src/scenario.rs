@@ -75,8 +75,8 @@ pub fn scenarios(
 ) -> Vec<Scenario> {
     let fixed = kernel
         .block_directive
-        .map(|shape| (shape, BlockFrom::Directive))
-        .or_else(|| flag(kernel, blocks).map(|shape| (shape, BlockFrom::Flag)))
+        .map(|(shape, _)| (shape, BlockFrom::Directive))
+        .or_else(|| given(kernel, blocks))
         .filter(|(shape, _)| valid(*shape));
     let mut groups: Vec<Group> = Vec::new();
     for launch in launches.iter().filter(|launch| fits(launch, kernel)) {
@@ -318,9 +318,14 @@ fn known_shape(block: [Option<i64>; 3]) -> Option<[u32; 3]> {
     Some([x?, y?, z?]).filter(|shape| valid(*shape))
 }
 
-fn flag(kernel: &Function, blocks: &[BlockOption]) -> Option<[u32; 3]> {
-    let named = blocks.iter().rev().find(|b| b.kernel.as_deref() == Some(&*kernel.name));
-    named.or_else(|| blocks.iter().rev().find(|b| b.kernel.is_none())).map(|b| b.shape)
+/// The shape that a flag gives, or else a configuration file: for this kernel, or else for all.
+fn given(kernel: &Function, blocks: &[BlockOption]) -> Option<([u32; 3], BlockFrom)> {
+    let find = |configured: bool, from: BlockFrom| {
+        let mut of = blocks.iter().rev().filter(|b| b.configured == configured);
+        let named = of.clone().find(|b| b.kernel.as_deref() == Some(&*kernel.name));
+        named.or_else(|| of.find(|b| b.kernel.is_none())).map(|b| (b.shape, from))
+    };
+    find(false, BlockFrom::Flag).or_else(|| find(true, BlockFrom::Config))
 }
 
 /// Whether a launch by this kernel's name can mean this kernel.

@@ -2,6 +2,10 @@
 //!
 //! Invariant: the order of what is found depends on the arguments and on file names alone.
 
+mod ignored;
+
+pub use ignored::Ignored;
+
 use globset::GlobBuilder;
 use memchr::memmem;
 use rustc_hash::FxHashSet;
@@ -79,10 +83,12 @@ fn system_message(error: &io::Error) -> String {
     }
 }
 
-/// Resolves the user's arguments: files, folders, and patterns that the shell left alone.
+/// Resolves the user's arguments: files, folders, and patterns that the shell left alone. What is
+/// met in a folder or by a pattern is left out when `skip` says so of its path, with `true` for
+/// a folder; a file or folder that the user named is not.
 #[must_use]
-pub fn find(arguments: &[PathBuf]) -> Found {
-    let mut finder = Finder::default();
+pub fn find(arguments: &[PathBuf], skip: &dyn Fn(&Path, bool) -> bool) -> Found {
+    let mut finder = Finder { found: Found::default(), seen: FxHashSet::default(), skip };
     for argument in arguments {
         finder.argument(argument);
     }
@@ -118,14 +124,14 @@ fn holds_cuda_word(bytes: &[u8]) -> bool {
     words.iter().any(|word| memmem::find(bytes, word).is_some())
 }
 
-#[derive(Default)]
-struct Finder {
+struct Finder<'s> {
     found: Found,
     /// Real paths of the candidates, so that no file is taken twice under two names.
     seen: FxHashSet<PathBuf>,
+    skip: &'s dyn Fn(&Path, bool) -> bool,
 }
 
-impl Finder {
+impl Finder<'_> {
     fn argument(&mut self, path: &Path) {
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(path),
@@ -148,7 +154,7 @@ impl Finder {
 
     fn folder(&mut self, root: &Path) {
         let mut any = false;
-        for entry in walk(root, usize::MAX) {
+        for entry in walk(root, usize::MAX, self.skip) {
             match entry {
                 Ok(entry) => {
                     let Some(kind) = Kind::of(entry.path()) else { continue };
@@ -206,7 +212,7 @@ impl Finder {
         let root = if named == 0 { PathBuf::from(".") } else { base };
         let depth = if text.contains("**") { usize::MAX } else { pattern.components().count() - named };
         let mut any = false;
-        for entry in walk(&root, depth) {
+        for entry in walk(&root, depth, self.skip) {
             match entry {
                 Ok(entry) => {
                     let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
@@ -256,10 +262,18 @@ fn is_pattern(path: &Path) -> bool {
     path.to_string_lossy().contains(['*', '?', '[', '{'])
 }
 
-/// Everything under `root` down to `depth`, sorted, without what is hidden.
-fn walk(root: &Path, depth: usize) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
-    let hidden =
-        |entry: &DirEntry| entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
+/// Everything under `root` down to `depth`, sorted, without what is hidden or skipped.
+fn walk(
+    root: &Path,
+    depth: usize,
+    skip: &dyn Fn(&Path, bool) -> bool,
+) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
+    let hidden = move |entry: &DirEntry| {
+        let folder = entry.file_type().is_dir();
+        entry.depth() > 0
+            && (entry.file_name().as_encoded_bytes().starts_with(b".")
+                || (folder || Kind::of(entry.path()).is_some()) && skip(entry.path(), folder))
+    };
     WalkDir::new(root)
         .max_depth(depth)
         .follow_links(true)
@@ -292,7 +306,7 @@ mod tests {
 
     fn names(root: &Path, arguments: &[&str]) -> Vec<String> {
         let arguments: Vec<PathBuf> = arguments.iter().map(|it| root.join(it)).collect();
-        let found = find(&arguments);
+        let found = find(&arguments, &|_, _| false);
         assert!(found.problems.is_empty(), "{:?}", found.problems);
         let taken = found.candidates.iter().filter(|it| read(it).unwrap().is_some());
         taken.map(|it| it.path.strip_prefix(root).unwrap().to_string_lossy().into_owned()).collect()
@@ -340,7 +354,7 @@ mod tests {
     fn problems_name_the_path() {
         let root = tree(&[("docs/readme.txt", "")]);
         let say = |argument: &str| {
-            let found = find(&[root.path().join(argument)]);
+            let found = find(&[root.path().join(argument)], &|_, _| false);
             assert!(found.candidates.is_empty());
             let problem = found.problems.first().unwrap();
             (problem.to_string().replace(root.path().to_str().unwrap(), ""), problem.is_error())

@@ -109,6 +109,25 @@ fn levels_decide_the_word_and_the_exit_code() {
 }
 
 #[test]
+fn comments_silence_findings_and_are_counted() {
+    let allowed =
+        CONFLICT.replace("[threadIdx.y];\n}", "[threadIdx.y]; // cudalint: allow(bank-conflict): x\n}");
+    let root = folder(&[("a.cu", &allowed), ("b.cu", CONFLICT)]);
+    let ran = run(root.path(), &["-D", "all", "a.cu"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.starts_with("cudalint: no findings in 1 file"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("; 1 finding silenced by comments\n"), "{}", ran.stderr);
+    let fixed = allowed.replace("tile[32][32]", "tile[32][33]");
+    fs::write(root.path().join("a.cu"), fixed).unwrap();
+    let ran = run(root.path(), &["--format", "short", "a.cu"]);
+    assert_eq!(ran.code, 1);
+    assert_eq!(
+        ran.stdout,
+        "a.cu:5:94: warning[unused-directive]: there is no finding of `bank-conflict` here\n"
+    );
+}
+
+#[test]
 fn the_short_format_is_one_line_per_finding() {
     let root = folder(&[("a.cu", CONFLICT)]);
     let ran = run(root.path(), &["--format", "short", "a.cu"]);
@@ -241,6 +260,11 @@ fn help_mentions_everything() {
         "banks",
         "rules",
         "explain",
+        "config",
+        "init",
+        "--no-ignore",
+        "-p <DIR>",
+        "cudalint: allow(RULE)",
         "PATHS",
         "--target",
         "--bank-size",

@@ -3,11 +3,12 @@
 //! Nothing is parsed that cannot lead to a verdict: a file is, if its text and its headers' may
 //! hold something to judge, or if they may launch a kernel that another file's make worth judging.
 
-use super::Run;
-use crate::headers::Headers;
+use super::{Asked, Run};
+use crate::headers::{Headers, Reading};
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Module, Name};
 use crate::lower::lower;
+use crate::preproc::comments::{self, Directive};
 use crate::preproc::{Expanded, Included, Outside, Replayed};
 use crate::reach::Reach;
 use crate::relevance::{JudgedKernels, Words};
@@ -32,9 +33,31 @@ pub struct Loaded {
     /// Headers that mean something else here than by themselves.
     told: FxHashSet<FileId>,
     launches: Vec<LaunchSite>,
+    /// The number of the settings that hold for the file.
+    pub(super) settings: usize,
+    /// The file, and what its comments ask for.
+    comments: Option<(FileId, Vec<Directive>)>,
 }
 
 impl Loaded {
+    /// What the comments of the file and of its headers ask for.
+    pub(super) fn asked(&self) -> Vec<Asked> {
+        let mut found = Vec::new();
+        if let Some((file, directives)) = &self.comments
+            && self.program.modules.is_empty()
+        {
+            found.push(Asked { file: *file, directives: directives.clone(), own: true, blocks: None });
+        }
+        for (at, module) in self.program.modules.iter().enumerate() {
+            if let Some(file) = module.file.filter(|_| !module.comments.is_empty()) {
+                let blocks = module.functions.iter().filter_map(|f| Some(f.block_directive?.1)).collect();
+                let directives = module.comments.clone();
+                found.push(Asked { file, directives, own: at == 0, blocks: Some(blocks) });
+            }
+        }
+        found
+    }
+
     /// The kernels to judge for the file: its own that no includer is judged for instead, and those
     /// of headers that it launches.
     pub(super) fn kernels(&self, links: &Links) -> impl Iterator<Item = &Arc<Function>> {
@@ -123,22 +146,26 @@ impl Run {
     pub fn load(&self, path: &Path, bytes: Vec<u8>) -> Loaded {
         let file = self.headers.given(path, bytes);
         if !mentions_cuda(&file.text) {
-            return Loaded::default();
+            let comments = Some((file.id, comments::directives(&file.text)));
+            return Loaded { comments, ..Loaded::default() };
         }
-        let replayed = self.replay(&file, &Outside::default());
+        let settings = self.settings_of(path);
+        let replayed = self.replay(&file, &Outside::default(), settings);
         let spelled = |words: Words, header: &Included| words | self.spelled.of(&header.file);
-        let words = replayed.headers.iter().fold(self.defined | self.spelled.of(&file), spelled);
+        let words =
+            replayed.headers.iter().fold(self.settings[settings].defined | self.spelled.of(&file), spelled);
         if !words.may_be_judged() {
-            return Loaded { waiting: Some((replayed, words)), ..Loaded::default() };
+            let comments = Some((file.id, replayed.comments()));
+            return Loaded { waiting: Some((replayed, words)), settings, comments, ..Loaded::default() };
         }
         let included = replayed.headers.clone();
-        let program = self.program(replayed);
+        let program = self.program(replayed, settings);
         let reach = Reach::new(&program);
         let mut worth = kernels(&program, &included, &self.headers);
         worth.retain(|kernel| reach.worth_running(kernel));
         let told = included.iter().filter(|header| !header.outside.is_empty());
         let told = told.map(|header| header.file.id).collect();
-        Loaded { program, worth, told, ..Loaded::default() }
+        Loaded { program, worth, told, settings, ..Loaded::default() }
     }
 
     /// The kernels of all files that are worth judging.
@@ -157,7 +184,7 @@ impl Run {
             if !wanted.may_be_launched(words, &files) {
                 return loaded;
             }
-            loaded.program = self.program(replayed);
+            loaded.program = self.program(replayed, loaded.settings);
         }
         loaded.launches = scenario::hosts::launches(&loaded.program, wanted);
         loaded
@@ -179,20 +206,21 @@ impl Run {
         links
     }
 
-    fn replay(&self, file: &Arc<SourceFile>, outside: &Outside) -> Replayed {
-        Replayed::new(file, outside, &self.defines, &self.headers, &self.cache)
+    fn replay(&self, file: &Arc<SourceFile>, outside: &Outside, settings: usize) -> Replayed {
+        Replayed::new(file, outside, &self.settings[settings].defines, &self.headers, &self.cache)
     }
 
-    /// Parses and lowers a file and the headers it includes, each once for all files that define the
-    /// same before it.
-    fn program(&self, replayed: Replayed) -> Program {
+    /// Parses and lowers a file and the headers it includes, each once for all files that have the
+    /// same settings and define the same before it.
+    fn program(&self, replayed: Replayed, settings: usize) -> Program {
         let included = replayed.headers.clone();
         let file = Arc::clone(&replayed.file);
-        let by_itself = Outside::default();
-        let mut modules = vec![self.headers.module(&file, &by_itself, || lowered(replayed.expand()))];
+        let alone = Reading { file: file.id, settings, outside: Outside::default() };
+        let mut modules = vec![self.headers.module(alone, || lowered(replayed.expand()))];
         for Included { file, outside } in &included {
-            let lower = || lowered(self.replay(file, outside).expand());
-            modules.push(self.headers.module(file, outside, lower));
+            let reading = Reading { file: file.id, settings, outside: outside.clone() };
+            let lower = || lowered(self.replay(file, outside, settings).expand());
+            modules.push(self.headers.module(reading, lower));
         }
         Program::new(modules)
     }

@@ -38,6 +38,11 @@ Exit codes:
   1  something was found
   2  wrong usage, or a file that could not be checked
 
+Comments in the source:
+  // cudalint: allow(RULE): reason           beside a line or above a statement; also expect(RULE)
+  // cudalint: allow-file(RULE): reason      anywhere in the file
+  // cudalint: block(32, 8)                  above a kernel
+
 Examples:
   cudalint src                               check every CUDA file of a folder
   cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
@@ -67,6 +72,10 @@ pub enum Command {
     Banks(BanksArgs),
     /// List the rules
     Rules,
+    /// Print what is in force for a file, and where each value comes from
+    Config(ConfigArgs),
+    /// Write a commented cudalint.toml
+    Init(InitArgs),
     /// Explain a rule: what, why, an example, its limits
     Explain(ExplainArgs),
 }
@@ -117,15 +126,9 @@ pub struct AnalysisArgs {
         help_heading = "Model"
     )]
     pub targets: Vec<String>,
-    /// Width of a bank in bytes; 8 exists on compute capability 3.x only
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value = "4",
-        value_parser = ["4", "8"],
-        help_heading = "Model"
-    )]
-    pub bank_size: String,
+    /// Width of a bank in bytes, 4 unless said otherwise; 8 exists on compute capability 3.x only
+    #[arg(long, value_name = "BYTES", value_parser = ["4", "8"], help_heading = "Model")]
+    pub bank_size: Option<String>,
     /// Block shape for all kernels or for one: 32,8 or KERNEL=32,8 (repeatable)
     #[arg(
         long = "block",
@@ -146,6 +149,12 @@ pub struct AnalysisArgs {
     /// PATHS
     #[arg(short = 'I', value_name = "DIR", help_heading = "Model")]
     pub include_dirs: Vec<PathBuf>,
+    /// Take include folders, macros and targets from the compile_commands.json in this folder
+    #[arg(short = 'p', value_name = "DIR", help_heading = "Model")]
+    pub compile_commands: Option<PathBuf>,
+    /// Check what .gitignore leaves out, too
+    #[arg(long, help_heading = "Files")]
+    pub no_ignore: bool,
     /// Number of threads; the output is the same for any
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub threads: Option<NonZeroUsize>,
@@ -155,12 +164,12 @@ pub struct AnalysisArgs {
 }
 
 impl AnalysisArgs {
-    /// What the analysis needs to know of it.
+    /// What the analysis needs to know of it, where no file says more.
     #[must_use]
     pub fn options(&self) -> Options {
         Options {
             targets: self.targets.clone(),
-            bank_size_eight: self.bank_size == "8",
+            bank_size_eight: self.bank_size.as_deref() == Some("8"),
             blocks: self.blocks.clone(),
             defines: self.defines.clone(),
             include_dirs: self.include_dirs.clone(),
@@ -186,6 +195,24 @@ pub struct BanksArgs {
     /// Judge every request of a CSV file instead
     #[arg(long, value_name = "FILE", conflicts_with_all = ["elem", "shape"])]
     pub requests: Option<PathBuf>,
+}
+
+/// `cudalint config`
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// The file that it is about
+    pub file: PathBuf,
+    /// Take include folders, macros and targets from the compile_commands.json in this folder
+    #[arg(short = 'p', value_name = "DIR")]
+    pub compile_commands: Option<PathBuf>,
+}
+
+/// `cudalint init`
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The folder to write it into
+    #[arg(default_value = ".")]
+    pub folder: PathBuf,
 }
 
 /// `cudalint explain`

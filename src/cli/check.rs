@@ -1,22 +1,33 @@
 //! `cudalint check`: which findings are there, and how loud are they?
 
-use super::args::{CheckArgs, Format, Levels};
+use super::args::{CheckArgs, Format};
 use super::{Outcome, driver, terminal};
 use crate::analysis::{FileReport, Wanted};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::output::{self, json, short, text};
 use crate::source::Sources;
+use crate::suppress;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Checks and prints.
 pub fn check(args: &CheckArgs) -> Outcome {
-    let analyzed = driver::analyze(&args.analysis, Wanted::Findings);
+    let Some(analyzed) = driver::analyze(&args.analysis, Wanted::Findings) else { return Outcome::Failed };
+    let settings = &analyzed.settings;
     let sources = analyzed.run.sources();
     let files = analyzed.reports.len();
     let targets: BTreeSet<String> =
         analyzed.reports.iter().flat_map(|it| &it.verdicts).map(|it| it.target.clone()).collect();
-    let findings = findings(sources, &analyzed.reports, &args.levels);
+    let Findings { told: findings, silenced } =
+        findings(sources, &analyzed.reports, &|path, rule, default| {
+            // What the user named is told of, whatever a configuration leaves out.
+            let hidden = !analyzed.run.is_given(path) && settings.hides(path);
+            if hidden { Level::Allow } else { settings.level(&args.levels, path, rule, default) }
+        });
+    if settings.report_errors() {
+        return Outcome::Failed;
+    }
     let bytes = match args.format {
         Format::Text => text::render(sources, &findings, terminal::colored(args.color)),
         Format::Short => short::render(sources, &findings),
@@ -31,22 +42,39 @@ pub fn check(args: &CheckArgs) -> Outcome {
     };
     let outcome = terminal::print(&bytes, outcome);
     if args.format == Format::Text && !args.analysis.quiet {
-        let assumed = args.analysis.targets.is_empty();
-        terminal::say(&summary(sources, &findings, files, &targets, assumed));
+        let assumed = analyzed.assumed_target;
+        let mut line = summary(sources, &findings, files, &targets, assumed);
+        if silenced > 0 {
+            line.push_str(&format!("; {} silenced by comments", output::count(silenced, "finding")));
+        }
+        terminal::say(&line);
     }
     outcome
 }
 
-/// The findings to print: at the user's levels, by file as given and then by place, and each
+/// The level of a rule in a file, by the rule's own.
+pub type LevelOf<'a> = dyn Fn(&Path, &'static str, Level) -> Level + 'a;
+
+/// What a run found.
+#[derive(Debug)]
+pub struct Findings {
+    /// What to print.
+    pub told: Vec<Diagnostic>,
+    /// How many findings comments in the source silenced.
+    pub silenced: usize,
+}
+
+/// The findings to print: at the levels in force, by file as given and then by place, and each
 /// once, although a header may be reached from many files.
 #[must_use]
-pub fn findings(sources: &Sources, reports: &[FileReport], levels: &Levels) -> Vec<Diagnostic> {
+pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) -> Findings {
+    let heard = suppress::apply(sources, reports);
     let mut seen = FxHashSet::default();
     let mut all = Vec::new();
-    for report in reports {
-        let mut own: Vec<Diagnostic> = report.diagnostics.clone();
+    for mut own in heard.findings {
         for finding in &mut own {
-            finding.level = levels.of(finding.rule, finding.level);
+            let path = &sources.get(finding.primary.file).path;
+            finding.level = level(path, finding.rule, finding.level);
         }
         own.retain(|finding| finding.level != Level::Allow);
         own.sort_by_cached_key(|finding| {
@@ -60,7 +88,7 @@ pub fn findings(sources: &Sources, reports: &[FileReport], levels: &Levels) -> V
         });
         all.append(&mut own);
     }
-    all
+    Findings { told: all, silenced: heard.silenced }
 }
 
 /// `assumed`: whether the target is the one of a user who named none.

@@ -5,9 +5,10 @@
 
 use super::args::AnalysisArgs;
 use super::progress::Progress;
+use super::settings::Settings;
 use super::terminal;
-use crate::analysis::{FileReport, Files, Loaded, Run, Wanted};
-use crate::walk::{self, Candidate, Problem};
+use crate::analysis::{FileReport, Files, Loaded, Options, Run, Wanted};
+use crate::walk::{self, Candidate, Found, Problem};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -27,36 +28,67 @@ pub struct Analyzed {
     pub reports: Vec<FileReport>,
     /// Whether something could not be checked.
     pub failed: bool,
+    /// Whether no one named a target.
+    pub assumed_target: bool,
+    /// What is in force for each file.
+    pub settings: Settings,
 }
 
-/// Runs the analysis that the arguments ask for; says on stderr what could not be checked.
-pub fn analyze(args: &AnalysisArgs, wanted: Wanted) -> Analyzed {
+/// Runs the analysis that the arguments ask for; says on stderr what could not be checked. `None`
+/// when nothing could.
+pub fn analyze(args: &AnalysisArgs, wanted: Wanted) -> Option<Analyzed> {
+    let settings =
+        Settings::new(args.compile_commands.as_deref()).map_err(|error| terminal::say_error(&error)).ok()?;
+    let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
+    let found = walk::find(&args.paths, &skip);
+    let (options, files) = options(args, &settings, &found.candidates);
+    // A configuration that is not understood must not be passed over.
+    if settings.report_errors() {
+        return None;
+    }
     let mut builder = rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES);
     if let Some(threads) = args.threads {
         builder = builder.num_threads(threads.get());
     }
-    match builder.build() {
-        Ok(pool) => pool.install(|| analyze_here(args, wanted)),
-        Err(error) => {
-            terminal::say_error(&format!("cannot start threads: {error}"));
-            Analyzed {
-                run: Run::new(args.options(), &[], Box::new(Disk::default())),
-                reports: Vec::new(),
-                failed: true,
-            }
-        }
-    }
+    let pool =
+        builder.build().map_err(|error| terminal::say_error(&format!("cannot start threads: {error}")));
+    let quiet = args.quiet;
+    let (run, reports, failed) = pool.ok()?.install(|| analyze_here(&found, &options, files, quiet, wanted));
+    let assumed_target = options.iter().all(|options| options.targets.is_empty());
+    Some(Analyzed { run, reports, failed, assumed_target, settings })
 }
 
-fn analyze_here(args: &AnalysisArgs, wanted: Wanted) -> Analyzed {
-    let found = walk::find(&args.paths);
+/// The options in force, each once, and for each candidate which of them.
+fn options(args: &AnalysisArgs, settings: &Settings, candidates: &[Candidate]) -> (Vec<Options>, Vec<usize>) {
+    let mut all: Vec<Options> = Vec::new();
+    let of = |candidate: &Candidate| {
+        let own = settings.options(args, &candidate.path);
+        all.iter().position(|known| *known == own).unwrap_or_else(|| {
+            all.push(own);
+            all.len() - 1
+        })
+    };
+    let numbers = candidates.iter().map(of).collect();
+    (all, numbers)
+}
+
+fn analyze_here(
+    found: &Found,
+    options: &[Options],
+    numbers: Vec<usize>,
+    quiet: bool,
+    wanted: Wanted,
+) -> (Run, Vec<FileReport>, bool) {
     let mut failed = report_problems(&found.problems);
     let (files, problems) = read_all(&found.candidates);
     failed |= report_problems(&problems);
 
     let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
-    let run = Run::new(args.options(), &paths, Box::new(Disk::with(&found.candidates)));
-    let progress = Progress::new(3 * files.len(), args.quiet);
+    let numbered = found.candidates.iter().map(|it| it.path.clone()).zip(numbers);
+    let numbered: FxHashMap<PathBuf, usize> = numbered.collect();
+    let given = paths.iter().map(|path| (path.clone(), numbered.get(path).copied().unwrap_or(0)));
+    let run = Run::with_options(options, given, Box::new(Disk::with(&found.candidates)));
+    let progress = Progress::new(3 * files.len(), quiet);
     let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
     let loaded = in_parallel(files, &sizes, |(path, bytes)| {
         let loaded = guarded(|| run.load(&path, bytes));
@@ -88,7 +120,7 @@ fn analyze_here(args: &AnalysisArgs, wanted: Wanted) -> Analyzed {
             }
         }
     }
-    Analyzed { run, reports, failed }
+    (run, reports, failed)
 }
 
 fn report_problems(problems: &[Problem]) -> bool {

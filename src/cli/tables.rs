@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// `cudalint accesses`
 pub fn accesses(args: &AccessesArgs) -> Outcome {
-    let analyzed = driver::analyze(&args.analysis, Wanted::Verdicts);
+    let Some(analyzed) = driver::analyze(&args.analysis, Wanted::Verdicts) else { return Outcome::Failed };
     let sources = analyzed.run.sources();
     let verdicts = verdicts(sources, &analyzed.reports);
     let bytes = match (args.format, args.summary) {

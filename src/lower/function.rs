@@ -145,7 +145,7 @@ impl<'t> Lowerer<'t> {
             locals: std::mem::take(&mut self.locals),
             body,
             launch_bounds,
-            block_directive: super::directive::block(&self.outline.tree.expanded.file.text, span, name_span),
+            block_directive: super::directive::block(&self.outline.tree.expanded, span, name_span),
             damaged: self.outline.damaged.contains(&node.id()),
             mentions: self.outline.mentions.get(&node.id()).copied().unwrap_or_default(),
             name_span,

@@ -26,8 +26,14 @@ impl Levels {
     /// The level of `rule`, which has `default` unless a flag says otherwise. The last flag wins.
     #[must_use]
     pub fn of(&self, rule: &str, default: Level) -> Level {
+        self.flag(rule).unwrap_or(default)
+    }
+
+    /// The level that the last flag for `rule` says.
+    #[must_use]
+    pub fn flag(&self, rule: &str) -> Option<Level> {
         let says = |(name, _): &&(String, Level)| name == rule || name == ALL;
-        self.0.iter().rev().find(says).map_or(default, |(_, level)| *level)
+        self.0.iter().rev().find(says).map(|(_, level)| *level)
     }
 }
 

@@ -27,7 +27,10 @@ fn check_is_what_happens_without_a_subcommand() {
         let args = check(line);
         assert_eq!(args.analysis.paths, ["a.cu", "b.cu"].map(PathBuf::from));
         assert!(args.analysis.quiet);
-        assert_eq!(args.analysis.blocks, [BlockOption { kernel: None, shape: [32, 8, 1] }]);
+        assert_eq!(
+            args.analysis.blocks,
+            [BlockOption { kernel: None, shape: [32, 8, 1], configured: false }]
+        );
     }
 }
 
@@ -52,7 +55,10 @@ fn options_reach_the_analysis() {
     let options = args.analysis.options();
     assert_eq!(options.targets, ["sm_70", "9.0", "sm_100a"]);
     assert!(options.bank_size_eight);
-    assert_eq!(options.blocks, [BlockOption { kernel: Some("k".into()), shape: [8, 4, 2] }]);
+    assert_eq!(
+        options.blocks,
+        [BlockOption { kernel: Some("k".into()), shape: [8, 4, 2], configured: false }]
+    );
     let define = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(options.defines, [define("N", "4"), define("E", ""), define("F", "1")]);
     assert_eq!(options.include_dirs, ["inc", "sys"].map(PathBuf::from));

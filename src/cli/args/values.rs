@@ -2,6 +2,7 @@
 
 use crate::analysis::BlockOption;
 use crate::banks::ComputeCapability;
+use crate::shape;
 
 /// Checks a target: `sm_90`, `sm_90a`, `9.0`.
 pub fn target(text: &str) -> Result<String, String> {
@@ -22,18 +23,7 @@ pub fn block(text: &str) -> Result<BlockOption, String> {
         Some((kernel, numbers)) => (Some(kernel.to_owned()), numbers),
         None => (None, text),
     };
-    let mut shape = [1_u32; 3];
-    for (axis, number) in numbers.split(',').enumerate() {
-        let slot = shape.get_mut(axis).ok_or("a block has at most three dimensions")?;
-        let parsed = number.trim().parse().ok().filter(|&threads| threads > 0);
-        *slot = parsed.ok_or_else(|| format!("`{number}` is not a number of threads"))?;
-    }
-    let threads = shape.iter().try_fold(1_u32, |product, &axis| product.checked_mul(axis));
-    match threads {
-        Some(..=1024) if shape[2] <= 64 => Ok(BlockOption { kernel, shape }),
-        Some(..=1024) => Err("a block has at most 64 threads along z".to_owned()),
-        _ => Err("a block has at most 1024 threads".to_owned()),
-    }
+    Ok(BlockOption { kernel, shape: shape::block(numbers)?, configured: false })
 }
 
 /// The size in bytes of an element: a CUDA type's name, or the number itself.

@@ -3,13 +3,13 @@ use crate::output::testing;
 use crate::source::Span;
 use clap::Parser;
 
-fn levels(line: &str) -> Levels {
+fn levels(line: &str) -> crate::cli::args::Levels {
     let words = ["cudalint", "x.cu"].into_iter().chain(line.split_whitespace());
     crate::cli::args::Cli::try_parse_from(words).unwrap().check.levels
 }
 
 fn report(diagnostics: Vec<Diagnostic>) -> FileReport {
-    FileReport { diagnostics, verdicts: Vec::new() }
+    FileReport { diagnostics, ..FileReport::default() }
 }
 
 #[test]
@@ -19,8 +19,8 @@ fn findings_are_sorted_within_a_file_and_levels_apply() {
     let barrier = Diagnostic { rule: "divergent-barrier", ..at(2) };
     let reports = [report(vec![at(4), barrier, at(0)])];
     let starts = |line: &str| -> Vec<(u32, Level)> {
-        let found = findings(&sources, &reports, &levels(line));
-        found.iter().map(|it| (it.primary.start, it.level)).collect()
+        let found = findings(&sources, &reports, &|_, rule, default| levels(line).of(rule, default));
+        found.told.iter().map(|it| (it.primary.start, it.level)).collect()
     };
     assert_eq!(starts(""), [(0, Level::Warn), (2, Level::Warn), (4, Level::Warn)]);
     assert_eq!(starts("-A bank-conflict -D divergent-barrier"), [(2, Level::Deny)]);
@@ -33,7 +33,7 @@ fn a_header_reached_from_two_files_is_reported_once() {
     let again = sources.add("a.cuh".as_ref(), b"s[i]\n".to_vec());
     let twin = Diagnostic { primary: Span { file: again.id, ..finding.primary }, ..finding.clone() };
     let reports = [report(vec![finding]), report(vec![twin])];
-    assert_eq!(findings(&sources, &reports, &Levels::default()).len(), 1);
+    assert_eq!(findings(&sources, &reports, &|_, _, default| default).told.len(), 1);
 }
 
 #[test]

@@ -1,0 +1,54 @@
+//! What is wrong with a configuration file, and in which line?
+
+use codespan_reporting::diagnostic::{Diagnostic, Label};
+use codespan_reporting::files::SimpleFile;
+use codespan_reporting::term::termcolor::NoColor;
+use codespan_reporting::term::{Config, emit_to_write_style};
+use std::fmt::{self, Display};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+/// Why a configuration file is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The file as it is shown.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// The bytes of it that are wrong.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl Error {
+    /// The file is there and cannot be read.
+    pub(super) fn unreadable(path: &Path, error: &io::Error) -> Error {
+        Error {
+            file: path.display().to_string(),
+            text: String::new(),
+            span: 0..0,
+            message: format!("cannot read `{}`: {error}", path.display()),
+            help: None,
+        }
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.text.is_empty() {
+            return write!(f, "error: {}", self.message);
+        }
+        let file = SimpleFile::new(&self.file, &self.text);
+        let report = Diagnostic::error()
+            .with_message(&self.message)
+            .with_label(Label::primary((), self.span.clone()))
+            .with_notes(self.help.iter().map(|help| format!("help: {help}")).collect());
+        let mut out = NoColor::new(Vec::new());
+        emit_to_write_style(&mut out, &Config::default(), &file, &report).map_err(|_| fmt::Error)?;
+        f.write_str(String::from_utf8_lossy(&out.into_inner()).trim_end())
+    }
+}

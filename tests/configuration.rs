@@ -1,0 +1,200 @@
+//! What is in force for a file: configuration files, compile commands, ignore files, flags?
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// 32-way where the block is 32 x 8, none where it is 256 x 1.
+const COLUMN: &str = "\
+__global__ void column(float *out) {
+    __shared__ float tile[32][N];
+    out[threadIdx.y] = tile[threadIdx.x % 32][threadIdx.y];
+}
+";
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+/// Exit code, stdout and stderr.
+fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// The findings as `file:line rule level`.
+fn short(root: &Path, arguments: &[&str]) -> Vec<String> {
+    let (_, out, err) = run(root, &[&["--format", "short"], arguments].concat());
+    assert_eq!(err, "", "{arguments:?}");
+    out.lines()
+        .map(|line| {
+            let parts: Vec<&str> = line.splitn(5, ':').collect();
+            format!("{}:{}{}", parts[0], parts[1], parts[3])
+        })
+        .collect()
+}
+
+#[test]
+fn every_setting_reaches_the_analysis() {
+    let config = "targets = ['sm_80']\ninclude = ['inc']\n[defines]\nN = 32\n[blocks]\n'*' = [32, 8]\n\
+                  [levels]\nbank-conflict = 'deny'\n";
+    let code = format!("#include <width.h>\n{COLUMN}");
+    let root = folder(&[("cudalint.toml", config), ("src/a.cu", &code), ("inc/width.h", "#pragma once\n")]);
+    let (exit, out, err) = run(root.path(), &["src"]);
+    assert_eq!(exit, 1);
+    assert!(out.starts_with("error[bank-conflict]: 32-way"), "{out}{err}");
+    assert!(out.contains("block is (32, 8, 1), from the configuration"), "{out}");
+    assert!(err.ends_with("(target: sm_80)\n"), "{err}");
+}
+
+#[test]
+fn the_command_line_wins_and_the_nearer_file_over_the_farther() {
+    let root = folder(&[
+        ("cudalint.toml", "[defines]\nN = 32\n[blocks]\ncolumn = [256]\n[levels]\nall = 'deny'\n"),
+        ("near/cudalint.toml", "[blocks]\ncolumn = [32, 8]\n[levels]\nbank-conflict = 'note'\n"),
+        ("near/a.cu", COLUMN),
+        ("far.cu", COLUMN),
+    ]);
+    let at = |arguments: &[&str]| short(root.path(), arguments);
+    assert_eq!(at(&["near"]), ["near/a.cu:3 note[bank-conflict]"]);
+    assert_eq!(
+        at(&["far.cu", "near/a.cu"]),
+        ["far.cu:3 error[bank-conflict]", "near/a.cu:3 note[bank-conflict]"]
+    );
+    assert_eq!(at(&["near", "-W", "all"]), ["near/a.cu:3 warning[bank-conflict]"]);
+    assert_eq!(at(&["near", "--define", "N=33"]), [] as [&str; 0]);
+    let (_, out, _) = run(root.path(), &["near", "--block", "16,16"]);
+    assert!(out.contains("block is (16, 16, 1), from the command line"), "{out}");
+    let near = root.path().join("near");
+    assert_eq!(short(&near, &["a.cu"]), ["a.cu:3 note[bank-conflict]"], "found from below");
+}
+
+#[test]
+fn levels_may_be_of_some_paths_and_files_left_out() {
+    let code = COLUMN.replace("[N]", "[32]");
+    let root = folder(&[
+        (
+            "cudalint.toml",
+            "exclude = ['gen/', '*_old.cu']\n[[paths]]\nfiles = ['tests/**']\nlevels = { bank-conflict = 'note' }\n",
+        ),
+        ("a.cu", &code),
+        ("a_old.cu", &code),
+        ("gen/deep/a.cu", &code),
+        ("tests/a.cu", &code),
+        ("uses.cu", "#include \"gen/k.cuh\"\nvoid f(float *o) { column<<<1, dim3(32, 8)>>>(o); }\n"),
+        ("gen/k.cuh", &code),
+    ]);
+    let both = ["a.cu:3 warning[bank-conflict]", "tests/a.cu:3 note[bank-conflict]"];
+    assert_eq!(short(root.path(), &["."]), both);
+    assert_eq!(short(root.path(), &["gen/deep/a.cu"]), ["gen/deep/a.cu:3 warning[bank-conflict]"], "named");
+}
+
+#[test]
+fn what_git_ignores_is_passed_over_unless_asked_for() {
+    let code = COLUMN.replace("[N]", "[32]");
+    let root = folder(&[
+        (".git/info/exclude", "private.cu\n"),
+        (".gitignore", "build/\n*.gen.cu\n"),
+        ("sub/.gitignore", "!keep.gen.cu\n/top.cu\n"),
+        ("build/a.cu", &code),
+        ("sub/a.gen.cu", &code),
+        ("sub/keep.gen.cu", &code),
+        ("sub/top.cu", &code),
+        ("private.cu", &code),
+    ]);
+    let names = |arguments: &[&str]| -> Vec<String> {
+        short(root.path(), arguments).iter().map(|line| line.split(':').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&["."]), ["sub/keep.gen.cu"]);
+    assert_eq!(names(&["sub/top.cu", "**/*.cu"]), ["sub/top.cu", "sub/keep.gen.cu"]);
+    assert_eq!(names(&["--no-ignore", "."]).len(), 5);
+    fs::remove_dir_all(root.path().join(".git")).unwrap();
+    assert_eq!(names(&["."]).len(), 5, "no repository, nothing ignored");
+}
+
+#[test]
+fn a_mistake_stops_the_run_and_shows_the_line() {
+    let root =
+        folder(&[("src/cudalint.toml", "targets = ['sm_80']\nincldue = ['x']\n"), ("src/a.cu", COLUMN)]);
+    for arguments in [&["src/a.cu"][..], &["."], &["accesses", "src"], &["config", "src/a.cu"]] {
+        let (exit, out, err) = run(root.path(), arguments);
+        assert_eq!((exit, out.as_str()), (2, ""), "{arguments:?}");
+        let expected = "\
+cudalint: error: there is no key `incldue`
+  ┌─ src/cudalint.toml:2:1
+  │
+2 │ incldue = ['x']
+  │ ^^^^^^^
+  │
+  = help: did you mean `include`?
+";
+        assert_eq!(err, expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn compile_commands_give_folders_macros_and_targets() {
+    let commands = r#"[{"directory": "BUILD", "file": "../src/a.cu",
+        "command": "nvcc -I../inc -DN=WIDTH -gencode arch=compute_80,code=sm_80 -c ../src/a.cu"}]"#;
+    let code = format!("#include <width.h>\n{COLUMN}");
+    let root = folder(&[("src/a.cu", &code), ("inc/width.h", "#define WIDTH 32\n")]);
+    let build = root.path().join("build");
+    fs::create_dir(&build).unwrap();
+    let path = fs::canonicalize(&build).unwrap();
+    fs::write(build.join("compile_commands.json"), commands.replace("BUILD", path.to_str().unwrap()))
+        .unwrap();
+    let (exit, out, err) = run(root.path(), &["-p", "build", "--block", "32,8", "src"]);
+    assert_eq!(exit, 1, "{err}");
+    assert!(out.starts_with("warning[bank-conflict]: 32-way"), "{out}");
+    assert!(err.ends_with("(target: sm_80)\n"), "{err}");
+    let (_, out, _) = run(root.path(), &["config", "-p", "build", "src/a.cu"]);
+    assert!(out.contains("include = \"inc\" "), "{out}");
+    assert!(out.contains("# compile_commands.json\n"), "{out}");
+    let (exit, _, err) = run(root.path(), &["-p", "none", "src"]);
+    assert_eq!(exit, 2);
+    assert!(err.starts_with("cudalint: error: cannot read `none`: "), "{err}");
+}
+
+#[test]
+fn config_says_where_each_value_comes_from() {
+    let root = folder(&[
+        ("cudalint.toml", "targets = ['sm_70']\n[defines]\nN = 4\nM = 1\n[levels]\nall = 'deny'\n"),
+        ("src/cudalint.toml", "include = ['inc']\n[defines]\nN = 8\n[blocks]\nk = [64]\n"),
+    ]);
+    let (exit, out, err) = run(root.path(), &["config", "src/a.cu"]);
+    assert_eq!((exit, err.as_str()), (0, ""));
+    let squeezed: Vec<String> =
+        out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    for line in [
+        "targets = [\"sm_70\"] # cudalint.toml:1",
+        "bank-size = 4 # default",
+        "include = \"src/inc\" # src/cudalint.toml:1",
+        "defines.N = \"8\" # src/cudalint.toml:3",
+        "defines.M = \"1\" # cudalint.toml:4",
+        "blocks.k = [64, 1, 1] # src/cudalint.toml:5",
+        "levels.bank-conflict = \"deny\" # cudalint.toml:6",
+    ] {
+        assert!(squeezed.iter().any(|it| it == line), "{line}:\n{out}");
+    }
+}
+
+#[test]
+fn init_writes_a_file_that_says_nothing_yet_and_never_overwrites() {
+    let root = folder(&[("a.cu", COLUMN)]);
+    let (exit, _, err) = run(root.path(), &["init"]);
+    assert_eq!((exit, err.contains("wrote `./cudalint.toml`")), (0, true), "{err}");
+    assert_eq!(run(root.path(), &["a.cu"]).0, 0);
+    let (exit, _, err) = run(root.path(), &["init"]);
+    assert_eq!((exit, err.as_str()), (2, "cudalint: error: `./cudalint.toml` exists already\n"));
+}
