@@ -164,8 +164,8 @@ pub struct Access {
     pub fragment: bool,
     /// Index into [`Trace::arrays`].
     pub array: usize,
-    /// The calls that led from the kernel to it, outermost first.
-    pub calls: Vec<Call>,
+    /// The calls that led from the kernel to it, outermost first; one list for each way there.
+    pub paths: Vec<Vec<Call>>,
     /// How often the site was reached.
     pub occurrences: u32,
     /// The distinct warp requests.
@@ -184,6 +184,22 @@ pub struct Access {
 }
 
 impl Access {
+    /// The calls that led to it, by the number of the way there.
+    #[must_use]
+    pub fn path(&self, number: u32) -> &[Call] {
+        self.paths.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The number of the way there by these calls.
+    pub fn path_number(&mut self, calls: &[Call]) -> u32 {
+        let known = self.paths.iter().position(|path| path == calls);
+        let number = known.unwrap_or(self.paths.len());
+        if known.is_none() {
+            self.paths.push(calls.to_vec());
+        }
+        number as u32
+    }
+
     /// The warps that reach it and the requests of each, if all make as many; else `None`.
     #[must_use]
     pub fn even_requests(&self) -> Option<(u32, u64)> {
@@ -268,6 +284,8 @@ pub struct Pattern {
     pub epoch: u32,
     /// How often the site had been reached before it first happened.
     pub occurrence: u32,
+    /// By which calls: index into [`Access::paths`].
+    pub path: u32,
     /// Shared accesses of any site before it first happened, in program order, itself among them.
     pub position: u32,
     /// Those of them that are not loads.

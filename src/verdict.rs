@@ -210,6 +210,8 @@ pub struct Worst {
     pub witness: Option<Witness>,
     /// The warp that does it.
     pub warp: u32,
+    /// The calls that lead to it: index into [`Access::paths`].
+    pub path: u32,
 }
 
 /// From here on a `wmma` call becomes the requests that the run records for it.
@@ -321,6 +323,7 @@ impl Totals {
                 ways: cost.ways,
                 witness: cost.witness,
                 warp: pattern.first_warp,
+                path: pattern.path,
             };
         }
     }

@@ -216,7 +216,7 @@ impl Machine<'_> {
             bypass: self.bypass,
             fragment: self.fragment,
             array,
-            calls: self.calls.clone(),
+            paths: vec![self.calls.clone()],
             occurrences: 0,
             patterns: Vec::new(),
             outside: false,
@@ -358,6 +358,7 @@ impl Machine<'_> {
             }
             return;
         }
+        let path = access.path_number(&self.calls);
         self.index.patterns.insert(key, access.patterns.len());
         access.patterns.push(Pattern {
             offsets,
@@ -369,6 +370,7 @@ impl Machine<'_> {
             region,
             epoch,
             occurrence: access.occurrences,
+            path,
             position: self.index.accesses,
             writes: self.index.writes,
             warps: 1 << (warp % 32),

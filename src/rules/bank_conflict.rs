@@ -128,7 +128,7 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
     let mut notes = vec![case.block_words(worst.run), words::counts(worst)];
-    notes.extend(case.calls_words(worst.run, &worst.access.calls));
+    notes.extend(case.calls_words(worst.run, worst.access.path(worst.totals.worst.path)));
     notes.extend(words::other_runs(case, worst));
     notes.extend(words::other_targets(case, worst));
     notes.extend(case.assumption_words(worst.run, worst.target, worst.access));
