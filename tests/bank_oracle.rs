@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used)] // a failed unwrap is a failed test
 
+#[path = "support/random.rs"]
+mod random;
+
 use cudalint::banks::{
     Access, AtomicKind, BankSize, Cost, Request, Target, contention, cost, lanes_served_together,
     period_bytes,
 };
+use random::Random;
 
 const FULL: u32 = u32::MAX;
 
@@ -96,22 +100,7 @@ fn oracle(access: Access, bytes: i64, active: u32, offsets: &[i64; 32], target: 
     }
 }
 
-/// A small deterministic generator (splitmix64).
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
     fn mask(&mut self) -> u32 {
         match self.below(4) {
             0 => FULL,
