@@ -122,10 +122,16 @@ impl Run {
     #[must_use]
     pub fn load(&self, path: &Path, bytes: Vec<u8>) -> Loaded {
         let file = self.headers.given(path, bytes);
-        if !mentions_cuda(&file.text) {
+        // Host code that mentions nothing of CUDA may call a launcher of a header.
+        if !mentions_cuda(&file.text) && !file.text.contains("#include \"") {
             return Loaded::default();
         }
         let replayed = self.replay(&file, &Outside::default());
+        if !mentions_cuda(&file.text)
+            && !replayed.headers.iter().any(|header| mentions_cuda(&header.file.text))
+        {
+            return Loaded::default();
+        }
         let spelled = |words: Words, header: &Included| words | self.spelled.of(&header.file);
         let words = replayed.headers.iter().fold(self.defined | self.spelled.of(&file), spelled);
         if !words.may_be_judged() {
