@@ -145,12 +145,20 @@ impl Run {
     #[must_use]
     pub fn load(&self, path: &Path, bytes: Vec<u8>) -> Loaded {
         let file = self.headers.given(path, bytes);
-        if !mentions_cuda(&file.text) {
+        // Host code that mentions nothing of CUDA may call a launcher of a header.
+        let own = mentions_cuda(&file.text);
+        let silent = |file: &SourceFile| {
             let comments = Some((file.id, comments::directives(&file.text)));
-            return Loaded { comments, ..Loaded::default() };
+            Loaded { comments, ..Loaded::default() }
+        };
+        if !own && !file.text.contains("#include \"") {
+            return silent(&file);
         }
         let settings = self.settings_of(path);
         let replayed = self.replay(&file, &Outside::default(), settings);
+        if !own && !replayed.headers.iter().any(|header| mentions_cuda(&header.file.text)) {
+            return silent(&file);
+        }
         let spelled = |words: Words, header: &Included| words | self.spelled.of(&header.file);
         let words =
             replayed.headers.iter().fold(self.settings[settings].defined | self.spelled.of(&file), spelled);
