@@ -2,7 +2,8 @@
 //!
 //! `cargo bench` measures generated corpora. With `CUDALINT_CORPUS=FOLDER` every folder in FOLDER
 //! (or FOLDER itself, when it has none) is measured too: the whole run and a bare tree-sitter
-//! parse of the same files, on as many threads, and their ratio.
+//! parse of the same files, on as many threads, their ratio and the most memory that the run held.
+//! Tables of the heaviest fixtures and of what grows with what follow.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -170,18 +171,104 @@ fn whole_run(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("parse", &corpus.name), |b| b.iter(|| corpus.parse()));
     }
     group.finish();
-    println!("{:>40} {:>6} {:>8} {:>10} {:>10} {:>6}", "corpus", "files", "KiB", "parse", "whole", "ratio");
+    println!(
+        "{:>40} {:>6} {:>8} {:>10} {:>10} {:>6} {:>9}",
+        "corpus", "files", "KiB", "parse", "whole", "ratio", "peak"
+    );
     for corpus in generated().into_iter().chain(fetched()) {
-        let (parse, whole) = (fastest(|| corpus.parse()), fastest(|| corpus.analyse()));
+        let parse = fastest(|| corpus.parse());
+        forget_peak();
+        let whole = fastest(|| corpus.analyse());
         println!(
-            "{:>40} {:>6} {:>8} {:>8.1?} {:>8.1?} {:>6.2}",
+            "{:>40} {:>6} {:>8} {:>8.1?} {:>8.1?} {:>6.2} {:>9}",
             corpus.name,
             corpus.files.len(),
             corpus.bytes() / 1024,
             parse,
             whole,
-            whole.as_secs_f64() / parse.as_secs_f64().max(1e-9)
+            whole.as_secs_f64() / parse.as_secs_f64().max(1e-9),
+            peak().unwrap_or_default(),
         );
+    }
+    heaviest_fixtures();
+    growth();
+}
+
+/// Makes Linux count the most memory held anew; elsewhere there is no such figure.
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory that the process held, as the system words it.
+fn peak() -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kib: u64 = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()?;
+    Some(format!("{} MiB", kib / 1024))
+}
+
+fn time_of(text: &str) -> Duration {
+    let path = PathBuf::from("a.cu");
+    fastest(|| {
+        let run = Run::new(Options::default(), std::slice::from_ref(&path), Box::new(Disk));
+        run.analyze_file(&path, text.as_bytes().to_vec()).verdicts.len()
+    })
+}
+
+fn heaviest_fixtures() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let corpus = Corpus::folder(&folder);
+    let mut times: Vec<(Duration, &Path)> = corpus
+        .files
+        .iter()
+        .map(|(path, bytes)| (time_of(&String::from_utf8_lossy(bytes)), path.strip_prefix(&folder).unwrap()))
+        .collect();
+    times.sort_by(|a, b| b.cmp(a));
+    println!("\nthe heaviest of {} fixtures, each alone", times.len());
+    for (time, path) in times.iter().take(5) {
+        println!("{time:>10.1?}  {}", path.display());
+    }
+}
+
+/// What takes how long when there is 1, 2, 4, 8 times as much of it.
+fn growth() {
+    let kernels = |count: usize, block: usize, rounds: usize| {
+        let mut text = String::new();
+        for number in 0..count {
+            writeln!(
+                text,
+                "// cudalint: block({block})\n\
+                 __global__ void k{number}(float *x) {{ __shared__ float s[{block}][33]; float sum = 0;\n\
+                 for (int i = 0; i < {rounds}; i++) {{ s[threadIdx.x][i & 31] = x[i]; __syncthreads();\n\
+                 sum += s[threadIdx.x ^ 1][(i + threadIdx.x) & 31]; }} x[threadIdx.x] = sum; }}"
+            )
+            .unwrap();
+        }
+        text
+    };
+    let files = |count: usize| {
+        let files =
+            (0..count).map(|at| (PathBuf::from(format!("{at}.cu")), kernels(1, 128, 16).into_bytes()));
+        let corpus = Corpus { name: String::new(), files: files.collect() };
+        fastest(|| corpus.analyse())
+    };
+    type Row<'a> = (&'a str, &'a dyn Fn(usize) -> Duration);
+    let rows: [Row<'_>; 4] = [
+        ("50 files", &|times| files(50 * times)),
+        ("16 kernels of a file", &|times| time_of(&kernels(16 * times, 128, 16))),
+        ("128 threads of a block", &|times| time_of(&kernels(4, 128 * times, 16))),
+        ("64 rounds of a loop", &|times| time_of(&kernels(4, 128, 64 * times))),
+    ];
+    println!("\n{:>24} {:>10} {:>10} {:>10} {:>10}", "growth", "1x", "2x", "4x", "8x");
+    for (name, time) in rows {
+        print!("{name:>24}");
+        [1, 2, 4, 8].map(time).iter().for_each(|time| print!(" {time:>10.1?}"));
+        println!();
     }
 }
 
@@ -202,15 +289,20 @@ fn bank_requests(criterion: &mut Criterion) {
 
 fn start_up(criterion: &mut Criterion) {
     let root = tempfile::tempdir().unwrap();
-    std::fs::write(root.path().join("a.cu"), "__global__ void k(int *p) { p[0] = 1; }\n").unwrap();
+    let judged =
+        "__global__ void k(int *p) { __shared__ int s[32]; s[threadIdx.x] = 1; p[0] = s[threadIdx.x]; }\n";
+    std::fs::write(root.path().join("plain.cu"), "__global__ void k(int *p) { p[0] = 1; }\n").unwrap();
+    std::fs::write(root.path().join("judged.cu"), judged).unwrap();
     let mut group = criterion.benchmark_group("start-up");
     group.sample_size(20);
-    group.bench_function("one small file", |b| {
-        b.iter(|| {
-            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cudalint"));
-            command.current_dir(root.path()).args(["-q", "a.cu"]).status().unwrap()
+    for (name, file) in [("nothing to judge", "plain.cu"), ("one kernel to judge", "judged.cu")] {
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cudalint"));
+                command.current_dir(root.path()).args(["-q", file]).status().unwrap()
+            });
         });
-    });
+    }
     group.finish();
 }
 

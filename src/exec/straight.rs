@@ -25,8 +25,8 @@ use super::symbol::SymbolId;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind};
 use crate::verdict::AccessOp;
-use rustc_hash::FxHashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use rustc_hash::{FxHashSet, FxHasher};
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// The loads of the straight code at hand.
@@ -152,7 +152,7 @@ impl Machine<'_> {
             self.index.loaded.forget();
         }
         let turn = self.turn(site);
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = FxHasher::default();
         let mut add = |lanes: &Lanes| match lanes {
             Lanes::Closed(form) => form.hash(&mut hasher),
             Lanes::Each(values) => values.hash(&mut hasher),

@@ -1,19 +1,19 @@
 //! Where are the things that `lower` starts from?
 //!
-//! All of `queries/*.scm` is one compiled query. Its patterns are single nodes: a pattern with
-//! children costs milliseconds to compile and time at every node. What a node stands in and what
-//! it holds is checked here. The query is asked about the nodes that `Search` leads to, and not
-//! about the expressions in between. What it finds comes out in document order, outer before
-//! inner, whatever broken node it stands in.
+//! The patterns of `queries/*.scm` are kinds of nodes ([`kinds`]). What a node stands in and what it
+//! holds is checked here. Asked are the nodes that `Search` leads to, and not the expressions in
+//! between. What is found comes out in document order, outer before inner, whatever broken node
+//! it stands in.
 
 mod calls;
+mod kinds;
 mod search;
 
 use super::{SyntaxTree, field};
+use kinds::Kinds;
 use search::Search;
 use std::cmp::Reverse;
-use std::sync::OnceLock;
-use tree_sitter::{Node, Query, QueryCursor, StreamingIterator};
+use tree_sitter::Node;
 
 const SOURCE: &str = concat!(
     include_str!("../../queries/aliases.scm"),
@@ -97,39 +97,13 @@ impl Capture {
     }
 }
 
-struct Compiled {
-    query: Query,
-    /// By capture number.
-    captures: Vec<Option<Capture>>,
-}
-
-fn compiled() -> Option<&'static Compiled> {
-    static COMPILED: OnceLock<Option<Compiled>> = OnceLock::new();
-    let compile = || {
-        let query = Query::new(&tree_sitter_cuda::LANGUAGE.into(), SOURCE).ok()?;
-        let captures = query.capture_names().iter().map(|name| Capture::of_name(name)).collect();
-        Some(Compiled { query, captures })
-    };
-    COMPILED.get_or_init(compile).as_ref()
-}
-
 /// Everything the queries find in `tree`, in document order, outer before inner.
 #[must_use]
 pub fn find(tree: &SyntaxTree) -> Vec<(Found, Node<'_>)> {
-    let Some(compiled) = compiled() else { return Vec::new() };
-    let text = tree.expanded.text().as_bytes();
-    let mut cursor = QueryCursor::new();
-    // One node at a time.
-    cursor.set_max_start_depth(Some(0));
+    let kinds = Kinds::all();
     let mut found = Vec::new();
     Search::new(tree).visit(|node, parent| {
-        let mut matches = cursor.matches(&compiled.query, node, text);
-        while let Some(matched) = matches.next() {
-            let captures = matched.captures().iter();
-            for capture in captures.filter_map(|it| *compiled.captures.get(it.index as usize)?) {
-                note(tree, capture, node, parent, &mut found);
-            }
-        }
+        kinds.captures(node).for_each(|capture| note(tree, capture, node, parent, &mut found));
     });
     found.sort_by_key(|(what, node)| (node.start_byte(), Reverse(node.end_byte()), *what));
     found.dedup_by_key(|(what, node)| (*what, node.id()));
@@ -187,17 +161,4 @@ fn is_stray(statement: Node<'_>, parent: &str) -> bool {
         )
     };
     parent == "ERROR" || parent == "translation_unit" && control_flow()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_queries_compile_and_every_capture_is_known() {
-        let query = Query::new(&tree_sitter_cuda::LANGUAGE.into(), SOURCE).unwrap();
-        for name in query.capture_names() {
-            assert!(Capture::of_name(name).is_some(), "unknown capture {name}");
-        }
-    }
 }
