@@ -9,6 +9,7 @@ pub mod cli;
 pub mod config;
 pub mod diagnostic;
 pub mod exec;
+pub mod fingerprint;
 pub mod headers;
 pub mod ir;
 pub mod lower;

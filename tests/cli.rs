@@ -274,6 +274,7 @@ fn help_mentions_everything() {
         "--threads",
         "--quiet",
         "--format",
+        "--output",
         "--color",
         "-A, --allow",
         "-N, --note",

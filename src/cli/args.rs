@@ -92,6 +92,9 @@ pub struct CheckArgs {
     /// How findings are printed
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub format: Format,
+    /// Write the findings to this file instead of stdout
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
     /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: Color,
@@ -231,8 +234,16 @@ pub enum Format {
     Text,
     /// `file:line:col: level[rule]: message`
     Short,
-    /// One object per line
+    /// One object per line; schemas/check-1.json
     Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// A Code Quality report of GitLab
+    Gitlab,
+    /// A JUnit report
+    Junit,
 }
 
 /// How a table is printed.

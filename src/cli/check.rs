@@ -4,7 +4,7 @@ use super::args::{CheckArgs, Format};
 use super::{Outcome, driver, terminal};
 use crate::analysis::{FileReport, Wanted};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::output::{self, json, short, text};
+use crate::output::{self, github, gitlab, json, junit, sarif, short, text};
 use crate::source::Sources;
 use crate::suppress;
 use rustc_hash::FxHashSet;
@@ -16,7 +16,7 @@ pub fn check(args: &CheckArgs) -> Outcome {
     let Some(analyzed) = driver::analyze(&args.analysis, Wanted::Findings) else { return Outcome::Failed };
     let settings = &analyzed.settings;
     let sources = analyzed.run.sources();
-    let files = analyzed.reports.len();
+    let files = analyzed.files.len();
     let targets: BTreeSet<String> =
         analyzed.reports.iter().flat_map(|it| &it.verdicts).map(|it| it.target.clone()).collect();
     let Findings { told: findings, silenced } =
@@ -29,9 +29,15 @@ pub fn check(args: &CheckArgs) -> Outcome {
         return Outcome::Failed;
     }
     let bytes = match args.format {
-        Format::Text => text::render(sources, &findings, terminal::colored(args.color)),
+        Format::Text => {
+            text::render(sources, &findings, args.output.is_none() && terminal::colored(args.color))
+        }
         Format::Short => short::render(sources, &findings),
         Format::Json => json::render(sources, &findings),
+        Format::Sarif => sarif::render(sources, &findings),
+        Format::Github => github::render(sources, &findings),
+        Format::Gitlab => gitlab::render(sources, &findings),
+        Format::Junit => junit::render(sources, &findings, &analyzed.files),
     };
     let outcome = if analyzed.failed {
         Outcome::Failed
@@ -40,8 +46,11 @@ pub fn check(args: &CheckArgs) -> Outcome {
     } else {
         Outcome::Clean
     };
-    let outcome = terminal::print(&bytes, outcome);
-    if args.format == Format::Text && !args.analysis.quiet {
+    let outcome = match &args.output {
+        Some(path) => terminal::write(path, &bytes, outcome),
+        None => terminal::print(&bytes, outcome),
+    };
+    if (args.format == Format::Text || args.output.is_some()) && !args.analysis.quiet {
         let assumed = analyzed.assumed_target;
         let mut line = summary(sources, &findings, files, &targets, assumed);
         if silenced > 0 {

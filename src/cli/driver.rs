@@ -26,6 +26,8 @@ pub struct Analyzed {
     pub run: Run,
     /// A report for each file that could be analysed, in the order given.
     pub reports: Vec<FileReport>,
+    /// The paths of those files, with `/` between their parts.
+    pub files: Vec<String>,
     /// Whether something could not be checked.
     pub failed: bool,
     /// Whether no one named a target.
@@ -53,9 +55,10 @@ pub fn analyze(args: &AnalysisArgs, wanted: Wanted) -> Option<Analyzed> {
     let pool =
         builder.build().map_err(|error| terminal::say_error(&format!("cannot start threads: {error}")));
     let quiet = args.quiet;
-    let (run, reports, failed) = pool.ok()?.install(|| analyze_here(&found, &options, files, quiet, wanted));
+    let (run, reports, analyzed, failed) =
+        pool.ok()?.install(|| analyze_here(&found, &options, files, quiet, wanted));
     let assumed_target = options.iter().all(|options| options.targets.is_empty());
-    Some(Analyzed { run, reports, failed, assumed_target, settings })
+    Some(Analyzed { run, reports, files: analyzed, failed, assumed_target, settings })
 }
 
 /// The options in force, each once, and for each candidate which of them.
@@ -78,7 +81,7 @@ fn analyze_here(
     numbers: Vec<usize>,
     quiet: bool,
     wanted: Wanted,
-) -> (Run, Vec<FileReport>, bool) {
+) -> (Run, Vec<FileReport>, Vec<String>, bool) {
     let mut failed = report_problems(&found.problems);
     let (files, problems) = read_all(&found.candidates);
     failed |= report_problems(&problems);
@@ -109,10 +112,13 @@ fn analyze_here(
     });
     drop(progress);
 
-    let mut reports = Vec::new();
+    let (mut reports, mut analyzed) = (Vec::new(), Vec::new());
     for (path, result) in paths.iter().zip(results) {
         match result {
-            Ok(report) => reports.push(report),
+            Ok(report) => {
+                reports.push(report);
+                analyzed.push(path.to_string_lossy().replace('\\', "/"));
+            }
             Err(panic) => {
                 failed = true;
                 let path = path.display();
@@ -120,7 +126,7 @@ fn analyze_here(
             }
         }
     }
-    (run, reports, failed)
+    (run, reports, analyzed, failed)
 }
 
 fn report_problems(problems: &[Problem]) -> bool {
