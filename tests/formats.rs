@@ -138,9 +138,9 @@ fn junit_is_a_report_with_a_failure_for_each_warning() {
     let warnings = fixtures("short").lines().filter(|line| line.contains(": warning[")).count();
     assert_eq!(text.matches("<failure ").count(), warnings);
     assert!(text.contains(&format!("failures=\"{warnings}\"")), "the sum is told");
-    assert!(
-        text.contains("<testcase name=\"no findings\" classname=\"fixtures/bank-conflict/transpose-32x8-padded.cu\"")
-    );
+    assert!(text.contains(
+        "<testcase name=\"no findings\" classname=\"fixtures/bank-conflict/transpose-32x8-padded.cu\""
+    ));
 }
 
 #[test]

@@ -95,6 +95,21 @@ pub struct CheckArgs {
     /// Write the findings to this file instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Leave out the findings that this file lists
+    #[arg(long, value_name = "FILE", help_heading = "Baseline")]
+    pub baseline: Option<PathBuf>,
+    /// Write the findings to a file for --baseline instead of reporting them
+    #[arg(long, value_name = "FILE", help_heading = "Baseline", conflicts_with = "baseline")]
+    pub write_baseline: Option<PathBuf>,
+    /// Apply the fixes that a second run has confirmed, and report what is left
+    #[arg(long, help_heading = "Fixes")]
+    pub fix: bool,
+    /// Print these fixes as a unified diff instead, and change nothing
+    #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "format", "output"])]
+    pub diff: bool,
+    /// Also those in whose place something may rest on the size or type of what they change
+    #[arg(long, help_heading = "Fixes")]
+    pub unsafe_fixes: bool,
     /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: Color,

@@ -2,7 +2,6 @@
 
 use super::Place;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::fingerprint;
 use crate::source::Sources;
 use serde::Serialize;
 
@@ -10,7 +9,7 @@ use serde::Serialize;
 struct Issue<'a> {
     description: &'a str,
     check_name: &'a str,
-    fingerprint: String,
+    fingerprint: &'a str,
     severity: &'a str,
     location: Location,
 }
@@ -29,14 +28,13 @@ struct Lines {
 
 /// The findings, as one array.
 #[must_use]
-pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
-    let fingerprints = fingerprint::of_all(sources, findings);
-    let issue = |(finding, fingerprint)| issue(sources, finding, fingerprint);
+pub fn render<'a>(sources: &Sources, findings: &'a [Diagnostic], fingerprints: &'a [String]) -> Vec<u8> {
+    let issue = |(finding, fingerprint): (_, &'a String)| issue(sources, finding, fingerprint);
     let issues: Vec<Issue<'_>> = findings.iter().zip(fingerprints).map(issue).collect();
     super::pretty(&issues)
 }
 
-fn issue<'a>(sources: &Sources, finding: &'a Diagnostic, fingerprint: String) -> Issue<'a> {
+fn issue<'a>(sources: &Sources, finding: &'a Diagnostic, fingerprint: &'a str) -> Issue<'a> {
     let place = Place::of(sources, finding.primary);
     Issue {
         description: &finding.message,

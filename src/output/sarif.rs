@@ -29,9 +29,8 @@ const ESCAPED: &AsciiSet = &CONTROLS
 
 /// The findings, as a log with one run.
 #[must_use]
-pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
-    let fingerprints = fingerprint::of_all(sources, findings);
-    let results = findings.iter().zip(&fingerprints).map(|(finding, print)| result(sources, finding, print));
+pub fn render(sources: &Sources, findings: &[Diagnostic], fingerprints: &[String]) -> Vec<u8> {
+    let results = findings.iter().zip(fingerprints).map(|(finding, print)| result(sources, finding, print));
     super::pretty(&json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
