@@ -5,7 +5,9 @@
 pub mod args;
 pub mod check;
 mod configuration;
+mod disk;
 mod driver;
+mod fix;
 mod progress;
 mod settings;
 mod tables;

@@ -5,10 +5,13 @@
 
 pub mod analysis;
 pub mod banks;
+pub mod baseline;
 pub mod cli;
 pub mod config;
 pub mod diagnostic;
 pub mod exec;
+pub mod fingerprint;
+pub mod fixes;
 pub mod headers;
 pub mod ir;
 pub mod lower;

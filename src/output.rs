@@ -4,12 +4,17 @@
 
 pub mod accesses;
 pub mod banks;
+pub mod github;
+pub mod gitlab;
 pub mod json;
+pub mod junit;
+pub mod sarif;
 pub mod short;
 pub mod text;
 
-use crate::diagnostic::Level;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{Sources, Span};
+use serde::Serialize;
 use std::borrow::Cow;
 
 /// Where a span starts and ends, for people and editors.
@@ -36,6 +41,29 @@ impl Place {
         let (end_line, end_column) = file.line_column(span.end.max(span.start));
         Place { file: file.display_path(), line, column, end_line, end_column }
     }
+}
+
+/// All words of a finding: its message, and a line for each label, note and help.
+pub(crate) fn details(finding: &Diagnostic) -> String {
+    let mut text = finding.message.clone();
+    if !finding.primary_label.is_empty() {
+        text.push_str(&format!("\n{}", finding.primary_label));
+    }
+    for note in &finding.notes {
+        text.push_str(&format!("\nnote: {note}"));
+    }
+    for help in &finding.helps {
+        text.push_str(&format!("\nhelp: {help}"));
+    }
+    text
+}
+
+/// A JSON text of several lines, with a newline at its end.
+fn pretty(value: &impl Serialize) -> Vec<u8> {
+    // Strings and numbers always serialise, and a `Vec` takes every write.
+    let mut out = serde_json::to_vec_pretty(value).unwrap_or_default();
+    out.push(b'\n');
+    out
 }
 
 /// What a level is called in front of a finding.
@@ -74,7 +102,6 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use crate::diagnostic::Diagnostic;
     use std::path::Path;
 
     /// One file and a finding at the first occurrence of `at` in it.

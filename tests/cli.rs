@@ -128,6 +128,45 @@ fn comments_silence_findings_and_are_counted() {
 }
 
 #[test]
+fn a_baseline_hides_what_was_there_and_nothing_else() {
+    let root = folder(&[("a.cu", CONFLICT)]);
+    let ran = run(root.path(), &["--write-baseline", "known.json", "a.cu"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert_eq!(ran.stderr, "cudalint: wrote 1 finding to `known.json`\n");
+    let checked = |text: &str| {
+        fs::write(root.path().join("a.cu"), text).unwrap();
+        let ran = run(root.path(), &["--baseline", "known.json", "--format", "short", "a.cu"]);
+        let lines: Vec<String> =
+            ran.stdout.lines().map(|line| line.split(':').take(2).collect::<Vec<_>>().join(":")).collect();
+        (ran.code, lines)
+    };
+    assert_eq!(checked(CONFLICT), (0, vec![]));
+    let moved = format!(
+        "// new\n\n{}",
+        CONFLICT.replace("    out[", "\t\tout [").replace("[threadIdx.x][", "[ threadIdx.x ]\n[")
+    );
+    assert_eq!(checked(&moved), (0, vec![]), "moved, re-indented and wrapped");
+    let line = CONFLICT.lines().nth(4).unwrap();
+    let second = CONFLICT.replace(line, &format!("{line}\n{}", line.replace("] = ", "] += ")));
+    assert_eq!(checked(&second), (1, vec!["a.cu:6".to_owned()]), "a second one of the same words");
+    let other = CONFLICT.replace("transpose", "copy");
+    assert_eq!(checked(&other), (1, vec!["a.cu:5".to_owned()]), "in another kernel");
+    fs::write(root.path().join("a.cu"), CONFLICT).unwrap();
+    let ran = run(root.path(), &["--baseline", "known.json", "a.cu"]);
+    assert!(ran.stderr.ends_with("; 1 finding in the baseline\n"), "{}", ran.stderr);
+    for (name, text) in [("none.json", None), ("broken.json", Some("{"))] {
+        if let Some(text) = text {
+            fs::write(root.path().join(name), text).unwrap();
+        }
+        let ran = run(root.path(), &["--baseline", name, "a.cu"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{name}");
+        assert!(ran.stderr.contains(name), "{}", ran.stderr);
+    }
+    let ran = run(root.path(), &["--write-baseline", "half.json", "a.cu", "none.cu"]);
+    assert_eq!((ran.code, root.path().join("half.json").exists()), (2, false));
+}
+
+#[test]
 fn the_short_format_is_one_line_per_finding() {
     let root = folder(&[("a.cu", CONFLICT)]);
     let ran = run(root.path(), &["--format", "short", "a.cu"]);
@@ -274,6 +313,12 @@ fn help_mentions_everything() {
         "--threads",
         "--quiet",
         "--format",
+        "--output",
+        "--baseline",
+        "--write-baseline",
+        "--fix",
+        "--diff",
+        "--unsafe-fixes",
         "--color",
         "-A, --allow",
         "-N, --note",

@@ -92,6 +92,24 @@ pub struct CheckArgs {
     /// How findings are printed
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub format: Format,
+    /// Write the findings to this file instead of stdout
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Leave out the findings that this file lists
+    #[arg(long, value_name = "FILE", help_heading = "Baseline")]
+    pub baseline: Option<PathBuf>,
+    /// Write the findings to a file for --baseline instead of reporting them
+    #[arg(long, value_name = "FILE", help_heading = "Baseline", conflicts_with = "baseline")]
+    pub write_baseline: Option<PathBuf>,
+    /// Apply the fixes that a second run has confirmed, and report what is left
+    #[arg(long, help_heading = "Fixes")]
+    pub fix: bool,
+    /// Print these fixes as a unified diff instead, and change nothing
+    #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "format", "output"])]
+    pub diff: bool,
+    /// Also those in whose place something may rest on the size or type of what they change
+    #[arg(long, help_heading = "Fixes")]
+    pub unsafe_fixes: bool,
     /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: Color,
@@ -231,8 +249,16 @@ pub enum Format {
     Text,
     /// `file:line:col: level[rule]: message`
     Short,
-    /// One object per line
+    /// One object per line; schemas/check-1.json
     Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// A Code Quality report of GitLab
+    Gitlab,
+    /// A JUnit report
+    Junit,
 }
 
 /// How a table is printed.

@@ -1,53 +1,151 @@
 //! `cudalint check`: which findings are there, and how loud are they?
 
 use super::args::{CheckArgs, Format};
-use super::{Outcome, driver, terminal};
+use super::disk::Overlay;
+use super::driver::Analyzed;
+use super::{Outcome, driver, fix, terminal};
 use crate::analysis::{FileReport, Wanted};
+use crate::baseline::{self, Baseline};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::output::{self, json, short, text};
+use crate::fingerprint;
+use crate::output::{self, github, gitlab, json, junit, sarif, short, text};
 use crate::source::Sources;
 use crate::suppress;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// What is told of a run.
+pub struct Found {
+    /// Every finding, before a baseline hides some.
+    pub all: Vec<Diagnostic>,
+    /// Those to print.
+    pub findings: Vec<Diagnostic>,
+    /// Their fingerprints, where they are asked for.
+    fingerprints: Vec<String>,
+    /// How many comments in the source silenced.
+    silenced: usize,
+}
+
 /// Checks and prints.
 pub fn check(args: &CheckArgs) -> Outcome {
-    let Some(analyzed) = driver::analyze(&args.analysis, Wanted::Findings) else { return Outcome::Failed };
-    let settings = &analyzed.settings;
-    let sources = analyzed.run.sources();
-    let files = analyzed.reports.len();
-    let targets: BTreeSet<String> =
-        analyzed.reports.iter().flat_map(|it| &it.verdicts).map(|it| it.target.clone()).collect();
-    let Findings { told: findings, silenced } =
-        findings(sources, &analyzed.reports, &|path, rule, default| {
-            // What the user named is told of, whatever a configuration leaves out.
-            let hidden = !analyzed.run.is_given(path) && settings.hides(path);
-            if hidden { Level::Allow } else { settings.level(&args.levels, path, rule, default) }
-        });
-    if settings.report_errors() {
+    let first = driver::analyze(&args.analysis, Wanted::Findings, Overlay::default());
+    let Some((mut analyzed, mut found)) = first.and_then(|it| found(args, &it).map(|found| (it, found)))
+    else {
         return Outcome::Failed;
-    }
-    let bytes = match args.format {
-        Format::Text => text::render(sources, &findings, terminal::colored(args.color)),
-        Format::Short => short::render(sources, &findings),
-        Format::Json => json::render(sources, &findings),
     };
-    let outcome = if analyzed.failed {
+    if let Some(path) = &args.write_baseline {
+        return write_baseline(path, &analyzed, &found);
+    }
+    if args.fix || args.diff {
+        let Some(mut repaired) = fix::repair(args, &analyzed, &found) else { return Outcome::Failed };
+        if args.diff {
+            let outcome = terminal::print(&repaired.diff(), outcome(&analyzed, &found));
+            repaired.tell("would fix");
+            return outcome;
+        }
+        if !repaired.write() {
+            return Outcome::Failed;
+        }
+        repaired.tell("fixed");
+        (analyzed, found) = repaired.again.take().unwrap_or((analyzed, found));
+    }
+    report(args, &analyzed, &found)
+}
+
+/// The findings of a run; `None` when what says which to tell could not be read.
+pub fn found(args: &CheckArgs, analyzed: &Analyzed) -> Option<Found> {
+    let sources = analyzed.run.sources();
+    let settings = &analyzed.settings;
+    let Findings { told: all, silenced } = findings(sources, &analyzed.reports, &|path, rule, default| {
+        // What the user named is told of, whatever a configuration leaves out.
+        let hidden = !analyzed.run.is_given(path) && settings.hides(path);
+        if hidden { Level::Allow } else { settings.level(&args.levels, path, rule, default) }
+    });
+    if settings.report_errors() {
+        return None;
+    }
+    let wanted = matches!(args.format, Format::Sarif | Format::Gitlab);
+    let wanted = wanted || args.baseline.is_some() || args.write_baseline.is_some();
+    let mut fingerprints = if wanted { fingerprint::of_all(sources, &all) } else { Vec::new() };
+    let mut findings = all.clone();
+    if let Some(path) = &args.baseline {
+        let baseline = read_baseline(path)?;
+        let is_new: Vec<bool> = fingerprints.iter().map(|print| !baseline.contains(print)).collect();
+        retain(&mut findings, &is_new);
+        retain(&mut fingerprints, &is_new);
+    }
+    Some(Found { all, findings, fingerprints, silenced })
+}
+
+fn outcome(analyzed: &Analyzed, found: &Found) -> Outcome {
+    if analyzed.failed {
         Outcome::Failed
-    } else if findings.iter().any(|finding| finding.level >= Level::Warn) {
+    } else if found.findings.iter().any(|finding| finding.level >= Level::Warn) {
         Outcome::Findings
     } else {
         Outcome::Clean
+    }
+}
+
+fn report(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> Outcome {
+    let sources = analyzed.run.sources();
+    let findings = &found.findings;
+    let bytes = match args.format {
+        Format::Text => {
+            text::render(sources, findings, args.output.is_none() && terminal::colored(args.color))
+        }
+        Format::Short => short::render(sources, findings),
+        Format::Json => json::render(sources, findings),
+        Format::Sarif => sarif::render(sources, findings, &found.fingerprints),
+        Format::Github => github::render(sources, findings),
+        Format::Gitlab => gitlab::render(sources, findings, &found.fingerprints),
+        Format::Junit => junit::render(sources, findings, &analyzed.files),
     };
-    let outcome = terminal::print(&bytes, outcome);
-    if args.format == Format::Text && !args.analysis.quiet {
-        let assumed = analyzed.assumed_target;
-        let mut line = summary(sources, &findings, files, &targets, assumed);
-        if silenced > 0 {
-            line.push_str(&format!("; {} silenced by comments", output::count(silenced, "finding")));
+    let outcome = outcome(analyzed, found);
+    let outcome = match &args.output {
+        Some(path) => terminal::write(path, &bytes, outcome),
+        None => terminal::print(&bytes, outcome),
+    };
+    if (args.format == Format::Text || args.output.is_some()) && !args.analysis.quiet {
+        let verdicts = analyzed.reports.iter().flat_map(|it| &it.verdicts);
+        let targets: BTreeSet<String> = verdicts.map(|it| it.target.clone()).collect();
+        let mut line = summary(sources, findings, analyzed.files.len(), &targets, analyzed.assumed_target);
+        let known = found.all.len() - findings.len();
+        for (number, what) in [(found.silenced, "silenced by comments"), (known, "in the baseline")] {
+            if number > 0 {
+                line.push_str(&format!("; {} {what}", output::count(number, "finding")));
+            }
         }
         terminal::say(&line);
+    }
+    outcome
+}
+
+/// Keeps those items for which it says so.
+fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    items.retain(|_| keep.next().copied().unwrap_or(true));
+}
+
+fn read_baseline(path: &Path) -> Option<Baseline> {
+    let name = path.display();
+    let read = std::fs::read_to_string(path).map_err(|error| format!("cannot read `{name}`: {error}"));
+    let baseline = read
+        .and_then(|text| Baseline::read(&text).map_err(|error| format!("`{name}` is no baseline: {error}")));
+    baseline.map_err(|error| terminal::say_error(&error)).ok()
+}
+
+fn write_baseline(path: &Path, analyzed: &Analyzed, found: &Found) -> Outcome {
+    // What could not be checked would be missing from it for good.
+    if analyzed.failed {
+        return Outcome::Failed;
+    }
+    let bytes = baseline::render(analyzed.run.sources(), &found.all, &found.fingerprints);
+    let outcome = terminal::write(path, &bytes, Outcome::Clean);
+    if outcome == Outcome::Clean {
+        let count = output::count(found.all.len(), "finding");
+        terminal::say(&format!("wrote {count} to `{}`", path.display()));
     }
     outcome
 }

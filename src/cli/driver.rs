@@ -4,16 +4,16 @@
 //! given. A file that cannot be read, or on which the analysis panics, costs only itself.
 
 use super::args::AnalysisArgs;
+use super::disk::{Disk, Overlay};
 use super::progress::Progress;
 use super::settings::Settings;
 use super::terminal;
-use crate::analysis::{FileReport, Files, Loaded, Options, Run, Wanted};
+use crate::analysis::{FileReport, Loaded, Options, Run, Wanted};
 use crate::walk::{self, Candidate, Found, Problem};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::ffi::{OsStr, OsString};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,8 @@ pub struct Analyzed {
     pub run: Run,
     /// A report for each file that could be analysed, in the order given.
     pub reports: Vec<FileReport>,
+    /// The paths of those files, with `/` between their parts.
+    pub files: Vec<String>,
     /// Whether something could not be checked.
     pub failed: bool,
     /// Whether no one named a target.
@@ -36,7 +38,7 @@ pub struct Analyzed {
 
 /// Runs the analysis that the arguments ask for; says on stderr what could not be checked. `None`
 /// when nothing could.
-pub fn analyze(args: &AnalysisArgs, wanted: Wanted) -> Option<Analyzed> {
+pub fn analyze(args: &AnalysisArgs, wanted: Wanted, overlay: Overlay) -> Option<Analyzed> {
     let settings =
         Settings::new(args.compile_commands.as_deref()).map_err(|error| terminal::say_error(&error)).ok()?;
     let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
@@ -53,9 +55,10 @@ pub fn analyze(args: &AnalysisArgs, wanted: Wanted) -> Option<Analyzed> {
     let pool =
         builder.build().map_err(|error| terminal::say_error(&format!("cannot start threads: {error}")));
     let quiet = args.quiet;
-    let (run, reports, failed) = pool.ok()?.install(|| analyze_here(&found, &options, files, quiet, wanted));
+    let (run, reports, analyzed, failed) =
+        pool.ok()?.install(|| analyze_here(&found, &options, files, quiet, wanted, overlay));
     let assumed_target = options.iter().all(|options| options.targets.is_empty());
-    Some(Analyzed { run, reports, failed, assumed_target, settings })
+    Some(Analyzed { run, reports, files: analyzed, failed, assumed_target, settings })
 }
 
 /// The options in force, each once, and for each candidate which of them.
@@ -78,16 +81,18 @@ fn analyze_here(
     numbers: Vec<usize>,
     quiet: bool,
     wanted: Wanted,
-) -> (Run, Vec<FileReport>, bool) {
+    overlay: Overlay,
+) -> (Run, Vec<FileReport>, Vec<String>, bool) {
     let mut failed = report_problems(&found.problems);
-    let (files, problems) = read_all(&found.candidates);
+    let disk = Disk::with(&found.candidates, overlay);
+    let (files, problems) = read_all(&found.candidates, &disk);
     failed |= report_problems(&problems);
 
     let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
     let numbered = found.candidates.iter().map(|it| it.path.clone()).zip(numbers);
     let numbered: FxHashMap<PathBuf, usize> = numbered.collect();
     let given = paths.iter().map(|path| (path.clone(), numbered.get(path).copied().unwrap_or(0)));
-    let run = Run::with_options(options, given, Box::new(Disk::with(&found.candidates)));
+    let run = Run::with_options(options, given, Box::new(disk));
     let progress = Progress::new(3 * files.len(), quiet);
     let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
     let loaded = in_parallel(files, &sizes, |(path, bytes)| {
@@ -109,10 +114,13 @@ fn analyze_here(
     });
     drop(progress);
 
-    let mut reports = Vec::new();
+    let (mut reports, mut analyzed) = (Vec::new(), Vec::new());
     for (path, result) in paths.iter().zip(results) {
         match result {
-            Ok(report) => reports.push(report),
+            Ok(report) => {
+                reports.push(report);
+                analyzed.push(path.to_string_lossy().replace('\\', "/"));
+            }
             Err(panic) => {
                 failed = true;
                 let path = path.display();
@@ -120,7 +128,7 @@ fn analyze_here(
             }
         }
     }
-    (run, reports, failed)
+    (run, reports, analyzed, failed)
 }
 
 fn report_problems(problems: &[Problem]) -> bool {
@@ -138,8 +146,8 @@ fn report_problems(problems: &[Problem]) -> bool {
 
 type File = (PathBuf, Vec<u8>);
 
-fn read_all(candidates: &[Candidate]) -> (Vec<File>, Vec<Problem>) {
-    let read: Vec<_> = candidates.par_iter().map(walk::read).collect();
+fn read_all(candidates: &[Candidate], disk: &Disk) -> (Vec<File>, Vec<Problem>) {
+    let read: Vec<_> = candidates.par_iter().map(|candidate| disk.bytes(candidate)).collect();
     let (mut files, mut problems) = (Vec::new(), Vec::new());
     for (candidate, result) in candidates.iter().zip(read) {
         match result {
@@ -149,35 +157,6 @@ fn read_all(candidates: &[Candidate]) -> (Vec<File>, Vec<Problem>) {
         }
     }
     (files, problems)
-}
-
-/// Reads headers that includes lead to.
-#[derive(Default)]
-struct Disk {
-    by_name: FxHashMap<OsString, Vec<PathBuf>>,
-}
-
-impl Disk {
-    /// Knows the names of these files, whether or not they hold CUDA.
-    fn with(candidates: &[Candidate]) -> Disk {
-        let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
-        for path in candidates.iter().map(|candidate| &candidate.path) {
-            if let Some(name) = path.file_name() {
-                by_name.entry(name.to_owned()).or_default().push(path.clone());
-            }
-        }
-        Disk { by_name }
-    }
-}
-
-impl Files for Disk {
-    fn named(&self, name: &OsStr) -> &[PathBuf] {
-        self.by_name.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    fn read(&self, path: &Path) -> Option<Vec<u8>> {
-        walk::read(&Candidate { path: path.to_path_buf(), only_if_cuda: false }).ok().flatten()
-    }
 }
 
 /// Applies `work` to every item, the largest first, so that no thread is left alone with

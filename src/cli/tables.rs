@@ -1,6 +1,7 @@
 //! The commands that print tables: `accesses`, `banks`, `rules`, `explain`.
 
 use super::args::{AccessesArgs, BanksArgs, Color, ExplainArgs, TableFormat};
+use super::disk::Overlay;
 use super::{Outcome, driver, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
 use crate::banks::Target;
@@ -14,7 +15,9 @@ use std::path::Path;
 
 /// `cudalint accesses`
 pub fn accesses(args: &AccessesArgs) -> Outcome {
-    let Some(analyzed) = driver::analyze(&args.analysis, Wanted::Verdicts) else { return Outcome::Failed };
+    let Some(analyzed) = driver::analyze(&args.analysis, Wanted::Verdicts, Overlay::default()) else {
+        return Outcome::Failed;
+    };
     let sources = analyzed.run.sources();
     let verdicts = verdicts(sources, &analyzed.reports);
     let bytes = match (args.format, args.summary) {

@@ -4,6 +4,7 @@ use super::Outcome;
 use super::args::Color;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 /// Writes to stdout. A reader that went away (`| head`) has all it wanted: that is success.
 pub fn print(bytes: &[u8], outcome: Outcome) -> Outcome {
@@ -13,6 +14,17 @@ pub fn print(bytes: &[u8], outcome: Outcome) -> Outcome {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => outcome,
         Err(error) => {
             say_error(&format!("cannot write the output: {error}"));
+            Outcome::Failed
+        }
+    }
+}
+
+/// Writes to a file.
+pub fn write(path: &Path, bytes: &[u8], outcome: Outcome) -> Outcome {
+    match std::fs::write(path, bytes) {
+        Ok(()) => outcome,
+        Err(error) => {
+            say_error(&format!("cannot write `{}`: {error}", path.display()));
             Outcome::Failed
         }
     }

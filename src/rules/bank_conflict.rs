@@ -46,6 +46,9 @@
 //! along the rows.
 //!
 //! ## Limits
+//! - `--fix` pads the declaration of an array that is only subscripted. That is safe where everything
+//!   that names the array gives it all its subscripts and takes no address; elsewhere (`sizeof`, an
+//!   array handed to a function, a declaration in a macro or a struct) only `--unsafe-fixes` does it.
 //! - An index that is loaded from memory has no banks before the program runs: such accesses
 //!   are never reported here. `cudalint accesses` lists them with the reason.
 //! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is

@@ -1,0 +1,188 @@
+//! `--fix` and `--diff`: what are the files with the findings repaired?
+//!
+//! Nothing is repaired on trust: the whole run is made again with the edits in memory, and they
+//! stand only if the findings are gone and no new one has come.
+
+use super::args::CheckArgs;
+use super::check::{Found, found};
+use super::disk::Overlay;
+use super::driver::{self, Analyzed};
+use super::terminal;
+use crate::analysis::Wanted;
+use crate::diagnostic::{Diagnostic, Edit};
+use crate::fixes::{self, Repair};
+use crate::output;
+use crate::source::{FileId, SourceFile, Sources};
+use crate::walk::{self, Candidate};
+use rustc_hash::FxHashMap;
+use similar::TextDiff;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Files with edits that were proved by a second run.
+pub struct Repaired {
+    /// The files: old and new bytes.
+    files: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
+    /// How many findings are repaired.
+    pub findings: usize,
+    /// Why fixes were left out.
+    pub withheld: Vec<String>,
+    /// The second run; `None` when nothing is repaired.
+    pub again: Option<(Analyzed, Found)>,
+}
+
+/// Repairs what can be. `None` when a second run could not be made.
+pub fn repair(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> Option<Repaired> {
+    let sources = analyzed.run.sources();
+    let mut repaired = Repaired { files: BTreeMap::new(), findings: 0, withheld: Vec::new(), again: None };
+    let mut usable: Vec<Repair<'_>> = Vec::new();
+    for repair in fixes::repairs(sources, &found.findings) {
+        let elsewhere = repair.fix.edits.iter().map(|edit| sources.get(edit.span.file));
+        let elsewhere =
+            elsewhere.filter(|file| !analyzed.run.is_given(&file.path)).map(|file| file.display_path());
+        let why = match (elsewhere.last(), &repair.doubt) {
+            (Some(file), _) => Some(format!("`{file}` was not given")),
+            (None, Some(doubt)) if !args.unsafe_fixes => Some(format!("{doubt}; --unsafe-fixes does it")),
+            _ => None,
+        };
+        match why {
+            Some(why) => {
+                repaired.withheld.push(format!("{}: {}: {why}", place(sources, &repair), repair.fix.title))
+            }
+            None => usable.push(repair),
+        }
+    }
+    // Together if that works, else one after the other.
+    let mut kept: Vec<&Repair<'_>> = Vec::new();
+    let all: Vec<&Repair<'_>> = usable.iter().collect();
+    if !all.is_empty() && repaired.attempt(args, analyzed, found, &all)? {
+        kept = all;
+    } else if all.len() > 1 {
+        for repair in &usable {
+            kept.push(repair);
+            if !repaired.attempt(args, analyzed, found, &kept)? {
+                kept.pop();
+            }
+        }
+    }
+    for repair in &usable {
+        if !kept.iter().any(|it| std::ptr::eq(*it, repair)) {
+            let why = "a second run did not confirm it";
+            repaired.withheld.push(format!("{}: {}: {why}", place(sources, repair), repair.fix.title));
+        }
+    }
+    repaired.findings = kept.iter().map(|repair| repair.findings.len()).sum();
+    Some(repaired)
+}
+
+fn place(sources: &Sources, repair: &Repair<'_>) -> String {
+    repair.fix.edits.first().map_or_else(String::new, |edit| {
+        let file = sources.get(edit.span.file);
+        format!("{}:{}", file.display_path(), file.line_column(edit.span.start).0)
+    })
+}
+
+impl Repaired {
+    /// Makes the run again with these repairs; whether they are confirmed.
+    fn attempt(
+        &mut self,
+        args: &CheckArgs,
+        analyzed: &Analyzed,
+        before: &Found,
+        repairs: &[&Repair<'_>],
+    ) -> Option<bool> {
+        let sources = analyzed.run.sources();
+        let mut edits: BTreeMap<FileId, Vec<&Edit>> = BTreeMap::new();
+        for edit in repairs.iter().flat_map(|repair| &repair.fix.edits) {
+            edits.entry(edit.span.file).or_default().push(edit);
+        }
+        let mut files = BTreeMap::new();
+        for (file, edits) in edits {
+            let file = sources.get(file);
+            let Some(old) = read(&file) else { return Some(false) };
+            let Some(new) = fixes::apply(&old, &edits) else { return Some(false) };
+            files.insert(file.path.clone(), (old, new));
+        }
+        let overlay: Overlay = files.iter().map(|(path, (_, new))| (path.clone(), new.clone())).collect();
+        let again = driver::analyze(&args.analysis, Wanted::Findings, overlay)?;
+        let after = found(args, &again)?;
+        let mut left: FxHashMap<Key, usize> = FxHashMap::default();
+        for finding in &before.all {
+            *left.entry(key(sources, finding)).or_default() += 1;
+        }
+        for number in repairs.iter().flat_map(|repair| &repair.findings) {
+            let Some(count) = left.get_mut(&key(sources, &before.findings[*number])) else {
+                return Some(false);
+            };
+            *count = count.saturating_sub(1);
+        }
+        let confirmed = after.all.iter().all(|finding| {
+            let count = left.get_mut(&key(again.run.sources(), finding));
+            count.is_some_and(|count| {
+                let known = *count > 0;
+                *count = count.saturating_sub(1);
+                known
+            })
+        });
+        if confirmed {
+            self.files = files;
+            self.again = Some((again, after));
+        }
+        Some(confirmed)
+    }
+
+    /// The changes as a unified diff.
+    pub fn diff(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (path, (old, new)) in &self.files {
+            let name = path.to_string_lossy().replace('\\', "/");
+            let (from, to) = if path.is_absolute() {
+                (name.clone(), name)
+            } else {
+                (format!("a/{name}"), format!("b/{name}"))
+            };
+            let diff = TextDiff::from_lines(old.as_slice(), new.as_slice());
+            // A `Vec` takes every write.
+            let _ = diff.unified_diff().header(&from, &to).to_writer(&mut out);
+        }
+        out
+    }
+
+    /// Writes the files; says which could not be.
+    pub fn write(&self) -> bool {
+        let mut written = true;
+        for (path, (_, new)) in &self.files {
+            if let Err(error) = std::fs::write(path, new) {
+                terminal::say_error(&format!("cannot write `{}`: {error}", path.display()));
+                written = false;
+            }
+        }
+        written
+    }
+
+    /// `fixed 2 findings in 1 file`, with `verb` for `fixed`, and what was left out.
+    pub fn tell(&self, verb: &str) {
+        for why in &self.withheld {
+            terminal::say(&format!("not fixed: {why}"));
+        }
+        let findings = output::count(self.findings, "finding");
+        terminal::say(&format!("{verb} {findings} in {}", output::count(self.files.len(), "file")));
+    }
+}
+
+/// The bytes on disk, if they are what was analysed.
+fn read(file: &SourceFile) -> Option<Vec<u8>> {
+    let candidate = Candidate { path: file.path.clone(), only_if_cuda: false };
+    let bytes = walk::read(&candidate).ok().flatten()?;
+    let now = SourceFile::new(file.id, file.path.clone(), bytes.clone());
+    (now.text == file.text).then_some(bytes)
+}
+
+/// What makes two findings of different runs the same.
+type Key = (&'static str, String, String, String);
+
+fn key(sources: &Sources, finding: &Diagnostic) -> Key {
+    let file = sources.get(finding.primary.file);
+    let words = file.slice(finding.primary).to_owned();
+    (finding.rule, file.display_path(), finding.kernel.clone(), words)
+}

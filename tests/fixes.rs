@@ -1,0 +1,113 @@
+//! Do fixes repair what they say, and leave everything else as it was?
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const CONFLICT: &str = "\
+__global__ void transpose(float *out, const float *in) {
+\t__shared__ float tile[32][32]; // caf\u{e9}
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+void launch(float *out, const float *in) { transpose<<<1, dim3(32, 32)>>>(out, in); }
+";
+
+/// Exit code, stdout and stderr.
+fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        fs::write(root.path().join(name), bytes).unwrap();
+    }
+    root
+}
+
+#[test]
+fn a_fix_changes_its_bytes_alone_and_a_second_run_is_clean() {
+    // A byte-order mark, line ends of Windows, a byte that is not UTF-8, no newline at the end.
+    let mut bytes = b"\xef\xbb\xbf// \xe9\r\n".to_vec();
+    bytes.extend(CONFLICT.trim_end().replace('\n', "\r\n").into_bytes());
+    let root = folder(&[("a.cu", &bytes)]);
+    let (exit, out, err) = run(root.path(), &["--fix", "a.cu"]);
+    assert_eq!((exit, out.as_str()), (0, ""), "{err}");
+    assert!(err.starts_with("cudalint: fixed 1 finding in 1 file\ncudalint: no findings in 1 file"), "{err}");
+    let at = bytes.windows(4).position(|it| it == b"[32]").unwrap() + 4;
+    bytes[at + 2] = b'3';
+    assert_eq!(fs::read(root.path().join("a.cu")).unwrap(), bytes);
+    let (exit, _, err) = run(root.path(), &["--fix", "a.cu"]);
+    assert_eq!((exit, err.lines().next()), (0, Some("cudalint: fixed 0 findings in 0 files")));
+}
+
+#[test]
+fn a_diff_changes_nothing_and_can_be_applied() {
+    let root = folder(&[("a.cu", CONFLICT.as_bytes())]);
+    let (exit, out, err) = run(root.path(), &["--diff", "a.cu"]);
+    assert_eq!((exit, err.as_str()), (1, "cudalint: would fix 1 finding in 1 file\n"));
+    assert!(out.starts_with("--- a/a.cu\n+++ b/a.cu\n@@ -1,5 +1,5 @@\n"), "{out}");
+    assert!(
+        out.contains("-\t__shared__ float tile[32][32];")
+            && out.contains("+\t__shared__ float tile[32][33];")
+    );
+    assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), CONFLICT);
+    let mut patch = Command::new("git")
+        .args(["apply", "-p1"])
+        .current_dir(root.path())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut patch.stdin.take().unwrap(), out.as_bytes()).unwrap();
+    assert!(patch.wait().unwrap().success());
+    assert_eq!(run(root.path(), &["a.cu"]).0, 0);
+}
+
+#[test]
+fn what_may_rest_on_the_size_is_left_unless_asked_for() {
+    let dump = "#ifdef DUMP\n    dump(tile);\n#endif\n    __syncthreads();";
+    let code = CONFLICT.replace("    __syncthreads();", dump);
+    let root =
+        folder(&[("a.cu", code.as_bytes()), ("b.cu", CONFLICT.replace("transpose", "turn").as_bytes())]);
+    let (exit, _, err) = run(root.path(), &["--fix", "a.cu", "b.cu"]);
+    assert_eq!(exit, 1);
+    let why = "cudalint: not fixed: a.cu:2: pad the rows of `tile` by one element: `tile` is used without all \
+               its subscripts in line 5; --unsafe-fixes does it\ncudalint: fixed 1 finding in 1 file\n";
+    assert!(err.starts_with(why), "{err}");
+    assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
+    let (exit, _, err) = run(root.path(), &["--fix", "--unsafe-fixes", "a.cu", "b.cu"]);
+    assert_eq!(exit, 0, "{err}");
+    let fixed = code.replace("tile[32][32]", "tile[32][33]");
+    assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), fixed);
+}
+
+#[test]
+fn fixes_of_the_fixtures_leave_no_finding_that_they_repaired() {
+    let root = tempfile::tempdir().unwrap();
+    let mut fixed = 0;
+    for entry in fs::read_dir("fixtures/bank-conflict").unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "cu") {
+            continue;
+        }
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let before = fs::read(&path).unwrap();
+        fs::write(root.path().join(name), &before).unwrap();
+        let count = |arguments: &[&str]| run(root.path(), arguments).1.lines().count();
+        let findings = count(&["--format", "short", name]);
+        let (_, _, err) = run(root.path(), &["--fix", "-q", "--format", "short", name]);
+        let told = err.lines().find_map(|line| line.strip_prefix("cudalint: fixed ")).unwrap();
+        let repaired: usize = told.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(count(&["--format", "short", name]), findings - repaired, "{name}: {err}");
+        assert_eq!(fs::read(root.path().join(name)).unwrap() != before, repaired > 0, "{name}");
+        fixed += repaired;
+    }
+    assert!(fixed >= 5, "{fixed}");
+}
