@@ -5,29 +5,34 @@
 //! parameters are, so it is kept with them, if nothing in it is bound to the moment.
 //!
 //! Invariant: a key holds addresses of items of the program, which does not move while it runs, and
-//! of template parameters that its value keeps alive.
+//! of template parameters and namespaces that its value keeps alive.
 
 use super::machine::Machine;
 use super::types::{Env, Ty};
 use super::value::Value;
+use crate::ir::namespace::Namespace;
 use crate::ir::{Declaration, ExprKind, Function, TemplateArg, Type};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The bindings that are remembered of one function.
 const ENVIRONMENTS: usize = 16;
 /// Lookups within lookups from which on one may be cut short.
 const DEEP: usize = 8;
 
-/// A type, with the template parameters that it was found with.
-type Known = (Rc<Env>, Option<Ty>);
+/// Where a type is written, the template parameters and the namespace that it is looked up in, and
+/// the class around.
+type Use = (usize, usize, usize, usize);
+
+/// A type, with the template parameters and the namespace that it was found in.
+type Known = (Rc<Env>, Namespace, Option<Ty>);
 
 /// What was looked up in one run.
 #[derive(Debug, Default)]
 pub struct Memo {
-    /// Types, by where they are written, the template parameters and the class around; `None`
-    /// for those that are looked up each time.
-    types: FxHashMap<(usize, usize, usize), Known>,
+    /// Types; `None` for those that are looked up each time.
+    types: FxHashMap<Use, Known>,
     /// Constants, by their declaration and the template parameters.
     constants: FxHashMap<(usize, usize), (Rc<Env>, Value)>,
     /// Template parameters, by function.
@@ -92,15 +97,17 @@ impl Machine<'_> {
         let Some(frame) = self.frame() else { return self.resolve_type(ty) };
         let env = Rc::clone(&frame.env);
         let owner = frame.function.owner.as_ref().map_or(0, |owner| owner.as_ptr().addr());
-        let key = (std::ptr::from_ref(ty).addr(), Rc::as_ptr(&env).addr(), owner);
+        let namespace = Arc::clone(&frame.namespace);
+        let place = std::ptr::from_ref(ty).addr();
+        let key = (place, Rc::as_ptr(&env).addr(), namespace.as_ptr().addr(), owner);
         match self.memo.types.get(&key) {
-            Some((_, Some(known))) => return known.clone(),
-            Some((_, None)) => return self.resolve_type(ty),
+            Some((_, _, Some(known))) => return known.clone(),
+            Some((_, _, None)) => return self.resolve_type(ty),
             None => {}
         }
         let resolved = self.resolve_type(ty);
         let kept = (is_closed(ty) && is_settled(&resolved)).then(|| resolved.clone());
-        self.memo.types.insert(key, (env, kept));
+        self.memo.types.insert(key, (env, namespace, kept));
         resolved
     }
 }

@@ -139,7 +139,7 @@ mod tests {
         while let Some(node) = waiting.pop() {
             let captures = Kinds::all().captures(node);
             by_table.extend(captures.map(|capture| (node.start_byte(), node.id(), capture)));
-            waiting.extend((0..node.child_count()).filter_map(|at| node.child(at as u32)));
+            waiting.extend((0..node.child_count()).filter_map(|at| node.child(at)));
         }
         let sorted = |mut list: Vec<(usize, usize, Capture)>| {
             list.sort_by_key(|(start, id, capture)| (*start, *id, format!("{capture:?}")));
