@@ -156,6 +156,9 @@ pub struct Access {
     pub bytes: Option<u32>,
     /// Alignment in bytes that the accessed type guarantees; 0 when it is natural.
     pub align: u32,
+    /// Of a copied struct whose alignment is less than its size: bytes up to which the compiler joins
+    /// its members into one access; 0 for anything else.
+    pub joins_members: u32,
     /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
     pub matrices: u8,
     /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
@@ -270,6 +273,8 @@ pub struct Pattern {
     pub varying: Vec<(u32, [i64; 32])>,
     /// An unknown multiple of this many bytes is added to every lane; 0 for none.
     pub unit: u64,
+    /// The same without the numbers that the compiler knows though we do not.
+    pub open_unit: u64,
     /// If the counter of a loop that was run for all rounds at once moves every lane by one access
     /// from round to round: an unknown multiple of this many bytes is added besides; 0 for none.
     pub walk: Option<u64>,

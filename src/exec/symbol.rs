@@ -38,6 +38,9 @@ pub struct Symbol {
     pub origin: Origin,
     /// Whether the name is what the user wrote, so that a rule over it can be acted upon.
     pub named: bool,
+    /// Whether the compiler knows it though the text seen does not tell: a template argument, a constant
+    /// defined elsewhere, the size of a type, and what is made of them.
+    pub compiled: bool,
     /// The least value, if known.
     pub low: Option<i64>,
     /// The greatest value, if known.
@@ -103,7 +106,8 @@ impl Symbols {
         let id = SymbolId(self.list.len() as u32);
         let name = name(self);
         let named = self.is_named(&key);
-        self.list.push(Symbol { name, origin, named, low, high, factors: vec![id] });
+        let compiled = self.is_compiled(&key);
+        self.list.push(Symbol { name, origin, named, compiled, low, high, factors: vec![id] });
         self.by_key.insert(key, id);
         id
     }
@@ -117,6 +121,18 @@ impl Symbols {
             Key::Product(factors) => factors.iter().all(|id| given(*id)),
             Key::Operation(_, a, b) => all(a) && all(b),
             Key::Size(_) | Key::Fresh(_) => false,
+        }
+    }
+
+    fn is_compiled(&self, key: &Key) -> bool {
+        let known = |id: SymbolId| self.get(id).compiled;
+        let all = |terms: &[(u32, i64)]| terms.iter().all(|(id, _)| *id == u32::MAX || known(SymbolId(*id)));
+        match key {
+            Key::Named(name) => name.starts_with("name ") || name.starts_with("template parameter "),
+            Key::Size(_) => true,
+            Key::Product(factors) => factors.iter().all(|id| known(*id)),
+            Key::Operation(_, a, b) => all(a) && all(b),
+            Key::Fresh(_) => false,
         }
     }
 

@@ -32,7 +32,8 @@
 //! | `p = a[x]; r = b[y]; q = a[x + 1];` | yes | yes |
 //! | `p = a[x]; b[y] = p; q = a[x + 1];` | no | yes |
 //!
-//! Some joins are only possible, not sure ([`Wide::sure`]): of elements of 2 bytes (copies and half
+//! Some joins are only possible, not sure ([`Wide::sure`]): where a number that the compiler knows and the
+//! text seen does not (a template argument, a constant defined elsewhere) decides the alignment, of elements of 2 bytes (copies and half
 //! arithmetic are joined, conversions to `int` or `float` are not), of three neighbours out of four (read
 //! as four), and over the rounds of a loop that was run for all rounds at once, where a counter moves
 //! every lane by one element (it is unrolled by four, unless it has another way out), and of a loop near
@@ -75,6 +76,7 @@ struct Group {
     epoch: u32,
     warps: u32,
     unit: u64,
+    open_unit: u64,
     /// Offsets relative to the first active lane: equal for neighbours.
     shape: [i64; 32],
 }
@@ -105,6 +107,7 @@ impl Merges {
                     epoch: pattern.epoch,
                     warps: pattern.warps,
                     unit: pattern.unit,
+                    open_unit: pattern.open_unit,
                     shape,
                 };
                 let (time, region) = (pattern.occurrence, pattern.region);
@@ -197,14 +200,15 @@ fn join(
 ) {
     let bytes = i64::from(group.bytes);
     let Some(wide) = width(group.bytes, count) else { return };
-    let shift_keeps_alignment = group.unit.is_multiple_of(wide as u64);
+    let known = group.unit.is_multiple_of(wide as u64);
+    let shift_keeps_alignment = known || group.open_unit.is_multiple_of(wide as u64);
     let aligned_shape = group.shape.iter().all(|offset| offset % wide == 0);
     // Only what is read may be read in excess.
     let allowed = count != 3 || group.op == AccessOp::Load;
     if !shift_keeps_alignment || !aligned_shape || !allowed {
         return;
     }
-    let sure = count != 3 && group.bytes > 2;
+    let sure = count != 3 && group.bytes > 2 && known;
     // A site's requests of one time and the next, or of one piece of straight code.
     let straight = |last: &Member, next: &Member| match next.time == last.time + 1 {
         true => Some(true),

@@ -42,6 +42,7 @@ pub fn phases(
     target: &Target,
 ) -> Result<Cost, NoCost> {
     let mut found: Option<Cost> = None;
+    let align = alignment(access, active, offsets, target);
     for shift in shifts {
         let moved = offsets.map(|offset| offset.wrapping_add(*shift));
         let request = Request {
@@ -49,10 +50,10 @@ pub fn phases(
             bytes: access.bytes.unwrap_or(4),
             active,
             offsets: &moved,
-            align: access.align,
+            align,
             base: 0,
         };
-        let Some(cost) = banks::cost(&request, target) else {
+        let Some(cost) = banks::cost(&request, target).map(|cost| unpaired(cost, &request, target)) else {
             if matches!(access.op, AccessOp::Atomic) {
                 return Err(NoCost::NoFigure(banks::contention(&request, target)));
             }
@@ -68,6 +69,38 @@ pub fn phases(
         }
     }
     found.ok_or_else(|| NoCost::Unknown(Reason::Unsupported, "nothing was accessed".to_string()))
+}
+
+/// The alignment by which the access is split: none if the members of a copied struct become one access.
+/// The compiler has to see that it is aligned.
+fn alignment(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> u32 {
+    let bytes = access.bytes.unwrap_or(0);
+    let aligned = |offset: i64| offset.rem_euclid(i64::from(bytes.max(1))) == 0;
+    let lanes = || (0..32).filter(|lane| active >> lane & 1 == 1);
+    let joined = matches!(bytes, 8 | 16)
+        && bytes <= access.joins_members
+        && target.family() == Family::Modern
+        && access.patterns.iter().all(|pattern| pattern.unit.is_multiple_of(u64::from(bytes)))
+        && lanes().all(|lane| aligned(offsets[lane]));
+    if joined { 0 } else { access.align }
+}
+
+/// A wide load whose neighbouring lanes read the same is served in fewer, larger groups; where those meet in
+/// banks it may cost no less than one wavefront for each of the usual groups. The profiler counts that as
+/// ideal, and nothing is lost over other wide loads.
+fn unpaired(cost: Cost, request: &Request<'_>, target: &Target) -> Cost {
+    let lanes = match request.bytes {
+        8 => 16,
+        16 => 8,
+        _ => return cost,
+    };
+    let group = u32::MAX >> (32 - lanes);
+    let groups = (0..32).step_by(lanes as usize).filter(|start| request.active & group << start != 0);
+    let loads = request.access == banks::Access::Load && target.family() == Family::Modern;
+    if loads && cost.wavefronts > cost.ideal && cost.wavefronts <= groups.count() as u32 {
+        return Cost { ideal: cost.wavefronts, ways: 1, witness: None, ..cost };
+    }
+    cost
 }
 
 /// Whether the lanes can all be aligned as the access demands: an address that is not is an error
@@ -110,7 +143,7 @@ pub fn as_joined(
             align: 0,
             base: 0,
         };
-        banks::cost(&request, target).map(|cost| (bytes, cost))
+        banks::cost(&request, target).map(|cost| (bytes, unpaired(cost, &request, target)))
     });
     if wide.sure {
         return Ok(joined.next());
