@@ -119,7 +119,7 @@ pub struct CheckArgs {
     /// Print these fixes as a unified diff instead, and change nothing
     #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "format", "output", "stdin_filename"])]
     pub diff: bool,
-    /// Also those in whose place something may rest on the size or type of what they change
+    /// Also fixes on whose array something may depend: a sizeof, a function that is given it
     #[arg(long, help_heading = "Fixes")]
     pub unsafe_fixes: bool,
     /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
