@@ -8,6 +8,7 @@ mod configuration;
 mod disk;
 mod driver;
 mod fix;
+mod generated;
 mod progress;
 mod settings;
 mod tables;
@@ -56,6 +57,8 @@ pub fn main() -> ExitCode {
         Some(Command::Banks(args)) => tables::banks(&args),
         Some(Command::Rules) => tables::rules(),
         Some(Command::Config(args)) => configuration::config(&args),
+        Some(Command::Completions(args)) => generated::completions(&args),
+        Some(Command::Man) => generated::man(),
         Some(Command::Init(args)) => configuration::init(&args),
         Some(Command::Explain(args)) => tables::explain(&args),
     };

@@ -78,12 +78,14 @@ impl Config {
     /// Whether a file or folder is not to be checked.
     #[must_use]
     pub fn excludes(&self, path: &Path, folder: bool) -> bool {
-        !self.excluded.is_empty() && self.matches(&self.excluded, path, folder)
+        self.matches(&self.excluded, path, folder)
     }
 
     fn matches(&self, globs: &Gitignore, path: &Path, folder: bool) -> bool {
-        // Another path would be refused with a panic.
-        path.starts_with(&self.folder) && globs.matched_path_or_any_parents(path, folder).is_ignore()
+        // Without a pattern, or of a path elsewhere, it must not be asked: it would panic.
+        !globs.is_empty()
+            && path.starts_with(&self.folder)
+            && globs.matched_path_or_any_parents(path, folder).is_ignore()
     }
 }
 

@@ -49,6 +49,16 @@ pub fn field<'n>(node: Node<'n>, name: &str) -> Option<Node<'n>> {
     node.child_by_field_id(*fields.get(name)?)
 }
 
+/// The version of the grammar.
+#[must_use]
+pub fn grammar_version() -> String {
+    let language: Language = tree_sitter_cuda::LANGUAGE.into();
+    match language.metadata() {
+        Some(it) => format!("{}.{}.{}", it.major_version, it.minor_version, it.patch_version),
+        None => format!("ABI {}", language.abi_version()),
+    }
+}
+
 impl SyntaxTree {
     /// Parses; `None` only when the parser gives up, which it does not without a time limit.
     #[must_use]

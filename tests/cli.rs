@@ -203,6 +203,34 @@ fn every_field_of_the_json_formats_is_documented() {
 }
 
 #[test]
+fn an_unsaved_buffer_is_taken_for_its_file() {
+    let launch =
+        "#include \"k.cuh\"\nvoid f(float *o, const float *i) { transpose<<<1, dim3(32, 32)>>>(o, i); }\n";
+    let kernel = CONFLICT.lines().take(6).collect::<Vec<_>>().join("\n");
+    let root = folder(&[("src/a.cu", CLEAN), ("src/k.cuh", &kernel), ("src/b.cu", launch)]);
+    let checked = |arguments: &[&str], text: &str| {
+        let output = command(root.path(), &[&["--format", "short"], arguments].concat())
+            .write_stdin(text.to_owned())
+            .output()
+            .unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        let places = lines.lines().map(|line| line.split(": ").next().unwrap().to_owned());
+        (output.status.code().unwrap(), places.collect::<Vec<_>>())
+    };
+    assert_eq!(checked(&["--stdin-filename", "src/a.cu"], CONFLICT), (1, vec!["src/a.cu:5:43".to_owned()]));
+    assert_eq!(
+        checked(&["--stdin-filename", "src/new.cu"], CONFLICT),
+        (1, vec!["src/new.cu:5:43".to_owned()])
+    );
+    assert_eq!(
+        checked(&["--stdin-filename", "src/../src/b.cu", "src"], CLEAN),
+        (1, vec!["src/k.cuh:5:43".to_owned()])
+    );
+    let padded = kernel.replace("tile[32][32]", "tile[32][33]");
+    assert_eq!(checked(&["--stdin-filename", "src/k.cuh", "src/b.cu"], &padded), (0, vec![]));
+}
+
+#[test]
 fn a_missing_file_does_not_hide_the_others() {
     let root = folder(&[("a.cu", CONFLICT)]);
     let ran = run(root.path(), &["none.cu", "a.cu"]);
@@ -301,7 +329,10 @@ fn help_mentions_everything() {
         "explain",
         "config",
         "init",
+        "completions",
+        "man",
         "--no-ignore",
+        "--stdin-filename",
         "-p <DIR>",
         "cudalint: allow(RULE)",
         "PATHS",
@@ -329,7 +360,32 @@ fn help_mentions_everything() {
         assert!(ran.stdout.contains(word), "--help does not mention {word}:\n{}", ran.stdout);
     }
     let ran = run(root.path(), &["--version"]);
-    assert_eq!((ran.code, ran.stdout), (0, format!("cudalint {}\n", env!("CARGO_PKG_VERSION"))));
+    let start = format!("cudalint {} (tree-sitter-cuda ", env!("CARGO_PKG_VERSION"));
+    assert!(ran.code == 0 && ran.stdout.starts_with(&start), "{}", ran.stdout);
+}
+
+#[test]
+fn completions_and_the_manual_page_know_every_flag() {
+    let root = folder(&[("a.cu", CLEAN)]);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = run(root.path(), &["completions", shell]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        for word in ["unsafe-fixes", "write-baseline", "accesses"] {
+            assert!(ran.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+    let ran = run(root.path(), &["man"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(ran.stdout.contains(".TH cudalint 1") && ran.stdout.contains("unsafe\\-fixes"), "{}", ran.stdout);
+    let script = run(root.path(), &["completions", "bash"]).stdout;
+    fs::write(root.path().join("complete.bash"), script).unwrap();
+    let line = "source ./complete.bash && COMP_WORDS=(cudalint --unsafe) COMP_CWORD=1 \
+                && _cudalint cudalint --unsafe cudalint && echo \"${COMPREPLY[@]}\"";
+    let Ok(output) = std::process::Command::new("bash").current_dir(root.path()).args(["-c", line]).output()
+    else {
+        return;
+    };
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "--unsafe-fixes\n");
 }
 
 #[test]

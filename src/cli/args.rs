@@ -8,16 +8,19 @@ pub use values::element_bytes;
 
 use crate::analysis::{BlockOption, Options};
 use crate::rules;
+use crate::syntax;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// Finds shared-memory bank conflicts and divergent barriers in CUDA source, without a GPU or a compiler.
 #[derive(Debug, Parser)]
 #[command(
     name = "cudalint",
-    version,
+    version = VERSION.as_str(),
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     arg_required_else_help = true,
@@ -31,6 +34,11 @@ pub struct Cli {
     #[command(flatten)]
     pub check: CheckArgs,
 }
+
+/// The version of this program and of the grammar it parses with.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    format!("{} (tree-sitter-cuda {})", env!("CARGO_PKG_VERSION"), syntax::grammar_version())
+});
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -76,6 +84,10 @@ pub enum Command {
     Config(ConfigArgs),
     /// Write a commented cudalint.toml
     Init(InitArgs),
+    /// Print what a shell needs to complete these commands
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man,
     /// Explain a rule: what, why, an example, its limits
     Explain(ExplainArgs),
 }
@@ -102,12 +114,12 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE", help_heading = "Baseline", conflicts_with = "baseline")]
     pub write_baseline: Option<PathBuf>,
     /// Apply the fixes that a second run has confirmed, and report what is left
-    #[arg(long, help_heading = "Fixes")]
+    #[arg(long, help_heading = "Fixes", conflicts_with = "stdin_filename")]
     pub fix: bool,
     /// Print these fixes as a unified diff instead, and change nothing
-    #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "format", "output"])]
+    #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "format", "output", "stdin_filename"])]
     pub diff: bool,
-    /// Also those in whose place something may rest on the size or type of what they change
+    /// Also fixes on whose array something may depend: a sizeof, a function that is given it
     #[arg(long, help_heading = "Fixes")]
     pub unsafe_fixes: bool,
     /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
@@ -133,8 +145,11 @@ pub struct AccessesArgs {
 #[derive(Debug, Args)]
 pub struct AnalysisArgs {
     /// Files, folders, or patterns such as 'src/**/*.cu'
-    #[arg(required = true, value_name = "PATHS")]
+    #[arg(required_unless_present = "stdin_filename", value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
+    /// Take what stdin holds for this file, such as an editor's unsaved buffer
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub stdin_filename: Option<PathBuf>,
     /// Devices to judge for: sm_90, 7.0, ... (comma-separated)
     #[arg(
         long = "target",
@@ -231,6 +246,13 @@ pub struct InitArgs {
     /// The folder to write it into
     #[arg(default_value = ".")]
     pub folder: PathBuf,
+}
+
+/// `cudalint completions`
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
 }
 
 /// `cudalint explain`

@@ -38,11 +38,19 @@ pub struct Analyzed {
 
 /// Runs the analysis that the arguments ask for; says on stderr what could not be checked. `None`
 /// when nothing could.
-pub fn analyze(args: &AnalysisArgs, wanted: Wanted, overlay: Overlay) -> Option<Analyzed> {
+pub fn analyze(args: &AnalysisArgs, wanted: Wanted, mut overlay: Overlay) -> Option<Analyzed> {
     let settings =
         Settings::new(args.compile_commands.as_deref()).map_err(|error| terminal::say_error(&error)).ok()?;
     let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
-    let found = walk::find(&args.paths, &skip);
+    let mut found = walk::find(&args.paths, &skip);
+    if let Some(path) = &args.stdin_filename {
+        let bytes =
+            terminal::read_stdin(walk::MAX_BYTES).map_err(|error| terminal::say_error(&error)).ok()?;
+        let same = |other: &Path| settings.configs.absolute(other) == settings.configs.absolute(path);
+        found.candidates.retain(|candidate| !same(&candidate.path));
+        found.candidates.insert(0, Candidate { path: path.clone(), only_if_cuda: false });
+        overlay.insert(path.clone(), bytes);
+    }
     let (options, files) = options(args, &settings, &found.candidates);
     // A configuration that is not understood must not be passed over.
     if settings.report_errors() {

@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::args::Color;
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 /// Writes to stdout. A reader that went away (`| head`) has all it wanted: that is success.
@@ -17,6 +17,14 @@ pub fn print(bytes: &[u8], outcome: Outcome) -> Outcome {
             Outcome::Failed
         }
     }
+}
+
+/// Everything that stdin holds.
+pub fn read_stdin(most: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot read stdin: {error}"))?;
+    if bytes.len() as u64 > most { Err("stdin holds too much".to_owned()) } else { Ok(bytes) }
 }
 
 /// Writes to a file.

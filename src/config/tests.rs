@@ -57,6 +57,13 @@ fn a_mistake_is_shown_in_its_line_with_what_was_meant() {
 }
 
 #[test]
+fn an_empty_list_of_files_is_of_no_file() {
+    let config = read("[[paths]]\nfiles = []\nlevels = { all = 'deny' }\n[[paths]]\nfiles = ['#']\nlevels = { all = 'deny' }")
+        .unwrap();
+    assert_eq!(config.level(Path::new("/p/a.cu"), "bank-conflict"), None);
+}
+
+#[test]
 fn the_template_says_nothing_until_its_lines_are_uncommented() {
     let silent = read(TEMPLATE).unwrap();
     assert!(silent.targets.is_none() && silent.exclude.is_empty() && silent.levels.is_empty());
