@@ -13,6 +13,7 @@ pub mod assembly;
 pub mod call;
 pub mod condition;
 pub mod construct;
+pub mod copies;
 pub mod counted;
 pub mod entry;
 pub mod enumerate;

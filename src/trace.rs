@@ -163,6 +163,9 @@ pub struct Access {
     pub matrices: u8,
     /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
     pub bypass: bool,
+    /// For an asynchronous copy: whether lanes that are served together may read several lines of
+    /// global memory.
+    pub scattered: bool,
     /// Whether it is what a `wmma` call makes of itself from 8.0 on.
     pub fragment: bool,
     /// Index into [`Trace::arrays`].

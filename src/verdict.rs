@@ -217,6 +217,9 @@ pub struct Worst {
 /// From here on a `wmma` call becomes the requests that the run records for it.
 const FRAGMENTS_KNOWN: ComputeCapability = ComputeCapability::new(8, 0);
 
+/// From here on `cp.async` is an instruction; before, the compiler makes a load and a store of it.
+const COPIES_KNOWN: ComputeCapability = ComputeCapability::new(8, 0);
+
 /// Judges one access of a trace, by its number, on a target.
 #[must_use]
 pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Judgement {
@@ -261,6 +264,13 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         let reason = format!(
             "what a copy that goes around the first-level cache (`cp.async.cg`) costs is not known; {shared}"
         );
+        return Judgement::unknown(Reason::Hardware, reason);
+    }
+    // Measured on 9.0: lanes that read different lines of global memory do not wait for each other's
+    // banks, since each line takes a wavefront of its own.
+    if access.scattered && target.capability >= COPIES_KNOWN && rows.iter().flatten().any(Row::conflicts) {
+        let reason = "what banks add to a copy whose lanes may read several lines of global memory: \
+                      each line takes a wavefront of its own";
         return Judgement::unknown(Reason::Hardware, reason);
     }
     assumptions.dedup();

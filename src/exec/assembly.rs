@@ -88,17 +88,15 @@ impl Machine<'_> {
                 && !parts.contains(&"bulk") =>
             {
                 let bytes = rest.split(',').nth(2).and_then(|t| operands.number(t.trim()));
+                let bytes = bytes.and_then(|b| u64::try_from(b).ok());
                 let first = rest.split(',').next().unwrap_or("");
+                // What is added to `[%1+16]` moves all lanes alike.
+                let source = rest.split(',').nth(1).and_then(inside_brackets);
+                let source = source.and_then(|s| operands.value(s.split('+').next().unwrap_or(s).trim()));
                 self.bypass = parts.contains(&"cg");
-                self.memory_operand(
-                    AccessOp::AsyncCopy,
-                    first,
-                    operands,
-                    bytes.and_then(|b| u64::try_from(b).ok()),
-                    None,
-                    span,
-                );
-                self.bypass = false;
+                self.scattered = !self.reads_one_line(source, bytes);
+                self.memory_operand(AccessOp::AsyncCopy, first, operands, bytes, None, span);
+                (self.bypass, self.scattered) = (false, false);
             }
             "atom" | "red" if parts.iter().any(|p| p.starts_with("shared")) => {
                 let bytes = access_bytes(&parts);
@@ -144,11 +142,7 @@ impl Machine<'_> {
         atomic: Option<Atomic>,
         span: Span,
     ) {
-        let Some(inside) =
-            text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(inside, _)| inside)
-        else {
-            return;
-        };
+        let Some(inside) = inside_brackets(text) else { return };
         let (base, offset) = match inside.split_once('+') {
             Some((base, offset)) => (base.trim(), operands.number(offset.trim())),
             None => (inside.trim(), Some(0)),
@@ -178,6 +172,11 @@ impl Machine<'_> {
         let axis = name.strip_prefix("%ntid.").and_then(axis)?;
         int(Lanes::constant(i64::from(shape.dims[axis])))
     }
+}
+
+/// The address in `[%1]`.
+fn inside_brackets(text: &str) -> Option<&str> {
+    text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(inside, _)| inside)
 }
 
 /// The operands of an `asm`: outputs are numbered first.

@@ -120,13 +120,14 @@ impl Machine<'_> {
             }
             "__pipeline_memcpy_async" if args.len() >= 3 => {
                 let to = self.evaluate(&args[0]);
-                self.evaluate(&args[1]);
+                let from = self.evaluate(&args[1]);
                 let bytes = self.constant(&args[2]).and_then(|b| u64::try_from(b).ok());
                 if let Some(pointer) = Self::as_pointer(&to).cloned() {
                     // The header makes `cp.async.cg` of 16 bytes, `cp.async.ca` of fewer.
                     self.bypass = bytes == Some(16);
+                    self.scattered = !self.reads_one_line(Some(&from), bytes);
                     self.record_bytes(AccessOp::AsyncCopy, &pointer, bytes, span, None);
-                    self.bypass = false;
+                    (self.bypass, self.scattered) = (false, false);
                 }
                 Some(Value::Undefined)
             }

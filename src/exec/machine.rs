@@ -130,6 +130,8 @@ pub struct Machine<'p> {
     pub fragment: bool,
     /// Whether the copy being recorded goes around the first-level cache.
     pub bypass: bool,
+    /// Whether the lanes of the copy being recorded may read several lines of global memory.
+    pub scattered: bool,
     /// Whether a lambda's body runs, whose `return` is its own.
     pub in_lambda: bool,
     /// Depth of type and constant lookups.
@@ -325,6 +327,7 @@ impl<'p> Machine<'p> {
             matrices: 0,
             fragment: false,
             bypass: false,
+            scattered: false,
             in_lambda: false,
             lookup_depth: 0,
             own_aliases: Vec::new(),

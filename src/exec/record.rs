@@ -64,6 +64,8 @@ enum Undo {
     Doubt { site: u32 },
     /// A site was reached in a loop that is not counted.
     Uncounted { site: u32 },
+    /// A copy was seen to read several lines of global memory.
+    Scattered { site: u32 },
     /// A site was seen to leave its array.
     Outside { site: u32 },
     /// A site got its last assumption.
@@ -156,6 +158,10 @@ impl Machine<'_> {
             access.outside = true;
             self.index.journal.push(Undo::Outside { site: site as u32 });
         }
+        if self.scattered && !access.scattered {
+            access.scattered = true;
+            self.index.journal.push(Undo::Scattered { site: site as u32 });
+        }
         if access.doubt.is_none() && doubt.is_some() {
             access.doubt = doubt;
             self.index.journal.push(Undo::Doubt { site: site as u32 });
@@ -217,6 +223,7 @@ impl Machine<'_> {
             joins_members: joined_members(ty, bytes),
             matrices: self.matrices,
             bypass: self.bypass,
+            scattered: false,
             fragment: self.fragment,
             array,
             paths: vec![self.calls.clone()],
@@ -440,6 +447,7 @@ impl Machine<'_> {
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
             Undo::Doubt { site } => accesses[site as usize].doubt = None,
             Undo::Uncounted { site } => accesses[site as usize].uncounted = false,
+            Undo::Scattered { site } => accesses[site as usize].scattered = false,
             Undo::Outside { site } => accesses[site as usize].outside = false,
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();
