@@ -294,6 +294,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 requests: totals.map(|t| t.requests),
                 wavefronts: totals.map(|t| t.wavefronts),
                 ideal: totals.map(|t| t.ideal),
+                usual: totals.map(|t| t.usual),
                 worst: totals.map(|t| t.worst.wavefronts),
                 worst_ideal: totals.map(|t| t.worst.ideal),
                 table: judgement.table.clone(),

@@ -71,6 +71,9 @@ pub struct Cost {
     pub wavefronts: u32,
     /// The passes that a request of this kind, width and mask takes without any conflict.
     pub ideal: u32,
+    /// The same for lanes that read different places. Less is possible for 8 and 16 bytes where neighbouring
+    /// lanes read the same place and are served together; Nsight takes this for the ideal.
+    pub usual: u32,
     /// The largest number of passes that one group of lanes served together needs; 1 is free of conflicts, 0 is
     /// a request without active lanes.
     pub ways: u32,
@@ -80,7 +83,7 @@ pub struct Cost {
 
 impl Cost {
     /// Nothing is accessed.
-    const NOTHING: Self = Self { wavefronts: 0, ideal: 0, ways: 0, witness: None };
+    const NOTHING: Self = Self { wavefronts: 0, ideal: 0, usual: 0, ways: 0, witness: None };
 
     /// The wavefronts that conflicts add.
     pub const fn excess(&self) -> u32 {
@@ -91,6 +94,7 @@ impl Cost {
     fn add(&mut self, other: Self, times: u32) {
         self.wavefronts = self.wavefronts.saturating_add(other.wavefronts.saturating_mul(times));
         self.ideal = self.ideal.saturating_add(other.ideal.saturating_mul(times));
+        self.usual = self.usual.saturating_add(other.usual.saturating_mul(times));
         if other.ways > self.ways {
             self.ways = other.ways;
             self.witness = other.witness;
@@ -255,9 +259,17 @@ fn machine_access(request: &Request<'_>, target: &Target, shift: u32, bytes: u32
         // NVIDIA gives a 128-bit request as a whole "1 + the most lanes of a quarter-warp with different
         // addresses in one bank" ways: 2 at best.
         let ways = served.ways + 1;
-        return Cost { wavefronts: ways, ideal: 2, ways, witness: served.witness };
+        return Cost { wavefronts: ways, ideal: 2, usual: 2, ways, witness: served.witness };
     }
-    served
+    // Groups as they are when no lanes are paired.
+    let unpaired = match (family, bytes) {
+        (Family::Modern, 8) => 16,
+        (Family::Modern, 16) => 8,
+        _ => lanes,
+    };
+    let group = u32::MAX >> (32 - unpaired);
+    let groups = (0..32).step_by(unpaired as usize).filter(|start| request.active & group << start != 0);
+    Cost { usual: groups.count() as u32, ..served }
 }
 
 /// Serves the active lanes in groups of `lanes` neighbours, one group after the other.
@@ -274,7 +286,8 @@ fn in_groups<'a>(
         let active = request.active & (first_group << start);
         if active != 0 {
             let pass = serve(Group { request, shift, bytes, lanes: active });
-            let cost = Cost { wavefronts: pass.ways, ideal: 1, ways: pass.ways, witness: pass.witness };
+            let cost =
+                Cost { wavefronts: pass.ways, ideal: 1, usual: 1, ways: pass.ways, witness: pass.witness };
             total.add(cost, 1);
         }
     }
@@ -307,5 +320,7 @@ fn atomic(request: &Request<'_>, kind: AtomicKind, target: &Target) -> Option<Co
     };
     let layout = Layout::of(Family::Modern);
     let cost = in_groups(request, 32, 0, 4, |group| group.passes(&layout, count));
-    Some(Cost { wavefronts: cost.wavefronts * passes_per_way, ideal: cost.ideal * passes_per_way, ..cost })
+    let times = passes_per_way;
+    let (wavefronts, ideal, usual) = (cost.wavefronts * times, cost.ideal * times, cost.usual * times);
+    Some(Cost { wavefronts, ideal, usual, ..cost })
 }

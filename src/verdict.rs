@@ -110,6 +110,9 @@ pub struct SiteVerdict {
     pub wavefronts: Option<u64>,
     /// The fewest wavefronts possible, summed likewise.
     pub ideal: Option<u64>,
+    /// What such requests usually take, which the profiler calls ideal: more than that only where
+    /// neighbouring lanes read the same 8 or 16 bytes.
+    pub usual: Option<u64>,
     /// The largest wavefronts of one request.
     pub worst: Option<u32>,
     /// The ideal of that request.
@@ -193,6 +196,9 @@ pub struct Totals {
     pub wavefronts: u64,
     /// The fewest wavefronts possible.
     pub ideal: u64,
+    /// The wavefronts of such requests when their lanes read different places, without conflicts:
+    /// [`Cost::usual`].
+    pub usual: u64,
     /// Wavefronts of the worst request, its ideal, and its ways.
     pub worst: Worst,
 }
@@ -330,6 +336,7 @@ impl Totals {
         self.wavefronts =
             self.wavefronts.saturating_add(pattern.count.saturating_mul(cost.wavefronts.into()));
         self.ideal = self.ideal.saturating_add(pattern.count.saturating_mul(cost.ideal.into()));
+        self.usual = self.usual.saturating_add(pattern.count.saturating_mul(cost.usual.into()));
         let excess = |w: u32, i: u32| w.saturating_sub(i);
         let (new, old) =
             (excess(cost.wavefronts, cost.ideal), excess(self.worst.wavefronts, self.worst.ideal));

@@ -72,7 +72,8 @@ struct Said {
     status: String,
     reason: Option<String>,
     wavefronts: Option<f64>,
-    ideal: Option<f64>,
+    /// What the profiler calls ideal.
+    usual: Option<f64>,
 }
 
 type ByLine = BTreeMap<(String, u64), Vec<Said>>;
@@ -211,7 +212,7 @@ fn compare(row: &Measured, here: &[Said]) -> Outcome {
         return Outcome::Undecided(said.reason.clone().unwrap_or_default());
     }
     let sum = |part: fn(&Said) -> Option<f64>| matching.iter().filter_map(|said| part(said)).sum::<f64>();
-    let predicted = sum(|said| said.wavefronts) / sum(|said| said.ideal).max(1.0);
+    let predicted = sum(|said| said.wavefronts) / sum(|said| said.usual).max(1.0);
     let measured = row.wavefronts / row.ideal.max(1.0);
     let mut why = String::new();
     let [x, y, z] = matching[0].block;

@@ -147,13 +147,14 @@ fn random_requests_agree_with_the_slow_oracle() {
             }
             for access in accesses {
                 let request = Request::new(access, bytes as u32, active, &offsets);
-                let Cost { wavefronts, ideal, ways, witness } = cost(&request, &target).unwrap();
+                let Cost { wavefronts, ideal, usual, ways, witness } = cost(&request, &target).unwrap();
                 let context = format!("round {round}, {target}: {request:?}");
                 assert_eq!(
                     (wavefronts, ideal),
                     oracle(access, bytes, active, &offsets, &target),
                     "{context}"
                 );
+                assert!(ideal <= usual, "{context}");
                 assert!(ways <= wavefronts && wavefronts <= ways * ideal.max(1), "{ways} ways: {context}");
                 assert_eq!(witness.is_some(), wavefronts > ideal, "{witness:?}: {context}");
             }

@@ -69,6 +69,7 @@ struct Row<'a> {
     requests: Option<u64>,
     wavefronts: Option<u64>,
     ideal: Option<u64>,
+    usual: Option<u64>,
     worst: Option<u32>,
     worst_ideal: Option<u32>,
     table: Option<Stride<'a>>,
@@ -132,6 +133,7 @@ pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
             requests: verdict.requests,
             wavefronts: verdict.wavefronts,
             ideal: verdict.ideal,
+            usual: verdict.usual,
             worst: verdict.worst,
             worst_ideal: verdict.worst_ideal,
             table: verdict.table.as_ref().map(Stride::of),
@@ -349,6 +351,7 @@ mod tests {
             requests: Some(8),
             wavefronts: Some(256),
             ideal: Some(8),
+            usual: Some(8),
             worst: Some(32),
             worst_ideal: Some(1),
             table: None,
@@ -364,6 +367,7 @@ mod tests {
             requests: None,
             wavefronts: None,
             ideal: None,
+            usual: None,
             worst: None,
             worst_ideal: None,
             ..known.clone()
@@ -400,7 +404,7 @@ d/a.cu
             r#"{"file":"d/a.cu","line":2,"column":5,"end_line":2,"end_column":12,"#,
             r#""kernel":"transpose<float>","array":"tile","op":"load","bytes":4,"block":[32,8,1],"#,
             r#""block_from":"launch","target":"sm_90","status":"exact","assumptions":[],"reason":null,"#,
-            r#""requests":8,"wavefronts":256,"ideal":8,"worst":32,"worst_ideal":1,"table":null}"#,
+            r#""requests":8,"wavefronts":256,"ideal":8,"usual":8,"worst":32,"worst_ideal":1,"table":null}"#,
         );
         assert_eq!(text.lines().next().unwrap(), expected);
         let second: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();

@@ -95,7 +95,7 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
                 let known = matches!(judgement.status, Status::Exact | Status::Assumed);
                 let reported = known && !judgement.follows;
-                let Some(totals) = judgement.totals.filter(|t| reported && t.wavefronts > t.ideal) else {
+                let Some(totals) = judgement.totals.filter(|t| reported && t.wavefronts > t.usual) else {
                     continue;
                 };
                 let array = kernel.trace.arrays[access.array].name_span;

@@ -53,7 +53,7 @@ pub fn phases(
             align,
             base: 0,
         };
-        let Some(cost) = banks::cost(&request, target).map(|cost| unpaired(cost, &request, target)) else {
+        let Some(cost) = banks::cost(&request, target) else {
             if matches!(access.op, AccessOp::Atomic) {
                 return Err(NoCost::NoFigure(banks::contention(&request, target)));
             }
@@ -83,24 +83,6 @@ fn alignment(access: &Access, active: u32, offsets: &[i64; 32], target: &Target)
         && access.patterns.iter().all(|pattern| pattern.unit.is_multiple_of(u64::from(bytes)))
         && lanes().all(|lane| aligned(offsets[lane]));
     if joined { 0 } else { access.align }
-}
-
-/// A wide load whose neighbouring lanes read the same is served in fewer, larger groups; where those meet in
-/// banks it may cost no less than one wavefront for each of the usual groups. The profiler counts that as
-/// ideal, and nothing is lost over other wide loads.
-fn unpaired(cost: Cost, request: &Request<'_>, target: &Target) -> Cost {
-    let lanes = match request.bytes {
-        8 => 16,
-        16 => 8,
-        _ => return cost,
-    };
-    let group = u32::MAX >> (32 - lanes);
-    let groups = (0..32).step_by(lanes as usize).filter(|start| request.active & group << start != 0);
-    let loads = request.access == banks::Access::Load && target.family() == Family::Modern;
-    if loads && cost.wavefronts > cost.ideal && cost.wavefronts <= groups.count() as u32 {
-        return Cost { ideal: cost.wavefronts, ways: 1, witness: None, ..cost };
-    }
-    cost
 }
 
 /// Whether the lanes can all be aligned as the access demands: an address that is not is an error
@@ -143,7 +125,7 @@ pub fn as_joined(
             align: 0,
             base: 0,
         };
-        banks::cost(&request, target).map(|cost| (bytes, unpaired(cost, &request, target)))
+        banks::cost(&request, target).map(|cost| (bytes, cost))
     });
     if wide.sure {
         return Ok(joined.next());
