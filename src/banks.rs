@@ -71,8 +71,8 @@ pub struct Cost {
     pub wavefronts: u32,
     /// The passes that a request of this kind, width and mask takes without any conflict.
     pub ideal: u32,
-    /// The same for lanes that read different places. Less is possible for 8 and 16 bytes where neighbouring
-    /// lanes read the same place and are served together; Nsight takes this for the ideal.
+    /// What Nsight takes for the ideal: the same, except where neighbouring lanes that read the same 8 or 16
+    /// bytes are served together and still take no more wavefronts than lanes apart would; then those.
     pub usual: u32,
     /// The largest number of passes that one group of lanes served together needs; 1 is free of conflicts, 0 is
     /// a request without active lanes.
@@ -269,7 +269,9 @@ fn machine_access(request: &Request<'_>, target: &Target, shift: u32, bytes: u32
     };
     let group = u32::MAX >> (32 - unpaired);
     let groups = (0..32).step_by(unpaired as usize).filter(|start| request.active & group << start != 0);
-    Cost { usual: groups.count() as u32, ..served }
+    let apart = groups.count() as u32;
+    let usual = if served.wavefronts <= apart { served.wavefronts } else { served.ideal };
+    Cost { usual, ..served }
 }
 
 /// Serves the active lanes in groups of `lanes` neighbours, one group after the other.

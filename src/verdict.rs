@@ -110,8 +110,7 @@ pub struct SiteVerdict {
     pub wavefronts: Option<u64>,
     /// The fewest wavefronts possible, summed likewise.
     pub ideal: Option<u64>,
-    /// What such requests usually take, which the profiler calls ideal: more than that only where
-    /// neighbouring lanes read the same 8 or 16 bytes.
+    /// What Nsight takes for the ideal: more only where neighbouring lanes read the same 8 or 16 bytes.
     pub usual: Option<u64>,
     /// The largest wavefronts of one request.
     pub worst: Option<u32>,
@@ -196,8 +195,7 @@ pub struct Totals {
     pub wavefronts: u64,
     /// The fewest wavefronts possible.
     pub ideal: u64,
-    /// The wavefronts of such requests when their lanes read different places, without conflicts:
-    /// [`Cost::usual`].
+    /// What Nsight takes for the ideal: [`Cost::usual`].
     pub usual: u64,
     /// Wavefronts of the worst request, its ideal, and its ways.
     pub worst: Worst,
