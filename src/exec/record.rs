@@ -94,11 +94,14 @@ struct Shift {
 }
 
 impl Shift {
-    /// An unknown multiple of this many bytes is added too.
-    fn also(&mut self, bytes: u64) {
+    /// An unknown multiple of this many bytes is added too. `walks`: of one access, by a loop's counter.
+    fn also(&mut self, bytes: u64, walks: bool) {
+        match self.walk {
+            None if walks => self.walk = Some(self.unit),
+            _ => self.walk = self.walk.map(|rest| gcd(rest, bytes)),
+        }
         self.unit = gcd(self.unit, bytes);
         self.open = gcd(self.open, bytes);
-        self.walk = self.walk.map(|rest| gcd(rest, bytes));
     }
 }
 
@@ -270,7 +273,7 @@ impl Machine<'_> {
         let bytes = self.trace.accesses[site].bytes.map_or(0, u64::from);
         let (mut unit, mut open) = (0u64, 0u64);
         let (mut walks, mut rest) = (false, 0u64);
-        let mut varying: Vec<(u32, Rc<[i64]>)> = Vec::new();
+        let mut varying: Vec<(u32, bool, Rc<[i64]>)> = Vec::new();
         for (id, factor) in &offset.terms {
             let symbol = self.world.symbols.get(*id);
             // In a counted loop the round shifts every lane alike; the banks turn with it.
@@ -287,15 +290,15 @@ impl Machine<'_> {
                     if !self.world.symbols.get(*id).compiled {
                         open = gcd(open, factor);
                     }
-                    let counter = || self.world.symbols.get(*id).origin == Origin::Loop;
-                    match !walks && factor == bytes && counter() {
+                    match !walks && factor == bytes && symbol.origin == Origin::Loop {
                         true => walks = true,
                         false => rest = gcd(rest, factor),
                     }
                 }
                 None => {
+                    let counter = symbol.origin == Origin::Loop;
                     let number = self.symbol_number(*id);
-                    varying.push((number, factor.spread(shape)));
+                    varying.push((number, counter, factor.spread(shape)));
                 }
             }
         }
@@ -318,12 +321,13 @@ impl Machine<'_> {
             let offsets = normalise(lane_values(&base), mask);
             let mut warp_shift = shift;
             let mut warp_varying = Vec::new();
-            for (number, values) in &varying {
+            for (number, counter, values) in &varying {
                 let lanes = lane_values(values);
                 let mut factors = (0..32).filter(|lane| mask >> lane & 1 == 1).map(|lane| lanes[lane]);
                 let first = factors.next().unwrap_or(0);
                 if factors.all(|f| f == first) {
-                    warp_shift.also(first.unsigned_abs());
+                    let factor = first.unsigned_abs();
+                    warp_shift.also(factor, *counter && factor == bytes);
                 } else {
                     warp_varying.push((*number, lanes));
                 }
