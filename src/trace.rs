@@ -269,6 +269,8 @@ pub struct Pattern {
     /// Byte offset by lane, moved by a multiple of 256 so that the lowest is in `0..256`;
     /// meaningless for inactive lanes.
     pub offsets: [i64; 32],
+    /// The multiple of 256 bytes that was taken away when it first happened, if nothing unknown is added.
+    pub moved: Option<i64>,
     /// Active lanes; an upper bound when the access is in doubt.
     pub active: u32,
     /// Unknown symbols whose factor differs between lanes: index into [`Trace::symbols`] and the

@@ -214,6 +214,10 @@ pub struct Worst {
     pub witness: Option<Witness>,
     /// The warp that does it.
     pub warp: u32,
+    /// Where its lanes' offsets are counted from, in bytes of the array, if known.
+    pub moved: Option<i64>,
+    /// Whether something unknown turns the banks for all lanes alike.
+    pub turned: bool,
     /// The calls that lead to it: index into [`Access::paths`].
     pub path: u32,
 }
@@ -346,6 +350,8 @@ impl Totals {
                 ways: cost.ways,
                 witness: cost.witness,
                 warp: pattern.first_warp,
+                moved: pattern.moved,
+                turned: pattern.unit != 0,
                 path: pattern.path,
             };
         }

@@ -91,6 +91,7 @@ struct Shift {
     open: u64,
     walk: Option<u64>,
     turn: u32,
+    moved: Option<i64>,
 }
 
 impl Shift {
@@ -302,7 +303,8 @@ impl Machine<'_> {
                 }
             }
         }
-        let shift = Shift { unit, open, walk: walks.then_some(rest), turn: self.turn(site) };
+        let moved = offset.terms.is_empty().then_some(0);
+        let shift = Shift { unit, open, walk: walks.then_some(rest), turn: self.turn(site), moved };
         let active = self.state.active;
         self.trace.accesses[site].occurrences += 1;
         self.index.journal.push(Undo::Occurrence { site: site as u32 });
@@ -318,8 +320,8 @@ impl Machine<'_> {
                 }
                 lanes
             };
-            let offsets = normalise(lane_values(&base), mask);
-            let mut warp_shift = shift;
+            let (offsets, moved) = normalise(lane_values(&base), mask);
+            let mut warp_shift = Shift { moved: shift.moved.map(|_| moved), ..shift };
             let mut warp_varying = Vec::new();
             for (number, counter, values) in &varying {
                 let lanes = lane_values(values);
@@ -345,7 +347,7 @@ impl Machine<'_> {
         shift: Shift,
         warp: u32,
     ) {
-        let Shift { unit, open, walk, turn } = shift;
+        let Shift { unit, open, walk, turn, moved } = shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
@@ -379,6 +381,7 @@ impl Machine<'_> {
         self.index.patterns.insert(key, access.patterns.len());
         access.patterns.push(Pattern {
             offsets,
+            moved,
             active,
             varying,
             unit,
@@ -525,14 +528,15 @@ impl Machine<'_> {
     }
 }
 
-fn normalise(mut offsets: [i64; 32], mask: u32) -> [i64; 32] {
+/// Moves the lowest active lane into the first window; also by how much.
+fn normalise(mut offsets: [i64; 32], mask: u32) -> ([i64; 32], i64) {
     let lanes = (0..32).filter(|lane| mask >> lane & 1 == 1);
     let lowest = lanes.clone().map(|lane| offsets[lane]).min().unwrap_or(0);
     let shift = lowest.div_euclid(WINDOW) * WINDOW;
     for lane in lanes {
         offsets[lane] = offsets[lane].wrapping_sub(shift);
     }
-    offsets
+    (offsets, shift)
 }
 
 /// Bytes up to which the compiler joins the members of a struct that is copied, 0 if it does not. Seen in

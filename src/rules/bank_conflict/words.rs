@@ -32,12 +32,22 @@ pub fn witness(conflict: &Conflict<'_>) -> String {
     let warp = if figures.warp == 0 { String::new() } else { format!(" of warp {}", figures.warp) };
     let verb = access_words(conflict.access.op).1;
     let ((first, second), (from, to)) = (witness.lanes, witness.offsets);
-    if from == to {
-        return format!(
-            "lanes {first} and {second}{warp} {verb} the same word, byte {from}: one after the other"
-        );
+    let lanes = format!("lanes {first} and {second}{warp} {verb}");
+    let bank = match figures.turned {
+        true => "the same bank".to_string(),
+        false => format!("bank {}", witness.bank),
+    };
+    match figures.moved {
+        Some(moved) if from == to => {
+            format!("{lanes} the same word, byte {}: one after the other", from.wrapping_add(moved))
+        }
+        None if from == to => format!("{lanes} the same word: one after the other"),
+        Some(moved) => {
+            let (from, to) = (from.wrapping_add(moved), to.wrapping_add(moved));
+            format!("{lanes} bytes {from} and {to}: {bank}")
+        }
+        None => format!("{lanes} places {} bytes apart: {bank}", from.abs_diff(to)),
     }
-    format!("lanes {first} and {second}{warp} {verb} bytes {from} and {to}: bank {}", witness.bank)
 }
 
 /// What helps lanes that update one word.
