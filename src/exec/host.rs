@@ -33,6 +33,8 @@ const DEEPEST: u32 = 10;
 const MOST_CLAIMS: usize = 64;
 /// The most ways through the choices of one launch.
 const MOST_CASES: usize = 32;
+/// Choices tried for the ways of one launch, those that are ruled out among them.
+const MOST_TRIES: u32 = 512;
 
 /// What a run of host code keeps besides the machine's own.
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! remembers what it is made of. At a launch every way through the choices is taken, and those
 //! that a condition around rules out are dropped.
 
-use super::{DEEPEST, MOST_CASES};
+use super::{DEEPEST, MOST_CASES, MOST_TRIES};
 use crate::exec::int::Int;
 use crate::exec::machine::{Machine, Mode};
 use crate::exec::symbol::{Key, Origin, SymbolId};
@@ -159,7 +159,12 @@ impl Machine<'_> {
     /// repetition. Ways that a condition around rules out are left out.
     pub fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
         let mut found = Vec::new();
-        self.cases_from(numbers, &mut Vec::new(), &mut found);
+        let mut tries = MOST_TRIES;
+        self.cases_from(numbers, &mut Vec::new(), &mut tries, &mut found);
+        if found.is_empty() && tries == 0 {
+            // Too many ways, of which those that were tried do not lead here.
+            found.push(vec![None; numbers.len()]);
+        }
         found
     }
 
@@ -167,15 +172,17 @@ impl Machine<'_> {
         &self,
         numbers: &[Option<Int>],
         way: &mut Vec<(SymbolId, bool)>,
+        tries: &mut u32,
         found: &mut Vec<Vec<Option<i64>>>,
     ) {
-        if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize {
+        if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize || *tries == 0 {
             return;
         }
+        *tries -= 1;
         if let Some(choice) = numbers.iter().flatten().find_map(|n| self.open_choice(n, way)) {
             for side in [true, false] {
                 way.push((choice, side));
-                self.cases_from(numbers, way, found);
+                self.cases_from(numbers, way, tries, found);
                 way.pop();
             }
             return;
