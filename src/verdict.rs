@@ -218,7 +218,7 @@ pub struct Worst {
     pub moved: Option<i64>,
     /// Whether something unknown turns the banks for all lanes alike.
     pub turned: bool,
-    /// The calls that lead to it: index into [`Access::paths`].
+    /// The calls that lead to it: index into [`Access::paths`](crate::trace::Access::paths).
     pub path: u32,
 }
 

@@ -1,6 +1,6 @@
 //! Where are the things that `lower` starts from?
 //!
-//! The patterns of `queries/*.scm` are kinds of nodes ([`kinds`]). What a node stands in and what it
+//! The patterns of `queries/*.scm` are kinds of nodes (`kinds`). What a node stands in and what it
 //! holds is checked here. Asked are the nodes that `Search` leads to, and not the expressions in
 //! between. What is found comes out in document order, outer before inner, whatever broken node
 //! it stands in.
