@@ -16,8 +16,10 @@ use crate::trace::{LaunchArg, LaunchSite, Trace};
 use crate::verdict::BlockFrom;
 use std::sync::Arc;
 
-/// The most scenarios of one kernel.
+/// The most scenarios of one kernel that are run.
 const MOST: usize = 16;
+/// The most explicit instantiations of one kernel that are told apart.
+const MOST_KNOWN: usize = 1024;
 
 /// One way to run a kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +32,9 @@ pub struct Scenario {
     pub launch: Option<Span>,
     /// Other shapes that are as likely; a verdict has to hold for them too.
     pub alternatives: Vec<[u32; 3]>,
+    /// For how many ways to run the kernel it stands, itself among them, of which none is run; 0 for a
+    /// scenario that is run.
+    pub left_out: usize,
 }
 
 impl Scenario {
@@ -84,7 +89,7 @@ pub fn scenarios(
         add_launch(&mut groups, launch, block);
     }
     drop_vague(&mut groups, kernel);
-    let groups = varied(groups);
+    let (groups, left_out) = varied(groups);
     if groups.is_empty() {
         // Without a launch, not even defaults are known to be used.
         let unseen = || vec![vec![LaunchArg::Unknown; kernel.template_params.len()]];
@@ -100,18 +105,21 @@ pub fn scenarios(
                     pads: Vec::new(),
                     residues: Vec::new(),
                 };
-                Scenario { setting, block_from, launch: None, alternatives: Vec::new() }
+                Scenario { setting, block_from, launch: None, alternatives: Vec::new(), left_out: 0 }
             }
             None => without_launch(program, kernel, template_args, [None; 3], probes),
         };
-        return instantiated.into_iter().map(&mut without).collect();
+        let (instantiated, left_out) = split(instantiated, MOST);
+        let mut found: Vec<Scenario> = instantiated.into_iter().map(&mut without).collect();
+        found.extend(rest(&found, left_out));
+        return found;
     }
     let mut scenario = |group: Group| match known_shape(group.block) {
         Some(block) => {
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
             let (template_args, args) = (group.template_args, group.args);
             let setting = Setting { block, template_args, args, pads: Vec::new(), residues: Vec::new() };
-            Scenario { setting, block_from, launch: Some(group.span), alternatives: Vec::new() }
+            Scenario { setting, block_from, launch: Some(group.span), alternatives: Vec::new(), left_out: 0 }
         }
         None => {
             let mut scenario = without_launch(program, kernel, group.template_args, group.block, probes);
@@ -121,7 +129,23 @@ pub fn scenarios(
             scenario
         }
     };
-    groups.into_iter().map(&mut scenario).collect()
+    let mut found: Vec<Scenario> = groups.into_iter().map(&mut scenario).collect();
+    found.extend(rest(&found, left_out.into_iter().map(|group| group.template_args).collect()));
+    found
+}
+
+/// The first `most` of a list, and the others.
+fn split<T>(mut list: Vec<T>, most: usize) -> (Vec<T>, Vec<T>) {
+    let others = list.split_off(most.min(list.len()));
+    (list, others)
+}
+
+/// What stands for the ways to run a kernel that are too many, by their template arguments.
+fn rest(found: &[Scenario], left_out: Vec<Vec<LaunchArg>>) -> Option<Scenario> {
+    let like = found.last()?;
+    let (count, template_args) = (left_out.len(), left_out.into_iter().next()?);
+    let setting = Setting { template_args, args: Vec::new(), ..like.setting.clone() };
+    Some(Scenario { setting, alternatives: Vec::new(), left_out: count, ..like.clone() })
 }
 
 /// Adds a launch to the group of its block and template arguments.
@@ -165,10 +189,11 @@ fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
     groups.retain(|group| !all.iter().any(|other| covers(other, group)));
 }
 
-/// At most [`MOST`] groups: every block first, then all template arguments, then the rest.
-fn varied(groups: Vec<Group>) -> Vec<Group> {
+/// At most [`MOST`] groups: every block first, then all template arguments, then the rest. Also those
+/// that are left out.
+fn varied(groups: Vec<Group>) -> (Vec<Group>, Vec<Group>) {
     if groups.len() <= MOST {
-        return groups;
+        return (groups, Vec::new());
     }
     let mut rank: Vec<(u8, usize)> = Vec::new();
     for (at, group) in groups.iter().enumerate() {
@@ -183,9 +208,11 @@ fn varied(groups: Vec<Group>) -> Vec<Group> {
         rank.push((class, at));
     }
     rank.sort_unstable();
-    rank.truncate(MOST);
-    rank.sort_unstable_by_key(|(_, at)| *at);
-    rank.into_iter().filter_map(|(_, at)| groups.get(at).cloned()).collect()
+    let (mut kept, left_out) = split(rank, MOST);
+    kept.sort_unstable_by_key(|(_, at)| *at);
+    let of =
+        |rank: Vec<(u8, usize)>| rank.into_iter().filter_map(|(_, at)| groups.get(at).cloned()).collect();
+    (of(kept), of(left_out))
 }
 
 /// The template arguments that explicit instantiations give a kernel; one empty list if there is
@@ -196,7 +223,7 @@ fn instantiations(program: &Program, kernel: &Function) -> Vec<Vec<LaunchArg>> {
         let paths = program.modules.iter().flat_map(|module| &module.instantiations);
         for args in paths.filter(|path| path.name == kernel.name).filter_map(|path| path.args.as_ref()) {
             let list = instantiation(program, args);
-            if lists.len() < MOST && !lists.contains(&list) {
+            if lists.len() < MOST_KNOWN && !lists.contains(&list) {
                 lists.push(list);
             }
         }
@@ -232,6 +259,7 @@ fn without_launch(
         block_from,
         launch: None,
         alternatives,
+        left_out: 0,
     };
     let partly = partly.map(|d| d.and_then(|d| u32::try_from(d).ok()).filter(|d| (1..=1024).contains(d)));
     let from = if bound.is_some() { BlockFrom::LaunchBounds } else { BlockFrom::Default };

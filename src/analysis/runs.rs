@@ -71,8 +71,17 @@ impl Subject<'_> {
         let mut runs: Vec<KernelRun> = Vec::new();
         for scenario in self.scenarios {
             // A kernel too long to be run is too long in every variant: a few say so.
-            if runs.iter().filter(|run| run.trace.stopped.is_some()).count() >= MOST_STOPPED {
-                runs.push(self.judged(scenario, &mut |_| not_run(self.kernel, &runs)));
+            let stopped = runs.iter().filter(|run| run.trace.stopped.is_some()).count() >= MOST_STOPPED;
+            let why = match scenario.left_out {
+                0 if !stopped => None,
+                0 => Some(format!(
+                    "this variant is not run: {MOST_STOPPED} others of the kernel are too long to follow"
+                )),
+                1 => Some(format!("this variant is not run: {} others of the kernel are", runs.len())),
+                many => Some(format!("{many} variants, as this one, are not run: {} others are", runs.len())),
+            };
+            if let Some(why) = why {
+                runs.push(self.judged(scenario, &mut |_| not_run(self.kernel, &runs, &why)));
                 continue;
             }
             let at = probes.iter().position(|(setting, _)| *setting == scenario.setting);
@@ -160,10 +169,8 @@ fn nothing_known(judgements: &[Vec<Judgement>]) -> bool {
 }
 
 /// The trace of a scenario that is not run: the sites of the others, of which it knows nothing.
-fn not_run(kernel: &Function, runs: &[KernelRun]) -> Trace {
-    let reason =
-        format!("this variant is not run: {MOST_STOPPED} others of the kernel are too long to follow");
-    let stopped = Some(Unknown::new(Reason::Budget, kernel.name_span, reason));
+fn not_run(kernel: &Function, runs: &[KernelRun], why: &str) -> Trace {
+    let stopped = Some(Unknown::new(Reason::Budget, kernel.name_span, why));
     let mut all = Trace { stopped, ..Trace::default() };
     for trace in runs.iter().map(|run| &run.trace) {
         for access in &trace.accesses {

@@ -40,6 +40,28 @@ fn a_variant_that_is_not_run_is_not_known() {
 }
 
 #[test]
+fn variants_beyond_the_most_that_are_run_are_not_silent() {
+    let all = |count: usize| {
+        let mut text = String::from(
+            "template <int N> __global__ void k(int *out) {\n__shared__ int s[64];\ns[threadIdx.x] = N;\n}\nvoid launch(int *out) {\n",
+        );
+        for n in 0..count {
+            writeln!(text, "k<{n}><<<1, 32>>>(out);").unwrap();
+        }
+        verdicts(&(text + "}\n"))
+    };
+    assert!(all(16).iter().all(|it| it.status == Status::Exact));
+    let one_more = all(17);
+    let unknown: Vec<&SiteVerdict> = one_more.iter().filter(|it| it.status == Status::Unknown).collect();
+    assert_eq!((one_more.len(), unknown.len()), (17, 1));
+    assert_eq!(unknown[0].kernel, "k<16>");
+    assert_eq!(unknown[0].reason.as_deref(), Some("this variant is not run: 16 others of the kernel are"));
+    let many = all(20);
+    let reasons: Vec<&str> = many.iter().filter_map(|it| it.reason.as_deref()).collect();
+    assert_eq!(reasons, ["4 variants, as this one, are not run: 16 others are"]);
+}
+
+#[test]
 fn rounds_that_a_bound_may_cut_short_are_assumed() {
     let text = "// cudalint: block(32)
 __global__ void k(int *out, int n) {
