@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "support/folder.rs"]
+mod folder;
+
 use assert_cmd::Command;
+use folder::folder;
 use std::fs;
 use std::path::Path;
-use tempfile::TempDir;
 
 /// A column read of a 32 x 32 tile: one finding whatever the defaults are.
 const CONFLICT: &str = "\
@@ -18,16 +21,6 @@ __global__ void transpose(float *out, const float *in) {
 void launch(float *out, const float *in) { transpose<<<1, dim3(32, 32)>>>(out, in); }
 ";
 const CLEAN: &str = "__global__ void scale(float *x) { x[threadIdx.x] *= 2; }\n";
-
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    let root = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = root.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    root
-}
 
 struct Ran {
     code: i32,

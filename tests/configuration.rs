@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "support/folder.rs"]
+mod folder;
+
+use folder::folder;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use tempfile::TempDir;
 
 /// 32-way where the block is 32 x 8, none where it is 256 x 1.
 const COLUMN: &str = "\
@@ -14,16 +17,6 @@ __global__ void column(float *out) {
     out[threadIdx.y] = tile[threadIdx.x % 32][threadIdx.y];
 }
 ";
-
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    let root = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = root.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    root
-}
 
 /// Exit code, stdout and stderr.
 fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
