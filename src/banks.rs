@@ -27,11 +27,13 @@
 //! Invariant: this module imports nothing of the crate, allocates nothing per request, and is total: every
 //! mask, size and offset has an answer.
 
+mod copies;
 mod groups;
 mod operation;
 mod target;
 mod tesla;
 
+pub use copies::{CopySource, copy_cost};
 pub use operation::{Access, AtomicKind, ParseAccessError};
 pub use target::{BankSize, ComputeCapability, Family, ParseCapabilityError, Target};
 

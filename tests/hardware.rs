@@ -1,7 +1,9 @@
 //! Does the bank model count what the hardware counted, and what NVIDIA documents for older devices?
 #![allow(clippy::unwrap_used)] // a failed unwrap is a failed test
 
-use cudalint::banks::{Access, AtomicKind, BankSize, Cost, Request, Target, contention, cost};
+use cudalint::banks::{
+    Access, AtomicKind, BankSize, CopySource, Cost, Request, Target, contention, copy_cost, cost,
+};
 
 const FULL: u32 = u32::MAX;
 
@@ -75,6 +77,32 @@ fn requests_that_the_rules_were_not_made_from_are_reproduced_too() {
 #[test]
 fn asynchronous_copies_take_turns_on_one_word() {
     every_row_agrees("async-copies-sm90.csv", 241);
+}
+
+/// A copy's table has what its lanes read as one more column, and rows that are not claimed to be known.
+#[test]
+fn copies_that_are_known_take_what_was_measured() {
+    let path = format!("{}/fixtures/hardware/copies-sm90.csv", env!("CARGO_MANIFEST_DIR"));
+    let (mut around, mut through, mut wrong) = (0, 0, String::new());
+    for record in csv::Reader::from_path(path).unwrap().records() {
+        let record = record.unwrap();
+        let offsets = |column: usize| -> [i64; 32] {
+            let list: Vec<i64> = record[column].split(' ').map(|o| o.parse().unwrap()).collect();
+            list.try_into().unwrap()
+        };
+        let (to, from) = (offsets(3), offsets(4));
+        let active = u32::from_str_radix(&record[2], 16).unwrap();
+        let request = Request::new(Access::AsyncCopy, record[1].parse().unwrap(), active, &to);
+        let cg = &record[0] == "cp.async.cg";
+        let source = CopySource { stretches: &[0; 32], offsets: &from, around: cg };
+        let Some(modelled) = copy_cost(&request, &source) else { continue };
+        *(if cg { &mut around } else { &mut through }) += 1;
+        if modelled.wavefronts.to_string() != record[5] {
+            wrong.push_str(&format!("{}: model {}\n", record.as_slice(), modelled.wavefronts));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!((around, through) >= (900, 400), "only {around} and {through} rows are known");
 }
 
 // ---- What NVIDIA documents
