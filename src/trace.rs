@@ -162,10 +162,7 @@ pub struct Access {
     /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
     pub matrices: u8,
     /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
-    pub bypass: bool,
-    /// For an asynchronous copy: whether lanes that are served together may read several lines of
-    /// global memory.
-    pub scattered: bool,
+    pub around: bool,
     /// Whether it is what a `wmma` call makes of itself from 8.0 on.
     pub fragment: bool,
     /// Index into [`Trace::arrays`].
@@ -278,7 +275,9 @@ pub struct Pattern {
     pub varying: Vec<(u32, [i64; 32])>,
     /// An unknown multiple of this many bytes is added to every lane; 0 for none.
     pub unit: u64,
-    /// The same without the numbers that the compiler knows though we do not.
+    /// For an asynchronous copy: what the lanes read from global memory, if known.
+    pub source: Option<Box<CopiedFrom>>,
+    /// The same as the unit, without the numbers that the compiler knows though we do not.
     pub open_unit: u64,
     /// If the counter of a loop that was run for all rounds at once moves every lane by one access
     /// from round to round: an unknown multiple of this many bytes is added besides; 0 for none.
@@ -306,6 +305,17 @@ pub struct Pattern {
     pub first_warp: u32,
     /// How often it happens in a block, as far as loops are counted.
     pub count: u64,
+}
+
+/// What the lanes of an asynchronous copy read from global memory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CopiedFrom {
+    /// Lanes with equal numbers read from one stretch of memory, others from other lines.
+    pub stretches: [u8; 32],
+    /// The byte offset of each lane in its stretch, counted from the start of a line.
+    pub offsets: [i64; 32],
+    /// An unknown multiple of this many bytes is added to every lane; 0 for none.
+    pub unit: u64,
 }
 
 /// One execution of a block barrier under one set of threads.

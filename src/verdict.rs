@@ -16,7 +16,7 @@ pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 use crate::banks::{ComputeCapability, Contention, Cost, Target, Witness};
 use crate::exec::value::{Reason, Unknown};
 use crate::source::Span;
-use crate::trace::{Pattern, Trace};
+use crate::trace::{Access, Pattern, Trace};
 use request::NoCost;
 use symbols::{Row, Weighed, weigh};
 
@@ -141,6 +141,9 @@ pub struct Judgement {
     pub contention: Option<Contention>,
     /// Whether its requests are joined to those of another site, which speaks for both.
     pub follows: bool,
+    /// Whether the numbers are those of the profiler's source page alone: no counter of the hardware
+    /// shows them, and time does not follow them.
+    pub page_only: bool,
 }
 
 impl Judgement {
@@ -157,6 +160,7 @@ impl Judgement {
             table: None,
             contention: None,
             follows: false,
+            page_only: false,
         }
     }
 
@@ -228,6 +232,11 @@ const FRAGMENTS_KNOWN: ComputeCapability = ComputeCapability::new(8, 0);
 /// From here on `cp.async` is an instruction; before, the compiler makes a load and a store of it.
 const COPIES_KNOWN: ComputeCapability = ComputeCapability::new(8, 0);
 
+/// Whether it is an asynchronous copy that the target has an instruction for.
+fn is_copy_instruction(access: &Access, target: &Target) -> bool {
+    access.op == AccessOp::AsyncCopy && target.capability >= COPIES_KNOWN
+}
+
 /// Judges one access of a trace, by its number, on a target.
 #[must_use]
 pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Judgement {
@@ -260,26 +269,6 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
             return Judgement::because(doubt);
         }
         assumptions.push("any lanes may be active: no choice of them conflicts".to_string());
-    }
-    // Timed on 9.0: copies through the first-level cache wait for banks like stores; those around it do
-    // not, and the profiler counts 3 to 6 times their ideal where no lanes share a bank.
-    if access.bypass {
-        let shared = if rows.iter().flatten().any(Row::conflicts) {
-            "lanes share banks"
-        } else {
-            "no lanes share a bank"
-        };
-        let reason = format!(
-            "what a copy that goes around the first-level cache (`cp.async.cg`) costs is not known; {shared}"
-        );
-        return Judgement::unknown(Reason::Hardware, reason);
-    }
-    // Measured on 9.0: lanes that read different lines of global memory do not wait for each other's
-    // banks, since each line takes a wavefront of its own.
-    if access.scattered && target.capability >= COPIES_KNOWN && rows.iter().flatten().any(Row::conflicts) {
-        let reason = "what banks add to a copy whose lanes may read several lines of global memory: \
-                      each line takes a wavefront of its own";
-        return Judgement::unknown(Reason::Hardware, reason);
     }
     assumptions.dedup();
     let table = stride_table(trace, &axes, &rows).reduced();
@@ -314,6 +303,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         table: None,
         contention: None,
         follows,
+        page_only: access.around && is_copy_instruction(access, target),
     }
 }
 

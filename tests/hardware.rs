@@ -102,7 +102,8 @@ fn copies_that_are_known_take_what_was_measured() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert!((around, through) >= (900, 400), "only {around} and {through} rows are known");
+    eprintln!("known: {around} copies around the cache, {through} through it");
+    assert!((around, through) >= (822, 460), "only {around} and {through} rows are known");
 }
 
 // ---- What NVIDIA documents

@@ -93,10 +93,9 @@ impl Machine<'_> {
                 // What is added to `[%1+16]` moves all lanes alike.
                 let source = rest.split(',').nth(1).and_then(inside_brackets);
                 let source = source.and_then(|s| operands.value(s.split('+').next().unwrap_or(s).trim()));
-                self.bypass = parts.contains(&"cg");
-                self.scattered = !self.reads_one_line(source, bytes);
+                self.copying = Some(self.copying(source, parts.contains(&"cg")));
                 self.memory_operand(AccessOp::AsyncCopy, first, operands, bytes, None, span);
-                (self.bypass, self.scattered) = (false, false);
+                self.copying = None;
             }
             "atom" | "red" if parts.iter().any(|p| p.starts_with("shared")) => {
                 let bytes = access_bytes(&parts);

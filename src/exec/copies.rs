@@ -1,40 +1,147 @@
 //! What do the lanes of an asynchronous copy read from global memory?
+//!
+//! What such a copy costs depends on which lanes read from the same line of 128 bytes, and where in it. Only
+//! differences matter, and where lines begin:
+//!
+//! ```text
+//! cp.async of A + (row0 + t / 2) * K + k0 + t % 2 * 8, of halves: byte t / 2 * 2 * K + t % 2 * 16 + what all lanes share
+//! lanes 0 and 1: one stretch, bytes 0 and 16      lanes 2 and 3: another stretch (2 * K on), bytes 0 and 16
+//! ```
+//!
+//! A size given at run time that keeps lanes apart is taken to keep them apart by whole lines, and memory to begin
+//! with a line, as `cudaMalloc` and aligned rows give it. Both are stated as assumptions.
 
-use super::lanes::Lanes;
+use super::int::Int;
+use super::lanes::{Lanes, gcd};
 use super::machine::Machine;
+use super::symbol::{Origin, SymbolId};
 use super::value::{Offset, Target, Value};
+use crate::trace::CopiedFrom;
+use std::rc::Rc;
 
-/// Bytes of a line of global memory, and of what is copied at a time.
+/// Bytes of a line of global memory.
 const LINE: u64 = 128;
 
+/// The copy being recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Copying {
+    /// Whether it goes around the first-level cache.
+    pub around: bool,
+    /// The bytes from the start of a line that the threads read from, if known; spread when asked.
+    from: Option<From>,
+}
+
+#[derive(Clone, Debug)]
+struct From {
+    base: Rc<[i64]>,
+    /// Unknown numbers and what they are multiplied with, by thread.
+    terms: Vec<Term>,
+}
+
+#[derive(Clone, Debug)]
+struct Term {
+    symbol: SymbolId,
+    factors: Rc<[i64]>,
+    /// If it is taken to keep threads apart by whole lines: the bytes that it is multiplied with, a
+    /// multiple of these; itself or a factor of it.
+    rows: Option<u64>,
+}
+
 impl Machine<'_> {
-    /// Whether lanes that are served together, as many as fill a line, surely read within the length
-    /// of one. What moves them all alike is taken to keep them in it.
-    pub(super) fn reads_one_line(&self, source: Option<&Value>, bytes: Option<u64>) -> bool {
-        let (Some(Value::Pointer(pointer)), Some(bytes @ (4 | 8 | 16))) = (source, bytes) else {
-            return false;
+    /// A copy from there.
+    pub(super) fn copying(&self, source: Option<&Value>, around: bool) -> Copying {
+        let from = || {
+            let Some(Value::Pointer(pointer)) = source else { return None };
+            let Target::Memory(_, Offset::Known(offset)) = &pointer.target else { return None };
+            let Int { base, terms } = self.substitute(offset);
+            let spread = |lanes: &Lanes| lanes.spread(self.shape());
+            // What differs between threads and is no size may have any effect.
+            let size = |id: SymbolId, factor: &Lanes| {
+                factor.as_constant().is_some() || self.world.symbols.get(id).origin == Origin::Given
+            };
+            if !terms.iter().all(|(id, factor)| size(*id, factor)) {
+                return None;
+            }
+            let mut terms: Vec<Term> = terms
+                .iter()
+                .map(|(id, factor)| Term { symbol: *id, factors: spread(factor), rows: None })
+                .collect();
+            let apart = |term: &Term| {
+                let first = term.factors.first().copied().unwrap_or(0);
+                term.factors
+                    .iter()
+                    .fold(0, |step, factor| gcd(step, factor.wrapping_sub(first).unsigned_abs()))
+            };
+            let steps: Vec<(SymbolId, u64)> = terms.iter().map(|term| (term.symbol, apart(term))).collect();
+            for term in &mut terms {
+                let factors = &self.world.symbols.get(term.symbol).factors;
+                let known = |(symbol, step): &&(SymbolId, u64)| {
+                    *step > 0 && (*symbol == term.symbol || factors.contains(symbol))
+                };
+                term.rows = steps.iter().find(known).map(|(_, step)| *step);
+            }
+            Some(From { base: spread(&base), terms })
         };
-        let Target::Memory(_, Offset::Known(offset)) = &pointer.target else { return false };
-        let offset = self.substitute(offset);
-        let alike = offset.terms.iter().all(|(_, factor)| self.spreads_at_most(factor, bytes, 0));
-        alike && self.spreads_at_most(&offset.base, bytes, LINE - bytes)
+        Copying { around, from: from() }
     }
 
-    /// Whether the values of active lanes that are served together differ by no more than `most`.
-    fn spreads_at_most(&self, lanes: &Lanes, bytes: u64, most: u64) -> bool {
-        if lanes.as_constant().is_some() {
-            return true;
+    /// What is taken for granted of what the copy at hand reads.
+    pub(super) fn copy_assumptions(&self) -> Vec<String> {
+        let Some(from) = self.copying.as_ref().and_then(|copying| copying.from.as_ref()) else {
+            return Vec::new();
+        };
+        let around = self.copying.as_ref().is_some_and(|copying| copying.around);
+        let both = "the memory that is copied and the array it is copied to begin at multiples of 128 bytes";
+        let one = "the memory that is copied begins at a multiple of 128 bytes";
+        let mut texts = vec![if around { both } else { one }.to_string()];
+        for term in from.terms.iter().filter(|term| term.factors.windows(2).any(|pair| pair[0] != pair[1])) {
+            let name = &self.world.symbols.get(term.symbol).name;
+            texts.push(format!("`{name}` sets rows of global memory apart by multiples of 128 bytes"));
         }
-        let together = (LINE / bytes) as usize;
-        let values = lanes.spread(self.shape());
-        values.chunks(together).enumerate().all(|(group, values)| {
-            let first = group * together;
-            let active = self.state.active.warp(first / 32) >> (first % 32);
-            let own = || (0..values.len()).filter(|lane| active >> lane & 1 == 1).map(|lane| values[lane]);
-            match (own().min(), own().max()) {
-                (Some(low), Some(high)) => low.abs_diff(high) <= most,
-                _ => true,
+        texts
+    }
+}
+
+impl Copying {
+    /// What the lanes of a warp read.
+    pub(super) fn of_warp(&self, warp: usize, mask: u32) -> Option<CopiedFrom> {
+        let from = self.from.as_ref()?;
+        let active = || (0..32usize).filter(|lane| mask >> lane & 1 == 1);
+        let thread = |lane: usize| warp * 32 + lane;
+        let factors = |lane: usize| {
+            from.terms
+                .iter()
+                .map(|term| term.factors.get(thread(lane)).copied())
+                .collect::<Option<Vec<i64>>>()
+        };
+        let first = factors(active().next()?)?;
+        let mut together = vec![true; first.len()];
+        let mut seen: Vec<Vec<i64>> = Vec::new();
+        let mut stretches = [0u8; 32];
+        let mut offsets = [0i64; 32];
+        for lane in active() {
+            let own = factors(lane)?;
+            together.iter_mut().zip(own.iter().zip(&first)).for_each(|(all, (a, b))| *all &= a == b);
+            let number = seen.iter().position(|other| *other == own).unwrap_or(seen.len());
+            if number == seen.len() {
+                seen.push(own);
             }
-        })
+            stretches[lane] = number as u8;
+            offsets[lane] = from.base.get(thread(lane)).copied()?;
+        }
+        // What moves all lanes alike; what keeps them apart does so by whole lines.
+        let mut unit = 0;
+        for (at, term) in from.terms.iter().enumerate().filter(|(at, _)| together[*at]) {
+            let factor = first[at].unsigned_abs();
+            let whole = term.rows.is_some_and(|step| factor.is_multiple_of(step));
+            unit = if whole { unit } else { gcd(unit, factor) };
+        }
+        for stretch in 0..seen.len() as u8 {
+            let own = || active().filter(|&lane| stretches[lane] == stretch);
+            let lowest = own().map(|lane| offsets[lane]).min()?;
+            let lines = lowest.div_euclid(LINE as i64).wrapping_mul(LINE as i64);
+            own().for_each(|lane| offsets[lane] = offsets[lane].wrapping_sub(lines));
+        }
+        Some(CopiedFrom { stretches, offsets, unit: if unit == 0 { 0 } else { gcd(unit, LINE) } })
     }
 }

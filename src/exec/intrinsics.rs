@@ -124,10 +124,9 @@ impl Machine<'_> {
                 let bytes = self.constant(&args[2]).and_then(|b| u64::try_from(b).ok());
                 if let Some(pointer) = Self::as_pointer(&to).cloned() {
                     // The header makes `cp.async.cg` of 16 bytes, `cp.async.ca` of fewer.
-                    self.bypass = bytes == Some(16);
-                    self.scattered = !self.reads_one_line(Some(&from), bytes);
+                    self.copying = Some(self.copying(Some(&from), bytes == Some(16)));
                     self.record_bytes(AccessOp::AsyncCopy, &pointer, bytes, span, None);
-                    (self.bypass, self.scattered) = (false, false);
+                    self.copying = None;
                 }
                 Some(Value::Undefined)
             }

@@ -128,10 +128,8 @@ pub struct Machine<'p> {
     pub matrices: u8,
     /// Whether the access recorded now is a part of a `wmma` call.
     pub fragment: bool,
-    /// Whether the copy being recorded goes around the first-level cache.
-    pub bypass: bool,
-    /// Whether the lanes of the copy being recorded may read several lines of global memory.
-    pub scattered: bool,
+    /// The asynchronous copy being recorded, if one is.
+    pub copying: Option<super::copies::Copying>,
     /// Whether a lambda's body runs, whose `return` is its own.
     pub in_lambda: bool,
     /// Depth of type and constant lookups.
@@ -326,8 +324,7 @@ impl<'p> Machine<'p> {
             layouts: FxHashMap::default(),
             matrices: 0,
             fragment: false,
-            bypass: false,
-            scattered: false,
+            copying: None,
             in_lambda: false,
             lookup_depth: 0,
             own_aliases: Vec::new(),

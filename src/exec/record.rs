@@ -8,7 +8,7 @@ use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Atomic, Barrier, Pattern, Split, SymbolFacts};
+use crate::trace::{Access, Atomic, Barrier, CopiedFrom, Pattern, Split, SymbolFacts};
 use crate::verdict::AccessOp;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -64,8 +64,6 @@ enum Undo {
     Doubt { site: u32 },
     /// A site was reached in a loop that is not counted.
     Uncounted { site: u32 },
-    /// A copy was seen to read several lines of global memory.
-    Scattered { site: u32 },
     /// A site was seen to leave its array.
     Outside { site: u32 },
     /// A site got its last assumption.
@@ -112,6 +110,7 @@ struct PatternKey {
     active: u32,
     varying: Vec<(u32, [i64; 32])>,
     unit: u64,
+    source: Option<Box<CopiedFrom>>,
 }
 
 impl Machine<'_> {
@@ -156,15 +155,12 @@ impl Machine<'_> {
         let bytes = bytes.and_then(|b| u32::try_from(b).ok());
         let site = self.site(op, array, bytes, &pointer.pointee, span, atomic);
         let doubt = self.state.doubt.clone();
-        let assumptions = self.state.assumptions.clone();
+        let mut assumptions = self.state.assumptions.clone();
+        assumptions.extend(self.copy_assumptions().into_iter().map(Arc::from));
         let access = &mut self.trace.accesses[site];
         if outside && !access.outside {
             access.outside = true;
             self.index.journal.push(Undo::Outside { site: site as u32 });
-        }
-        if self.scattered && !access.scattered {
-            access.scattered = true;
-            self.index.journal.push(Undo::Scattered { site: site as u32 });
         }
         if access.doubt.is_none() && doubt.is_some() {
             access.doubt = doubt;
@@ -226,8 +222,7 @@ impl Machine<'_> {
             align: split_alignment(ty, bytes),
             joins_members: joined_members(ty, bytes),
             matrices: self.matrices,
-            bypass: self.bypass,
-            scattered: false,
+            around: self.copying.as_ref().is_some_and(|copying| copying.around),
             fragment: self.fragment,
             array,
             paths: vec![self.calls.clone()],
@@ -350,7 +345,10 @@ impl Machine<'_> {
         let Shift { unit, open, walk, turn, moved } = shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
-        let key = (site, Box::new(PatternKey { offsets, active, varying: varying.clone(), unit }));
+        let source = self.copying.as_ref().and_then(|copying| copying.of_warp(warp as usize, active));
+        let source = source.map(Box::new);
+        let key = PatternKey { offsets, active, varying: varying.clone(), unit, source: source.clone() };
+        let key = (site, Box::new(key));
         let (weight, epoch, region) = (self.weight, self.epoch, self.region);
         let uncounted = self.uncounted > 0;
         let access = &mut self.trace.accesses[site];
@@ -385,6 +383,7 @@ impl Machine<'_> {
             active,
             varying,
             unit,
+            source,
             open_unit: open,
             walk,
             turn,
@@ -443,8 +442,9 @@ impl Machine<'_> {
             Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,
             Undo::Pattern { site } => {
                 let Some(pattern) = accesses[site as usize].patterns.pop() else { return };
-                let Pattern { offsets, active, varying, unit, .. } = pattern;
-                let key = (site as usize, Box::new(PatternKey { offsets, active, varying, unit }));
+                let Pattern { offsets, active, varying, unit, source, .. } = pattern;
+                let key = PatternKey { offsets, active, varying, unit, source };
+                let key = (site as usize, Box::new(key));
                 self.index.patterns.remove(&key);
             }
             Undo::Site => {
@@ -454,7 +454,6 @@ impl Machine<'_> {
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
             Undo::Doubt { site } => accesses[site as usize].doubt = None,
             Undo::Uncounted { site } => accesses[site as usize].uncounted = false,
-            Undo::Scattered { site } => accesses[site as usize].scattered = false,
             Undo::Outside { site } => accesses[site as usize].outside = false,
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();

@@ -94,8 +94,10 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
                 let known = matches!(judgement.status, Status::Exact | Status::Assumed);
-                let reported = known && !judgement.follows;
-                let Some(totals) = judgement.totals.filter(|t| reported && t.wavefronts > t.usual) else {
+                let reported = known && !judgement.follows && !judgement.page_only;
+                let Some(totals) =
+                    judgement.totals.filter(|t| reported && t.wavefronts > t.usual && t.worst.ways > 1)
+                else {
                     continue;
                 };
                 let array = kernel.trace.arrays[access.array].name_span;

@@ -5,7 +5,7 @@
 
 use super::AccessOp;
 use super::merge::Wide;
-use crate::banks::{self, AtomicKind, Contention, Cost, Family, Request, Target};
+use crate::banks::{self, AtomicKind, Contention, CopySource, Cost, Family, Request, Target};
 use crate::exec::lanes::gcd;
 use crate::exec::value::Reason;
 use crate::trace::{Access, Atomic, Pattern};
@@ -69,6 +69,63 @@ pub fn phases(
         }
     }
     found.ok_or_else(|| NoCost::Unknown(Reason::Unsupported, "nothing was accessed".to_string()))
+}
+
+/// The cost of a copy by what its lanes read, when it is the same wherever in a line and in a row of 128
+/// bytes what is not known lets it begin.
+pub fn copied(access: &Access, pattern: &Pattern) -> Result<Cost, NoCost> {
+    let unknown = |kind, text: &str| Err(NoCost::Unknown(kind, text.to_string()));
+    let Some(from) = &pattern.source else {
+        return unknown(
+            Reason::UnknownPointer,
+            "from which lines of global memory it copies, on which its wavefronts depend",
+        );
+    };
+    if !pattern.varying.is_empty() {
+        let text = "a size given at run time keeps the places apart that it copies to";
+        return unknown(Reason::RunTimeStride, text);
+    }
+    let bytes = access.bytes.unwrap_or(4);
+    let (to, by) = begins(&pattern.offsets, pattern.active, pattern.unit, bytes);
+    let (read, read_by) = begins(&from.offsets, pattern.active, from.unit, bytes);
+    let mut found: Option<Cost> = None;
+    for (shift, read_shift) in by.iter().flat_map(|a| read_by.iter().map(move |b| (*a, *b))) {
+        let request = Request {
+            access: banks::Access::AsyncCopy,
+            bytes,
+            active: pattern.active,
+            offsets: &to.map(|offset| offset.wrapping_add(shift)),
+            align: 0,
+            base: 0,
+        };
+        let offsets = &read.map(|offset| offset.wrapping_add(read_shift));
+        let source = CopySource { stretches: &from.stretches, offsets, around: access.around };
+        let Some(cost) = banks::copy_cost(&request, &source) else {
+            return unknown(Reason::Hardware, "what a copy of this kind takes was not measured");
+        };
+        match &found {
+            Some(old) if (old.wavefronts, old.ideal) != (cost.wavefronts, cost.ideal) => {
+                let text = "it depends on where in a line of 128 bytes it begins to read or write";
+                return unknown(Reason::RunTimeStride, text);
+            }
+            Some(_) => {}
+            None => found = Some(cost),
+        }
+    }
+    found.ok_or_else(|| NoCost::Unknown(Reason::Unsupported, "nothing was accessed".to_string()))
+}
+
+/// Offsets and what may be added to them, of a copy, which is always aligned: 128 bytes on all is as before.
+fn begins(offsets: &[i64; 32], active: u32, unit: u64, bytes: u32) -> ([i64; 32], Vec<i64>) {
+    if unit == 0 {
+        return (*offsets, vec![0]);
+    }
+    // What is added makes up for what is missing to the alignment.
+    let first = offsets.get(active.trailing_zeros() as usize).copied().unwrap_or(0);
+    let missing = first.rem_euclid(i64::from(bytes));
+    let step = gcd(unit, 128).max(u64::from(bytes)) as usize;
+    let shifts = (0..128).step_by(step).map(|shift| shift as i64).collect();
+    (offsets.map(|offset| offset.wrapping_sub(missing)), shifts)
 }
 
 /// The alignment by which the access is split: none if the members of a copied struct become one access.

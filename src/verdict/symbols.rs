@@ -17,8 +17,8 @@
 //! word, at `ld` = 8 those of `(x % 4) * ld + x / 4 * 8` meet. So each residue is tried near 0 and
 //! far from it, and where the two differ the worse counts, as "up to".
 
-use super::request::{NoCost, as_joined, can_be_aligned, phases, shifts};
-use super::{Merges, Totals};
+use super::request::{NoCost, as_joined, can_be_aligned, copied, phases, shifts};
+use super::{Merges, Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
 use crate::exec::lanes::gcd;
 use crate::exec::value::Reason;
@@ -109,7 +109,8 @@ pub fn values(axes: &[Axis], row: usize) -> Vec<i64> {
 /// Costs an access of a trace, by its number.
 pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Result<Weighed, NoCost> {
     let access = &trace.accesses[number];
-    let site = Site { trace, access, target, axes: axes(trace, access, target) };
+    let copies = is_copy_instruction(access, target);
+    let site = Site { trace, access, target, copies, axes: axes(trace, access, target) };
     let table: Vec<usize> = site.with_role(Role::Row).collect();
     if table.len() > MOST_AXES {
         return Err(site.undecided(&table));
@@ -171,6 +172,8 @@ struct Site<'a> {
     trace: &'a Trace,
     access: &'a Access,
     target: &'a Target,
+    /// Whether it is a copy that the target has an instruction for.
+    copies: bool,
     axes: Vec<Axis>,
 }
 
@@ -248,7 +251,10 @@ impl Site<'_> {
                         if named && !can_be_aligned(self.access, pattern.active, &offsets) {
                             continue;
                         }
-                        let cost = phases(self.access, pattern.active, &offsets, &shifts, self.target)?;
+                        let cost = match self.copies {
+                            true => copied(self.access, pattern)?,
+                            false => phases(self.access, pattern.active, &offsets, &shifts, self.target)?,
+                        };
                         match &agreed {
                             Some(old) if !same(old, &cost) => return Err(self.undecided(&any)),
                             Some(_) => {}

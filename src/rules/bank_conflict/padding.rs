@@ -50,7 +50,8 @@ impl Sites {
     fn add(&mut self, run: usize, kernel: &KernelRun, name: Span) -> Option<()> {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
-                if kernel.trace.arrays[access.array].name_span == name {
+                // What only the profiler's page shows is no cost that padding could save.
+                if kernel.trace.arrays[access.array].name_span == name && !judgement.page_only {
                     let totals = judgement.totals?;
                     let place = (run, target, access.span, access.op);
                     let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
