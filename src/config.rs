@@ -64,6 +64,14 @@ struct PathLevels {
 }
 
 impl Config {
+    /// Reads the text of a file at this absolute path.
+    ///
+    /// # Errors
+    /// When it is not understood: what is wrong, and in which line.
+    pub fn parse(text: &str, path: &Path) -> Result<Config, Error> {
+        written::read(text, path.parent().unwrap_or(path), path, &Path::to_path_buf)
+    }
+
     /// The level of a rule in a file, if this says one.
     #[must_use]
     pub fn level(&self, file: &Path, rule: &str) -> Option<Set<Level>> {

@@ -6,62 +6,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "support/bounded.rs"]
+mod bounded;
+
 use assert_cmd::Command;
+use bounded::{DEEP, TIME, WITNESS, has_witness, kernel, nested, run, run_bytes};
 use std::fmt::Write;
-use std::time::Duration;
-
-/// Address space that a run may take, in KiB: stacks of the worker threads included.
-const MEMORY_KIB: u64 = 3 << 20;
-const TIME: Duration = Duration::from_secs(240);
-
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-/// Runs the program on a file with these bytes; panics when it does not end by itself.
-fn run_bytes(command: &str, bytes: &[u8]) -> Ran {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::write(root.path().join("a.cu"), bytes).unwrap();
-    let line = format!(
-        "ulimit -v {MEMORY_KIB}; exec '{}' {command} --threads 2 a.cu",
-        env!("CARGO_BIN_EXE_cudalint")
-    );
-    let mut command = Command::new("sh");
-    let output = command.arg("-c").arg(line).current_dir(root.path()).timeout(TIME).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    let Some(code) = output.status.code() else {
-        panic!("it did not end by itself: {:?}\n{}", output.status, &stderr[..stderr.len().min(2000)]);
-    };
-    assert!(!stderr.contains("internal error"), "{}", &stderr[..stderr.len().min(2000)]);
-    assert!((0..=2).contains(&code), "code {code}: {}", &stderr[..stderr.len().min(2000)]);
-    Ran { code, stdout, stderr }
-}
-
-fn run(text: &str) -> Ran {
-    run_bytes("accesses", text.as_bytes())
-}
-
-/// A kernel that is judged, so that a run shows whether the rest of the file was lost.
-const WITNESS: &str = "\n__global__ void witness(int *out) {\n    __shared__ int seen[32][32];\n    \
-    seen[threadIdx.x][0] = 1;\n    __syncthreads();\n    out[threadIdx.x] = seen[threadIdx.x][0];\n}\n\
-    void start(int *out) { witness<<<1, 32>>>(out); }\n";
-
-fn has_witness(ran: &Ran) -> bool {
-    ran.stdout.contains("seen")
-}
-
-fn kernel(body: &str) -> String {
-    format!("__global__ void k(int *p, int n) {{\n__shared__ int s[1024];\n{body}\n}}\n{WITNESS}")
-}
-
-const DEEP: usize = 100_000;
-
-fn nested(open: &str, middle: &str, close: &str) -> String {
-    kernel(&format!("int v = {}{middle}{};", open.repeat(DEEP), close.repeat(DEEP)))
-}
 
 #[test]
 fn deep_parentheses() {

@@ -57,7 +57,8 @@ impl<'t> Lowerer<'t> {
         let mut inner = Lowerer::new(self.outline, &[]);
         inner.source = &mask.args;
         inner.fixed_span = Some(span);
-        let lowered = inner.reparse(0..mask.args.len(), "x=f(", ");", &[], |me, right| {
+        // The last of them may be followed by a line comment.
+        let lowered = inner.reparse(0..mask.args.len(), "x=f(", "\n);", &[], |me, right| {
             let arguments = field(right, "arguments")?;
             Some(children(arguments).into_iter().map(|argument| me.full_expr(argument)).collect())
         });

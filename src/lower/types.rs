@@ -161,7 +161,8 @@ impl Lowerer<'_> {
             | "dependent_name" => self.named_type(node),
             "sized_type_specifier" => {
                 let mut cursor = node.walk();
-                let words: Vec<&str> = node.children(&mut cursor).map(|child| self.text(child)).collect();
+                let words = node.children(&mut cursor).filter(|child| !is_trivia(*child));
+                let words: Vec<&str> = words.map(|child| self.text(child)).collect();
                 sized(&words).unwrap_or(Type::Opaque)
             }
             "dependent_type" => first_child(node).map_or(Type::Opaque, |inner| self.type_specifier(inner)),

@@ -64,6 +64,8 @@ pub fn directives(text: &str) -> Vec<Directive> {
         let after = lexer.clone();
         let next = lexer.next();
         let end = next.map_or(text.len(), |token| token.start as usize);
+        // The same for all comments up to the next token.
+        let mut statement_end = None;
         for comment in comments(text, before..end) {
             let mut asks = Vec::new();
             for (at, line) in lines(text, comment.clone()) {
@@ -72,7 +74,9 @@ pub fn directives(text: &str) -> Vec<Directive> {
             if asks.is_empty() {
                 continue;
             }
-            let covers = covers(text, before, &comment, after.clone());
+            let covers = covers(text, before, &comment, || {
+                *statement_end.get_or_insert_with(|| end_of_statement(text, after.clone()))
+            });
             found.extend(asks.into_iter().map(|(ask, span)| Directive {
                 ask,
                 span: span.start as u32..span.end as u32,
@@ -197,19 +201,29 @@ fn unknown_word(word: &str) -> Ask {
 
 /// What a comment is about: its line when a token stands before it there, else the statement
 /// that follows, with the whole lines it is on. `before` is the end of the token before,
-/// `lexer` goes on after that.
-fn covers(text: &str, before: usize, comment: &Range<usize>, mut lexer: Lexer<'_>) -> Range<usize> {
+/// `end_of_statement` the end of that statement, if there is one.
+fn covers(
+    text: &str,
+    before: usize,
+    comment: &Range<usize>,
+    end_of_statement: impl FnOnce() -> Option<usize>,
+) -> Range<usize> {
     let line_start = |at: usize| text.get(..at).and_then(|head| head.rfind('\n')).map_or(0, |at| at + 1);
     let line_end =
         |at: usize| text.get(at..).and_then(|tail| tail.find('\n')).map_or(text.len(), |length| at + length);
     if before > line_start(comment.start) {
         return line_start(comment.start)..line_end(comment.start);
     }
+    comment.start..line_end(end_of_statement().unwrap_or(comment.end))
+}
+
+/// The end of the statement that the lexer comes to next.
+fn end_of_statement(text: &str, mut lexer: Lexer<'_>) -> Option<usize> {
     let mut depth = 0_usize;
-    let mut end = comment.end;
+    let mut end = None;
     for _ in 0..LONGEST_STATEMENT {
         let Some(token) = lexer.next() else { break };
-        end = token.end as usize;
+        end = Some(token.end as usize);
         match text.as_bytes().get(token.start as usize) {
             Some(b'(' | b'[') => depth += 1,
             Some(b')' | b']') => depth = depth.saturating_sub(1),
@@ -217,7 +231,7 @@ fn covers(text: &str, before: usize, comment: &Range<usize>, mut lexer: Lexer<'_
             _ => {}
         }
     }
-    comment.start..line_end(end)
+    end
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ impl Masker<'_> {
     fn unknown_call(&mut self, at: usize, open: usize, close: usize) {
         let begins = self.begins_statement();
         let after = close + 1;
-        if begins && self.begins_line(at) && self.ends_statement(after) {
+        let apart = self.begins_line(at) || self.before_is(b"{;");
+        if begins && apart && self.ends_statement(after) {
             return self.mask(at, close, MaskKind::Other, "");
         }
         let prefix = begins || self.before_is(b">") || is_specifier(self.word_before());
