@@ -23,6 +23,10 @@ impl Machine<'_> {
                 self.instruction(text, &operands, &mut results, span);
             }
         }
+        // What gives no value acts on memory.
+        if asm.outputs.is_empty() {
+            self.index.registers.forget();
+        }
         for ((_, target), result) in asm.outputs.iter().zip(results) {
             let value = result.unwrap_or_else(|| {
                 let why = Unknown::new(Reason::DataDependent, span, "the result of inline assembly");
