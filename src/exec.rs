@@ -10,6 +10,7 @@
 
 pub mod arrays;
 pub mod assembly;
+pub mod at_launch;
 pub mod call;
 pub mod condition;
 pub mod construct;
@@ -32,6 +33,7 @@ pub mod memo;
 pub mod operators;
 pub mod place;
 pub mod record;
+pub mod registers;
 pub mod resolve;
 pub mod slice;
 pub mod static_types;

@@ -532,6 +532,8 @@ pub struct Mentions {
     pub shared: bool,
     /// A block barrier by any spelling.
     pub barrier: bool,
+    /// A `volatile` object: what is read is read each time.
+    pub volatile: bool,
     /// A `<<<...>>>` or `cudaLaunchKernel`-like call.
     pub launch: bool,
 }

@@ -44,8 +44,8 @@ pub struct Trace {
     pub straight: Straight,
 }
 
-/// Loops that are unrolled whole although nothing in the source says so: their first and last region
-/// ([`Pattern::region`]), in order, apart from each other.
+/// Loops that are unrolled whole although nothing in the source says so, with what stands around them:
+/// the first and last region ([`Pattern::region`]) of straight code, in order, apart from each other.
 #[derive(Clone, Debug, Default)]
 pub struct Straight {
     surely: Vec<(u32, u32)>,
@@ -53,11 +53,15 @@ pub struct Straight {
 }
 
 impl Straight {
-    /// Adds a loop that ends now.
-    pub fn add(&mut self, first: u32, last: u32, sure: bool) {
+    /// Adds a loop that ends now: the region before it, those of its rounds, and the one after it.
+    pub fn add(&mut self, before: u32, after: u32, sure: bool) {
         let within = |spans: &mut Vec<(u32, u32)>| {
-            while spans.pop_if(|span| span.0 >= first).is_some() {}
-            spans.push((first, last));
+            while spans.pop_if(|span| span.0 >= before).is_some() {}
+            match spans.last_mut() {
+                // What is before it is after another.
+                Some(span) if span.1 >= before => span.1 = after,
+                _ => spans.push((before, after)),
+            }
         };
         within(&mut self.perhaps);
         if sure {
@@ -171,6 +175,8 @@ pub struct Access {
     pub paths: Vec<Vec<Call>>,
     /// How often the site was reached.
     pub occurrences: u32,
+    /// How often what it reads was in a register, so that it made no request.
+    pub kept: u32,
     /// The distinct warp requests.
     pub patterns: Vec<Pattern>,
     /// Whether a lane that is surely active was seen to leave the array.

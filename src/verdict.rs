@@ -164,6 +164,20 @@ impl Judgement {
         }
     }
 
+    /// A read that the compiler makes no request of.
+    fn no_request() -> Judgement {
+        let words = "what it reads is in a register, since it was read or written just before";
+        Judgement {
+            status: Status::Assumed,
+            totals: Some(Totals::default()),
+            assumptions: vec![words.to_string()],
+            reason: None,
+            kind: None,
+            follows: true,
+            ..Judgement::unknown(Reason::Compiler, "")
+        }
+    }
+
     /// Not known, for the reason that a run gave.
     fn because(why: &Unknown) -> Judgement {
         let cause = Some(why.span).filter(|span| span.end > span.start);
@@ -254,6 +268,9 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     if access.fragment && target.capability < FRAGMENTS_KNOWN {
         let reason = format!("how {target} spreads a wmma fragment over the lanes is not known");
         return Judgement::unknown(Reason::Hardware, reason);
+    }
+    if access.patterns.is_empty() && access.kept > 0 {
+        return Judgement::no_request();
     }
     let Weighed { axes, rows, mut assumptions, follows } = match weigh(trace, merges, number, target) {
         Ok(weighed) => weighed,

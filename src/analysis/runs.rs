@@ -187,6 +187,7 @@ fn not_run(kernel: &Function, runs: &[KernelRun], why: &str) -> Trace {
                 all.accesses.push(Access {
                     array,
                     occurrences: 0,
+                    kept: 0,
                     patterns: Vec::new(),
                     outside: false,
                     unknown: None,

@@ -26,6 +26,10 @@ impl Machine<'_> {
                 self.instruction(text, &mut registers, span);
             }
         }
+        // What gives no value acts on memory.
+        if asm.outputs.is_empty() {
+            self.index.registers.forget();
+        }
         for ((_, target), result) in asm.outputs.iter().zip(registers.outputs) {
             let value = result.unwrap_or_else(|| {
                 let why = Unknown::new(Reason::DataDependent, span, "the result of inline assembly");

@@ -156,11 +156,12 @@ impl Machine<'_> {
         let mut env = self.call_env(function, path, this.as_ref());
         let mut slots =
             vec![Slot { value: Value::Undefined, ty: Ty::Void, reference: false }; function.locals.len()];
-        let mut pending = Vec::new();
+        let (mut pending, mut from_launch) = (Vec::new(), Vec::new());
         for (at, param) in function.params.iter().enumerate() {
             match args.get(at) {
                 Some(arg) => {
-                    let argument = self.argument(param, arg);
+                    let (argument, at_launch) = self.watching_launch(|m| m.argument(param, arg));
+                    from_launch.extend(at_launch.then_some(param.local));
                     deduce(&mut env, function, &param.ty, &argument.ty);
                     if let Value::Closure(..) | Value::Function(_) = argument.value
                         && let Type::Named(name) = strip(&param.ty)
@@ -216,7 +217,8 @@ impl Machine<'_> {
         }
         let name: Arc<str> = Arc::clone(&function.name);
         self.calls.push(Call { function: name, span });
-        let result = self.run_frame(frame, body);
+        self.at_launch.enter(self.state.frames.len(), &from_launch);
+        let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
         self.calls.pop();
         match (result, &function.return_type) {
             (Value::Pointer(pointer), Type::Reference(_)) => self.read(&pointer, span),
@@ -279,9 +281,14 @@ impl Machine<'_> {
 
     /// An argument: by reference when the parameter is one and the argument has a place.
     fn argument(&mut self, param: &Param, arg: &Expr) -> Slot {
-        if matches!(param.ty, Type::Reference(_))
+        if let Type::Reference(inner) = &param.ty
             && let Ok(pointer) = self.locate_argument(arg)
         {
+            if super::stmt::is_pointer_to_array(inner, &pointer) {
+                let pointer = Self::decay(&pointer);
+                let ty = Ty::Pointer(Rc::new(pointer.pointee.clone()));
+                return Slot { value: Value::Pointer(pointer), ty, reference: false };
+            }
             return Slot { ty: pointer.pointee.clone(), value: Value::Pointer(pointer), reference: true };
         }
         let value = self.evaluate(arg);
@@ -408,6 +415,10 @@ impl Machine<'_> {
     /// A function whose body is not visible: it may do anything to what it is given.
     pub fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
         let host = self.mode == Mode::Host;
+        // What CUDA itself defines under such a name changes nothing and waits for nobody.
+        if !name.starts_with("__") && !super::slice::is_pure(name, self.program) {
+            self.index.registers.forget();
+        }
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
         for arg in args {
             let value = self.evaluate_argument_of_unknown(arg);

@@ -105,6 +105,7 @@ impl Machine<'_> {
                 *place = slot;
             }
         }
+        self.at_launch.enter_kernel(&function.params);
         let slice = self.slice_of(function, Given::KERNEL);
         self.state.frames.push(Frame {
             function: Arc::clone(function),
@@ -195,7 +196,8 @@ impl Machine<'_> {
         self.trace.demands.sort_unstable();
         // Sites of an iteration that was taken back were never reached.
         self.trace.accesses.retain(|access| {
-            access.unknown.is_some() || access.patterns.iter().any(|pattern| pattern.count > 0)
+            let requested = access.patterns.iter().any(|pattern| pattern.count > 0);
+            access.unknown.is_some() || requested || access.kept > 0
         });
         for access in &mut self.trace.accesses {
             access.patterns.retain(|pattern| pattern.count > 0);

@@ -271,6 +271,9 @@ impl Machine<'_> {
         if matches!(base, "threadIdx" | "blockDim") {
             self.use_axes(std::array::from_fn(|other| other == axis));
         }
+        if matches!(base, "blockDim" | "gridDim") {
+            self.at_launch.note_read();
+        }
         let int = match base {
             "threadIdx" => Int::known(Lanes::coordinate(axis, shape)),
             "blockDim" => Int::constant(i64::from(shape.dims[axis])),
@@ -306,7 +309,7 @@ impl Machine<'_> {
         let right = if self.state.active.is_empty() {
             Condition::Known(go_on)
         } else {
-            let value = self.evaluate(b);
+            let value = self.in_branch(!truth.decided, |machine| machine.evaluate(b));
             self.condition_of(&value, b.span)
         };
         (self.state.active, self.state.doubt) = before;
@@ -332,7 +335,11 @@ impl Machine<'_> {
         };
         let pointer = match self.locate(target) {
             Ok(pointer) => pointer,
-            Err(_) => return result,
+            Err(_) => {
+                // It may lead to any array.
+                self.index.registers.forget();
+                return result;
+            }
         };
         let result = match op {
             None => result,

@@ -232,6 +232,9 @@ impl Machine<'_> {
         let kept = self.host.left.split_off(mark);
         let (back, stay): (Vec<_>, Vec<_>) = kept.into_iter().partition(|(exit, _)| exits.contains(exit));
         self.host.left.extend(stay);
+        if !back.is_empty() {
+            self.index.registers.forget();
+        }
         for (_, mut held) in back {
             let active = self.state.active;
             let all = super::lanes::Bits::all(self.shape());

@@ -62,6 +62,9 @@ impl Machine<'_> {
                 for arg in args {
                     self.evaluate(arg);
                 }
+                if name == "printf" {
+                    self.index.registers.forget();
+                }
                 Some(Value::Undefined)
             }
             "sync" if args.len() == 1 => self.group_of(&args[0]).map(|group| self.group_sync(group, span)),

@@ -16,11 +16,13 @@ impl Machine<'_> {
     /// The value of a variable of the innermost frame, when it is one that holds its value itself.
     pub(super) fn read_variable(&self, local: LocalId) -> Option<Value> {
         let slot = self.frame()?.slots.get(local.0 as usize)?;
+        self.at_launch.read(self.top(), local);
         (!slot.reference && !matches!(slot.ty, Ty::Array(..))).then(|| self.refine(slot.value.clone()))
     }
 
     pub(super) fn read_place(&mut self, place: &Place, ty: &Ty, span: Span) -> Value {
         let why = || Unknown::new(Reason::Uninitialized, span, "a part of a variable that is not followed");
+        self.at_launch.read(place.frame, place.local);
         let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
         let Some(slot) = slot else { return Value::Opaque(Variation::Maybe, why()) };
         if place.path.is_empty() && !place.blurred {
@@ -124,6 +126,7 @@ impl Machine<'_> {
     /// Notes for the loops around that a variable changes.
     pub fn note_write(&mut self, frame: usize, local: LocalId) {
         self.writes += 1;
+        self.at_launch.write(frame, local);
         if let Some(watch) = self.watched.last_mut()
             && !watch.contains(&(frame, local))
         {

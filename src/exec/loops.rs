@@ -65,9 +65,11 @@ impl Machine<'_> {
         } else {
             let left = self.left_mark();
             let begin = self.straight_mark();
+            self.index.registers.enter_branch();
             self.run_real(parts);
             self.rejoin_loop(left);
-            self.note_straight(parts, &begin);
+            let straight = self.note_straight(parts, &begin);
+            self.index.registers.leave_loop(straight);
             self.region += u32::from(!parts.flat);
         }
         self.state.loops.pop();
@@ -141,7 +143,7 @@ impl Machine<'_> {
     /// The body and the step, by the active threads.
     fn iterate(&mut self, parts: Parts<'_>) {
         self.region += u32::from(!parts.flat);
-        self.rounds.iter_mut().last().into_iter().for_each(|rounds| *rounds += 1);
+        self.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.begun += 1);
         let before = self.state.active;
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
         let pushed = split.is_some();
@@ -171,7 +173,8 @@ impl Machine<'_> {
 
     fn test(&mut self, parts: Parts<'_>, _first: bool) -> Test {
         let Some(cond) = parts.cond else { return Test::Go(Bits::all(self.shape())) };
-        let value = self.evaluate(cond);
+        let (value, at_launch) = self.watching_launch(|machine| machine.evaluate(cond));
+        self.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.at_launch |= at_launch);
         let condition = self.condition_of(&value, cond.span);
         let truth = self.truth(&condition, false);
         if truth.decided { Test::Go(truth.can_hold) } else { Test::Open }
@@ -186,16 +189,16 @@ impl Machine<'_> {
         self.uncounted += 1;
         let opened = self.open;
         self.rolled = self.rolled.wrapping_add(1);
-        let entry = match self.repeat_plan(parts, &start, &key, &mark) {
-            Some(entry) => entry,
-            None => {
-                let (entry, changing) = self.search_plan(parts, &start, key, &mark);
+        // It may not run at all.
+        let entry = self.in_branch(true, |machine| {
+            machine.repeat_plan(parts, &start, &key, &mark).unwrap_or_else(|| {
+                let (entry, changing) = machine.search_plan(parts, &start, key, &mark);
                 if !changing.is_empty() {
-                    self.follow_changing(parts, &start, &entry, &changing, &mark);
+                    machine.follow_changing(parts, &start, &entry, &changing, &mark);
                 }
                 entry
-            }
-        };
+            })
+        });
         self.uncounted -= 1;
         self.open = opened + self.watched_open;
         self.departures.truncate(departures);

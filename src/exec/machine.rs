@@ -98,8 +98,8 @@ pub struct Machine<'p> {
     pub elsewhere: u64,
     /// Writes to variables and accesses of statements that are passed over, by their address.
     pub passed: FxHashMap<usize, (u64, u64)>,
-    /// Rounds begun of the loops that run, innermost last.
-    pub rounds: Vec<u64>,
+    /// Rounds of the loops that run, innermost last.
+    pub rounds: Vec<super::straight::Rounds>,
     /// By shared array: whether it was read last, and how often that changed.
     pub turns: Vec<(bool, u32)>,
     /// `return`s run so far.
@@ -116,6 +116,8 @@ pub struct Machine<'p> {
     pub shared: FxHashMap<Span, ObjectId>,
     /// What bears on the requests of the functions run so far, by their address.
     pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
+    /// What the compiler does not know, though a launch tells it.
+    pub at_launch: super::at_launch::AtLaunch,
     /// Loops around whose values are enumerated.
     pub enumerating: u32,
     /// What was looked up so far.
@@ -318,6 +320,7 @@ impl<'p> Machine<'p> {
             departures: Vec::new(),
             shared: FxHashMap::default(),
             slices: FxHashMap::default(),
+            at_launch: super::at_launch::AtLaunch::default(),
             enumerating: 0,
             memo: super::memo::Memo::default(),
             blank: super::resolve::empty_frame(),

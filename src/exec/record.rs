@@ -3,7 +3,7 @@
 use super::int::Int;
 use super::lanes::{Lanes, gcd};
 use super::machine::Machine;
-use super::straight::Loaded;
+use super::registers::Registers;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown};
@@ -26,8 +26,8 @@ pub struct Index {
     patterns: FxHashMap<(usize, Box<PatternKey>), usize>,
     symbols: FxHashMap<SymbolId, u32>,
     journal: Vec<Undo>,
-    /// Loads of the straight code at hand.
-    pub(super) loaded: Loaded,
+    /// What the straight code at hand has in registers.
+    pub(super) registers: Registers,
     /// Accesses so far, in program order.
     accesses: u32,
     /// Those among them that may write.
@@ -54,6 +54,8 @@ enum Undo {
     Count { site: u32, pattern: u32, by: u64, warps: u32 },
     /// A site was reached.
     Occurrence { site: u32 },
+    /// What a site reads was in a register.
+    Kept { site: u32 },
     /// A site got its last pattern.
     Pattern { site: u32 },
     /// The last site was new.
@@ -184,13 +186,18 @@ impl Machine<'_> {
         match (unknown, offset) {
             (None, Offset::Known(offset)) => {
                 let offset = self.substitute(offset);
-                if !self.in_register(site, &offset) {
+                if self.in_register(site, &offset) {
+                    self.trace.accesses[site].kept += 1;
+                    self.index.journal.push(Undo::Kept { site: site as u32 });
+                } else {
                     self.index.pass(op);
                     self.record_patterns(site, &offset);
                 }
             }
             (unknown, _) => {
                 self.index.pass(op);
+                self.turn(site);
+                self.may_write(site);
                 let access = &mut self.trace.accesses[site];
                 if access.unknown.is_none() && unknown.is_some() {
                     access.unknown = unknown;
@@ -227,6 +234,7 @@ impl Machine<'_> {
             array,
             paths: vec![self.calls.clone()],
             occurrences: 0,
+            kept: 0,
             patterns: Vec::new(),
             outside: false,
             uncounted: false,
@@ -415,7 +423,7 @@ impl Machine<'_> {
     /// Takes back the requests and barriers recorded since the mark.
     pub fn trace_rollback(&mut self, mark: &Mark) {
         self.trace.barriers.truncate(mark.barriers);
-        self.index.loaded.forget();
+        self.index.registers.forget();
         (self.index.accesses, self.index.writes) = (mark.accesses, mark.writes);
         while self.index.journal.len() > mark.journal {
             let Some(undo) = self.index.journal.pop() else { return };
@@ -426,8 +434,12 @@ impl Machine<'_> {
     /// Whether what was recorded since the mark only repeats sites known before.
     #[must_use]
     pub fn repeats_since(&self, mark: &Mark) -> bool {
-        let repeats =
-            |undo: &Undo| matches!(undo, Undo::Count { .. } | Undo::Occurrence { .. } | Undo::Pattern { .. });
+        let repeats = |undo: &Undo| {
+            matches!(
+                undo,
+                Undo::Count { .. } | Undo::Occurrence { .. } | Undo::Kept { .. } | Undo::Pattern { .. }
+            )
+        };
         self.index.journal[mark.journal..].iter().all(repeats)
     }
 
@@ -439,6 +451,7 @@ impl Machine<'_> {
                 pattern.count -= by;
                 pattern.warps &= !warps;
             }
+            Undo::Kept { site } => accesses[site as usize].kept -= 1,
             Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,
             Undo::Pattern { site } => {
                 let Some(pattern) = accesses[site as usize].patterns.pop() else { return };

@@ -227,7 +227,7 @@ fn is_coordinate(name: &str) -> bool {
 }
 
 /// Functions that CUDA defines and that do nothing but compute a value of their arguments.
-fn is_pure(name: &str, program: &Program) -> bool {
+pub fn is_pure(name: &str, program: &Program) -> bool {
     const WHOLE: [&str; 42] = [
         "mma_sync",
         "fill_fragment",

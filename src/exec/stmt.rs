@@ -10,7 +10,7 @@ use super::loops::Parts;
 use super::machine::{Machine, Mode, Slot, State};
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
-use super::value::{Reason, Unknown, Value};
+use super::value::{Pointer, Reason, Unknown, Value};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use crate::trace::{Split, SplitKind};
@@ -45,10 +45,12 @@ impl Machine<'_> {
     }
 
     fn run_stmt(&mut self, stmt: &Stmt) {
+        self.at_launch.begin();
         match &stmt.kind {
             StmtKind::Expr(expr) => self.discard(expr),
             StmtKind::Declare(declarations) => {
                 for declaration in declarations {
+                    self.at_launch.begin();
                     self.declare(declaration);
                 }
             }
@@ -96,7 +98,7 @@ impl Machine<'_> {
         let before = self.state.clone();
         let (active, doubt) = (before.active, before.doubt.clone());
         self.state.doubt.get_or_insert_with(|| why.clone());
-        self.run(body);
+        self.in_branch(true, |machine| machine.run(body));
         self.join(before, Join::Varying(why));
         (self.state.active, self.state.doubt) = (active, doubt);
     }
@@ -128,12 +130,17 @@ impl Machine<'_> {
         if let Type::Reference(inner) = &declaration.ty {
             let target = declaration.init.as_ref().map(|init| self.locate(init));
             match target {
+                Some(Ok(pointer)) if is_pointer_to_array(inner, &pointer) => {
+                    let pointer = Self::decay(&pointer);
+                    let ty = Ty::Pointer(Rc::new(pointer.pointee.clone()));
+                    return Slot { value: Value::Pointer(pointer), ty, reference: false };
+                }
                 Some(Ok(pointer)) => {
                     let pointee = match self.resolve_written(inner) {
                         Ty::Unknown(_) => pointer.pointee.clone(),
                         ty => ty,
                     };
-                    let pointer = super::value::Pointer { pointee: pointee.clone(), ..pointer };
+                    let pointer = Pointer { pointee: pointee.clone(), ..pointer };
                     return Slot { value: Value::Pointer(pointer), ty: pointee, reference: true };
                 }
                 // A reference to a temporary is a variable.
@@ -202,11 +209,12 @@ impl Machine<'_> {
         let before = self.state.active;
         if truth.decided {
             let kind = |_: &Bits| SplitKind::Known;
-            self.run_side(id, span, true, before.and(&truth.can_hold), kind, run);
+            let (one, other) = (before.and(&truth.can_hold), before.minus(&truth.can_hold));
+            let apart = !one.is_empty() && !other.is_empty();
+            self.in_branch(apart, |machine| machine.run_side(id, span, true, one, kind, run));
             let rest = self.state.active;
-            let other = before.minus(&truth.can_hold);
             self.state.active = other;
-            self.run_side(id, span, false, other, kind, run);
+            self.in_branch(apart, |machine| machine.run_side(id, span, false, other, kind, run));
             self.state.active = self.state.active.or(&rest);
             return;
         }
@@ -228,11 +236,10 @@ impl Machine<'_> {
         self.state.facts.extend(truth.equality);
         let side = self.state.active;
         let split = !truth.uniform;
-        if split {
-            self.run_side(id, span, true, side, data, run);
-        } else {
-            run(self, true);
-        }
+        self.in_branch(true, |machine| match split {
+            true => machine.run_side(id, span, true, side, data, run),
+            false => run(machine, true),
+        });
         self.state.facts.truncate(start.facts.len());
         self.state.assumptions.truncate(marks.max(start.assumptions.len()));
         let all_stayed = self.state.active == side;
@@ -240,11 +247,10 @@ impl Machine<'_> {
         let held = std::mem::replace(&mut self.state, start);
         self.enter_side(truth.fails, &truth.can_fail, &why);
         let side = self.state.active;
-        if split {
-            self.run_side(id, span, false, side, data, run);
-        } else {
-            run(self, false);
-        }
+        self.in_branch(true, |machine| match split {
+            true => machine.run_side(id, span, false, side, data, run),
+            false => run(machine, false),
+        });
         let join = if truth.uniform {
             let name = "the side of a condition".to_string();
             Join::Uniform(self.world.symbols.fresh(name, Origin::Choice, Some(0), Some(1)), why)
@@ -306,7 +312,7 @@ impl Machine<'_> {
                 .unwrap_or_else(|| Unknown::new(Reason::DataDependentMask, span, text.clone()));
             self.state.doubt.get_or_insert(why);
             let active = self.state.active;
-            self.run_side(id, span, side, active, kind, run);
+            self.in_branch(true, |machine| machine.run_side(id, span, side, active, kind, run));
             self.state = start;
         }
         let marks = self.state.assumptions.len();
@@ -316,11 +322,11 @@ impl Machine<'_> {
         }
         self.state.active = before.and(&hold);
         let side = self.state.active;
-        self.run_side(id, span, true, side, kind, run);
+        self.in_branch(true, |machine| machine.run_side(id, span, true, side, kind, run));
         let rest = self.state.active;
         self.state.active = before.minus(&hold);
         let side = self.state.active;
-        self.run_side(id, span, false, side, kind, run);
+        self.in_branch(true, |machine| machine.run_side(id, span, false, side, kind, run));
         self.state.active = self.state.active.or(&rest);
         // What follows rests on the guard only if taking it changed something.
         let changed = self.state.active != before || self.writes != writes;
@@ -485,4 +491,9 @@ fn only_leaves(body: &[Stmt]) -> bool {
         StmtKind::Block(inner) => only_leaves(inner),
         _ => false,
     })
+}
+
+/// Whether something of this type is a pointer that an array becomes: `float *const &row = tile[0]`.
+pub(super) fn is_pointer_to_array(ty: &Type, pointer: &Pointer) -> bool {
+    matches!(ty, Type::Pointer(_)) && matches!(pointer.pointee, Ty::Array(..))
 }

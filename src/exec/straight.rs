@@ -1,9 +1,6 @@
-//! What does the compiler read once that the source reads twice?
+//! Of which loops does the compiler make straight code?
 //!
-//! Inside straight code (no barrier, no fence, no round of a loop that stays a loop) a value that was
-//! loaded stays in a register until its array is written: of `for m: for n: a[m] * b[n]`, unrolled,
-//! 8 x 8 products need 16 loads, not 128. Requests are counted so.
-//!
+//! There it keeps values in registers ([`registers`](super::registers)) and joins neighbouring accesses.
 //! A loop of known length is unrolled whole, without a pragma, as long as it stays small: rounds times
 //! body. Seen in the machine code of nvcc 13 for 9.0, in fused multiply-adds of `T x T` products that
 //! read 2 T words, with how `a[ty * T + i][k]` is read over `k`:
@@ -16,34 +13,13 @@
 //! | 8 x 36 that read 36 words of global memory besides | stays a loop | apart |
 //! | 2 x 64, 8 x 64, 16 x 64, 32 x 64 | stays a loop | apart |
 
-use super::int::Int;
-use super::lanes::Lanes;
 use super::loops::Parts;
 use super::machine::Machine;
 use super::slice::Slice;
-use super::symbol::SymbolId;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind};
 use crate::verdict::AccessOp;
-use rustc_hash::{FxHashSet, FxHasher};
-use std::hash::{Hash, Hasher};
 use std::rc::Rc;
-
-/// The loads of the straight code at hand.
-#[derive(Debug, Default)]
-pub struct Loaded {
-    /// Site, turn of the array, and which addresses by which threads.
-    sites: FxHashSet<(usize, u32, u64)>,
-    /// The epoch and region of that code.
-    at: (u32, u32),
-}
-
-impl Loaded {
-    /// Nothing counts as loaded any more.
-    pub fn forget(&mut self) {
-        self.sites.clear();
-    }
-}
 
 /// A loop of at most so many operations, and so many in a round, is surely unrolled whole.
 const SURELY_UNROLLED: Size = Size { whole: 550, round: 100 };
@@ -58,6 +34,15 @@ struct Size {
     round: u64,
 }
 
+/// The rounds of a loop.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rounds {
+    /// How many were begun.
+    pub begun: u64,
+    /// Whether only the launch tells how many there are.
+    pub at_launch: bool,
+}
+
 /// Where a loop begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoopStart {
@@ -69,7 +54,7 @@ pub(super) struct LoopStart {
 impl Machine<'_> {
     /// Here a loop begins.
     pub(super) fn straight_mark(&mut self) -> LoopStart {
-        self.rounds.push(0);
+        self.rounds.push(Rounds::default());
         LoopStart { region: self.region, operations: self.operations(), rolled: self.rolled }
     }
 
@@ -127,41 +112,19 @@ impl Machine<'_> {
     }
 
     /// Notes that the compiler makes straight code of the loop that ends here, or may, if it was run
-    /// round by round and so was all within it.
-    pub(super) fn note_straight(&mut self, parts: Parts<'_>, begin: &LoopStart) {
-        let rounds = self.rounds.pop().unwrap_or(0).max(1);
+    /// round by round and so was all within it. Returns whether it surely does.
+    pub(super) fn note_straight(&mut self, parts: Parts<'_>, begin: &LoopStart) -> bool {
+        let Rounds { begun, at_launch } = self.rounds.pop().unwrap_or_default();
+        let rounds = begun.max(1);
         let whole = self.operations().saturating_sub(begin.operations);
         let size = Size { whole, round: whole / rounds };
         let seen = self.recording && self.rolled == begin.rolled && self.region > begin.region;
         let sure = size.whole <= SURELY_UNROLLED.whole && size.round <= SURELY_UNROLLED.round;
         let perhaps = size.whole <= PERHAPS_UNROLLED.whole || size.round <= PERHAPS_UNROLLED.round;
         if seen && !parts.flat && perhaps {
-            self.trace.straight.add(begin.region + 1, self.region, sure);
+            self.trace.straight.add(begin.region, self.region.saturating_add(1), sure);
         }
-    }
-
-    /// Whether this very load stands in straight code with nothing written or waited for since: the
-    /// compiler keeps what it has read.
-    pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> bool {
-        if self.trace.accesses[site].op != AccessOp::Load {
-            return false;
-        }
-        let now = (self.epoch, self.region);
-        if self.index.loaded.at != now {
-            self.index.loaded.at = now;
-            self.index.loaded.forget();
-        }
-        let turn = self.turn(site);
-        let mut hasher = FxHasher::default();
-        let mut add = |lanes: &Lanes| match lanes {
-            Lanes::Closed(form) => form.hash(&mut hasher),
-            Lanes::Each(values) => values.hash(&mut hasher),
-        };
-        add(&offset.base);
-        offset.terms.iter().for_each(|(_, factor)| add(factor));
-        let symbols: Vec<SymbolId> = offset.terms.iter().map(|(id, _)| *id).collect();
-        (symbols, self.state.active, self.weight).hash(&mut hasher);
-        !self.index.loaded.sites.insert((site, turn, hasher.finish()))
+        sure && !at_launch && self.rolled == begin.rolled
     }
 
     /// How often this site's array has gone from being read to being written, or back.

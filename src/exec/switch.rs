@@ -53,7 +53,10 @@ impl Machine<'_> {
                 self.state.active = *before;
                 let entering = inside.or(&entering);
                 let known = |_: &Bits| SplitKind::Known;
-                self.run_side(id, span, at == 0, entering, known, &mut |this, _| this.run(&case.body));
+                let apart = entering != *before;
+                self.in_branch(apart, |machine| {
+                    machine.run_side(id, span, at == 0, entering, known, &mut |this, _| this.run(&case.body));
+                });
                 inside = self.state.active;
             }
         }
@@ -62,8 +65,10 @@ impl Machine<'_> {
             if let Some(at) = cases.iter().position(|case| case.value.is_none()) {
                 self.state.active = *before;
                 let known = |_: &Bits| SplitKind::Known;
-                self.run_side(id, span, false, waiting, known, &mut |this, _| {
-                    cases[at..].iter().for_each(|case| this.run(&case.body));
+                self.in_branch(waiting != *before, |machine| {
+                    machine.run_side(id, span, false, waiting, known, &mut |this, _| {
+                        cases[at..].iter().for_each(|case| this.run(&case.body));
+                    });
                 });
                 self.state.active = self.state.active.or(&inside);
             } else {
@@ -91,9 +96,7 @@ impl Machine<'_> {
                 self.state.doubt.get_or_insert_with(|| why.clone());
             }
             self.state.facts.extend(truth.and_then(|t| t.equality));
-            for case in &cases[at..] {
-                self.run(&case.body);
-            }
+            self.in_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
             self.state.facts.truncate(start.facts.len());
             if let Some(mask) = self.state.loops.last_mut() {
                 self.state.active = self.state.active.or(&mask.broken);

@@ -5,8 +5,8 @@ use super::outline::{Level, Outline, declared_name};
 use super::scope::Binding;
 use super::types::Declared;
 use crate::ir::{
-    Expr, ExprKind, Function, FunctionKind, Lambda, Name, Param, Stmt, StmtKind, TemplateArg, TemplateParam,
-    TemplateParamKind, Type,
+    Expr, ExprKind, Function, FunctionKind, Lambda, Mentions, Name, Param, Stmt, StmtKind, TemplateArg,
+    TemplateParam, TemplateParamKind, Type,
 };
 use crate::syntax::field;
 use crate::syntax::query::Found;
@@ -147,7 +147,10 @@ impl<'t> Lowerer<'t> {
             launch_bounds,
             block_directive: super::directive::block(&self.outline.tree.expanded, span, name_span),
             damaged: self.outline.damaged.contains(&node.id()),
-            mentions: self.outline.mentions.get(&node.id()).copied().unwrap_or_default(),
+            mentions: Mentions {
+                volatile: says_volatile(self.text(node)),
+                ..self.outline.mentions.get(&node.id()).copied().unwrap_or_default()
+            },
             name_span,
             span,
         })
@@ -426,4 +429,12 @@ pub(super) fn is_macro_block(node: Node<'_>) -> bool {
         && child_of_kind(node, "__device__").is_none()
         && first_child(node).is_some_and(|first| first.kind() == "function_declarator")
         && declared_name(node).is_some_and(|name| name.kind() == "identifier")
+}
+
+/// Whether a text may hold the qualifier `volatile`, other than as in `asm volatile`.
+fn says_volatile(text: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), "volatile").any(|at| {
+        let before = text.get(..at).unwrap_or("").trim_end();
+        !["asm", "__asm", "__asm__"].iter().any(|word| before.ends_with(word))
+    })
 }

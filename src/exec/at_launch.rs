@@ -1,0 +1,75 @@
+//! Which numbers are known to us from a launch, but not to the compiler?
+//!
+//! The block's extents and the kernel's arguments: a loop up to one of them is not made straight
+//! code of, however few rounds it has. A variable is such a number if a statement that wrote it read
+//! one; that is kept by statement, not by value, and so errs to the side of too many.
+
+use super::machine::Machine;
+use crate::ir::{LocalId, Param};
+use rustc_hash::FxHashSet;
+use std::cell::Cell;
+
+/// The variables that hold such numbers.
+#[derive(Debug, Default)]
+pub struct AtLaunch {
+    /// By frame.
+    variables: FxHashSet<(usize, LocalId)>,
+    /// Whether one was read in this statement.
+    read: Cell<bool>,
+}
+
+impl AtLaunch {
+    /// A statement begins.
+    pub fn begin(&self) {
+        self.read.set(false);
+    }
+
+    /// Whether such a number was read since the statement began.
+    pub fn was_read(&self) -> bool {
+        self.read.get()
+    }
+
+    /// Such a number is read.
+    pub fn note_read(&self) {
+        self.read.set(true);
+    }
+
+    /// A variable is read.
+    pub fn read(&self, frame: usize, local: LocalId) {
+        if !self.variables.is_empty() && self.variables.contains(&(frame, local)) {
+            self.read.set(true);
+        }
+    }
+
+    /// A variable is written.
+    pub fn write(&mut self, frame: usize, local: LocalId) {
+        if self.read.get() {
+            self.variables.insert((frame, local));
+        }
+    }
+
+    /// A kernel's parameters are such numbers.
+    pub fn enter_kernel(&mut self, params: &[Param]) {
+        self.variables.extend(params.iter().map(|param| (0, param.local)));
+    }
+
+    /// A function is called whose frame has this number and whose parameters `given` are such numbers.
+    pub fn enter(&mut self, frame: usize, given: &[LocalId]) {
+        self.variables.retain(|(other, _)| *other < frame);
+        self.variables.extend(given.iter().map(|local| (frame, *local)));
+    }
+}
+
+impl Machine<'_> {
+    /// Evaluates; also whether such a number was read for it.
+    pub(super) fn watching_launch<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> T) -> (T, bool) {
+        let before = self.at_launch.was_read();
+        self.at_launch.begin();
+        let value = evaluate(self);
+        let read = self.at_launch.was_read();
+        if before {
+            self.at_launch.note_read();
+        }
+        (value, read)
+    }
+}

@@ -1,0 +1,183 @@
+//! Which values does the compiler still have in registers?
+//!
+//! Inside straight code (no barrier, no fence, no round of a loop that stays a loop) a value that was
+//! read or written stays in a register until its place may have been written: of
+//! `for m: for n: a[m] * b[n]`, unrolled, 8 x 8 products need 16 loads, not 128. Such a read is no
+//! request. Seen in the machine code of nvcc 13 for 9.0:
+//!
+//! | `__shared__ float s[512], r[512]`, in one thread | the second `s[2 * t]` |
+//! |---|---|
+//! | `a = s[2 * t]; out[t] = a; b = s[2 * t];` | in a register, wherever it stands in the text |
+//! | `s[2 * t] = a; b = s[2 * t];` | in a register |
+//! | `a = s[2 * t]; r[t] = a; b = s[2 * t];` | in a register: another array |
+//! | `a = s[2 * t]; s[2 * t + 1] = a; b = s[2 * t];` | in a register: surely another place |
+//! | `a = s[2 * t]; s[t + k] = a; b = s[2 * t];` | read |
+//! | `a = s[2 * t]; __syncwarp(); b = s[2 * t];` | read |
+//! | `if (t < n) a = s[2 * t]; b = 1; if (t < n) b = s[2 * t];` | read: not all that come here were there |
+//! | `volatile float *v = s; a = v[2 * t]; b = v[2 * t];` | read |
+
+use super::int::Int;
+use super::lanes::{Bits, Lanes};
+use super::machine::Machine;
+use super::symbol::SymbolId;
+use super::value::Unknown;
+use crate::verdict::AccessOp;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// The values of the straight code at hand.
+#[derive(Debug, Default)]
+pub struct Registers {
+    /// By a hash of array, bytes and offset.
+    values: FxHashMap<u64, Vec<Held>>,
+    /// The epoch and region of that code.
+    at: (u32, u32),
+    /// The branches around that not all threads take, or may not, innermost last.
+    branches: Vec<u32>,
+    /// Numbers the branches.
+    branch: u32,
+}
+
+/// A value that was read or written.
+#[derive(Debug)]
+struct Held {
+    array: usize,
+    bytes: u32,
+    offset: Int,
+    /// The threads that have it; an upper bound if there is a doubt.
+    active: Bits,
+    doubt: Option<Unknown>,
+    /// How often what happened then happens.
+    weight: u64,
+    /// The site that read or wrote it.
+    site: usize,
+    /// The innermost branch around it; 0 for none.
+    branch: u32,
+}
+
+/// Values that a write is held against; of more, none of its array is kept.
+const MOST_COMPARED: usize = 256;
+
+impl Registers {
+    /// Nothing is in a register any more.
+    pub fn forget(&mut self) {
+        self.values.clear();
+    }
+
+    /// What is read or written from here on is so in one branch only.
+    pub fn enter_branch(&mut self) {
+        self.branch = self.branch.wrapping_add(1);
+        self.branches.push(self.branch);
+    }
+
+    /// A loop that was entered like a branch ends. In straight code what it read is read for what follows.
+    pub fn leave_loop(&mut self, straight: bool) {
+        let (left, here) = (self.branches.pop(), self.branches.last().copied().unwrap_or(0));
+        if straight {
+            let of_loop = |held: &&mut Held| Some(held.branch) == left;
+            self.values.values_mut().flatten().filter(of_loop).for_each(|held| held.branch = here);
+        }
+    }
+
+    /// The branch ends.
+    pub fn leave_branch(&mut self) {
+        self.branches.pop();
+    }
+
+    /// Forgets what a write may change: of its array, all that is not surely elsewhere.
+    fn written(&mut self, array: usize, place: Option<(&Int, u32)>) {
+        let place = place.filter(|_| self.values.len() <= MOST_COMPARED);
+        self.values.retain(|_, list| {
+            list.retain(|held| {
+                held.array != array
+                    || place.is_some_and(|(offset, bytes)| apart((&held.offset, held.bytes), (offset, bytes)))
+            });
+            !list.is_empty()
+        });
+    }
+}
+
+impl Machine<'_> {
+    /// Runs a part of the code that not all threads run that run what is around it, if it is `apart`.
+    pub(super) fn in_branch<T>(&mut self, apart: bool, run: impl FnOnce(&mut Self) -> T) -> T {
+        if !apart {
+            return run(self);
+        }
+        self.index.registers.enter_branch();
+        let result = run(self);
+        self.index.registers.leave_branch();
+        result
+    }
+
+    /// Whether what an access with this offset reads is in a register, and so it is no request. Notes
+    /// what it reads or writes.
+    pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> bool {
+        let now = (self.epoch, self.region);
+        if self.index.registers.at != now {
+            self.index.registers.at = now;
+            self.index.registers.forget();
+        }
+        let access = &self.trace.accesses[site];
+        let (array, op) = (access.array, access.op);
+        let Some(bytes) = access.bytes.filter(|_| matches!(op, AccessOp::Load | AccessOp::Store)) else {
+            self.may_write(site);
+            return false;
+        };
+        if op == AccessOp::Store {
+            self.index.registers.written(array, Some((offset, bytes)));
+        }
+        if self.state.frames.iter().any(|frame| frame.function.mentions.volatile) {
+            return false;
+        }
+        let registers = &mut self.index.registers;
+        let known = registers.values.entry(key(array, bytes, offset)).or_default();
+        let (active, doubt) = (self.state.active, &self.state.doubt);
+        let covers = |held: &Held| {
+            let same_site = held.site == site;
+            (held.array, held.bytes, held.weight) == (array, bytes, self.weight)
+                && (held.branch == 0 || registers.branches.contains(&held.branch))
+                && (same_site || held.doubt.is_none() || held.doubt == *doubt)
+                && active.minus(&held.active).is_empty()
+                && held.offset == *offset
+        };
+        if op == AccessOp::Load && known.iter().any(covers) {
+            return true;
+        }
+        let branch = registers.branches.last().copied().unwrap_or(0);
+        let (offset, doubt, weight) = (offset.clone(), doubt.clone(), self.weight);
+        known.push(Held { array, bytes, offset, active, doubt, weight, site, branch });
+        false
+    }
+
+    /// Notes an access that may write any place of its array.
+    pub(super) fn may_write(&mut self, site: usize) {
+        let access = &self.trace.accesses[site];
+        if !matches!(access.op, AccessOp::Load | AccessOp::MatrixLoad) {
+            self.index.registers.written(access.array, None);
+        }
+    }
+}
+
+fn key(array: usize, bytes: u32, offset: &Int) -> u64 {
+    let mut hasher = FxHasher::default();
+    let mut add = |lanes: &Lanes| match lanes {
+        Lanes::Closed(form) => form.hash(&mut hasher),
+        Lanes::Each(values) => values.hash(&mut hasher),
+    };
+    add(&offset.base);
+    offset.terms.iter().for_each(|(_, factor)| add(factor));
+    let symbols: Vec<SymbolId> = offset.terms.iter().map(|(id, _)| *id).collect();
+    (symbols, array, bytes).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether two places surely share no byte of one thread, as the compiler sees it: a known distance.
+fn apart((one, bytes): (&Int, u32), (other, other_bytes): (&Int, u32)) -> bool {
+    let (Lanes::Closed([a, x, y, z]), Lanes::Closed([b, u, v, w])) = (&one.base, &other.base) else {
+        return false;
+    };
+    let distance = i128::from(*b) - i128::from(*a);
+    (x, y, z) == (u, v, w)
+        && one.terms == other.terms
+        && (distance >= i128::from(bytes) || -distance >= i128::from(other_bytes))
+}
