@@ -30,6 +30,7 @@ pub mod loops;
 pub mod machine;
 pub mod memo;
 pub mod operators;
+pub mod pitch;
 pub mod place;
 pub mod record;
 pub mod resolve;

@@ -16,11 +16,17 @@ impl Machine<'_> {
         let inputs: Vec<Value> = asm.inputs.iter().map(|(_, expr)| self.evaluate(expr)).collect();
         let mut results: Vec<Option<Value>> = vec![None; asm.outputs.len()];
         let operands = Operands { outputs: &asm.outputs, inputs: &inputs };
+        let before = self.index.accesses();
         for instruction in asm.template.split([';', '\n']) {
             let text = instruction.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
             let text = text.trim().trim_start_matches('{').trim();
             if !text.is_empty() {
                 self.instruction(text, &operands, &mut results, span);
+            }
+        }
+        if self.recording && self.index.accesses() == before && !asm.template.contains("cvta") {
+            for input in &inputs {
+                self.note_pitched_escape(input, span, "it goes to inline assembly that is not followed");
             }
         }
         for ((_, target), result) in asm.outputs.iter().zip(results) {

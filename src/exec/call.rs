@@ -417,6 +417,7 @@ impl Machine<'_> {
                 continue;
             }
             variation = if host { variation } else { variation.max(value.variation()) };
+            self.note_pitched_escape(&value, span, "it goes to a function that is not visible");
             if let Value::Pointer(pointer) = &value {
                 self.note_flattened(pointer);
                 if matches!(pointer.target, Target::Place(_)) {

@@ -153,6 +153,9 @@ impl Machine<'_> {
         if !self.recording {
             return;
         }
+        if self.pitch.is_some() {
+            self.check_pitch(array, offset, bytes, span);
+        }
         let bytes = bytes.and_then(|b| u32::try_from(b).ok());
         let site = self.site(op, array, bytes, &pointer.pointee, span, atomic);
         let doubt = self.state.doubt.clone();
