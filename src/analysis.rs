@@ -9,6 +9,7 @@
 mod load;
 
 mod padded;
+mod pitch;
 mod runs;
 
 use crate::banks::{BankSize, ComputeCapability, Target};

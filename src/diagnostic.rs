@@ -68,6 +68,27 @@ pub struct Fix {
     pub title: String,
     /// The edits; they do not overlap.
     pub edits: Vec<Edit>,
+    /// On what it rests that nothing else changes.
+    pub basis: Basis,
+}
+
+/// On what a longer row of an array rests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// On the language: a subscript finds its element whatever the declaration says. The text around is
+    /// to be asked whether anything else rests on the declaration.
+    Subscripts,
+    /// On what was seen of every access, wherever the analysis saw the array.
+    Accesses {
+        /// The array's name.
+        name: String,
+        /// From the declaration to the end of the function.
+        scope: Span,
+        /// Where the array was seen to be named.
+        seen: Vec<Span>,
+        /// Why what was seen may not be all there is.
+        doubt: Option<String>,
+    },
 }
 
 /// Replace the text under `span` by `text`.

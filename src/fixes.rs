@@ -5,9 +5,9 @@
 //! when the declaration is written out where it stands, and everything in its scope that names the
 //! array gives it all its subscripts and takes no address.
 
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::{Basis, Diagnostic, Edit, Fix};
 use crate::preproc::{Kind, Lexer, Token, partners};
-use crate::source::{SourceFile, Sources};
+use crate::source::{SourceFile, Sources, Span};
 use std::ops::Range;
 
 /// A fix, and the findings that it repairs.
@@ -30,7 +30,14 @@ pub fn repairs<'a>(sources: &Sources, findings: &'a [Diagnostic]) -> Vec<Repair<
         match found.iter_mut().find(|repair| repair.fix.edits == fix.edits) {
             Some(repair) => repair.findings.push(number),
             None => {
-                let doubt = fix.edits.iter().find_map(|edit| doubt(&sources.get(edit.span.file), edit));
+                let doubt = match &fix.basis {
+                    Basis::Subscripts => {
+                        fix.edits.iter().find_map(|edit| doubt(&sources.get(edit.span.file), edit))
+                    }
+                    Basis::Accesses { name, scope, seen, doubt } => {
+                        doubt.clone().or_else(|| unseen(&sources.get(scope.file), name, *scope, seen))
+                    }
+                };
                 found.push(Repair { fix, findings: vec![number], doubt });
             }
         }
@@ -77,6 +84,22 @@ fn doubt(file: &SourceFile, edit: &Edit) -> Option<String> {
         }
     }
     None
+}
+
+/// Where the text names an array that the analysis did not see there, in an untaken `#if` or a `sizeof`.
+fn unseen(file: &SourceFile, name: &str, scope: Span, seen: &[Span]) -> Option<String> {
+    let text = Text::new(&file.text);
+    let token = (0..text.tokens.len()).find(|&at| {
+        let token = &text.tokens[at];
+        let within = |span: &Span| span.file == file.id && (span.start..span.end).contains(&token.start);
+        (scope.start..scope.end).contains(&token.start)
+            && token.kind == Kind::Ident
+            && text.word(at) == name
+            && !text.is_member(at)
+            && !seen.iter().any(within)
+    })?;
+    let line = file.line_column(text.tokens[token].start).0;
+    Some(format!("`{name}` is named in line {line}, where the analysis did not see it"))
 }
 
 /// A file's tokens.

@@ -81,6 +81,35 @@ pub struct KernelRun {
     pub judgements: Vec<Vec<Judgement>>,
 }
 
+/// A distance between an array's rows that is written out, in indices or where a pointer is moved:
+/// it was proved that every access finds its element whatever the distance is.
+#[derive(Clone, Debug)]
+pub struct Pitched {
+    /// By which the padder knows it.
+    pub number: usize,
+    /// Where it is written, in order.
+    pub sites: Vec<Span>,
+    /// What becomes of the declaration.
+    pub length: Length,
+    /// From the declaration to the end of the function.
+    pub scope: Span,
+    /// Where the runs saw the array named.
+    pub seen: Vec<Span>,
+    /// Why the proof may not speak of everyone who runs the kernel, if it may not.
+    pub doubt: Option<&'static str>,
+}
+
+/// How the innermost dimension of an array grows when its rows do.
+#[derive(Clone, Copy, Debug)]
+pub enum Length {
+    /// It is the row.
+    Row(Span),
+    /// It is a product, and this is the factor that is the row.
+    Factor(Span),
+    /// It is so many rows, whatever is written there.
+    Rows(Span, u64),
+}
+
 /// What a kernel's runs are when an array's rows have more elements. In its runs only the accesses
 /// of that array are judged.
 pub trait Padder {
@@ -91,6 +120,12 @@ pub trait Padder {
     /// What [`Padder::run`] will most likely be, without a run for each `extra`; `None` when that
     /// cannot be told.
     fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
+
+    /// The distances between the array's rows that can be changed.
+    fn pitches(&self, array: Span) -> Vec<Pitched>;
+
+    /// The run of this number with the pitch `extra` elements longer, proved to access the same elements.
+    fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun>;
 }
 
 /// Everything that rules may look at: one kernel in all its runs.

@@ -103,6 +103,7 @@ pub fn scenarios(
                     template_args,
                     args: Vec::new(),
                     pads: Vec::new(),
+                    pitch: None,
                     residues: Vec::new(),
                 };
                 Scenario { setting, block_from, launch: None, alternatives: Vec::new(), left_out: 0 }
@@ -118,7 +119,8 @@ pub fn scenarios(
         Some(block) => {
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
             let (template_args, args) = (group.template_args, group.args);
-            let setting = Setting { block, template_args, args, pads: Vec::new(), residues: Vec::new() };
+            let setting =
+                Setting { block, template_args, args, pads: Vec::new(), pitch: None, residues: Vec::new() };
             Scenario { setting, block_from, launch: Some(group.span), alternatives: Vec::new(), left_out: 0 }
         }
         None => {
@@ -247,6 +249,7 @@ fn without_launch(
         template_args: template_args.clone(),
         args: Vec::new(),
         pads: Vec::new(),
+        pitch: None,
         residues: Vec::new(),
     };
     let bound = kernel

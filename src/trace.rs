@@ -12,6 +12,7 @@ use crate::exec::value::Unknown;
 use crate::ir::{Name, Path, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Everything one run recorded, in the order in which sites were first reached.
@@ -42,6 +43,21 @@ pub struct Trace {
     pub stopped: Option<Unknown>,
     /// Loops that the compiler makes straight code of, or may.
     pub straight: Straight,
+    /// What was seen of the pitch of an array, in a run that was made to see it.
+    pub pitch: PitchFacts,
+}
+
+/// What a run saw of the distance between an array's rows.
+#[derive(Clone, Debug, Default)]
+pub struct PitchFacts {
+    /// What each watched expression was, by its address; `None` if it was no number, or several.
+    pub values: FxHashMap<usize, Option<i64>>,
+    /// Where the array is named.
+    pub mentions: FxHashSet<Span>,
+    /// Why it is not shown that longer rows change nothing else, if it is not.
+    pub broken: Option<Unknown>,
+    /// An access through a pointer that is not followed, and so perhaps of the array.
+    pub lost: Option<Span>,
 }
 
 /// Loops that are unrolled whole although nothing in the source says so, with what stands around them:

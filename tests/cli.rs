@@ -140,7 +140,8 @@ fn a_baseline_hides_what_was_there_and_nothing_else() {
     );
     assert_eq!(checked(&moved), (0, vec![]), "moved, re-indented and wrapped");
     let line = CONFLICT.lines().nth(4).unwrap();
-    let second = CONFLICT.replace(line, &format!("{line}\n{}", line.replace("] = ", "] += ")));
+    let second =
+        CONFLICT.replace(line, &format!("{line} __syncthreads();\n{}", line.replace("] = ", "] += ")));
     assert_eq!(checked(&second), (1, vec!["a.cu:6".to_owned()]), "a second one of the same words");
     let other = CONFLICT.replace("transpose", "copy");
     assert_eq!(checked(&other), (1, vec!["a.cu:5".to_owned()]), "in another kernel");

@@ -16,9 +16,10 @@
 //! only what rests on alignment (which vector accesses stay legal, which neighbours the compiler
 //! joins), and is one more reason why a forecast is no proof.
 
+use super::pitch::Pitches;
 use super::runs::{Subject, Variant};
 use crate::exec::lanes::gcd;
-use crate::rules::{KernelRun, Padder};
+use crate::rules::{KernelRun, Padder, Pitched};
 use crate::source::Span;
 use crate::trace::{Access, Array, Pattern, Trace};
 use std::cell::RefCell;
@@ -42,13 +43,14 @@ pub struct Padded<'a> {
     subject: Subject<'a>,
     runs: &'a [KernelRun],
     stretched: RefCell<Vec<Stretched>>,
+    pitches: Pitches<'a>,
 }
 
 impl<'a> Padded<'a> {
     /// `runs` are those of the subject as it is, by scenario.
     #[must_use]
     pub fn new(subject: Subject<'a>, runs: &'a [KernelRun]) -> Padded<'a> {
-        Padded { subject, runs, stretched: RefCell::default() }
+        Padded { subject, runs, stretched: RefCell::default(), pitches: Pitches::new(subject, runs) }
     }
 
     /// The run with all rows stretched.
@@ -91,6 +93,14 @@ impl Padder for Padded<'_> {
             trace.unwrap_or_default()
         });
         (!failed).then_some(judged)
+    }
+
+    fn pitches(&self, array: Span) -> Vec<Pitched> {
+        self.pitches.of(array)
+    }
+
+    fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun> {
+        self.pitches.run(pitched.number, run, extra)
     }
 }
 

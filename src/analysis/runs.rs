@@ -8,6 +8,7 @@ mod types;
 
 use crate::banks::Target;
 use crate::exec::entry::{Setting, run_kernel};
+use crate::exec::pitch::Pitch;
 use crate::exec::value::{Reason, Unknown};
 use crate::ir::Function;
 use crate::ir::program::Program;
@@ -101,6 +102,15 @@ impl Subject<'_> {
         let Variant { block, residues, template_args } = variant.clone();
         let pads = pads.to_vec();
         let setting = Setting { block, residues, template_args, pads, ..scenario.setting.clone() };
+        run_kernel(self.program, self.kernel, &setting)
+    }
+
+    /// Runs one variant of a scenario with the distance between an array's rows changed.
+    #[must_use]
+    pub fn run_pitched(&self, scenario: &Scenario, variant: &Variant, pitch: Pitch) -> Trace {
+        let Variant { block, residues, template_args } = variant.clone();
+        let pitch = Some(pitch);
+        let setting = Setting { block, residues, template_args, pitch, ..scenario.setting.clone() };
         run_kernel(self.program, self.kernel, &setting)
     }
 

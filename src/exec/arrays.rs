@@ -18,6 +18,9 @@ impl Machine<'_> {
         if let Some((_, extra)) = self.pads.iter().find(|(span, _)| *span == declaration.name_span) {
             ty = self.widen_rows(&ty, *extra as i64);
         }
+        if self.pitch.is_some() {
+            ty = self.with_pitch(&ty, declaration.name_span);
+        }
         let object = match self.shared.get(&declaration.name_span) {
             Some(&object) => object,
             None => {

@@ -15,10 +15,11 @@ impl Machine<'_> {
     /// Runs an `asm` statement.
     pub fn assembly(&mut self, asm: &Asm, span: Span) {
         let inputs: Vec<Value> = asm.inputs.iter().map(|(_, expr)| self.evaluate(expr)).collect();
-        let before = asm.outputs.iter().map(|(constraint, target)| {
+        let old = asm.outputs.iter().map(|(constraint, target)| {
             constraint.trim_matches('"').starts_with('+').then(|| self.evaluate(target))
         });
-        let mut registers = Registers::new(before.collect(), inputs);
+        let mut registers = Registers::new(old.collect(), inputs);
+        let before = self.index.accesses();
         for instruction in asm.template.split([';', '\n']) {
             let text = instruction.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
             let text = text.trim().trim_start_matches('{').trim();
@@ -29,6 +30,12 @@ impl Machine<'_> {
         // What gives no value acts on memory.
         if asm.outputs.is_empty() {
             self.index.registers.forget();
+        }
+        let followed = !registers.outputs.is_empty() && registers.outputs.iter().all(Option::is_some);
+        if self.recording && self.index.accesses() == before && !followed {
+            for input in &registers.inputs {
+                self.note_pitched_escape(input, span, "it goes to inline assembly that is not followed");
+            }
         }
         for ((_, target), result) in asm.outputs.iter().zip(registers.outputs) {
             let value = result.unwrap_or_else(|| {

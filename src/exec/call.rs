@@ -1,15 +1,14 @@
 //! Calls: device functions are run in place, with template arguments and pointers bound like any
 //! value; lambdas run in the frame they were made in.
 
+use super::deduce::{decayed, deduce, fit, strip};
 use super::lanes::Bits;
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode, Slot};
 use super::slice::Given;
 use super::types::{Binding, Env, Ty};
 use super::value::{Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::namespace::meant;
-use crate::ir::{
-    Expr, ExprKind, Function, Lambda, LocalId, Name, Param, Path, TemplateArg, TemplateParamKind, Type,
-};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Name, Param, Path, TemplateArg, Type};
 use crate::source::Span;
 use crate::trace::Call;
 use std::rc::Rc;
@@ -428,6 +427,7 @@ impl Machine<'_> {
                 continue;
             }
             variation = if host { variation } else { variation.max(value.variation()) };
+            self.note_pitched_escape(&value, span, "it goes to a function that is not visible");
             if let Value::Pointer(pointer) = &value {
                 self.note_flattened(pointer);
                 if matches!(pointer.target, Target::Place(_)) {
@@ -449,102 +449,5 @@ impl Machine<'_> {
     /// Arrays go to unknown functions as pointers; nothing of them is read here.
     fn evaluate_argument_of_unknown(&mut self, arg: &Expr) -> Value {
         self.evaluate(arg)
-    }
-}
-
-/// Binds template parameters that a parameter's type tells from its argument's.
-pub fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
-    match (pattern, ty) {
-        (Type::Reference(inner), _) => deduce(env, function, inner, ty),
-        (Type::Pointer(inner), Ty::Pointer(pointee)) => deduce(env, function, inner, pointee),
-        (Type::Pointer(inner), Ty::Array(element, _)) => deduce(env, function, inner, element),
-        (Type::Array(inner, length), Ty::Array(element, actual)) => {
-            if let (Some(length), Some(actual)) = (length, actual)
-                && let ExprKind::Path(path) = &length.kind
-                && is_free(env, function, &path.name)
-            {
-                let value = Value::Int((**actual).clone(), crate::ir::Scalar::I32);
-                env.bindings.insert(path.name.clone(), Binding::Value(value));
-            }
-            deduce(env, function, inner, element);
-        }
-        (Type::Array(inner, _), Ty::Pointer(element)) => deduce(env, function, inner, element),
-        (Type::Named(path), _) if path.qualifiers.is_empty() && !matches!(ty, Ty::Unknown(_) | Ty::Void) => {
-            if path.args.is_none() && is_free(env, function, &path.name) {
-                env.bindings.insert(path.name.clone(), Binding::Type(ty.clone()));
-            } else if let (Some(args), Ty::Record(layout)) = (&path.args, ty) {
-                deduce_record(env, function, args, layout);
-            }
-        }
-        _ => {}
-    }
-}
-
-/// `Foo<T, N>` against a `Foo<float, 4>`.
-fn deduce_record(
-    env: &mut Env,
-    function: &Function,
-    args: &[crate::ir::TemplateArg],
-    layout: &super::types::Layout,
-) {
-    let Some(record) = &layout.record else { return };
-    for (arg, param) in args.iter().zip(&record.template_params) {
-        let name = match arg {
-            crate::ir::TemplateArg::Type(Type::Named(path)) => &path.name,
-            crate::ir::TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => &path.name,
-            _ => continue,
-        };
-        if is_free(env, function, name)
-            && let Some(bound) = layout.env.bindings.get(&param.name)
-        {
-            env.bindings.insert(name.clone(), bound.clone());
-        }
-    }
-}
-
-fn is_free(env: &Env, function: &Function, name: &str) -> bool {
-    !env.bindings.contains_key(name)
-        && function
-            .template_params
-            .iter()
-            .any(|p| &*p.name == name && !matches!(p.kind, TemplateParamKind::Template))
-}
-
-fn strip(ty: &Type) -> &Type {
-    match ty {
-        Type::Reference(inner) => strip(inner),
-        other => other,
-    }
-}
-
-/// Parameters of array type are pointers.
-fn decayed(ty: &Ty) -> Ty {
-    match ty {
-        Ty::Array(element, _) => Ty::Pointer(Rc::clone(element)),
-        other => other.clone(),
-    }
-}
-
-/// How well an argument of type `ty` fits a parameter.
-fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, ty: &Ty) -> i32 {
-    let param = strip(param);
-    if let Type::Named(path) = param
-        && function.template_params.iter().any(|p| p.name == path.name)
-    {
-        return 1;
-    }
-    match (param, ty) {
-        (_, Ty::Unknown(_)) => 0,
-        (Type::Pointer(inner), Ty::Pointer(pointee)) => 4 + fit(machine, function, inner, pointee),
-        (Type::Pointer(inner), Ty::Array(element, _)) => 4 + fit(machine, function, inner, element),
-        (Type::Array(..), Ty::Array(..)) => 5,
-        (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => -50,
-        _ => {
-            if machine.resolve_written(param) == *ty {
-                3
-            } else {
-                -1
-            }
-        }
     }
 }

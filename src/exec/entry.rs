@@ -4,6 +4,7 @@ use super::int::Int;
 use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
 use super::machine::{Frame, LOOP_LENGTHS, Machine, Mode, Slot};
+use super::pitch::Pitch;
 use super::slice::Given;
 use super::symbol::{Key, Origin, SymbolId};
 use super::types::{Env, Ty};
@@ -29,6 +30,8 @@ pub struct Setting {
     pub residues: Vec<(String, i64, i64)>,
     /// Rows of shared arrays to be padded: the name in the declaration, and extra elements.
     pub pads: Vec<(Span, u64)>,
+    /// The distance between an array's rows, if it is changed or watched.
+    pub pitch: Option<Pitch>,
 }
 
 /// Runs a kernel (or a device function as if it were one) for one block.
@@ -56,6 +59,7 @@ fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting
         machine.longest = longest;
         machine.only_flat = only_flat;
         machine.pads.clone_from(&setting.pads);
+        machine.pitch = setting.pitch.clone().map(Box::new);
         machine.residues.clone_from(&setting.residues);
         machine.start(function, &setting.template_args, &setting.args);
         most_rounds = machine.most_rounds;

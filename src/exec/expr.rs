@@ -14,6 +14,11 @@ use std::rc::Rc;
 impl Machine<'_> {
     /// Evaluates an expression, with its effects.
     pub fn evaluate(&mut self, expr: &Expr) -> Value {
+        let value = self.evaluate_as_written(expr);
+        if self.pitch.is_none() { value } else { self.pitched(expr, value) }
+    }
+
+    fn evaluate_as_written(&mut self, expr: &Expr) -> Value {
         if !self.step(expr.span) {
             return Value::Opaque(
                 Variation::Maybe,

@@ -70,6 +70,8 @@ pub struct Machine<'p> {
     pub mode: Mode,
     /// Rows of shared arrays to be padded: name span of the declaration, extra elements.
     pub pads: Vec<(Span, u64)>,
+    /// The distance between an array's rows, where it is changed or watched.
+    pub pitch: Option<Box<super::pitch::Pitch>>,
     /// What symbols are taken to be modulo a number.
     pub residues: Vec<(String, i64, i64)>,
     /// Slots that were assigned since a loop began to watch, innermost loop last.
@@ -297,6 +299,7 @@ impl<'p> Machine<'p> {
             next_split: 0,
             mode,
             pads: Vec::new(),
+            pitch: None,
             residues: Vec::new(),
             watched: Vec::new(),
             longest: LOOP_LENGTHS[0],

@@ -49,6 +49,7 @@ impl Machine<'_> {
         if let Some(value) = self.host_operation(op, x, y, scalar) {
             return value;
         }
+        self.note_pitched_operation(op, x, y, span);
         let world = &mut self.world;
         let result = match op {
             BinaryOp::Add => Ok(world.add(x, y)),
@@ -111,6 +112,7 @@ impl Machine<'_> {
                 return Value::Pointer(Pointer { target, pointee: p.pointee.clone() });
             }
         }
+        self.note_pitched_escape(&Value::Pointer(p.clone()), span, "its address is used as a number");
         let why = Unknown::new(Reason::UnknownPointer, span, "an address used as a number");
         Value::Opaque(Variation::Maybe, why)
     }
@@ -167,6 +169,7 @@ impl Machine<'_> {
 
     fn relation_value(&mut self, relation: Relation, difference: Int, span: Span) -> Value {
         let difference = self.substitute(&difference);
+        self.note_pitched_comparison(&difference, span);
         if let Some(known) = difference.as_known() {
             let shape = self.shape();
             return Value::Int(Int::known(known.map(shape, |d| i64::from(relation.holds(d)))), Scalar::Bool);

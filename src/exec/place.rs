@@ -38,7 +38,10 @@ impl Machine<'_> {
                         }
                         Ok(self.advance(&pointer, &index, 1, expr.span))
                     }
-                    Value::Opaque(_, why) => Err(why),
+                    Value::Opaque(_, why) => {
+                        self.note_lost_pointer(expr.span);
+                        Err(why)
+                    }
                     _ => Err(Unknown::new(
                         Reason::UnknownPointer,
                         expr.span,
@@ -48,14 +51,20 @@ impl Machine<'_> {
             }
             ExprKind::Deref(inner) => match self.evaluate(inner) {
                 Value::Pointer(pointer) => Ok(pointer),
-                Value::Opaque(_, why) => Err(why),
+                Value::Opaque(_, why) => {
+                    self.note_lost_pointer(expr.span);
+                    Err(why)
+                }
                 _ => Err(Unknown::new(Reason::UnknownPointer, expr.span, "a pointer that is not followed")),
             },
             ExprKind::Member { base, name, arrow } => {
                 let base = if *arrow {
                     match self.evaluate(base) {
                         Value::Pointer(pointer) => pointer,
-                        Value::Opaque(_, why) => return Err(why),
+                        Value::Opaque(_, why) => {
+                            self.note_lost_pointer(expr.span);
+                            return Err(why);
+                        }
                         _ => {
                             return Err(Unknown::new(
                                 Reason::UnknownPointer,
@@ -112,6 +121,7 @@ impl Machine<'_> {
                     let value = self.read(&pointer, base.span);
                     if let Value::Pointer(inner) = &value {
                         self.note_flattened(inner);
+                        self.note_mention(inner, base.span);
                     }
                     (value, None)
                 }
@@ -167,7 +177,11 @@ impl Machine<'_> {
         };
         if slot.reference {
             return match &slot.value {
-                Value::Pointer(pointer) => Ok(pointer.clone()),
+                Value::Pointer(pointer) => {
+                    let pointer = pointer.clone();
+                    self.note_mention(&pointer, span);
+                    Ok(pointer)
+                }
                 Value::Opaque(_, why) => Err(why.clone()),
                 _ => Err(Unknown::new(Reason::UnknownPointer, span, "a reference that is not followed")),
             };
@@ -258,6 +272,7 @@ impl Machine<'_> {
             Target::Place(place) => Target::Place(advance_place(place, index, sign)),
             Target::Memory(object, offset) => {
                 let moved = self.advance_offset(offset, &pointer.pointee, index, sign, span);
+                self.note_pitched_address(*object, &moved, span);
                 Target::Memory(*object, moved)
             }
         };
@@ -357,6 +372,7 @@ impl Machine<'_> {
                 self.write_place(place, value);
             }
             Target::Memory(object, _) => {
+                self.note_pitched_escape(&value, span, "it is stored in memory");
                 if self.objects[object.0 as usize].kind == ObjectKind::Shared {
                     self.record(AccessOp::Store, pointer, span, None);
                 } else {

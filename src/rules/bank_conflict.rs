@@ -142,7 +142,8 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
     helps.extend(words::same_word(worst));
     if let Some(padding) = padding {
         helps.push(padding.help);
-        fix = padding.complete.then(|| Fix { title: padding.title, edits: vec![padding.edit] });
+        let Padding { title, edits, basis, .. } = padding;
+        fix = padding.complete.then_some(Fix { title, edits, basis });
     }
     helps.extend(block_help(run.block_from));
     Diagnostic {

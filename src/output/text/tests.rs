@@ -160,6 +160,10 @@ fn levels_choose_the_first_word() {
 #[test]
 fn a_fix_without_a_help_is_still_told() {
     let (sources, mut finding) = testing::finding("t.cu", "s[i];\n", "s[i]");
-    finding.fix = Some(crate::diagnostic::Fix { title: "pad `s`".into(), edits: Vec::new() });
+    finding.fix = Some(crate::diagnostic::Fix {
+        title: "pad `s`".into(),
+        edits: Vec::new(),
+        basis: crate::diagnostic::Basis::Subscripts,
+    });
     assert!(rendered(&sources, &finding).contains("  = help: pad `s`\n"));
 }

@@ -2,10 +2,14 @@
 //!
 //! A padding is offered only when the kernel, run again with it, finds every access of the array
 //! at its ideal (or strictly better, which is then said) on every target asked for, every vector
-//! access still aligned, and the block still inside the target's shared memory.
+//! access still aligned, and the block still inside the target's shared memory. Where the rows are
+//! walked by a distance that is written out, it changes too, if it is proved that every access then
+//! finds its element.
 
-use super::super::{Case, KernelRun, plural};
-use crate::diagnostic::Edit;
+mod text;
+
+use super::super::{Case, KernelRun, Pitched, plural};
+use crate::diagnostic::{Basis, Edit};
 use crate::source::Span;
 use crate::trace::{Access, Array, Pattern, Trace};
 use crate::verdict::AccessOp;
@@ -16,13 +20,15 @@ const MOST: u64 = 8;
 /// A padding that the model has checked.
 #[derive(Clone, Debug)]
 pub struct Padding {
-    /// The edit of the declaration.
-    pub edit: Edit,
+    /// The edits: of the declaration, and of the distance between rows where it is written out.
+    pub edits: Vec<Edit>,
+    /// On what it rests that nothing else changes.
+    pub basis: Basis,
     /// What it does, in words.
     pub title: String,
     /// The help line.
     pub help: String,
-    /// Whether every access of the array is then at its ideal.
+    /// Whether no access of the array then takes more wavefronts than it has to.
     pub complete: bool,
 }
 
@@ -32,7 +38,10 @@ struct Site {
     place: (usize, usize, Span, AccessOp),
     wavefronts: u64,
     ideal: u64,
+    usual: u64,
     worst: u32,
+    /// Whether the compiler joins it to another access.
+    joined: bool,
 }
 
 /// The accesses of one array in all runs, on all targets.
@@ -55,7 +64,14 @@ impl Sites {
                     let totals = judgement.totals?;
                     let place = (run, target, access.span, access.op);
                     let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
-                    self.0.push(Site { place, wavefronts, ideal, worst: totals.worst.wavefronts });
+                    self.0.push(Site {
+                        place,
+                        wavefronts,
+                        ideal,
+                        usual: totals.usual,
+                        worst: totals.worst.wavefronts,
+                        joined: judgement.follows,
+                    });
                 }
             }
         }
@@ -68,6 +84,11 @@ impl Sites {
 
     fn ideal(&self) -> u64 {
         self.0.iter().fold(0, |sum, site| sum.saturating_add(site.ideal))
+    }
+
+    /// Whether none of them is to be reported.
+    fn are_fine(&self) -> bool {
+        self.0.iter().all(|site| site.wavefronts <= site.usual)
     }
 
     /// Places in the text.
@@ -88,50 +109,75 @@ impl Sites {
     }
 }
 
+/// What makes the rows longer.
+enum Rows {
+    /// The declaration alone.
+    Declared,
+    /// The distance between them, too.
+    Pitched(Pitched),
+}
+
+impl Rows {
+    fn run(&self, case: &Case<'_>, name: Span, run: usize, extra: u64) -> Option<KernelRun> {
+        match self {
+            Rows::Declared => case.padder.run(run, name, extra),
+            Rows::Pitched(pitched) => case.padder.run_pitched(run, pitched, extra),
+        }
+    }
+
+    fn forecast(&self, case: &Case<'_>, name: Span, run: usize, extra: u64) -> Option<KernelRun> {
+        match self {
+            Rows::Declared => case.padder.forecast(run, name, extra),
+            Rows::Pitched(_) => None,
+        }
+    }
+}
+
 impl Padding {
     /// Looks for the smallest padding of the array declared at `name` that helps.
     pub fn search(case: &Case<'_>, name: Span) -> Option<Padding> {
         let array = case.runs.iter().find_map(|run| find(&run.trace, name))?;
-        if !case.runs.iter().filter_map(|run| find(&run.trace, name)).all(Array::has_free_rows) {
-            return None;
-        }
         let before = Sites::of(case.runs, name)?;
-        let (extra, after) = best(case, name, &before)?;
-        // Instances of a template differ in their rows: only a padding that serves all is offered.
-        let instances = case.runs.iter().any(|run| run.kernel != case.runs[0].kernel);
-        if instances && after.wavefronts() != after.ideal() {
-            return None;
+        let free = case.runs.iter().filter_map(|run| find(&run.trace, name)).all(Array::has_free_rows);
+        if free {
+            return Padding::with(case, name, array, &before, Rows::Declared);
         }
-        Some(Padding::describe(case, array, extra, &before, &after))
+        let pitches = case.padder.pitches(name).into_iter();
+        let found = pitches.filter_map(|it| Padding::with(case, name, array, &before, Rows::Pitched(it)));
+        let mut found: Vec<Padding> = found.collect();
+        let at = found.iter().position(|padding| padding.complete).unwrap_or(0);
+        (at < found.len()).then(|| found.swap_remove(at))
     }
 
-    fn describe(case: &Case<'_>, array: &Array, extra: u64, before: &Sites, after: &Sites) -> Padding {
-        let span = array.dimension_spans.last().copied().unwrap_or(array.name_span);
-        let text = widened((case.text)(span).trim(), extra);
-        let dimensions: String = array
-            .dimension_spans
-            .iter()
-            .enumerate()
-            .map(|(at, span)| {
-                let last = at + 1 == array.dimension_spans.len();
-                if last { format!("[{text}]") } else { format!("[{}]", (case.text)(*span).trim()) }
-            })
-            .collect();
-        let ty = written_type(&(case.text)(Span { end: array.name_span.start, ..array.span }));
-        let declaration = format!("{ty}{}{dimensions}", array.name);
+    fn with(case: &Case<'_>, name: Span, array: &Array, before: &Sites, rows: Rows) -> Option<Padding> {
+        let (extra, after) = best(case, name, before, &rows)?;
+        // Instances of a template differ in their rows: only a padding that serves all is offered.
+        let instances = case.runs.iter().any(|run| run.kernel != case.runs[0].kernel);
+        if instances && !after.are_fine() {
+            return None;
+        }
+        Padding::describe(case, array, extra, before, &after, rows)
+    }
+
+    fn describe(
+        case: &Case<'_>,
+        array: &Array,
+        extra: u64,
+        before: &Sites,
+        after: &Sites,
+        rows: Rows,
+    ) -> Option<Padding> {
         let by = if extra == 1 { "one element".to_owned() } else { plural(extra, "element") };
-        let title = format!("pad the rows of `{}` by {by}", array.name);
-        let complete = after.wavefronts() == after.ideal();
-        let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
-        let bytes = rows.saturating_mul(extra).saturating_mul(array.element_bytes.unwrap_or(0));
+        let complete = after.are_fine();
         let (who, verb) = match after.count() {
             1 => ("this access".to_owned(), "takes"),
             2 => ("both accesses".to_owned(), "take"),
             many => (format!("all {many} accesses"), "take"),
         };
+        let ideal = after.wavefronts() == after.ideal();
         let gain = match after.same_worst() {
-            Some(worst) if complete => format!("{verb} {}", plural(worst.into(), "wavefront")),
-            _ if complete => format!("{verb} as few wavefronts as they can"),
+            Some(worst) if ideal => format!("{verb} {}", plural(worst.into(), "wavefront")),
+            _ if ideal => format!("{verb} as few wavefronts as they can"),
             _ => format!(
                 "{verb} {} instead of {}, at best {}",
                 plural(after.wavefronts(), "wavefront"),
@@ -139,17 +185,70 @@ impl Padding {
                 after.ideal()
             ),
         };
+        let elements = |extra: u64| {
+            let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
+            rows.saturating_mul(extra).saturating_mul(array.element_bytes.unwrap_or(0))
+        };
+        let (edits, basis, declaration, more, bytes) = match rows {
+            Rows::Declared => {
+                let span = array.dimension_spans.last().copied().unwrap_or(array.name_span);
+                let edit = Edit { span, text: text::widened((case.text)(span).trim(), extra) };
+                let declaration = declared(case, array, &edit);
+                (vec![edit], Basis::Subscripts, declaration, String::new(), elements(extra))
+            }
+            Rows::Pitched(pitched) => {
+                let length = text::length(case, pitched.length, extra)?;
+                let declaration = declared(case, array, &length);
+                let sites = pitched.sites.iter().map(|span| text::factor(case, *span, extra));
+                let mut edits: Vec<Edit> = sites.collect::<Option<_>>()?;
+                let more = match edits.as_slice() {
+                    [] => String::new(),
+                    [edit] => format!(", {} `{}` in its index", (case.text)(edit.span), edit.text),
+                    [edit, ..] => {
+                        let written = (case.text)(edit.span);
+                        let places = plural(edits.len() as u64, "place");
+                        format!(" and `{}` for `{written}` in {places}", edit.text)
+                    }
+                };
+                edits.push(length);
+                let basis = Basis::Accesses {
+                    name: array.name.clone(),
+                    scope: pitched.scope,
+                    seen: pitched.seen,
+                    doubt: pitched.doubt.map(str::to_owned),
+                };
+                (edits, basis, declaration, more, 0)
+            }
+        };
+        let title = format!("pad the rows of `{}` by {by}", array.name);
+        let cost = if bytes == 0 { String::new() } else { format!(" (+{bytes} bytes)") };
         let help = format!(
-            "pad the rows by {by}: `{declaration}`; {who} of `{}` then {gain} (+{bytes} bytes)",
+            "pad the rows by {by}: `{declaration}`{more}; {who} of `{}` then {gain}{cost}",
             array.name
         );
-        Padding { edit: Edit { span, text }, title, help, complete }
+        Some(Padding { edits, basis, title, help, complete })
     }
 }
 
+/// The declaration with an edit of its innermost dimension.
+fn declared(case: &Case<'_>, array: &Array, edit: &Edit) -> String {
+    let ty = written_type(&(case.text)(Span { end: array.name_span.start, ..array.span }));
+    let dimensions = array.dimension_spans.iter().enumerate().map(|(at, span)| {
+        let text = (case.text)(*span);
+        if at + 1 < array.dimension_spans.len() {
+            return format!("[{}]", text.trim());
+        }
+        let from = edit.span.start.saturating_sub(span.start) as usize;
+        let to = edit.span.end.saturating_sub(span.start) as usize;
+        let (before, after) = (text.get(..from).unwrap_or(""), text.get(to..).unwrap_or(""));
+        format!("[{}]", format!("{before}{}{after}", edit.text).trim())
+    });
+    format!("{ty}{}{}", array.name, dimensions.collect::<String>())
+}
+
 /// The padding with the fewest wavefronts, and of those the smallest, that was run and found better.
-fn best(case: &Case<'_>, name: Span, before: &Sites) -> Option<(u64, Sites)> {
-    let forecast = |run: usize, extra| case.padder.forecast(run, name, extra);
+fn best(case: &Case<'_>, name: Span, before: &Sites, rows: &Rows) -> Option<(u64, Sites)> {
+    let forecast = |run: usize, extra| rows.forecast(case, name, run, extra);
     // Forecasts are of use when they know what is known.
     let trusted = matches!(effect(case, name, before, |run| forecast(run, 0)),
         Effect::Known(sites) if sites.0 == before.0);
@@ -161,7 +260,7 @@ fn best(case: &Case<'_>, name: Span, before: &Sites) -> Option<(u64, Sites)> {
     let mut proved = [false; MOST as usize];
     loop {
         let rank = |effect: &Effect| match effect {
-            Effect::Known(sites) => (sites.wavefronts() > sites.ideal(), sites.wavefronts()),
+            Effect::Known(sites) => (!sites.are_fine(), sites.wavefronts()),
             // It may be the best.
             Effect::Unknown => (false, 0),
             Effect::Worse => (true, u64::MAX),
@@ -177,7 +276,7 @@ fn best(case: &Case<'_>, name: Span, before: &Sites) -> Option<(u64, Sites)> {
             let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
             return Some((*extra, sites));
         }
-        *known = match effect(case, name, before, |run| case.padder.run(run, name, *extra)) {
+        *known = match effect(case, name, before, |run| rows.run(case, name, run, *extra)) {
             Effect::Unknown => Effect::Worse,
             other => other,
         };
@@ -214,7 +313,10 @@ fn effect(
         if all.add(number, &again, name).is_none() {
             return Effect::Unknown;
         }
-        let worse = |(new, old): (&Site, &Site)| new.place != old.place || new.wavefronts > old.wavefronts;
+        // An access that is no longer joined to its neighbour takes a request of its own.
+        let worse = |(new, old): (&Site, &Site)| {
+            new.place != old.place || new.wavefronts > old.wavefronts || (old.joined && !new.joined)
+        };
         if all.0.len() > before.0.len() || all.0[known..].iter().zip(&before.0[known..]).any(worse) {
             return Effect::Worse;
         }
@@ -232,29 +334,6 @@ fn written_type(before: &str) -> String {
     words.flat_map(|word| [word, " "]).collect()
 }
 
-/// The dimension with the padding: `32` becomes `33`, `N` becomes `N + 1`, `N + 1` becomes `N + 2`.
-fn widened(text: &str, extra: u64) -> String {
-    if let Ok(number) = text.parse::<u64>() {
-        return (number.saturating_add(extra)).to_string();
-    }
-    let simple = text
-        .chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | ' ' | '*' | '+' | '-' | '/' | '(' | ')'));
-    if !simple {
-        return format!("({text}) + {extra}");
-    }
-    if let Some((rest, number)) = text.rsplit_once('+')
-        && let Ok(number) = number.trim().parse::<u64>()
-    {
-        return format!(
-            "{rest}+{}{}",
-            if rest.ends_with(' ') { " " } else { "" },
-            number.saturating_add(extra)
-        );
-    }
-    format!("{text} + {extra}")
-}
-
 fn find(trace: &Trace, name: Span) -> Option<&Array> {
     trace.arrays.iter().find(|array| array.name_span == name)
 }
@@ -268,14 +347,17 @@ fn fits(case: &Case<'_>, run: &KernelRun, name: Span) -> bool {
         let natural = bytes.is_power_of_two() && (access.align == 0 || access.align >= bytes);
         let multiple = |offset: i64| offset % i64::from(bytes) == 0;
         let active = |p: &Pattern| (0..32).filter(|lane| p.active >> lane & 1 == 1).collect::<Vec<usize>>();
-        !natural
+        // `wmma` asks for rows and tiles that start at a multiple of 32 bytes.
+        let tile = |p: &Pattern| p.unit.is_multiple_of(32) && p.offsets[0] % 32 == 0;
+        (!natural
             || access.patterns.iter().all(|p| {
                 p.unit % u64::from(bytes) == 0
                     && active(p).into_iter().all(|lane| {
                         multiple(p.offsets[lane])
                             && p.varying.iter().all(|(_, factors)| multiple(factors[lane]))
                     })
-            })
+            }))
+            && (!access.fragment || access.patterns.iter().all(tile))
     });
     let total: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
     let limit = case.targets.iter().map(|target| u64::from(target.static_shared_limit())).min().unwrap_or(0);

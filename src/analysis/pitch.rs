@@ -1,0 +1,296 @@
+//! Which expressions in a kernel must change so that the rows of an array become longer, and is that
+//! proved?
+//!
+//! Candidates come from the program ([`sites`]): the factors that have one value in all indices. They
+//! are proved by runs in which that value is a number that is not known ([`crate::exec::pitch`]): in
+//! every scenario every access must be seen to find its element, and every place that names the array
+//! or a pointer into it must have been run.
+
+mod sites;
+
+use super::runs::{Subject, Variant};
+use crate::exec::pitch::{Extra, Pitch};
+use crate::ir::{Expr, Function};
+use crate::rules::{KernelRun, Length, Pitched};
+use crate::source::Span;
+use crate::trace::{PitchFacts, Trace};
+use crate::verdict::BlockFrom;
+use rustc_hash::{FxHashMap, FxHashSet};
+use sites::{Product, Sites, address, is_written_out, mentions};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Pitches that are tried for one array.
+const MOST_PITCHES: usize = 4;
+
+/// Scenarios of a kernel that are all run again.
+const MOST_SCENARIOS: usize = 24;
+
+/// A pitch that was proved.
+struct Proved {
+    array: Span,
+    sites: Arc<FxHashSet<usize>>,
+    /// Elements of a row, by run.
+    elements: Vec<i64>,
+}
+
+/// The pitches of a kernel's arrays.
+pub struct Pitches<'a> {
+    subject: Subject<'a>,
+    runs: &'a [KernelRun],
+    proved: RefCell<Vec<Proved>>,
+}
+
+impl<'a> Pitches<'a> {
+    /// `runs` are those of the subject as it is, by scenario.
+    #[must_use]
+    pub fn new(subject: Subject<'a>, runs: &'a [KernelRun]) -> Pitches<'a> {
+        Pitches { subject, runs, proved: RefCell::default() }
+    }
+
+    /// The pitches of an array that can be changed.
+    #[must_use]
+    pub fn of(&self, array: Span) -> Vec<Pitched> {
+        let kernel = self.subject.kernel;
+        if self.runs.len() > MOST_SCENARIOS {
+            return Vec::new();
+        }
+        let Some(sites) = Sites::of(kernel, array) else { return Vec::new() };
+        let Some(values) = self.watched(array, &sites) else { return Vec::new() };
+        let mut found = Vec::new();
+        let mut tried: Vec<FxHashSet<usize>> = Vec::new();
+        for (elements, alone) in candidates(&sites, &values[0]) {
+            if tried.len() >= MOST_PITCHES {
+                break;
+            }
+            let chosen = chosen(&sites, elements, alone, &values[0]);
+            let addresses: FxHashSet<usize> = chosen.iter().map(|expr| address(expr)).collect();
+            if tried.contains(&addresses) || !chosen.iter().all(|expr| is_written_out(kernel, expr)) {
+                continue;
+            }
+            tried.push(addresses.clone());
+            found.extend(self.prove(array, &sites, &chosen, addresses, &values));
+        }
+        found
+    }
+
+    /// What the factors are, by run.
+    fn watched(&self, array: Span, sites: &Sites<'_>) -> Option<Vec<FxHashMap<usize, i64>>> {
+        let mut all = FxHashSet::default();
+        sites.products.iter().chain(&sites.length).for_each(|product| addresses(product, &mut all));
+        let all = Arc::new(all);
+        (0..self.runs.len())
+            .map(|run| {
+                let pitch = Pitch { array, elements: 0, sites: Arc::clone(&all), extra: Extra::Watched };
+                let scenario = self.subject.scenarios.get(run)?;
+                let trace = self.subject.run_pitched(scenario, &Variant::of(scenario), pitch);
+                let values = trace.pitch.values;
+                Some(values.into_iter().filter_map(|(site, value)| Some((site, value?))).collect())
+            })
+            .collect()
+    }
+
+    /// The proof that these expressions are the pitch of the array and nothing else.
+    fn prove(
+        &self,
+        array: Span,
+        sites: &Sites<'_>,
+        chosen: &[&Expr],
+        addresses: FxHashSet<usize>,
+        values: &[FxHashMap<usize, i64>],
+    ) -> Option<Pitched> {
+        let mut elements = Vec::new();
+        for (run, values) in values.iter().enumerate() {
+            let mut known = addresses.iter().filter_map(|site| values.get(site));
+            let has = self.runs[run].trace.arrays.iter().any(|it| it.name_span == array);
+            let first = match known.next() {
+                Some(first) => *first,
+                None if !has => 0,
+                // With no expression to change, the rows are those of the declaration.
+                None => self.row(run, array)?,
+            };
+            if !known.all(|other| *other == first) || (has && first < 2) {
+                return None;
+            }
+            elements.push(first);
+        }
+        let length = self.length(array, sites, &elements, values)?;
+        let proved = Proved { array, sites: Arc::new(addresses), elements };
+        let mut seen = FxHashSet::default();
+        let mut entered: FxHashSet<Span> = FxHashSet::default();
+        for run in 0..self.runs.len() {
+            let mut broken = false;
+            self.judged(&proved, run, Extra::Any, &mut |trace| {
+                let PitchFacts { broken: why, lost, mentions, .. } = &trace.pitch;
+                broken |= why.is_some() || trace.stopped.is_some() || (lost.is_some() && !sites.plain);
+                seen.extend(mentions);
+                entered.extend(&trace.entered);
+            })?;
+            if broken {
+                return None;
+            }
+        }
+        let functions = self.subject.program.modules.iter().flat_map(|module| &module.functions);
+        let entered = functions.filter(|function| entered.contains(&function.name_span));
+        if !entered.chain([self.subject.kernel]).all(|function| all_seen(function, &seen)) {
+            return None;
+        }
+        let assumed = |run: &KernelRun| matches!(run.block_from, BlockFrom::Default | BlockFrom::Implied);
+        let own = self.subject.program.modules.first().and_then(|module| module.file);
+        let doubt = if self.runs.iter().any(assumed) {
+            Some("the block shape is assumed, and with it that no index leaves its row")
+        } else if own != Some(self.subject.kernel.span.file) {
+            Some("other files may include the kernel and give it another meaning")
+        } else {
+            None
+        };
+        let number = self.proved.borrow().len();
+        self.proved.borrow_mut().push(proved);
+        let mut spans: Vec<Span> = chosen.iter().map(|expr| expr.span).collect();
+        spans.sort();
+        spans.dedup();
+        Some(Pitched {
+            number,
+            sites: spans,
+            length,
+            scope: Span { start: sites.declaration.name_span.end, ..self.subject.kernel.span },
+            seen: seen.into_iter().collect(),
+            doubt,
+        })
+    }
+
+    /// Elements of a declared row.
+    fn row(&self, run: usize, array: Span) -> Option<i64> {
+        let array = self.runs[run].trace.arrays.iter().find(|it| it.name_span == array)?;
+        i64::try_from((*array.dimensions.last()?)?).ok()
+    }
+
+    /// How the declaration changes.
+    fn length(
+        &self,
+        array: Span,
+        sites: &Sites<'_>,
+        elements: &[i64],
+        values: &[FxHashMap<usize, i64>],
+    ) -> Option<Length> {
+        let span = *sites.declaration.dimension_spans.last()?;
+        let runs: Vec<usize> = (0..self.runs.len()).filter(|run| elements[*run] > 0).collect();
+        let lengths: Vec<i64> = runs.iter().map(|run| self.row(*run, array)).collect::<Option<_>>()?;
+        let pitches: Vec<i64> = runs.iter().map(|run| elements[*run]).collect();
+        if lengths == pitches {
+            return Some(Length::Row(span));
+        }
+        let factors = sites.length.as_ref().map_or(&[][..], |product| &product.factors);
+        let is_pitch =
+            |expr: &Expr| runs.iter().all(|run| values[*run].get(&address(expr)) == Some(&elements[*run]));
+        let factor = factors.iter().rev().map(|(expr, _)| *expr).find(|expr| is_pitch(expr));
+        if let Some(factor) =
+            factor.filter(|factor| factors.len() > 1 && is_written_out(self.subject.kernel, factor))
+        {
+            return Some(Length::Factor(factor.span));
+        }
+        let (length, pitch) = (*lengths.first()?, *pitches.first()?);
+        let same = lengths.iter().all(|it| *it == length) && pitches.iter().all(|it| *it == pitch);
+        let rows = length.checked_add(pitch.checked_sub(1)?)?.checked_div(pitch)?;
+        same.then_some(Length::Rows(span, u64::try_from(rows).ok()?))
+    }
+
+    /// The run of this number with rows longer by so many elements.
+    #[must_use]
+    pub fn run(&self, pitched: usize, run: usize, extra: u64) -> Option<KernelRun> {
+        let all = self.proved.borrow();
+        let proved = all.get(pitched)?;
+        let mut broken = false;
+        let extra = Extra::Elements(i64::try_from(extra).ok()?);
+        let judged = self.judged(proved, run, extra, &mut |trace| broken |= trace.pitch.broken.is_some());
+        judged.filter(|_| !broken)
+    }
+
+    fn judged(
+        &self,
+        proved: &Proved,
+        run: usize,
+        extra: Extra,
+        look: &mut dyn FnMut(&Trace),
+    ) -> Option<KernelRun> {
+        let scenario = self.subject.scenarios.get(run)?;
+        let elements = *proved.elements.get(run)?;
+        Some(self.subject.judged(scenario, &mut |variant| {
+            let pitch = Pitch { array: proved.array, elements, sites: Arc::clone(&proved.sites), extra };
+            let mut trace = self.subject.run_pitched(scenario, variant, pitch);
+            look(&trace);
+            let arrays = &trace.arrays;
+            trace.accesses.retain(|access| arrays[access.array].name_span == proved.array);
+            trace
+        }))
+    }
+}
+
+/// Every address that a run is to watch.
+fn addresses(product: &Product<'_>, all: &mut FxHashSet<usize>) {
+    for (factor, inner) in &product.factors {
+        all.insert(address(factor));
+        inner.iter().for_each(|product| addresses(product, all));
+    }
+}
+
+/// The numbers that may be the pitch, the most frequent first, and whether terms that are nothing but
+/// that number are rows too.
+fn candidates(sites: &Sites<'_>, values: &FxHashMap<usize, i64>) -> Vec<(i64, bool)> {
+    let mut counts: Vec<(i64, usize)> = Vec::new();
+    let mut add = |value: i64| match counts.iter_mut().find(|(known, _)| *known == value) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((value, 1)),
+    };
+    fn all(product: &Product<'_>, values: &FxHashMap<usize, i64>, add: &mut dyn FnMut(i64)) {
+        for (factor, inner) in &product.factors {
+            if let Some(value) =
+                values.get(&address(factor)).filter(|_| product.factors.len() > 1 || product.argument)
+            {
+                add(*value);
+            }
+            inner.iter().for_each(|product| all(product, values, add));
+        }
+    }
+    sites.products.iter().for_each(|product| all(product, values, &mut add));
+    counts.retain(|(value, _)| *value >= 2);
+    counts.sort_by_key(|(value, count)| (std::cmp::Reverse(*count), std::cmp::Reverse(*value)));
+    counts.into_iter().flat_map(|(value, _)| [(value, false), (value, true)]).collect()
+}
+
+/// The expressions that are the pitch, if it is this number: of each product the last such factor.
+fn chosen<'p>(
+    sites: &Sites<'p>,
+    elements: i64,
+    alone: bool,
+    values: &FxHashMap<usize, i64>,
+) -> Vec<&'p Expr> {
+    fn choose<'p>(
+        product: &Product<'p>,
+        holds: &dyn Fn(&Expr) -> bool,
+        alone: bool,
+        found: &mut Vec<&'p Expr>,
+    ) {
+        let fits = alone || product.factors.len() > 1 || product.argument;
+        match product.factors.iter().rev().find(|(factor, _)| fits && holds(factor)) {
+            Some((factor, _)) => found.push(factor),
+            None => {
+                for (_, inner) in &product.factors {
+                    inner.iter().for_each(|product| choose(product, holds, alone, found));
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let holds = |expr: &Expr| values.get(&address(expr)) == Some(&elements);
+    sites.products.iter().for_each(|product| choose(product, &holds, alone, &mut found));
+    found
+}
+
+/// Whether of each variable that was seen to lead into the array every mention was.
+fn all_seen(function: &Function, seen: &FxHashSet<Span>) -> bool {
+    let by_variable = mentions(function);
+    by_variable.values().all(|spans| {
+        !spans.iter().any(|span| seen.contains(span)) || spans.iter().all(|span| seen.contains(span))
+    })
+}

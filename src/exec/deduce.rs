@@ -1,0 +1,99 @@
+//! What does an argument tell of a template's parameters, and how well does it fit a function?
+
+use super::machine::Machine;
+use super::types::{Binding, Env, Layout, Ty};
+use super::value::Value;
+use crate::ir::{Expr, ExprKind, Function, Scalar, TemplateArg, TemplateParamKind, Type};
+use std::rc::Rc;
+
+/// Binds template parameters that a parameter's type tells from its argument's.
+pub(super) fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
+    match (pattern, ty) {
+        (Type::Reference(inner), _) => deduce(env, function, inner, ty),
+        (Type::Pointer(inner), Ty::Pointer(pointee)) => deduce(env, function, inner, pointee),
+        (Type::Pointer(inner), Ty::Array(element, _)) => deduce(env, function, inner, element),
+        (Type::Array(inner, length), Ty::Array(element, actual)) => {
+            if let (Some(length), Some(actual)) = (length, actual)
+                && let ExprKind::Path(path) = &length.kind
+                && is_free(env, function, &path.name)
+            {
+                let value = Value::Int((**actual).clone(), Scalar::I32);
+                env.bindings.insert(path.name.clone(), Binding::Value(value));
+            }
+            deduce(env, function, inner, element);
+        }
+        (Type::Array(inner, _), Ty::Pointer(element)) => deduce(env, function, inner, element),
+        (Type::Named(path), _) if path.qualifiers.is_empty() && !matches!(ty, Ty::Unknown(_) | Ty::Void) => {
+            if path.args.is_none() && is_free(env, function, &path.name) {
+                env.bindings.insert(path.name.clone(), Binding::Type(ty.clone()));
+            } else if let (Some(args), Ty::Record(layout)) = (&path.args, ty) {
+                deduce_record(env, function, args, layout);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `Foo<T, N>` against a `Foo<float, 4>`.
+fn deduce_record(env: &mut Env, function: &Function, args: &[TemplateArg], layout: &Layout) {
+    let Some(record) = &layout.record else { return };
+    for (arg, param) in args.iter().zip(&record.template_params) {
+        let name = match arg {
+            TemplateArg::Type(Type::Named(path)) => &path.name,
+            TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => &path.name,
+            _ => continue,
+        };
+        if is_free(env, function, name)
+            && let Some(bound) = layout.env.bindings.get(&param.name)
+        {
+            env.bindings.insert(name.clone(), bound.clone());
+        }
+    }
+}
+
+fn is_free(env: &Env, function: &Function, name: &str) -> bool {
+    !env.bindings.contains_key(name)
+        && function
+            .template_params
+            .iter()
+            .any(|p| &*p.name == name && !matches!(p.kind, TemplateParamKind::Template))
+}
+
+pub(super) fn strip(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(inner) => strip(inner),
+        other => other,
+    }
+}
+
+/// Parameters of array type are pointers.
+pub(super) fn decayed(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Array(element, _) => Ty::Pointer(Rc::clone(element)),
+        other => other.clone(),
+    }
+}
+
+/// How well an argument of type `ty` fits a parameter.
+pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, ty: &Ty) -> i32 {
+    let param = strip(param);
+    if let Type::Named(path) = param
+        && function.template_params.iter().any(|p| p.name == path.name)
+    {
+        return 1;
+    }
+    match (param, ty) {
+        (_, Ty::Unknown(_)) => 0,
+        (Type::Pointer(inner), Ty::Pointer(pointee)) => 4 + fit(machine, function, inner, pointee),
+        (Type::Pointer(inner), Ty::Array(element, _)) => 4 + fit(machine, function, inner, element),
+        (Type::Array(..), Ty::Array(..)) => 5,
+        (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => -50,
+        _ => {
+            if machine.resolve_written(param) == *ty {
+                3
+            } else {
+                -1
+            }
+        }
+    }
+}
