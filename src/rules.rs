@@ -161,6 +161,13 @@ impl Case<'_> {
         let block = format!("block is ({x}, {y}, {z})");
         match (run.block_from, run.launch) {
             (BlockFrom::Launch, Some(span)) => format!("{block}, from the launch at {}", (self.place)(span)),
+            (from, Some(span)) if is_assumed(from) => {
+                let launch = (self.place)(span);
+                format!("{block}, {}; the launch at {launch} does not tell it", block_source(from))
+            }
+            (from, None) if is_assumed(from) => {
+                format!("{block}, {}; no launch was found", block_source(from))
+            }
             (from, _) => format!("{block}, {}", block_source(from)),
         }
     }
@@ -183,7 +190,7 @@ impl Case<'_> {
         let at = run.trace.accesses.iter().position(|a| std::ptr::eq(a, access));
         let judged = at.map(|at| run.judgements[target][at].assumptions.clone()).unwrap_or_default();
         // The block has a note of its own.
-        let said = block_assumption(run.block, run.block_from);
+        let said = block_assumption(run.block, run.block_from, run.launch.is_some());
         let all: Vec<String> = access
             .assumptions
             .iter()
@@ -195,14 +202,19 @@ impl Case<'_> {
     }
 }
 
-/// The assumption that a block shape is, unless the user or a launch gave it.
+/// Whether neither the user nor a launch gave the block shape.
 #[must_use]
-pub fn block_assumption(block: [u32; 3], from: BlockFrom) -> Option<String> {
+pub fn is_assumed(from: BlockFrom) -> bool {
+    matches!(from, BlockFrom::LaunchBounds | BlockFrom::Implied | BlockFrom::Default)
+}
+
+/// The assumption that a block shape is, unless the user or a launch gave it. `launched`: whether a
+/// launch was found, which does not tell the shape.
+#[must_use]
+pub fn block_assumption(block: [u32; 3], from: BlockFrom, launched: bool) -> Option<String> {
     let [x, y, z] = block;
-    match from {
-        BlockFrom::Directive | BlockFrom::Config | BlockFrom::Flag | BlockFrom::Launch => None,
-        _ => Some(format!("block is ({x}, {y}, {z}), {}", block_source(from))),
-    }
+    let why = if launched { "the launch does not tell it" } else { "no launch was found" };
+    is_assumed(from).then(|| format!("block is ({x}, {y}, {z}), {}; {why}", block_source(from)))
 }
 
 /// Joins texts that differ only in the name at their end: "inside the bounds given by `w` and `h`".
@@ -246,9 +258,9 @@ pub fn block_source(from: BlockFrom) -> &'static str {
         BlockFrom::Config => "from the configuration",
         BlockFrom::Flag => "from the command line",
         BlockFrom::Launch => "from a launch",
-        BlockFrom::LaunchBounds => "from `__launch_bounds__`; no launch was found",
-        BlockFrom::Implied => "as the subscripts imply; no launch was found",
-        BlockFrom::Default => "assumed; no launch was found",
+        BlockFrom::LaunchBounds => "from `__launch_bounds__`",
+        BlockFrom::Implied => "as the subscripts imply",
+        BlockFrom::Default => "assumed",
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Scenario {
     pub setting: Setting,
     /// Where the block shape came from.
     pub block_from: BlockFrom,
-    /// The launch, if it came from one.
+    /// The launch, if there is one; unless [`BlockFrom::Launch`], it does not tell the shape.
     pub launch: Option<Span>,
     /// Other shapes that are as likely; a verdict has to hold for them too.
     pub alternatives: Vec<[u32; 3]>,
@@ -125,6 +125,7 @@ pub fn scenarios(
         }
         None => {
             let mut scenario = without_launch(program, kernel, group.template_args, group.block, probes);
+            scenario.launch = Some(group.span);
             if group.args.iter().any(Option::is_some) {
                 scenario.setting.args = group.args;
             }

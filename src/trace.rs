@@ -197,15 +197,37 @@ pub struct Access {
     pub patterns: Vec<Pattern>,
     /// Whether a lane that is surely active was seen to leave the array.
     pub outside: bool,
-    /// Whether it stands in a loop of which it is not known how often it runs: the counts are those
-    /// of one round.
-    pub uncounted: bool,
+    /// In which loops of unknown length it was reached: their rounds count as one.
+    pub within: Within,
     /// Why some request of it is not known, if one is not.
     pub unknown: Option<Unknown>,
     /// Why its active lanes are only an upper bound, if they are.
     pub doubt: Option<Unknown>,
     /// What was taken for granted.
     pub assumptions: Vec<Arc<str>>,
+}
+
+/// In which loops of unknown length requests stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Within {
+    /// There is none yet.
+    #[default]
+    Nothing,
+    /// In no such loop.
+    Counted,
+    /// All in this one, the innermost around them.
+    Loop(Span),
+    /// Some in one, some not or in another.
+    Several,
+}
+
+impl Within {
+    /// The same with requests in this loop besides.
+    #[must_use]
+    pub fn and(self, innermost: Option<Span>) -> Within {
+        let new = innermost.map_or(Within::Counted, Within::Loop);
+        if self == Within::Nothing || self == new { new } else { Within::Several }
+    }
 }
 
 impl Access {
@@ -385,6 +407,9 @@ pub enum SplitKind {
     Known,
     /// Threads differ for some value of a run-time number: a bounds guard. Its words.
     Guard(String),
+    /// The same of a loop's condition, which says nothing of whether that value is ever given: the
+    /// loop has to end somewhere.
+    Rounds(String),
     /// It depends on data.
     Data,
 }

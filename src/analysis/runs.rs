@@ -156,7 +156,8 @@ impl Subject<'_> {
             judged.reconcile(&other, Reason::BlockShape, reason);
         }
         let Judged { trace, mut judgements } = judged;
-        let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from);
+        let launched = scenario.launch.is_some();
+        let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from, launched);
         for judgement in judgements.iter_mut().flatten() {
             if let (Some(text), true) = (&assumption, judgement.status != Status::Unknown) {
                 judgement.status = judgement.status.resting_on_more();

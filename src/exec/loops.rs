@@ -186,7 +186,7 @@ impl Machine<'_> {
         let key = self.loop_key(parts);
         let departures = self.departures.len();
         let mark = self.trace_mark();
-        self.uncounted += 1;
+        self.uncounted.push(parts.span);
         let opened = self.open;
         self.rolled = self.rolled.wrapping_add(1);
         // It may not run at all.
@@ -199,7 +199,7 @@ impl Machine<'_> {
                 entry
             })
         });
-        self.uncounted -= 1;
+        self.uncounted.pop();
         self.open = opened + self.watched_open;
         self.departures.truncate(departures);
         self.leave(entry);
@@ -216,9 +216,9 @@ impl Machine<'_> {
         mark: &Mark,
     ) {
         self.trace_rollback(mark);
-        self.uncounted -= 1;
+        self.uncounted.pop();
         let followed = self.enumerate(parts, start, changing);
-        self.uncounted += 1;
+        self.uncounted.push(parts.span);
         if !followed {
             self.state = entry.clone();
             self.run_once(parts);
@@ -254,7 +254,7 @@ impl Machine<'_> {
             }
             if truth.differs {
                 let text = words.join("; ");
-                split = Some(self.loop_split(parts, before, SplitKind::Guard(text)));
+                split = Some(self.loop_split(parts, before, SplitKind::Rounds(text)));
             }
         } else if !truth.uniform {
             self.state.active = before.and(&truth.can_hold);

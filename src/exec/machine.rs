@@ -56,8 +56,8 @@ pub struct Machine<'p> {
     pub recording: bool,
     /// How often what happens now happens.
     pub weight: u64,
-    /// The loops around of which it is not known how often they run.
-    pub uncounted: u32,
+    /// The loops around of which it is not known how often they run, innermost last.
+    pub uncounted: Vec<Span>,
     /// Steps taken.
     pub steps: u64,
     /// The calls around.
@@ -292,7 +292,7 @@ impl<'p> Machine<'p> {
             index: super::record::Index::default(),
             recording: true,
             weight: 1,
-            uncounted: 0,
+            uncounted: Vec::new(),
             steps: 0,
             calls: Vec::new(),
             splits: Vec::new(),

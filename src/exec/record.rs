@@ -9,7 +9,7 @@ use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Atomic, Barrier, CopiedFrom, Pattern, Split, SymbolFacts};
+use crate::trace::{Access, Atomic, Barrier, CopiedFrom, Pattern, Split, SymbolFacts, Within};
 use crate::verdict::AccessOp;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -65,8 +65,8 @@ enum Undo {
     Unknown { site: u32 },
     /// A site became doubtful.
     Doubt { site: u32 },
-    /// A site was reached in a loop that is not counted.
-    Uncounted { site: u32 },
+    /// A site was reached in another loop of unknown length than before.
+    Within { site: u32, was: Within },
     /// A site was seen to leave its array.
     Outside { site: u32 },
     /// A site got its last assumption.
@@ -241,7 +241,7 @@ impl Machine<'_> {
             kept: 0,
             patterns: Vec::new(),
             outside: false,
-            uncounted: false,
+            within: Within::Nothing,
             unknown: None,
             doubt: None,
             assumptions: Vec::new(),
@@ -362,11 +362,12 @@ impl Machine<'_> {
         let key = PatternKey { offsets, active, varying: varying.clone(), unit, source: source.clone() };
         let key = (site, Box::new(key));
         let (weight, epoch, region) = (self.weight, self.epoch, self.region);
-        let uncounted = self.uncounted > 0;
+        let innermost = self.uncounted.last().copied();
         let access = &mut self.trace.accesses[site];
-        if uncounted && !access.uncounted {
-            access.uncounted = true;
-            self.index.journal.push(Undo::Uncounted { site: site as u32 });
+        let within = access.within.and(innermost);
+        if within != access.within {
+            let was = std::mem::replace(&mut access.within, within);
+            self.index.journal.push(Undo::Within { site: site as u32, was });
         }
         if let Some(&at) = self.index.patterns.get(&key) {
             let count = &mut access.patterns[at].count;
@@ -470,7 +471,7 @@ impl Machine<'_> {
             }
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
             Undo::Doubt { site } => accesses[site as usize].doubt = None,
-            Undo::Uncounted { site } => accesses[site as usize].uncounted = false,
+            Undo::Within { site, was } => accesses[site as usize].within = was,
             Undo::Outside { site } => accesses[site as usize].outside = false,
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();

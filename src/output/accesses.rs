@@ -247,7 +247,7 @@ pub fn reason_words(kind: Reason) -> &'static str {
         Reason::OutOfBounds => "leaves its array as far as it is followed",
         Reason::Budget => "the analysis ran out of steps",
         Reason::Uninitialized => "a variable is read before it is written",
-        Reason::BlockShape => "the block shape: no launch was found",
+        Reason::BlockShape => "the block shape, which no launch tells",
         Reason::Compiler => "whether the compiler joins accesses",
     }
 }

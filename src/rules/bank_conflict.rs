@@ -132,7 +132,7 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> Diagnostic {
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
-    let mut notes = vec![case.block_words(worst.run), words::counts(worst)];
+    let mut notes = vec![case.block_words(worst.run), words::counts(case, worst)];
     notes.extend(case.calls_words(worst.run, worst.access.path(worst.totals.worst.path)));
     notes.extend(words::other_runs(case, worst));
     notes.extend(words::other_targets(case, worst));

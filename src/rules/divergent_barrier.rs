@@ -50,6 +50,9 @@
 //! ## Limits
 //! - A condition on values loaded from memory may be the same for the whole block or not:
 //!   such barriers are not reported.
+//! - A loop whose number of rounds may differ between the threads of a block, by a bound that is given
+//!   at run time, is only a note: the bound may be a multiple of what the block takes in a round. So is
+//!   a condition on far threads of a block that no launch tells.
 //! - Threads past the end of the data (`if (i >= n) return;`) are taken to be absent, as in a
 //!   block in the middle of the grid.
 //! - Both branches of a condition that splits the block along whole warps may wait as often as
@@ -58,7 +61,7 @@
 //! - Barriers of a part of the block (`bar.sync` with a count, `cuda::barrier`, cooperative
 //!   groups smaller than a block) are not judged.
 
-use super::{Case, Rule, block_help};
+use super::{Case, KernelRun, Rule, block_help, is_assumed};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::exec::lanes::{Bits, Shape};
 use crate::source::Span;
@@ -99,7 +102,9 @@ fn dividing(barrier: &Barrier) -> Option<&Split> {
     }
     let missing = barrier.expected.minus(&barrier.active);
     if missing.is_empty() {
-        return barrier.splits.iter().find(|split| matches!(split.kind, SplitKind::Guard(_)));
+        let of = |kind: fn(&SplitKind) -> bool| barrier.splits.iter().find(|split| kind(&split.kind));
+        return of(|kind| matches!(kind, SplitKind::Guard(_)))
+            .or_else(|| of(|kind| matches!(kind, SplitKind::Rounds(_))));
     }
     if barrier.splits.iter().any(|split| split.kind == SplitKind::Data) {
         return None;
@@ -132,14 +137,39 @@ fn has_partner(barrier: &Barrier, split: &Split, all: &[Barrier], shape: Shape) 
     })
 }
 
+/// Whether it is known that threads part there in a launch that there is or may be: a bounds check
+/// expects threads beyond the bound, a loop's condition does not; and a block that is only assumed says
+/// nothing of its far threads.
+fn is_sure(kernel: &KernelRun, split: &Split, shape: Shape) -> bool {
+    let given = !is_assumed(kernel.block_from);
+    let [x, y, z] = shape.dims;
+    // The neighbours of thread (0, 0, 0), which nearly any block has.
+    let neighbours = [(x, 1), (y, x), (z, x.saturating_mul(y))];
+    let first = split.taken.has(0);
+    let near = || neighbours.iter().any(|(size, at)| *size > 1 && split.taken.has(*at as usize) != first);
+    match split.kind {
+        SplitKind::Guard(_) => true,
+        SplitKind::Rounds(_) => false,
+        SplitKind::Known | SplitKind::Data => given || near(),
+    }
+}
+
 fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape: Shape) -> Diagnostic {
     let kernel = &case.runs[run];
+    let sure = is_sure(kernel, split, shape);
     let missing = barrier.expected.minus(&barrier.active);
     let (label, mut notes) = match &split.kind {
         SplitKind::Guard(_) => (
             "near the bound some threads of a block pass here and others do not".to_string(),
             vec![
                 "all threads pass together only if the bound never falls among the threads of a block"
+                    .to_string(),
+            ],
+        ),
+        SplitKind::Rounds(_) => (
+            "near the bound some threads of a block have a round more than others".to_string(),
+            vec![
+                "all threads have as many rounds only if the bound never falls among those of a block"
                     .to_string(),
             ],
         ),
@@ -165,10 +195,17 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
             .to_string(),
     ];
     helps.extend(block_help(kernel.block_from));
+    let message = match sure {
+        true => format!("divergent barrier: not all threads of the block reach this `{}`", barrier.name),
+        false => format!(
+            "possibly divergent barrier: not all threads of the block may reach this `{}`",
+            barrier.name
+        ),
+    };
     Diagnostic {
         rule: RULE.id,
-        level: RULE.level,
-        message: format!("divergent barrier: not all threads of the block reach this `{}`", barrier.name),
+        level: if sure { RULE.level } else { Level::Note },
+        message,
         primary: barrier.span,
         primary_label: String::new(),
         labels: vec![(split.span, label)],

@@ -4,7 +4,7 @@ use super::super::{Case, access_words, listed, plural};
 use super::Conflict;
 use crate::banks::Target;
 use crate::source::Span;
-use crate::trace::Array;
+use crate::trace::{Array, Within};
 use crate::verdict::AccessOp;
 
 /// The most other runs that are told of.
@@ -59,7 +59,7 @@ pub fn same_word(conflict: &Conflict<'_>) -> Option<String> {
 }
 
 /// How often, and what it costs the block.
-pub fn counts(conflict: &Conflict<'_>) -> String {
+pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
     let (access, totals) = (conflict.access, conflict.totals);
     let once = access.requests();
     // A loop whose counter the banks depend on is judged for several of its rounds, and requests that
@@ -77,10 +77,15 @@ pub fn counts(conflict: &Conflict<'_>) -> String {
         Some((warps, 1)) => plural(warps.into(), "warp"),
         Some((warps, each)) => format!("{} x {each} requests", plural(warps.into(), "warp")),
     };
-    let per = match (access.uncounted, rounds) {
-        (false, _) => "per block".to_owned(),
-        (true, 1) => "per block in each round of the loop".to_owned(),
-        (true, rounds) => format!("per block in {rounds} rounds of the loop"),
+    let per = match (access.within, rounds) {
+        (Within::Nothing | Within::Counted, _) => "per block".to_owned(),
+        (Within::Loop(span), 1) => format!("per block in each round of the loop at {}", (case.place)(span)),
+        (Within::Loop(span), rounds) => {
+            format!("per block in {rounds} rounds of the loop at {}", (case.place)(span))
+        }
+        (Within::Several, _) => {
+            "per block, with one round of each loop that runs an unknown number of times".to_owned()
+        }
     };
     let extra = totals.wavefronts.saturating_sub(totals.ideal);
     format!("{who}: {} {per}", plural(extra, "extra wavefront"))
