@@ -332,6 +332,8 @@ pub struct Pattern {
     /// Rounds that had been begun of loops that stay loops before it first happened: two requests with
     /// equal numbers are in one piece of straight code.
     pub region: u32,
+    /// The stretch of code without branches in which it first happened, by number.
+    pub stretch: u32,
     /// Block barriers and rounds of uncounted loops passed before it first happened: two requests
     /// with equal numbers have none between them.
     pub epoch: u32,

@@ -314,7 +314,9 @@ impl Machine<'_> {
         let right = if self.state.active.is_empty() {
             Condition::Known(go_on)
         } else {
+            let mark = self.branch_mark();
             let value = self.in_branch(!truth.decided, |machine| machine.evaluate(b));
+            self.end_branch(&mark);
             self.condition_of(&value, b.span)
         };
         (self.state.active, self.state.doubt) = before;

@@ -99,7 +99,9 @@ pub struct Machine<'p> {
     /// Accesses of memory other than shared so far.
     pub elsewhere: u64,
     /// Writes to variables and accesses of statements that are passed over, by their address.
-    pub passed: FxHashMap<usize, (u64, u64)>,
+    pub passed: FxHashMap<usize, super::straight::Operations>,
+    /// The stretch of code without branches that runs, and how many there were.
+    pub stretch: super::straight::Stretch,
     /// Rounds of the loops that run, innermost last.
     pub rounds: Vec<super::straight::Rounds>,
     /// By shared array: whether it was read last, and how often that changed.
@@ -314,6 +316,7 @@ impl<'p> Machine<'p> {
             rolled: 0,
             elsewhere: 0,
             passed: FxHashMap::default(),
+            stretch: super::straight::Stretch::default(),
             rounds: Vec::new(),
             turns: Vec::new(),
             returns: 0,

@@ -401,6 +401,7 @@ impl Machine<'_> {
             walk,
             turn,
             region,
+            stretch: self.stretch.at,
             epoch,
             occurrence: access.occurrences,
             path,

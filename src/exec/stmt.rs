@@ -204,6 +204,27 @@ impl Machine<'_> {
         run: &mut dyn FnMut(&mut Self, bool),
         empty: [bool; 2],
     ) {
+        let holds = self.state.active.and(&truth.can_hold);
+        if truth.decided && (holds.is_empty() || holds == self.state.active) {
+            return self.run_sides(truth, span, run, empty);
+        }
+        let mark = self.branch_mark();
+        let mut run_apart = |machine: &mut Self, side: bool| {
+            let mark = machine.branch_mark();
+            run(machine, side);
+            machine.end_branch(&mark);
+        };
+        self.run_sides(truth, span, &mut run_apart, empty);
+        self.end_branch(&mark);
+    }
+
+    fn run_sides(
+        &mut self,
+        truth: &Truth,
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+        empty: [bool; 2],
+    ) {
         self.next_split += 1;
         let id = self.next_split;
         let before = self.state.active;

@@ -34,6 +34,41 @@ struct Size {
     round: u64,
 }
 
+/// What a statement does that is passed over.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Operations {
+    /// Variables written.
+    writes: u64,
+    /// Accesses of memory other than shared.
+    elsewhere: u64,
+    /// Whether some of these are made under a condition.
+    branches: bool,
+}
+
+/// Stretches of code without branches, by number. The compiler joins accesses within one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stretch {
+    /// The one that runs.
+    pub at: u32,
+    count: u32,
+}
+
+impl Stretch {
+    /// Another begins.
+    fn begin(&mut self) {
+        self.count = self.count.wrapping_add(1);
+        self.at = self.count;
+    }
+}
+
+/// Where a branch begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BranchMark {
+    stretch: u32,
+    accesses: u32,
+    elsewhere: u64,
+}
+
 /// The rounds of a loop.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
@@ -69,7 +104,7 @@ impl Machine<'_> {
             return;
         }
         let place = std::ptr::from_ref(stmt).addr();
-        let (writes, elsewhere) = match self.passed.get(&place) {
+        let Operations { writes, elsewhere, branches } = match self.passed.get(&place) {
             Some(known) => *known,
             None => {
                 let counted = self.operations_of(stmt);
@@ -79,27 +114,58 @@ impl Machine<'_> {
         };
         self.writes = self.writes.saturating_add(writes);
         self.elsewhere = self.elsewhere.saturating_add(elsewhere);
+        if branches {
+            self.stretch.begin();
+        }
+    }
+
+    /// Here code begins that not all threads may run that run what is around it.
+    pub(super) fn branch_mark(&mut self) -> BranchMark {
+        let mark = BranchMark {
+            stretch: self.stretch.at,
+            accesses: self.index.accesses(),
+            elsewhere: self.elsewhere,
+        };
+        self.stretch.begin();
+        mark
+    }
+
+    /// The branch that began there ends. What only computes is no branch: the compiler computes both
+    /// sides and chooses.
+    pub(super) fn end_branch(&mut self, mark: &BranchMark) {
+        match (self.index.accesses(), self.elsewhere) == (mark.accesses, mark.elsewhere) {
+            true => self.stretch.at = mark.stretch,
+            false => self.stretch.begin(),
+        }
     }
 
     /// Variables written and memory accessed by a statement, as far as the text and constants tell.
-    fn operations_of(&mut self, stmt: &Stmt) -> (u64, u64) {
-        let (mut writes, mut elsewhere) = (0u64, 0u64);
+    fn operations_of(&mut self, stmt: &Stmt) -> Operations {
+        let mut all = Operations::default();
         let slice = self.frame().map(|frame| Rc::clone(&frame.slice)).unwrap_or_default();
-        own_exprs(stmt, &mut |expr| count(expr, &slice, &mut writes, &mut elsewhere));
+        own_exprs(stmt, &mut |expr| count(expr, &slice, &mut all));
         if let StmtKind::Declare(list) = &stmt.kind {
-            writes += list.len() as u64;
+            all.writes += list.len() as u64;
         }
-        let mut inner = Vec::new();
+        let (mut inner, own) = (Vec::new(), all.elsewhere);
         own_stmts(stmt, &mut |stmt| inner.push(stmt));
         for stmt in inner {
-            let (w, e) = self.operations_of(stmt);
-            (writes, elsewhere) = (writes.saturating_add(w), elsewhere.saturating_add(e));
+            let Operations { writes, elsewhere, branches } = self.operations_of(stmt);
+            all.writes = all.writes.saturating_add(writes);
+            all.elsewhere = all.elsewhere.saturating_add(elsewhere);
+            all.branches |= branches;
+        }
+        if let StmtKind::If { cond, .. } = &stmt.kind {
+            let decided = super::counted::is_plain(cond) && self.constant(cond).is_some();
+            all.branches |= all.elsewhere > own && !decided;
         }
         let rounds = match &stmt.kind {
             StmtKind::Loop { cond: Some(cond), .. } => self.bound_of(cond),
             _ => 1,
         };
-        (writes.saturating_mul(rounds), elsewhere.saturating_mul(rounds))
+        all.writes = all.writes.saturating_mul(rounds);
+        all.elsewhere = all.elsewhere.saturating_mul(rounds);
+        all
     }
 
     /// The bound of `i < bound`, which is about the number of rounds; 1 when it is not a constant.
@@ -142,8 +208,10 @@ impl Machine<'_> {
     }
 }
 
-fn count(expr: &Expr, slice: &Slice, writes: &mut u64, elsewhere: &mut u64) {
-    *writes += u64::from(matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Step { .. }));
-    *elsewhere += u64::from(slice.reaches_global(expr));
-    children(expr, &mut |child| count(child, slice, writes, elsewhere));
+fn count(expr: &Expr, slice: &Slice, all: &mut Operations) {
+    all.writes += u64::from(matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Step { .. }));
+    all.elsewhere += u64::from(slice.reaches_global(expr));
+    let before = all.elsewhere;
+    children(expr, &mut |child| count(child, slice, all));
+    all.branches |= matches!(expr.kind, ExprKind::Conditional(..)) && all.elsewhere > before;
 }

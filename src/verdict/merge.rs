@@ -32,6 +32,10 @@
 //! | `p = a[x]; r = b[y]; q = a[x + 1];` | yes | yes |
 //! | `p = a[x]; b[y] = p; q = a[x + 1];` | no | yes |
 //!
+//! Nor are accesses joined that a branch parts: rounds of an unrolled loop that read global memory under a
+//! condition each (`s[i] = in_bounds ? in[i] : 0`), which is not read in advance. A condition under which
+//! only something is computed is no branch.
+//!
 //! Some joins are only possible, not sure ([`Wide::sure`]): where a number that the compiler knows and the
 //! text seen does not (a template argument, a constant defined elsewhere) decides the alignment, of elements of 2 bytes (copies and half
 //! arithmetic are joined, conversions to `int` or `float` are not), of three neighbours out of four (read
@@ -74,6 +78,7 @@ struct Group {
     bytes: u32,
     active: u32,
     epoch: u32,
+    stretch: u32,
     warps: u32,
     unit: u64,
     open_unit: u64,
@@ -105,6 +110,7 @@ impl Merges {
                     bytes,
                     active: pattern.active,
                     epoch: pattern.epoch,
+                    stretch: pattern.stretch,
                     warps: pattern.warps,
                     unit: pattern.unit,
                     open_unit: pattern.open_unit,
