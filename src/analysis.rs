@@ -14,8 +14,9 @@ mod runs;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
-use crate::headers::Headers;
+use crate::explanation::Explanation;
 pub use crate::headers::{Files, NoFiles};
+use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind};
 use crate::preproc::comments::Directive;
 use crate::preproc::{Defines, HeaderCache};
@@ -77,11 +78,46 @@ pub struct BlockOption {
 
 /// What a report is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Wanted<'a> {
     /// The findings of the rules, and the verdicts that they rest on.
     Findings,
     /// The verdicts alone.
     Verdicts,
+    /// What there is to be told of one place, and the verdicts.
+    Place(&'a Place),
+}
+
+/// A line of a file, or a column of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The working folder, absolute.
+    pub home: PathBuf,
+    /// The file's path: absolute, or from the working folder.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: Option<usize>,
+}
+
+impl Place {
+    /// Whether a path leads to its file.
+    #[must_use]
+    pub fn is_of(&self, path: &Path) -> bool {
+        let absolute = |path: &Path| normalise(&self.home.join(path));
+        absolute(path) == absolute(&self.file)
+    }
+
+    /// Whether a part of the text covers it.
+    fn is_in(&self, sources: &Sources, span: Span) -> bool {
+        let file = sources.get(span.file);
+        let (first, last) = (file.line_column(span.start), file.line_column(span.end.max(span.start)));
+        let within = match self.column {
+            Some(column) => first <= (self.line, column) && (self.line, column) < last,
+            None => (first.0..=last.0).contains(&self.line),
+        };
+        within && self.is_of(&file.path)
+    }
 }
 
 /// What was found in one file and in the headers reached from it.
@@ -91,6 +127,8 @@ pub struct FileReport {
     pub diagnostics: Vec<Diagnostic>,
     /// One verdict for each access site, block shape and target.
     pub verdicts: Vec<SiteVerdict>,
+    /// What there is to be told of a place, if that was wanted.
+    pub explanations: Vec<Explanation>,
     /// What comments ask for, by file.
     pub asked: Vec<Asked>,
 }
@@ -202,7 +240,7 @@ impl Run {
 
     /// Runs the kernels of one file.
     #[must_use]
-    pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted) -> FileReport {
+    pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted<'_>) -> FileReport {
         let mut report = FileReport { asked: loaded.asked(), ..FileReport::default() };
         let program = &loaded.program;
         let Some(own) = program.modules.first() else { return report };
@@ -250,7 +288,7 @@ impl Run {
         self.analyze(&loaded, &links, Wanted::Findings)
     }
 
-    fn report(&self, subject: &Subject<'_>, runs: &[KernelRun], wanted: Wanted, report: &mut FileReport) {
+    fn report(&self, subject: &Subject<'_>, runs: &[KernelRun], wanted: Wanted<'_>, report: &mut FileReport) {
         let targets = subject.targets;
         for run in runs {
             verdicts(run, targets, &mut report.verdicts);
@@ -266,7 +304,13 @@ impl Run {
         };
         let padder = Padded::new(*subject, runs);
         let case = Case { runs, targets, padder: &padder, text: &text, place: &place };
-        report.diagnostics.extend(rules::check(&case));
+        match wanted {
+            Wanted::Findings => report.diagnostics.extend(rules::check(&case)),
+            Wanted::Place(place) => {
+                report.explanations.extend(rules::explain(&case, &|span| place.is_in(sources, span)));
+            }
+            Wanted::Verdicts => {}
+        }
     }
 }
 

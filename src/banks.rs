@@ -24,17 +24,19 @@
 //! costs add up. A struct of three floats becomes three 4-byte requests; a `float2` one of 8 bytes; a struct of
 //! two floats without `__align__(8)` two of 4 bytes.
 //!
-//! Invariant: this module imports nothing of the crate, allocates nothing per request, and is total: every
-//! mask, size and offset has an answer.
+//! Invariant: this module imports nothing of the crate, allocates nothing to count a request, and is total:
+//! every mask, size and offset has an answer.
 
 mod copies;
 mod groups;
 mod operation;
+mod schedule;
 mod target;
 mod tesla;
 
 pub use copies::{CopySource, copy_cost};
 pub use operation::{Access, AtomicKind, ParseAccessError};
+pub use schedule::{Served, Touch, schedule};
 pub use target::{BankSize, ComputeCapability, Family, ParseCapabilityError, Target};
 
 use groups::{Count, Group, Layout};
@@ -178,10 +180,27 @@ pub fn lanes_served_together(request: &Request<'_>, target: &Target) -> u32 {
 
 /// Loads, stores and asynchronous copies: splits the access, adds up the pieces.
 fn plain(request: &Request<'_>, target: &Target) -> Cost {
-    let family = target.family();
+    let mut total = Cost::NOTHING;
+    for Piece { shift, bytes, times } in pieces(request, target.family()) {
+        total.add(machine_access(request, target, shift, bytes), times);
+    }
+    total
+}
+
+/// A machine access that a request is split into.
+struct Piece {
+    /// Bytes from each lane's offset.
+    shift: u32,
+    /// Its width, at most 16.
+    bytes: u32,
+    /// How many of the request's machine accesses cost the same.
+    times: u32,
+}
+
+/// The machine accesses of a request, those that cost the same as one.
+fn pieces(request: &Request<'_>, family: Family) -> impl Iterator<Item = Piece> + use<> {
     let piece = piece_bytes(request, family);
     let (pieces, rest) = (request.bytes / piece, request.bytes % piece);
-    let mut total = Cost::NOTHING;
 
     // Pieces that are a multiple of `rotation` bytes apart cost the same, however many there are.
     let rotation = match family {
@@ -190,19 +209,17 @@ fn plain(request: &Request<'_>, target: &Target) -> Cost {
         Family::KeplerEight => 8,
     };
     let phases = (rotation / piece).max(1);
-    for phase in 0..phases.min(pieces) {
+    let whole = (0..phases.min(pieces)).map(move |phase| {
         let times = (pieces - phase).div_ceil(phases);
-        total.add(machine_access(request, target, phase * piece, piece), times);
-    }
-
+        Piece { shift: phase * piece, bytes: piece, times }
+    });
     let mut shift = request.bytes - rest;
-    for bytes in [8, 4, 2, 1] {
-        if rest & bytes != 0 {
-            total.add(machine_access(request, target, shift, bytes), 1);
-            shift += bytes;
-        }
-    }
-    total
+    let narrow = [8, 4, 2, 1].into_iter().filter(move |bytes| rest & bytes != 0).map(move |bytes| {
+        let piece = Piece { shift, bytes, times: 1 };
+        shift += bytes;
+        piece
+    });
+    whole.chain(narrow)
 }
 
 /// The widest machine access that the alignment allows, in bytes: 1, 2, 4, 8 or 16.
@@ -247,9 +264,7 @@ fn pairs_agree(request: &Request<'_>) -> bool {
 /// One machine instruction: `bytes` (1, 2, 4, 8 or 16) at `shift` bytes from each lane's offset.
 fn machine_access(request: &Request<'_>, target: &Target, shift: u32, bytes: u32) -> Cost {
     let family = target.family();
-    // Measured for 4 and 8 bytes; before 8.0 the compiler makes a load and a store of it.
-    let copies = request.access == Access::AsyncCopy && target.capability >= ComputeCapability::new(8, 0);
-    let count = if copies && matches!(bytes, 4 | 8) { Count::Lanes } else { Count::Words };
+    let count = counting(request, target, bytes);
     let lanes = group_lanes(request, family, bytes);
     let layout = Layout::of(family);
     let serve = |group: Group<'_>| match family {
@@ -276,6 +291,25 @@ fn machine_access(request: &Request<'_>, target: &Target, shift: u32, bytes: u32
     Cost { usual, ..served }
 }
 
+/// What takes turns in a machine access of `bytes` that is no atomic.
+fn counting(request: &Request<'_>, target: &Target, bytes: u32) -> Count {
+    // Measured for 4 and 8 bytes; before 8.0 the compiler makes a load and a store of it.
+    let copies = request.access == Access::AsyncCopy && target.capability >= ComputeCapability::new(8, 0);
+    if copies && matches!(bytes, 4 | 8) { Count::Lanes } else { Count::Words }
+}
+
+/// The active lanes in groups of `lanes` neighbours.
+fn groups_of<'a>(
+    request: &'a Request<'a>,
+    lanes: u32,
+    shift: i64,
+    bytes: u32,
+) -> impl Iterator<Item = Group<'a>> {
+    let first_group = u32::MAX >> (32 - lanes);
+    let active = (0..32).step_by(lanes as usize).map(move |start| request.active & (first_group << start));
+    active.filter(|lanes| *lanes != 0).map(move |lanes| Group { request, shift, bytes, lanes })
+}
+
 /// Serves the active lanes in groups of `lanes` neighbours, one group after the other.
 fn in_groups<'a>(
     request: &'a Request<'a>,
@@ -285,46 +319,49 @@ fn in_groups<'a>(
     serve: impl Fn(Group<'a>) -> groups::Passes,
 ) -> Cost {
     let mut total = Cost::NOTHING;
-    let first_group = u32::MAX >> (32 - lanes);
-    for start in (0..32).step_by(lanes as usize) {
-        let active = request.active & (first_group << start);
-        if active != 0 {
-            let pass = serve(Group { request, shift, bytes, lanes: active });
-            let cost =
-                Cost { wavefronts: pass.ways, ideal: 1, usual: 1, ways: pass.ways, witness: pass.witness };
-            total.add(cost, 1);
-        }
+    for group in groups_of(request, lanes, shift, bytes) {
+        let pass = serve(group);
+        let cost = Cost { wavefronts: pass.ways, ideal: 1, usual: 1, ways: pass.ways, witness: pass.witness };
+        total.add(cost, 1);
     }
     total
 }
 
 /// `ldmatrix` and `stmatrix`: each matrix is a group of 8 lanes with a 16-byte row each.
 fn matrix(request: &Request<'_>, matrices: u8) -> Cost {
-    let addressing = match matrices {
+    let request = Request { active: request.active & addressing(matrices), ..*request };
+    let layout = Layout::of(Family::Modern);
+    in_groups(&request, 8, 0, 16, |group| group.passes(&layout, Count::Words))
+}
+
+/// The lanes that give the addresses of so many matrices.
+fn addressing(matrices: u8) -> u32 {
+    match matrices {
         0 => 0,
         1 => 0xff,
         2 => 0xffff,
         3 => 0xff_ffff,
         _ => u32::MAX,
-    };
-    let request = Request { active: request.active & addressing, ..*request };
-    let layout = Layout::of(Family::Modern);
-    in_groups(&request, 8, 0, 16, |group| group.passes(&layout, Count::Words))
+    }
 }
 
 fn atomic(request: &Request<'_>, kind: AtomicKind, target: &Target) -> Option<Cost> {
     if target.family() != Family::Modern || request.bytes != 4 {
         return None;
     }
-    let (count, passes_per_way) = match kind {
-        AtomicKind::Integer => (Count::Lanes, 1),
-        AtomicKind::PopulationCount => (Count::Words, 1),
-        AtomicKind::CompareAndSwap => (Count::Lanes, 2),
-        AtomicKind::FloatAdd | AtomicKind::Wide64 | AtomicKind::Emulated => return None,
-    };
+    let (count, times) = turns(kind)?;
     let layout = Layout::of(Family::Modern);
     let cost = in_groups(request, 32, 0, 4, |group| group.passes(&layout, count));
-    let times = passes_per_way;
     let (wavefronts, ideal, usual) = (cost.wavefronts * times, cost.ideal * times, cost.usual * times);
     Some(Cost { wavefronts, ideal, usual, ..cost })
+}
+
+/// What takes turns in an atomic, and the passes of each turn; `None` when it is not a fixed number.
+fn turns(kind: AtomicKind) -> Option<(Count, u32)> {
+    match kind {
+        AtomicKind::Integer => Some((Count::Lanes, 1)),
+        AtomicKind::PopulationCount => Some((Count::Words, 1)),
+        AtomicKind::CompareAndSwap => Some((Count::Lanes, 2)),
+        AtomicKind::FloatAdd | AtomicKind::Wide64 | AtomicKind::Emulated => None,
+    }
 }

@@ -1,12 +1,15 @@
 //! What does the user want, and how did it end?
 //!
-//! Invariant: only here, in `walk` and in `config` are files, stdout, stderr and the exit code touched.
+//! Invariant: only here and in `walk` are files, other programs and the environment touched, and only here
+//! stdout, stderr and the exit code.
 
 pub mod args;
+mod changed;
 pub mod check;
 mod configuration;
 mod disk;
 mod driver;
+mod explain;
 mod fix;
 mod generated;
 mod progress;
@@ -58,9 +61,9 @@ pub fn main() -> ExitCode {
         Some(Command::Rules) => tables::rules(),
         Some(Command::Config(args)) => configuration::config(&args),
         Some(Command::Completions(args)) => generated::completions(&args),
-        Some(Command::Man) => generated::man(),
+        Some(Command::Man(args)) => generated::man(&args),
         Some(Command::Init(args)) => configuration::init(&args),
-        Some(Command::Explain(args)) => tables::explain(&args),
+        Some(Command::Explain(args)) => explain::explain(&args),
     };
     outcome.into()
 }

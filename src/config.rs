@@ -3,7 +3,8 @@
 //! A file is under every `cudalint.toml` of its folder and the folders above. Of a single value the
 //! nearest is in force; lists and tables add up, the nearest first.
 //!
-//! Invariant: where there is no such file, nothing is done but asking for it once per folder.
+//! Invariant: where there is no such file, nothing is done but asking for it once per folder. Files are
+//! read by whoever makes [`Configs`], not here.
 
 pub mod commands;
 mod error;
@@ -16,7 +17,8 @@ use crate::diagnostic::Level;
 use crate::headers::normalise;
 use ignore::gitignore::Gitignore;
 use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -97,15 +99,24 @@ impl Config {
     }
 }
 
+/// Reads a file: its text, or `None` when there is none of that name.
+pub type Reader = dyn Fn(&Path) -> io::Result<Option<String>>;
+
 /// The configuration files of a run, each read once.
-#[derive(Debug, Default)]
 pub struct Configs {
-    home: OnceCell<PathBuf>,
+    home: PathBuf,
+    reader: Box<Reader>,
     folders: RefCell<FxHashMap<PathBuf, Rc<[Rc<Config>]>>>,
     errors: RefCell<Vec<Error>>,
 }
 
 impl Configs {
+    /// Those that `reader` finds; relative paths are from `home`, the working folder.
+    #[must_use]
+    pub fn new(home: PathBuf, reader: Box<Reader>) -> Configs {
+        Configs { home, reader, folders: RefCell::default(), errors: RefCell::default() }
+    }
+
     /// The files that a file or folder is under, nearest first.
     pub fn of(&self, path: &Path) -> Rc<[Rc<Config>]> {
         let path = self.absolute(path);
@@ -119,17 +130,13 @@ impl Configs {
 
     /// The path from the root, without `.` and `..`.
     pub fn absolute(&self, path: &Path) -> PathBuf {
-        if path.is_absolute() { normalise(path) } else { normalise(&self.home().join(path)) }
+        if path.is_absolute() { normalise(path) } else { normalise(&self.home.join(path)) }
     }
 
     /// The path as it is shown: relative when it lies below the working folder.
     pub fn shown(&self, path: &Path) -> PathBuf {
         let path = self.absolute(path);
-        path.strip_prefix(self.home()).map_or_else(|_| path.clone(), Path::to_path_buf)
-    }
-
-    fn home(&self) -> &Path {
-        self.home.get_or_init(|| std::env::current_dir().unwrap_or_default())
+        path.strip_prefix(&self.home).map_or_else(|_| path.clone(), Path::to_path_buf)
     }
 
     fn of_folder(&self, folder: &Path) -> Rc<[Rc<Config>]> {
@@ -147,12 +154,9 @@ impl Configs {
 
     fn read(&self, folder: &Path) -> Option<Config> {
         let path = folder.join(NAME);
-        if !path.is_file() {
-            return None;
-        }
         let shown = self.shown(&path);
-        let config = match std::fs::read_to_string(&path) {
-            Ok(text) => written::read(&text, folder, &shown, &|path| self.shown(path)),
+        let config = match (self.reader)(&path) {
+            Ok(text) => written::read(&text?, folder, &shown, &|path| self.shown(path)),
             Err(error) => Err(Error::unreadable(&shown, &error)),
         };
         config.map_err(|error| self.errors.borrow_mut().push(error)).ok()

@@ -10,6 +10,7 @@ pub mod cli;
 pub mod config;
 pub mod diagnostic;
 pub mod exec;
+pub mod explanation;
 pub mod fingerprint;
 pub mod fixes;
 pub mod headers;

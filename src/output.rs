@@ -4,6 +4,7 @@
 
 pub mod accesses;
 pub mod banks;
+pub mod explain;
 pub mod github;
 pub mod gitlab;
 pub mod json;

@@ -13,6 +13,7 @@ pub mod unused_directive;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::explanation::Explanation;
 use crate::source::Span;
 use crate::trace::{Access, Call, Trace};
 use crate::verdict::{AccessOp, BlockFrom, Judgement};
@@ -153,7 +154,30 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     found
 }
 
+/// Everything that can be told of the accesses and barriers at a place, run by run.
+#[must_use]
+pub fn explain(case: &Case<'_>, is_there: &dyn Fn(Span) -> bool) -> Vec<Explanation> {
+    let mut told = Vec::new();
+    for (run, kernel) in case.runs.iter().enumerate() {
+        let accesses = kernel.trace.accesses.iter().enumerate().filter(|(_, it)| is_there(it.span));
+        told.extend(accesses.map(|(number, _)| bank_conflict::explain(case, run, number)));
+        let mut barriers: Vec<Span> = kernel.trace.barriers.iter().map(|barrier| barrier.span).collect();
+        barriers.sort_unstable();
+        barriers.dedup();
+        let barriers = barriers.into_iter().filter(|span| is_there(*span));
+        told.extend(barriers.filter_map(|span| divergent_barrier::explain(case, run, span)));
+    }
+    told
+}
+
 impl Case<'_> {
+    /// Which run it is.
+    fn run_words(&self, run: usize) -> String {
+        let run = &self.runs[run];
+        let [x, y, z] = run.block;
+        format!("kernel `{}` with block ({x}, {y}, {z})", run.kernel)
+    }
+
     /// Which block, and where it came from.
     fn block_words(&self, run: usize) -> String {
         let run = &self.runs[run];

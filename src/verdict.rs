@@ -5,11 +5,13 @@
 //! phase that matters to the banks; a factor between lanes that is given at run time is tried in
 //! every residue, and where they differ the answer is a table over it.
 
+mod example;
 mod merge;
 mod request;
 mod symbols;
 mod table;
 
+pub use example::{Example, Sought, example};
 pub use merge::Merges;
 pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 
@@ -209,6 +211,8 @@ impl Judgement {
 pub struct Totals {
     /// Requests.
     pub requests: u64,
+    /// Those of them that take more wavefronts than usual.
+    pub conflicting: u64,
     /// Wavefronts.
     pub wavefronts: u64,
     /// The fewest wavefronts possible.
@@ -342,6 +346,9 @@ fn stride_table(trace: &Trace, axes: &[symbols::Axis], rows: &[Option<Row>]) -> 
 impl Totals {
     fn add(&mut self, cost: &Cost, pattern: &Pattern) {
         self.requests = self.requests.saturating_add(pattern.count);
+        if cost.wavefronts > cost.usual {
+            self.conflicting = self.conflicting.saturating_add(pattern.count);
+        }
         self.wavefronts =
             self.wavefronts.saturating_add(pattern.count.saturating_mul(cost.wavefronts.into()));
         self.ideal = self.ideal.saturating_add(pattern.count.saturating_mul(cost.ideal.into()));

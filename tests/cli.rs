@@ -299,7 +299,9 @@ fn usage_errors_exit_2_and_say_what_is_meant() {
         (&["-D", "bank-conflicts", "a.cu"][..], "'bank-conflict'"),
         (&["--format", "xml", "a.cu"], "xml"),
         (&["--block", "2048", "a.cu"], "1024"),
-        (&["explain", "bank-conflits"], "'bank-conflict'"),
+        (&["explain", "bank-conflits"], "did you mean `bank-conflict`?"),
+        (&["explain", "a.cu"], "a place is written as in `src/a.cu:12`"),
+        (&["explain", "b.cu:1"], "b.cu"),
         (&["--no-such-flag", "a.cu"], "--no-such-flag"),
         (&["check"], "<PATHS>"),
         (&[], "Usage"),
@@ -326,6 +328,7 @@ fn help_mentions_everything() {
         "completions",
         "man",
         "--no-ignore",
+        "--changed-since",
         "--stdin-filename",
         "-p <DIR>",
         "cudalint: allow(RULE)",
@@ -364,7 +367,7 @@ fn completions_and_the_manual_page_know_every_flag() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = run(root.path(), &["completions", shell]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        for word in ["unsafe-fixes", "write-baseline", "accesses"] {
+        for word in ["unsafe-fixes", "write-baseline", "changed-since", "accesses", "explain"] {
             assert!(ran.stdout.contains(word), "{shell}: {word}");
         }
     }
@@ -380,6 +383,11 @@ fn completions_and_the_manual_page_know_every_flag() {
         return;
     };
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "--unsafe-fixes\n");
+    let line = "source ./complete.bash && COMP_WORDS=(cudalint explain bank) COMP_CWORD=2 \
+                && _cudalint cudalint bank explain && echo \"${COMPREPLY[@]}\"";
+    let mut bash = std::process::Command::new("bash");
+    let output = bash.current_dir(root.path()).args(["-c", line]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "bank-conflict\n");
 }
 
 #[test]
@@ -395,6 +403,25 @@ fn a_header_is_found_below_the_folders_given_unless_two_are_as_near() {
     let root = folder(&[("src/a.cu", kernel), ("one/pitch.cuh", conflicts), ("two/pitch.cuh", conflicts)]);
     let ran = run(root.path(), &["accesses", "."]);
     assert!(ran.stdout.contains("it depends on `PITCH`"), "{}", ran.stdout);
+}
+
+#[test]
+fn manual_pages_are_written_for_every_command() {
+    let root = folder(&[]);
+    let ran = run(root.path(), &["man", "--output", "share/man1"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+    let page = |name: &str| fs::read_to_string(root.path().join("share/man1").join(name)).unwrap();
+    let first = page("cudalint.1");
+    for command in ["check", "accesses", "banks", "rules", "config", "init", "completions", "man", "explain"]
+    {
+        assert!(first.contains(&format!("cudalint\\-{command}(1)")), "{command}");
+        assert!(page(&format!("cudalint-{command}.1")).starts_with(".ie"), "{command}");
+    }
+    assert!(page("cudalint-explain.1").contains("LINE"));
+    fs::write(root.path().join("file"), "").unwrap();
+    let ran = run(root.path(), &["man", "--output", "file"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.starts_with("cudalint: error: cannot write into `file`: "), "{}", ran.stderr);
 }
 
 #[test]

@@ -119,7 +119,12 @@ fn gitlab_gets_what_its_documentation_asks_for() {
     let issues: Value = serde_json::from_str(&fixtures("gitlab")).unwrap();
     let issues = issues.as_array().unwrap();
     assert_eq!(issues.len(), fixtures("short").lines().count());
+    // Of two issues with one fingerprint GitLab shows one.
+    let prints: std::collections::BTreeSet<&str> =
+        issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
+    assert_eq!(prints.len(), issues.len());
     for issue in issues {
+        assert!(issue["location"]["lines"]["end"].as_u64() >= issue["location"]["lines"]["begin"].as_u64());
         for field in ["description", "check_name", "fingerprint"] {
             assert!(!issue[field].as_str().unwrap().is_empty(), "{issue}");
         }
@@ -141,6 +146,29 @@ fn junit_is_a_report_with_a_failure_for_each_warning() {
     assert!(text.contains(
         "<testcase name=\"no findings\" classname=\"fixtures/bank-conflict/transpose-32x8-padded.cu\""
     ));
+}
+
+/// A reader that is not of the library that wrote it.
+#[test]
+fn junit_is_read_by_a_parser() {
+    let report = junit_parser::from_reader(fixtures("junit").as_bytes()).unwrap();
+    let warnings = fixtures("short").lines().filter(|line| line.contains(": warning[")).count() as u64;
+    assert_eq!((report.name.as_str(), report.failures, report.errors), ("cudalint", warnings, 0));
+    let cases: Vec<_> = report.suites.iter().flat_map(|suite| &suite.cases).collect();
+    assert_eq!(cases.len() as u64, report.tests);
+    assert_eq!(cases.iter().filter(|case| case.status.is_failure()).count() as u64, warnings);
+    for suite in &report.suites {
+        assert!(Path::new(&suite.name).is_file(), "{}", suite.name);
+        assert!(!suite.cases.is_empty(), "{}", suite.name);
+        assert!(suite.cases.iter().all(|case| case.classname.as_ref() == Some(&suite.name)));
+    }
+    let failure = cases.iter().find_map(|case| match &case.status {
+        junit_parser::TestStatus::Failure(failure) => Some(failure),
+        _ => None,
+    });
+    let failure = failure.expect("a failure");
+    assert!(failure.text.contains("note: ") && !failure.message.is_empty(), "{failure:?}");
+    assert!(cudalint::rules::find(&failure.failure_type).is_some(), "{failure:?}");
 }
 
 #[test]

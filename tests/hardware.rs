@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a failed unwrap is a failed test
 
 use cudalint::banks::{
-    Access, AtomicKind, BankSize, CopySource, Cost, Request, Target, contention, copy_cost, cost,
+    Access, AtomicKind, BankSize, CopySource, Cost, Request, Target, contention, copy_cost, cost, schedule,
 };
 
 const FULL: u32 = u32::MAX;
@@ -104,6 +104,41 @@ fn copies_that_are_known_take_what_was_measured() {
     assert!(wrong.is_empty(), "{wrong}");
     eprintln!("known: {around} copies around the cache, {through} through it");
     assert!((around, through) >= (822, 460), "only {around} and {through} rows are known");
+}
+
+/// What is drawn is what is counted: the spelled-out wavefronts add up, on every device.
+#[test]
+fn a_schedule_has_the_wavefronts_of_the_count() {
+    let targets: Vec<Target> = ["sm_20", "sm_35", "sm_52", "sm_75", "sm_80", "sm_90"]
+        .into_iter()
+        .map(target)
+        .chain([kepler_eight()])
+        .collect();
+    let mut drawn = 0;
+    for file in ["requests-sm90.csv", "requests-sm90-more.csv", "async-copies-sm90.csv"] {
+        for (row, target) in rows(file).iter().flat_map(|row| targets.iter().map(move |it| (row, it))) {
+            let access = row.operation.parse().unwrap();
+            // Odd sizes and alignments are split.
+            for (bytes, align) in [(row.bytes, 0), (row.bytes, 4), (12, 4), (7, 1), (24, 8)] {
+                let request = Request { align, ..Request::new(access, bytes, row.active, &row.offsets) };
+                let counted = cost(&request, target);
+                let Some(served) = schedule(&request, target) else {
+                    let fermi = *target == targets[0] && bytes >= 16;
+                    assert!(counted.is_none() || fermi, "{request:?} on {target}");
+                    continue;
+                };
+                let sum: u32 = served.iter().map(|it| it.wavefronts * it.times * it.passes).sum();
+                assert_eq!(Some(sum), counted.map(|it| it.wavefronts), "{request:?} on {target}");
+                for piece in &served {
+                    let last = piece.touches.iter().map(|it| it.wavefront).max().unwrap_or(0);
+                    assert_eq!(last, piece.wavefronts);
+                    assert!(piece.touches.iter().all(|it| row.active >> it.lane & 1 == 1));
+                }
+                drawn += 1;
+            }
+        }
+    }
+    assert!(drawn > 20_000, "{drawn}");
 }
 
 // ---- What NVIDIA documents

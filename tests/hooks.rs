@@ -36,30 +36,47 @@ fn the_command_of_each_hook_finds_what_is_there() {
     }
 }
 
-#[test]
-fn pre_commit_stops_a_conflict_and_lets_the_repaired_file_through() {
-    if Command::new("pre-commit").arg("--version").output().is_err() {
-        println!("pre-commit is not installed: its hook was not run");
-        return;
+/// Whether a program is there; says so if it is not.
+fn installed(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok_and(|ran| ran.status.success());
+    if !there {
+        println!("{program} is not installed (`pip install {program}`): nothing was tested");
     }
-    let hooks = tempfile::tempdir().unwrap();
-    fs::copy(".pre-commit-hooks.yaml", hooks.path().join(".pre-commit-hooks.yaml")).unwrap();
-    git(hooks.path(), &["init", "-q"]);
-    git(hooks.path(), &["add", "-A"]);
-    assert!(git(hooks.path(), &["commit", "-qm", "hooks"]).status.success());
-    let revision = String::from_utf8(git(hooks.path(), &["rev-parse", "HEAD"]).stdout).unwrap();
+    there
+}
 
+/// A repository with these files in one commit, and the commit.
+fn committed(root: &Path) -> String {
+    git(root, &["init", "-q"]);
+    git(root, &["add", "-A"]);
+    assert!(git(root, &["commit", "-qm", "all"]).status.success());
+    String::from_utf8(git(root, &["rev-parse", "HEAD"]).stdout).unwrap().trim().to_owned()
+}
+
+/// Commits a conflict and then the same repaired under a hook of `hooks`, a repository.
+fn the_hook_stops_a_conflict_and_lets_the_repaired_file_through(hooks: &Path, hook: &str) {
+    let revision = committed(hooks);
     let root = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().unwrap();
     git(root.path(), &["init", "-q"]);
-    let (from, at) = (hooks.path().display(), revision.trim());
-    let config = format!("repos:\n- repo: {from}\n  rev: {at}\n  hooks:\n  - id: cudalint-system\n");
+    let config =
+        format!("repos:\n- repo: {}\n  rev: {revision}\n  hooks:\n  - id: {hook}\n", hooks.display());
     fs::write(root.path().join(".pre-commit-config.yaml"), config).unwrap();
-    let installed = Command::new("pre-commit").current_dir(root.path()).arg("install").output().unwrap();
-    assert!(installed.status.success());
+    let mut install = Command::new("pre-commit");
+    assert!(install.current_dir(root.path()).arg("install").output().unwrap().status.success());
     let commit = |text: &str| {
         fs::write(root.path().join("a.cu"), text).unwrap();
         git(root.path(), &["add", "-A"]);
-        let ran = git(root.path(), &["commit", "-qm", "a"]);
+        // What was built for the release serves the hook, too.
+        let target = Path::new(BINARY).parent().and_then(Path::parent).unwrap();
+        let ran = Command::new("git")
+            .current_dir(root.path())
+            .args(["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "a"])
+            .env("PATH", path())
+            .env("PRE_COMMIT_HOME", home.path())
+            .env("CARGO_TARGET_DIR", target)
+            .output()
+            .unwrap();
         let told = [ran.stdout, ran.stderr].concat();
         (ran.status.success(), String::from_utf8_lossy(&told).into_owned())
     };
@@ -67,6 +84,63 @@ fn pre_commit_stops_a_conflict_and_lets_the_repaired_file_through() {
     assert!(!committed && told.contains("warning[bank-conflict]: 32-way"), "{told}");
     let (committed, told) = commit(&CONFLICT.replace("tile[32][32]", "tile[32][33]"));
     assert!(committed, "{told}");
+}
+
+#[test]
+fn the_hook_that_takes_the_installed_binary_works() {
+    if !installed("pre-commit") {
+        return;
+    }
+    let hooks = tempfile::tempdir().unwrap();
+    fs::copy(".pre-commit-hooks.yaml", hooks.path().join(".pre-commit-hooks.yaml")).unwrap();
+    the_hook_stops_a_conflict_and_lets_the_repaired_file_through(hooks.path(), "cudalint-system");
+}
+
+#[test]
+fn the_hook_that_builds_the_program_works() {
+    if std::env::var_os("CUDALINT_RUST_HOOK").is_none() {
+        println!("set CUDALINT_RUST_HOOK to test it: it builds a release, which takes minutes");
+        return;
+    }
+    if !installed("pre-commit") {
+        return;
+    }
+    let hooks = tempfile::tempdir().unwrap();
+    let listed = Command::new("git").args(["ls-files", "-z"]).output().unwrap();
+    for name in String::from_utf8(listed.stdout).unwrap().split_terminator('\0') {
+        let to = hooks.path().join(name);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(name, to).unwrap();
+    }
+    the_hook_stops_a_conflict_and_lets_the_repaired_file_through(hooks.path(), "cudalint");
+}
+
+#[test]
+fn the_action_and_the_snippets_of_the_documentation_follow_their_schemas() {
+    if !installed("check-jsonschema") {
+        return;
+    }
+    let valid = |schema: &str, file: &Path| {
+        let mut command = Command::new("check-jsonschema");
+        let ran = command.args(["--builtin-schema", schema]).arg(file).output().unwrap();
+        assert!(ran.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&ran.stdout));
+    };
+    valid("vendor.github-actions", Path::new("action.yml"));
+    let page = fs::read_to_string("docs/ci.md").unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("snippet.yml");
+    let mut found = 0;
+    for (name, schema) in [
+        (".github/workflows/cudalint.yml", "vendor.github-workflows"),
+        (".gitlab-ci.yml", "vendor.gitlab-ci"),
+    ] {
+        for block in page.split(&format!("```yaml\n# {name}\n")).skip(1) {
+            fs::write(&file, block.split_once("```").unwrap().0).unwrap();
+            valid(schema, &file);
+            found += 1;
+        }
+    }
+    assert_eq!(found, 2);
 }
 
 #[test]

@@ -104,11 +104,20 @@ fn the_readme_shows_what_is_printed() {
 #[test]
 fn modules_use_only_what_lies_before_them() {
     // (word, modules that may use it, why)
-    let walls: [(&str, &[&str], &str); 6] = [
+    let files = "only the command line touches files";
+    let walls: [(&str, &[&str], &str); 14] = [
         ("tree_sitter", &["lower", "syntax"], "no tree node outlives `lower`"),
-        ("std::fs", &["cli", "config", "walk", "main"], "only the command line touches files"),
-        ("println!", &["cli", "walk", "main"], "only the command line prints"),
-        ("eprint", &["cli", "walk", "main"], "only the command line prints"),
+        ("std::fs", &["cli", "walk", "main"], files),
+        (".is_file()", &["cli", "walk", "main"], files),
+        (".is_dir()", &["cli", "walk", "main"], files),
+        (".exists()", &["cli", "walk", "main"], files),
+        (".canonicalize()", &["cli", "walk", "main"], files),
+        ("read_dir", &["cli", "walk", "main"], files),
+        ("std::env", &["cli", "main"], "only the command line knows the environment"),
+        ("Command::new", &["cli", "main"], "only the command line runs programs"),
+        ("println!", &["cli", "main"], "only the command line prints"),
+        ("eprint", &["cli", "main"], "only the command line prints"),
+        ("std::io::std", &["cli", "main"], "only the command line reads and prints"),
         ("process::exit", &["cli", "main"], "only the command line ends the program"),
         ("clap", &["cli", "main"], "flags are the command line's"),
     ];
@@ -136,6 +145,17 @@ fn modules_use_only_what_lies_before_them() {
         }
     }
     assert_none(&complaints);
+}
+
+#[test]
+fn the_version_that_is_told_of_the_grammar_is_that_of_its_crate() {
+    let lock = fs::read_to_string("Cargo.lock").unwrap();
+    let entry = lock.split("[[package]]").find(|it| it.contains("\nname = \"tree-sitter-cuda\"\n")).unwrap();
+    let version = entry.lines().find_map(|line| line.strip_prefix("version = ")).unwrap();
+    assert_eq!(version.trim_matches('"'), cudalint::syntax::GRAMMAR_VERSION);
+    // Another one would not be told of.
+    let manifest = fs::read_to_string("Cargo.toml").unwrap();
+    assert!(manifest.contains(&format!("tree-sitter-cuda = \"={}\"", cudalint::syntax::GRAMMAR_VERSION)));
 }
 
 #[test]

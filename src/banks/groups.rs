@@ -126,21 +126,26 @@ impl Group<'_> {
         Witness { lanes: (low, high), offsets: (offset(low), offset(high)), bank }
     }
 
-    pub(super) fn passes(&self, layout: &Layout, count: Count) -> Passes {
-        let mut wanted = Wanted::new();
+    /// Hands each word that a lane wants to `see`: the lane, the bank, and the row of banks.
+    pub(super) fn each_word(&self, layout: &Layout, mut see: impl FnMut(u8, usize, i64)) {
         for lane in self.active_lanes() {
             let address = self.address(usize::from(lane));
             let first = address >> layout.word_shift;
             let before = address & ((1 << layout.word_shift) - 1);
             let words = (before + i64::from(self.bytes) - 1) >> layout.word_shift;
             for word in (0..=words).map(|i| first.wrapping_add(i)) {
-                let bank = (word & layout.bank_mask) as usize;
-                let row = word >> layout.row_shift;
-                if count == Count::Lanes || !wanted.has(bank, row) {
-                    wanted.add(bank, row, lane);
-                }
+                see(lane, (word & layout.bank_mask) as usize, word >> layout.row_shift);
             }
         }
+    }
+
+    pub(super) fn passes(&self, layout: &Layout, count: Count) -> Passes {
+        let mut wanted = Wanted::new();
+        self.each_word(layout, |lane, bank, row| {
+            if count == Count::Lanes || !wanted.has(bank, row) {
+                wanted.add(bank, row, lane);
+            }
+        });
         let ways = wanted.count.iter().copied().max().unwrap_or(0);
         let fullest = (0_u32..32).zip(wanted.count).filter(|&(_, count)| count == ways && count > 1);
         let witness = fullest

@@ -7,10 +7,9 @@ pub use levels::Levels;
 pub use values::element_bytes;
 
 use crate::analysis::{BlockOption, Options};
-use crate::rules;
 use crate::syntax;
-use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -36,9 +35,8 @@ pub struct Cli {
 }
 
 /// The version of this program and of the grammar it parses with.
-static VERSION: LazyLock<String> = LazyLock::new(|| {
-    format!("{} (tree-sitter-cuda {})", env!("CARGO_PKG_VERSION"), syntax::grammar_version())
-});
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{} (tree-sitter-cuda {})", env!("CARGO_PKG_VERSION"), syntax::GRAMMAR_VERSION));
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -54,6 +52,7 @@ Comments in the source:
 Examples:
   cudalint src                               check every CUDA file of a folder
   cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
+  cudalint --changed-since main... src       what a branch brings
   cudalint accesses --summary src            how much is known, and why not more";
 
 const BANKS_HELP: &str = "\
@@ -66,6 +65,17 @@ Examples:
   cudalint banks --elem float --shape 32x33
   cudalint banks --elem double --shape 16,16 --target sm_20,sm_90
   cudalint banks --requests measured.csv --target sm_90";
+
+const EXPLAIN_HELP: &str = "\
+Exit codes:
+  0  explained
+  2  wrong usage, or nothing to explain there
+
+Examples:
+  cudalint explain bank-conflict             what the rule finds, why it is bad, its limits
+  cudalint explain src/transpose.cu:14       lanes and banks of the accesses in line 14
+  cudalint explain tile.cuh:14:9 src --target sm_80,sm_90
+  cudalint rules                             which rules there are";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -86,9 +96,10 @@ pub enum Command {
     Init(InitArgs),
     /// Print what a shell needs to complete these commands
     Completions(CompletionsArgs),
-    /// Print the manual page
-    Man,
-    /// Explain a rule: what, why, an example, its limits
+    /// Print the manual page, or write those of all commands
+    Man(ManArgs),
+    /// Explain a rule, or draw the accesses and barriers of a line: which lanes meet in which bank
+    #[command(after_help = EXPLAIN_HELP)]
     Explain(ExplainArgs),
 }
 
@@ -113,6 +124,15 @@ pub struct CheckArgs {
     /// Write the findings to a file for --baseline instead of reporting them
     #[arg(long, value_name = "FILE", help_heading = "Baseline", conflicts_with = "baseline")]
     pub write_baseline: Option<PathBuf>,
+    /// Only findings on lines that changed since this commit, as `git diff` says; `REV...` means since the
+    /// current branch left REV
+    #[arg(
+        long,
+        value_name = "REV",
+        help_heading = "Baseline",
+        conflicts_with_all = ["write_baseline", "stdin_filename"]
+    )]
+    pub changed_since: Option<String>,
     /// Apply the fixes that a second run has confirmed, and report what is left
     #[arg(long, help_heading = "Fixes", conflicts_with = "stdin_filename")]
     pub fix: bool,
@@ -142,7 +162,7 @@ pub struct AccessesArgs {
 }
 
 /// What is common to the commands that analyse files.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct AnalysisArgs {
     /// Files, folders, or patterns such as 'src/**/*.cu'
     #[arg(required_unless_present = "stdin_filename", value_name = "PATHS")]
@@ -197,6 +217,12 @@ pub struct AnalysisArgs {
 }
 
 impl AnalysisArgs {
+    /// The same for other paths.
+    #[must_use]
+    pub fn with_paths(&self, paths: Vec<PathBuf>) -> AnalysisArgs {
+        AnalysisArgs { paths, ..self.clone() }
+    }
+
     /// What the analysis needs to know of it, where no file says more.
     #[must_use]
     pub fn options(&self) -> Options {
@@ -255,13 +281,35 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
+/// `cudalint man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write this page and one for each command into a folder instead: cudalint.1, cudalint-explain.1, ...
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub output: Option<PathBuf>,
+}
+
 /// `cudalint explain`
 #[derive(Debug, Args)]
+#[command(mut_arg("paths", |paths| paths.required_unless_present(Resettable::Reset).help(MORE_PATHS)))]
 pub struct ExplainArgs {
-    /// The rule's id
-    #[arg(value_name = "RULE", value_parser = PossibleValuesParser::new(rules::ALL.iter().map(|rule| rule.id)))]
-    pub rule: String,
+    /// A rule's id, or a place of the source
+    #[arg(
+        value_name = "RULE|FILE:LINE[:COLUMN]",
+        value_parser = values::Subject,
+        hide_possible_values = true
+    )]
+    pub subject: String,
+    /// What to look at, and for what.
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+    /// Colour; `auto` is on for a terminal unless NO_COLOR is set
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
+    pub color: Color,
 }
+
+const MORE_PATHS: &str =
+    "More files and folders, such as those with the launches; the place's file need not be among them";
 
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

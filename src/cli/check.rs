@@ -1,6 +1,7 @@
 //! `cudalint check`: which findings are there, and how loud are they?
 
 use super::args::{CheckArgs, Format};
+use super::changed::Changes;
 use super::disk::Overlay;
 use super::driver::Analyzed;
 use super::{Outcome, driver, fix, terminal};
@@ -25,6 +26,10 @@ pub struct Found {
     fingerprints: Vec<String>,
     /// How many comments in the source silenced.
     silenced: usize,
+    /// How many a baseline hides.
+    known: usize,
+    /// How many are on lines that did not change.
+    unchanged: usize,
 }
 
 /// Checks and prints.
@@ -75,7 +80,15 @@ pub fn found(args: &CheckArgs, analyzed: &Analyzed) -> Option<Found> {
         retain(&mut findings, &is_new);
         retain(&mut fingerprints, &is_new);
     }
-    Some(Found { all, findings, fingerprints, silenced })
+    let known = all.len() - findings.len();
+    if let Some(revision) = &args.changed_since {
+        let changes = Changes::since(revision).map_err(|error| terminal::say_error(&error)).ok()?;
+        let is_new: Vec<bool> = findings.iter().map(|finding| changes.concern(sources, finding)).collect();
+        retain(&mut findings, &is_new);
+        retain(&mut fingerprints, &is_new);
+    }
+    let unchanged = all.len() - findings.len() - known;
+    Some(Found { all, findings, fingerprints, silenced, known, unchanged })
 }
 
 fn outcome(analyzed: &Analyzed, found: &Found) -> Outcome {
@@ -111,8 +124,11 @@ fn report(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> Outcome {
         let verdicts = analyzed.reports.iter().flat_map(|it| &it.verdicts);
         let targets: BTreeSet<String> = verdicts.map(|it| it.target.clone()).collect();
         let mut line = summary(sources, findings, analyzed.files.len(), &targets, analyzed.assumed_target);
-        let known = found.all.len() - findings.len();
-        for (number, what) in [(found.silenced, "silenced by comments"), (known, "in the baseline")] {
+        for (number, what) in [
+            (found.silenced, "silenced by comments"),
+            (found.known, "in the baseline"),
+            (found.unchanged, "on lines that did not change"),
+        ] {
             if number > 0 {
                 line.push_str(&format!("; {} {what}", output::count(number, "finding")));
             }

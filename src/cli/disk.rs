@@ -4,6 +4,7 @@ use crate::analysis::Files;
 use crate::walk::{self, Candidate, Problem};
 use rustc_hash::FxHashMap;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Files whose bytes are not those on disk, by the path they are given by.
@@ -44,5 +45,16 @@ impl Files for Disk {
 
     fn read(&self, path: &Path) -> Option<Vec<u8>> {
         self.bytes(&Candidate { path: path.to_path_buf(), only_if_cuda: false }).ok().flatten()
+    }
+}
+
+/// The text of a file; `None` when there is no file of that name.
+pub fn text(path: &Path) -> io::Result<Option<String>> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
     }
 }

@@ -38,7 +38,7 @@ pub struct Analyzed {
 
 /// Runs the analysis that the arguments ask for; says on stderr what could not be checked. `None`
 /// when nothing could.
-pub fn analyze(args: &AnalysisArgs, wanted: Wanted, mut overlay: Overlay) -> Option<Analyzed> {
+pub fn analyze(args: &AnalysisArgs, wanted: Wanted<'_>, mut overlay: Overlay) -> Option<Analyzed> {
     let settings =
         Settings::new(args.compile_commands.as_deref()).map_err(|error| terminal::say_error(&error)).ok()?;
     let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
@@ -88,7 +88,7 @@ fn analyze_here(
     options: &[Options],
     numbers: Vec<usize>,
     quiet: bool,
-    wanted: Wanted,
+    wanted: Wanted<'_>,
     overlay: Overlay,
 ) -> (Run, Vec<FileReport>, Vec<String>, bool) {
     let mut failed = report_problems(&found.problems);

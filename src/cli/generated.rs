@@ -1,6 +1,6 @@
-//! What can be made from the definitions of the arguments: completions and the manual page.
+//! What can be made from the definitions of the arguments: completions and manual pages.
 
-use super::args::{Cli, CompletionsArgs};
+use super::args::{Cli, CompletionsArgs, ManArgs};
 use super::{Outcome, terminal};
 use clap::CommandFactory;
 use clap_mangen::Man;
@@ -13,9 +13,21 @@ pub fn completions(args: &CompletionsArgs) -> Outcome {
 }
 
 /// `cudalint man`
-pub fn man() -> Outcome {
+pub fn man(args: &ManArgs) -> Outcome {
+    let command = Cli::command().disable_help_subcommand(true);
+    if let Some(folder) = &args.output {
+        let written =
+            std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+        return match written {
+            Ok(()) => Outcome::Clean,
+            Err(error) => {
+                terminal::say_error(&format!("cannot write into `{}`: {error}", folder.display()));
+                Outcome::Failed
+            }
+        };
+    }
     let mut out = Vec::new();
     // A `Vec` takes every write.
-    let _ = Man::new(Cli::command()).render(&mut out);
+    let _ = Man::new(command).render(&mut out);
     terminal::print(&out, Outcome::Clean)
 }

@@ -1,7 +1,7 @@
 //! What is in force for each file: command line, compile commands, configuration, defaults?
 
 use super::args::{AnalysisArgs, Levels};
-use super::terminal;
+use super::{disk, terminal};
 use crate::analysis::{BlockOption, Options};
 use crate::config::commands::{self, Commands};
 use crate::config::{Config, Configs};
@@ -23,7 +23,8 @@ pub struct Settings {
 impl Settings {
     /// Reads the compile commands, if there are to be any; an error is a sentence.
     pub fn new(compile_commands: Option<&Path>) -> Result<Settings, String> {
-        let configs = Configs::default();
+        let home = std::env::current_dir().unwrap_or_default();
+        let configs = Configs::new(home, Box::new(disk::text));
         let read = |given: &Path| {
             let path = if given.is_dir() { given.join(commands::NAME) } else { given.to_path_buf() };
             let name = path.display();

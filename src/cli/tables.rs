@@ -1,6 +1,6 @@
-//! The commands that print tables: `accesses`, `banks`, `rules`, `explain`.
+//! The commands that print tables: `accesses`, `banks`, `rules`.
 
-use super::args::{AccessesArgs, BanksArgs, Color, ExplainArgs, TableFormat};
+use super::args::{AccessesArgs, BanksArgs, Color, TableFormat};
 use super::disk::Overlay;
 use super::{Outcome, driver, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
@@ -112,12 +112,4 @@ pub fn rules() -> Outcome {
         table.add_row([rule.id, level_word(rule.level), rule.summary]);
     }
     terminal::print(format!("{}\n", accesses::text_of(&table)).as_bytes(), Outcome::Clean)
-}
-
-/// `cudalint explain`
-pub fn explain(args: &ExplainArgs) -> Outcome {
-    // The arguments are checked against the same list.
-    let Some(rule) = rules::find(&args.rule) else { return Outcome::Failed };
-    let text = format!("# {}\n\n{}\n", rule.id, rule.documentation());
-    terminal::print(text.as_bytes(), Outcome::Clean)
 }

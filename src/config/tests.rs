@@ -79,20 +79,45 @@ fn the_template_says_nothing_until_its_lines_are_uncommented() {
     assert_eq!(config.paths.len(), 1);
 }
 
+/// The configuration files of a run over these files, by path and text.
+fn configs(files: &[(&str, &str)]) -> (Configs, Rc<RefCell<Vec<PathBuf>>>) {
+    let files: FxHashMap<PathBuf, String> =
+        files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
+    let asked: Rc<RefCell<Vec<PathBuf>>> = Rc::default();
+    let seen = Rc::clone(&asked);
+    let reader = move |path: &Path| {
+        seen.borrow_mut().push(path.to_path_buf());
+        match path.ends_with("secret/cudalint.toml") {
+            true => Err(io::Error::other("no permission")),
+            false => Ok(files.get(path).cloned()),
+        }
+    };
+    (Configs::new(PathBuf::from("/p"), Box::new(reader)), asked)
+}
+
 #[test]
 fn the_nearest_file_comes_first() {
-    let root = tempfile::tempdir().unwrap();
-    let deep = root.path().join("a/b");
-    std::fs::create_dir_all(&deep).unwrap();
-    std::fs::write(root.path().join(NAME), "targets = ['sm_70']").unwrap();
-    std::fs::write(deep.join(NAME), "targets = ['sm_80']").unwrap();
-    let configs = Configs::default();
-    let targets = |file: &Path| -> Vec<String> {
-        let chain = configs.of(file);
+    let (configs, asked) = configs(&[
+        ("/p/cudalint.toml", "targets = ['sm_70']"),
+        ("/p/a/b/cudalint.toml", "targets = ['sm_80']"),
+    ]);
+    let targets = |file: &str| -> Vec<String> {
+        let chain = configs.of(Path::new(file));
         chain.iter().filter_map(|config| Some(config.targets.as_ref()?.value.first()?.clone())).collect()
     };
-    assert_eq!(targets(&deep.join("x.cu")), ["sm_80", "sm_70"]);
-    assert_eq!(targets(&deep.join("../x.cu")), ["sm_70"]);
-    std::fs::write(root.path().join("a").join(NAME), "oops").unwrap();
-    assert!(configs.take_errors().is_empty(), "a folder is asked once");
+    assert_eq!(targets("a/b/x.cu"), ["sm_80", "sm_70"]);
+    assert_eq!(targets("/p/a/b/../x.cu"), ["sm_70"]);
+    let asked = asked.borrow();
+    let asked: Vec<&str> = asked.iter().filter_map(|path| path.to_str()).collect();
+    let once = ["/cudalint.toml", "/p/cudalint.toml", "/p/a/cudalint.toml", "/p/a/b/cudalint.toml"];
+    assert_eq!(asked, once, "a folder is asked once");
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let (configs, _) = configs(&[("/p/cudalint.toml", "oops")]);
+    assert_eq!(configs.of(Path::new("secret/x.cu")).len(), 0);
+    let errors: Vec<String> = configs.take_errors().iter().map(|it| it.message.clone()).collect();
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert!(errors[1].contains("cannot read `secret/cudalint.toml`: no permission"), "{errors:?}");
 }

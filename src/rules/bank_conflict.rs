@@ -60,6 +60,7 @@
 //! - On atomics, two lanes that update the same word wait for each other on any layout: that
 //!   is contention, which no padding removes.
 
+mod explain;
 mod padding;
 mod words;
 
@@ -67,7 +68,8 @@ use super::{Case, Rule, block_help};
 use crate::diagnostic::{Diagnostic, Fix, Level};
 use crate::source::Span;
 use crate::trace::Access;
-use crate::verdict::{AccessOp, Status, Totals};
+use crate::verdict::{AccessOp, Judgement, Status, Totals};
+pub use explain::explain;
 use padding::Padding;
 
 /// The rule.
@@ -93,13 +95,7 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     for (run, kernel) in case.runs.iter().enumerate() {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
-                let known = matches!(judgement.status, Status::Exact | Status::Assumed);
-                let reported = known && !judgement.follows && !judgement.page_only;
-                let Some(totals) =
-                    judgement.totals.filter(|t| reported && t.wavefronts > t.usual && t.worst.ways > 1)
-                else {
-                    continue;
-                };
+                let Some(totals) = reported(judgement) else { continue };
                 let array = kernel.trace.arrays[access.array].name_span;
                 let key = (access.span, access.op, array);
                 let conflict = Conflict { run, target, access, totals };
@@ -127,6 +123,13 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         };
         out.push(describe(case, worst, padding));
     }
+}
+
+/// The figures of a verdict that is a finding.
+fn reported(judgement: &Judgement) -> Option<Totals> {
+    let known = matches!(judgement.status, Status::Exact | Status::Assumed);
+    let reported = known && !judgement.follows && !judgement.page_only;
+    judgement.totals.filter(|t| reported && t.wavefronts > t.usual && t.worst.ways > 1)
 }
 
 fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> Diagnostic {

@@ -64,6 +64,7 @@
 use super::{Case, KernelRun, Rule, block_help, is_assumed};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::exec::lanes::{Bits, Shape};
+use crate::explanation::{Explanation, Picture, WarpAtBarrier};
 use crate::source::Span;
 use crate::trace::{Barrier, Split, SplitKind};
 
@@ -84,13 +85,82 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             if told.contains(&barrier.span) {
                 continue;
             }
-            let Some(split) = dividing(barrier) else { continue };
-            if has_partner(barrier, split, &kernel.trace.barriers, shape) {
-                continue;
-            }
+            let Some(split) = divided_by(barrier, &kernel.trace.barriers, shape) else { continue };
             told.push(barrier.span);
             out.push(describe(case, run, barrier, split, shape));
         }
+    }
+}
+
+/// The condition because of which a barrier is a finding.
+fn divided_by<'a>(barrier: &'a Barrier, all: &[Barrier], shape: Shape) -> Option<&'a Split> {
+    dividing(barrier).filter(|split| !has_partner(barrier, split, all, shape))
+}
+
+/// Explains the barrier at a place of a run: the execution that is a finding, or else the first.
+pub fn explain(case: &Case<'_>, run: usize, span: Span) -> Option<Explanation> {
+    let kernel = &case.runs[run];
+    let (shape, all) = (Shape { dims: kernel.block }, &kernel.trace.barriers);
+    let here = || all.iter().filter(|barrier| barrier.span == span);
+    let found = here().find_map(|barrier| Some((barrier, divided_by(barrier, all, shape)?)));
+    let barrier = found.map(|(barrier, _)| barrier).or_else(|| here().next())?;
+    let mut words = match found {
+        Some((barrier, split)) => describe(case, run, barrier, split, shape),
+        None => no_finding(case, run, barrier),
+    };
+    words.notes.insert(0, format!("in kernel `{}`", kernel.kernel));
+    for split in &barrier.splits {
+        let passes = |taken: u32| format!("{taken} of {} threads pass here", split.before.count());
+        let text = match &split.kind {
+            SplitKind::Known => passes(split.taken.count()),
+            SplitKind::Guard(_) | SplitKind::Rounds(_) => {
+                "who passes here depends on a bound given at run time".to_owned()
+            }
+            SplitKind::Data => "who passes here depends on data".to_owned(),
+        };
+        if words.labels.iter().all(|(known, _)| *known != split.span) {
+            words.labels.push((split.span, text));
+        }
+    }
+    let (exist, threads) = (Bits::all(shape), shape.threads());
+    let warp = |warp: usize| WarpAtBarrier {
+        exist: exist.warp(warp),
+        expected: barrier.expected.warp(warp),
+        reach: barrier.active.warp(warp),
+    };
+    let warps = (0..threads.div_ceil(32)).map(warp).collect();
+    Some(Explanation { words, pictures: vec![Picture::Threads(warps)], run: case.run_words(run) })
+}
+
+/// What is said of a barrier that is no finding.
+fn no_finding(case: &Case<'_>, run: usize, barrier: &Barrier) -> Diagnostic {
+    let missing = barrier.expected.minus(&barrier.active);
+    let data = barrier.splits.iter().any(|split| split.kind == SplitKind::Data);
+    let mut labels = Vec::new();
+    let message = match (&barrier.doubt, barrier.count) {
+        (_, Some(count)) => format!("this `{}` is for {count} threads, which is not judged", barrier.name),
+        (Some(doubt), None) => {
+            labels.push((doubt.span, doubt.detail.to_string()));
+            format!("whether all threads of the block reach this `{}` is not known", barrier.name)
+        }
+        (None, None) if missing.is_empty() => {
+            format!("no divergence: all threads of the block reach this `{}`", barrier.name)
+        }
+        (None, None) if data => {
+            format!("whether all threads of the block reach this `{}` depends on data", barrier.name)
+        }
+        (None, None) => format!(
+            "no finding: the other branch waits as often as this `{}`, whole warps on either side",
+            barrier.name
+        ),
+    };
+    let mut notes = vec![case.block_words(run)];
+    notes.extend(case.calls_words(run, &barrier.calls));
+    Diagnostic {
+        labels,
+        notes,
+        kernel: case.runs[run].kernel.clone(),
+        ..Diagnostic::plain("", Level::Note, barrier.span, message)
     }
 }
 

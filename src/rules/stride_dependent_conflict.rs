@@ -99,7 +99,14 @@ fn conflicts(case: &Case<'_>, site: (Span, AccessOp, Span)) -> bool {
     })
 }
 
-fn describe(case: &Case<'_>, run: usize, target: usize, access: &Access, table: &StrideTable) -> Diagnostic {
+/// What is said of an access of a run.
+pub fn describe(
+    case: &Case<'_>,
+    run: usize,
+    target: usize,
+    access: &Access,
+    table: &StrideTable,
+) -> Diagnostic {
     let kernel = &case.runs[run];
     let array = &kernel.trace.arrays[access.array];
     let classes = table.classes();

@@ -72,7 +72,8 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: &Judgement) -> Diagnostic {
+/// What is said of an access of a run.
+pub fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: &Judgement) -> Diagnostic {
     let kernel = &case.runs[run];
     let array = &kernel.trace.arrays[access.array];
     let reason = judgement.reason.clone().unwrap_or_default();

@@ -45,14 +45,7 @@ pub fn phases(
     let align = alignment(access, active, offsets, target);
     for shift in shifts {
         let moved = offsets.map(|offset| offset.wrapping_add(*shift));
-        let request = Request {
-            access: bank_access(access),
-            bytes: access.bytes.unwrap_or(4),
-            active,
-            offsets: &moved,
-            align,
-            base: 0,
-        };
+        let request = question(access, access.bytes, active, &moved, align);
         let Some(cost) = banks::cost(&request, target) else {
             if matches!(access.op, AccessOp::Atomic) {
                 return Err(NoCost::NoFigure(banks::contention(&request, target)));
@@ -90,14 +83,8 @@ pub fn copied(access: &Access, pattern: &Pattern) -> Result<Cost, NoCost> {
     let (read, read_by) = begins(&from.offsets, pattern.active, from.unit, bytes);
     let mut found: Option<Cost> = None;
     for (shift, read_shift) in by.iter().flat_map(|a| read_by.iter().map(move |b| (*a, *b))) {
-        let request = Request {
-            access: banks::Access::AsyncCopy,
-            bytes,
-            active: pattern.active,
-            offsets: &to.map(|offset| offset.wrapping_add(shift)),
-            align: 0,
-            base: 0,
-        };
+        let moved = to.map(|offset| offset.wrapping_add(shift));
+        let request = question(access, Some(bytes), pattern.active, &moved, 0);
         let offsets = &read.map(|offset| offset.wrapping_add(read_shift));
         let source = CopySource { stretches: &from.stretches, offsets, around: access.around };
         let Some(cost) = banks::copy_cost(&request, &source) else {
@@ -128,9 +115,21 @@ fn begins(offsets: &[i64; 32], active: u32, unit: u64, bytes: u32) -> ([i64; 32]
     (offsets.map(|offset| offset.wrapping_sub(missing)), shifts)
 }
 
+/// What the bank model is asked of lanes at these offsets.
+pub fn question<'a>(
+    access: &Access,
+    bytes: Option<u32>,
+    active: u32,
+    offsets: &'a [i64; 32],
+    align: u32,
+) -> Request<'a> {
+    let bytes = bytes.unwrap_or(4);
+    Request { access: bank_access(access), bytes, active, offsets, align, base: 0 }
+}
+
 /// The alignment by which the access is split: none if the members of a copied struct become one access.
 /// The compiler has to see that it is aligned.
-fn alignment(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> u32 {
+pub fn alignment(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> u32 {
     let bytes = access.bytes.unwrap_or(0);
     let aligned = |offset: i64| offset.rem_euclid(i64::from(bytes.max(1))) == 0;
     let lanes = || (0..32).filter(|lane| active >> lane & 1 == 1);
@@ -174,14 +173,7 @@ pub fn as_joined(
     let narrow = access.bytes.unwrap_or(4);
     let widths = std::iter::successors(Some(wide.bytes), |bytes| Some(bytes / 2));
     let mut joined = widths.take_while(|&bytes| bytes > narrow).filter_map(|bytes| {
-        let request = Request {
-            access: bank_access(access),
-            bytes,
-            active: pattern.active,
-            offsets: &wide.offsets,
-            align: 0,
-            base: 0,
-        };
+        let request = question(access, Some(bytes), pattern.active, &wide.offsets, 0);
         banks::cost(&request, target).map(|cost| (bytes, cost))
     });
     if wide.sure {

@@ -17,6 +17,10 @@
 //! word, at `ld` = 8 those of `(x % 4) * ld + x / 4 * 8` meet. So each residue is tried near 0 and
 //! far from it, and where the two differ the worse counts, as "up to".
 
+mod tried;
+
+pub use tried::{Tried, each_tried};
+
 use super::request::{NoCost, as_joined, can_be_aligned, copied, phases, shifts};
 use super::{Merges, Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
@@ -109,8 +113,7 @@ pub fn values(axes: &[Axis], row: usize) -> Vec<i64> {
 /// Costs an access of a trace, by its number.
 pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Result<Weighed, NoCost> {
     let access = &trace.accesses[number];
-    let copies = is_copy_instruction(access, target);
-    let site = Site { trace, access, target, copies, axes: axes(trace, access, target) };
+    let site = Site::new(trace, number, target);
     let table: Vec<usize> = site.with_role(Role::Row).collect();
     if table.len() > MOST_AXES {
         return Err(site.undecided(&table));
@@ -203,7 +206,21 @@ impl Costs {
     }
 }
 
-impl Site<'_> {
+impl<'a> Site<'a> {
+    fn new(trace: &'a Trace, number: usize, target: &'a Target) -> Site<'a> {
+        let access = &trace.accesses[number];
+        let copies = is_copy_instruction(access, target);
+        Site { trace, access, target, copies, axes: axes(trace, access, target) }
+    }
+
+    /// What a request costs whose lanes are at these offsets.
+    fn cost(&self, pattern: &Pattern, offsets: &[i64; 32], shifts: &[i64]) -> Result<Cost, NoCost> {
+        match self.copies {
+            true => copied(self.access, pattern),
+            false => phases(self.access, pattern.active, offsets, shifts, self.target),
+        }
+    }
+
     fn with_role(&self, role: Role) -> impl Iterator<Item = usize> + '_ {
         (0..self.axes.len()).filter(move |&axis| self.axes[axis].role == role)
     }
@@ -251,10 +268,7 @@ impl Site<'_> {
                         if named && !can_be_aligned(self.access, pattern.active, &offsets) {
                             continue;
                         }
-                        let cost = match self.copies {
-                            true => copied(self.access, pattern)?,
-                            false => phases(self.access, pattern.active, &offsets, &shifts, self.target)?,
-                        };
+                        let cost = self.cost(pattern, &offsets, &shifts)?;
                         match &agreed {
                             Some(old) if !same(old, &cost) => return Err(self.undecided(&any)),
                             Some(_) => {}

@@ -2,7 +2,26 @@
 
 use crate::analysis::BlockOption;
 use crate::banks::ComputeCapability;
-use crate::shape;
+use crate::{rules, shape};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command, Error};
+use std::ffi::OsStr;
+
+/// Takes any text; shells are told that the rules are among them.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject;
+
+impl TypedValueParser for Subject {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(rules::ALL.iter().map(|rule| PossibleValue::new(rule.id).help(rule.summary))))
+    }
+}
 
 /// Checks a target: `sm_90`, `sm_90a`, `9.0`.
 pub fn target(text: &str) -> Result<String, String> {

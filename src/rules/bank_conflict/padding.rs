@@ -20,6 +20,10 @@ const MOST: u64 = 8;
 /// A padding that the model has checked.
 #[derive(Clone, Debug)]
 pub struct Padding {
+    /// Elements added to each row.
+    pub extra: u64,
+    /// The distance between the rows, where that is written out.
+    pitched: Option<Pitched>,
     /// The edits: of the declaration, and of the distance between rows where it is written out.
     pub edits: Vec<Edit>,
     /// On what it rests that nothing else changes.
@@ -134,6 +138,12 @@ impl Rows {
 }
 
 impl Padding {
+    /// A run made again with it.
+    pub fn run(&self, case: &Case<'_>, name: Span, run: usize) -> Option<KernelRun> {
+        let rows = self.pitched.clone().map_or(Rows::Declared, Rows::Pitched);
+        rows.run(case, name, run, self.extra)
+    }
+
     /// Looks for the smallest padding of the array declared at `name` that helps.
     pub fn search(case: &Case<'_>, name: Span) -> Option<Padding> {
         let array = case.runs.iter().find_map(|run| find(&run.trace, name))?;
@@ -167,7 +177,14 @@ impl Padding {
         after: &Sites,
         rows: Rows,
     ) -> Option<Padding> {
-        let by = if extra == 1 { "one element".to_owned() } else { plural(extra, "element") };
+        let more = match &rows {
+            Rows::Declared => {
+                array.dimension_spans.last().is_some_and(|it| text::is_longer((case.text)(*it).trim()))
+            }
+            Rows::Pitched(_) => false,
+        };
+        let elements = if more { "more element" } else { "element" };
+        let by = if extra == 1 { format!("one {elements}") } else { plural(extra, elements) };
         let complete = after.are_fine();
         let (who, verb) = match after.count() {
             1 => ("this access".to_owned(), "takes"),
@@ -188,6 +205,10 @@ impl Padding {
         let elements = |extra: u64| {
             let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
             rows.saturating_mul(extra).saturating_mul(array.element_bytes.unwrap_or(0))
+        };
+        let pitched = match &rows {
+            Rows::Declared => None,
+            Rows::Pitched(pitched) => Some(pitched.clone()),
         };
         let (edits, basis, declaration, more, bytes) = match rows {
             Rows::Declared => {
@@ -226,7 +247,7 @@ impl Padding {
             "pad the rows by {by}: `{declaration}`{more}; {who} of `{}` then {gain}{cost}",
             array.name
         );
-        Some(Padding { edits, basis, title, help, complete })
+        Some(Padding { extra, pitched, edits, basis, title, help, complete })
     }
 }
 

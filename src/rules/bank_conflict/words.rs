@@ -4,7 +4,7 @@ use super::super::{Case, access_words, listed, plural};
 use super::Conflict;
 use crate::banks::Target;
 use crate::source::Span;
-use crate::trace::{Array, Within};
+use crate::trace::{Access, Array, Within};
 use crate::verdict::AccessOp;
 
 /// The most other runs that are told of.
@@ -88,6 +88,8 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
         }
     };
     let extra = totals.wavefronts.saturating_sub(totals.ideal);
+    let some = totals.conflicting < totals.requests && totals.conflicting > 0;
+    let who = if some { format!("{who}, {} of them in conflict", totals.conflicting) } else { who };
     format!("{who}: {} {per}", plural(extra, "extra wavefront"))
 }
 
@@ -121,23 +123,26 @@ pub fn rows(array: &Array, target: &Target) -> String {
 }
 
 /// What the same site does in another run or on another target.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum There {
     Same,
     Conflict(u32, u32),
     Free,
     Unknown,
+    /// The access is to another array.
+    Other(String),
 }
 
 impl There {
-    fn words(self) -> String {
+    fn words(&self) -> String {
         match self {
             There::Same => "the same".to_owned(),
             There::Conflict(wavefronts, ideal) => {
-                format!("{} instead of {ideal}", plural(wavefronts.into(), "wavefront"))
+                format!("{} instead of {ideal}", plural((*wavefronts).into(), "wavefront"))
             }
             There::Free => "no conflict".to_owned(),
             There::Unknown => "not known".to_owned(),
+            There::Other(array) => format!("it is of `{array}`"),
         }
     }
 }
@@ -145,10 +150,21 @@ impl There {
 fn there(case: &Case<'_>, conflict: &Conflict<'_>, run: usize, target: usize) -> Option<There> {
     let mine = &case.runs[conflict.run].trace.arrays[conflict.access.array];
     let other = case.runs.get(run)?;
-    let at = other.trace.accesses.iter().position(|access| {
-        (access.span, access.op) == (conflict.access.span, conflict.access.op)
-            && other.trace.arrays[access.array].name_span == mine.name_span
-    })?;
+    let here = |access: &&Access| (access.span, access.op) == (conflict.access.span, conflict.access.op);
+    let array = |access: &Access| &other.trace.arrays[access.array];
+    let mut sites = other.trace.accesses.iter().filter(here);
+    let Some(at) = other
+        .trace
+        .accesses
+        .iter()
+        .position(|access| here(&access) && array(access).name_span == mine.name_span)
+    else {
+        // One text may be of several arrays at a time; then each is told of by itself.
+        let own = &case.runs[conflict.run].trace;
+        let only =
+            own.accesses.iter().filter(here).all(|it| own.arrays[it.array].name_span == mine.name_span);
+        return sites.next().filter(|_| only).map(|access| There::Other(array(access).name.clone()));
+    };
     let own = conflict.totals.worst;
     Some(match other.judgements.get(target)?.get(at)?.totals {
         None => There::Unknown,

@@ -72,9 +72,7 @@ pub fn widened(text: &str, extra: u64) -> String {
     if !simple {
         return format!("({text}) + {extra}");
     }
-    if let Some((rest, number)) = text.rsplit_once('+')
-        && let Ok(number) = number.trim().parse::<u64>()
-    {
+    if let Some((rest, number)) = added(text) {
         return format!(
             "{rest}+{}{}",
             if rest.ends_with(' ') { " " } else { "" },
@@ -82,4 +80,15 @@ pub fn widened(text: &str, extra: u64) -> String {
         );
     }
     format!("{text} + {extra}")
+}
+
+/// Whether a dimension is one that has been made longer before: `N + 1`.
+pub fn is_longer(text: &str) -> bool {
+    added(text).is_some()
+}
+
+/// What `N + 1` adds to what.
+fn added(text: &str) -> Option<(&str, u64)> {
+    let (rest, number) = text.rsplit_once('+')?;
+    Some((rest, number.trim().parse().ok()?))
 }

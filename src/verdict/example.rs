@@ -1,0 +1,98 @@
+//! Which request of a site shows what a verdict says?
+
+use super::merge::Merges;
+use super::request::{alignment, as_joined, question};
+use super::symbols::{Tried, each_tried};
+use super::table::{StrideTable, TableRow};
+use super::{Totals, Worst};
+use crate::banks::{self, Cost, Served, Target};
+use crate::trace::Trace;
+
+/// One request, as the hardware gets it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// The warp that does it.
+    pub warp: u32,
+    /// The active lanes; bit `l` is lane `l`.
+    pub active: u32,
+    /// What it costs.
+    pub cost: Cost,
+    /// How it is served, by machine access; `None` where only the count is known.
+    pub served: Option<Vec<Served>>,
+}
+
+/// What an example is to show.
+#[derive(Clone, Copy, Debug)]
+pub enum Sought<'a> {
+    /// The worst request of the sums.
+    Worst(&'a Totals),
+    /// A request of a warp with these active lanes.
+    Lanes(u32, u32),
+    /// The worst request with the values of a table's row.
+    Row(&'a StrideTable, &'a TableRow),
+}
+
+impl Sought<'_> {
+    fn fits(self, trace: &Trace, number: usize, tried: &Tried<'_>) -> bool {
+        let pattern = &trace.accesses[number].patterns[tried.pattern];
+        match self {
+            Sought::Worst(Totals { worst, .. }) => {
+                same(tried.cost, worst) && pattern.first_warp == worst.warp
+            }
+            Sought::Lanes(warp, active) => pattern.warps >> (warp & 31) & 1 == 1 && pattern.active == active,
+            Sought::Row(table, row) => {
+                let chosen = |name: &str| tried.values.iter().find(|(other, _)| other == name);
+                let fits = table.symbols.iter().zip(&row.values).all(|(symbol, value)| {
+                    chosen(&symbol.name).is_some_and(|(_, chosen)| match symbol.modulus {
+                        Some(modulus) => chosen.rem_euclid(modulus.max(1)) == *value,
+                        None => chosen == value,
+                    })
+                });
+                fits && (tried.cost.wavefronts, tried.cost.ideal) == (row.wavefronts, row.ideal)
+            }
+        }
+    }
+}
+
+fn same(cost: &Cost, worst: &Worst) -> bool {
+    (cost.wavefronts, cost.ideal, cost.ways, cost.witness)
+        == (worst.wavefronts, worst.ideal, worst.ways, worst.witness)
+}
+
+/// A request of an access, by its number, that shows what is sought.
+#[must_use]
+pub fn example(
+    trace: &Trace,
+    merges: &Merges,
+    number: usize,
+    target: &Target,
+    sought: Sought<'_>,
+) -> Option<Example> {
+    let access = &trace.accesses[number];
+    let mut found = None;
+    each_tried(trace, number, target, &mut |tried| {
+        let pattern = &access.patterns[tried.pattern];
+        let of = |offsets: &[i64; 32], bytes: Option<u32>, align: u32, cost: Cost| {
+            let served = banks::schedule(&question(access, bytes, pattern.active, offsets, align), target);
+            // Of a copy what it reads counts, too, which the banks of what it writes do not show.
+            let sum = |all: &[Served]| all.iter().map(|it| it.wavefronts * it.times * it.passes).sum::<u32>();
+            let served = served.filter(|served| sum(served) == cost.wavefronts);
+            Example { warp: pattern.first_warp, active: pattern.active, cost, served }
+        };
+        // Neighbouring accesses that the compiler joins are one wider request.
+        let wide = merges.get(number, tried.pattern).filter(|_| tried.cost.excess() > 0);
+        let joined = wide.and_then(|wide| Some((wide, as_joined(access, pattern, wide, target).ok()??)));
+        found = match joined {
+            Some((wide, (bytes, cost))) => {
+                let tried = Tried { offsets: &wide.offsets, cost: &cost, ..*tried };
+                sought.fits(trace, number, &tried).then(|| of(&wide.offsets, Some(bytes), 0, cost))
+            }
+            None => sought.fits(trace, number, tried).then(|| {
+                let align = alignment(access, pattern.active, tried.offsets, target);
+                of(tried.offsets, access.bytes, align, *tried.cost)
+            }),
+        };
+        found.is_some()
+    });
+    found
+}
