@@ -27,10 +27,9 @@ fn whole(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
 /// The edit of a factor of a product, or of an argument: a number, a name, or a sum in parentheses.
 pub fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
     let text = (case.text)(span);
-    let before = (case.text)(Span { start: span.start.saturating_sub(8), end: span.start, ..span });
-    let after = (case.text)(Span { start: span.end, end: span.end.checked_add(1)?, ..span });
-    let in_parentheses = before.ends_with('(') && after == ")";
-    let enclosed = before.trim_end().ends_with(['(', ',']) && [")", ","].contains(&&*after);
+    let around =
+        (case.text)(Span { start: span.start.checked_sub(1)?, end: span.end.checked_add(1)?, ..span });
+    let enclosed = around.starts_with('(') && around.ends_with(')');
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         let digits = text.trim_end_matches(['u', 'U', 'l', 'L']);
         let number = digits.parse::<u64>().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;
@@ -38,11 +37,11 @@ pub fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
         return Some(Edit { span, text: format!("{}{suffix}", number.checked_add(extra)?) });
     }
     let name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
-    let text = match (name, enclosed) {
-        (true, true) => format!("{text} + {extra}"),
-        (true, false) => format!("({text} + {extra})"),
-        (false, _) if in_parentheses && is_sum(&text) => widened(&text, extra),
-        (false, _) => return None,
+    let text = match name {
+        // In parentheses always: it may be the argument of a macro.
+        true => format!("({text} + {extra})"),
+        false if enclosed && is_sum(&text) => widened(&text, extra),
+        false => return None,
     };
     Some(Edit { span, text })
 }
