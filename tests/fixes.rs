@@ -111,3 +111,96 @@ fn fixes_of_the_fixtures_leave_no_finding_that_they_repaired() {
     }
     assert!(fixed >= 5, "{fixed}");
 }
+
+/// What `--diff` prints for a fixture, and why fixes are left out.
+fn diff_of(name: &str) -> String {
+    let (_, out, err) = run(Path::new("fixtures/fixes"), &["--diff", name]);
+    let left = err.lines().filter(|line| line.contains("not fixed"));
+    left.map(|line| format!("{line}\n")).fold(out, |all, line| all + &line)
+}
+
+#[test]
+fn fixes_change_what_their_fixtures_show_and_nothing_else() {
+    let mut names: Vec<String> = fs::read_dir("fixtures/fixes")
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".cu"))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 3, "{names:?}");
+    for name in names {
+        let expected = Path::new("fixtures/fixes").join(&name).with_extension("diff");
+        let diff = diff_of(&name);
+        if std::env::var_os("CUDALINT_BLESS").is_some() {
+            fs::write(&expected, &diff).unwrap();
+        }
+        assert_eq!(diff, fs::read_to_string(&expected).unwrap(), "{name}");
+    }
+}
+
+/// The bytes of a file in other dress.
+fn dressed(text: &str) -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("windows", text.replace('\n', "\r\n").into_bytes()),
+        ("tabs", text.replace("    ", "\t").into_bytes()),
+        ("mark", format!("\u{feff}{text}").into_bytes()),
+        ("latin", [b"// \xe9\xff\n".as_slice(), text.as_bytes()].concat()),
+        ("open end", text.trim_end().as_bytes().to_vec()),
+    ]
+}
+
+#[test]
+fn fixes_do_not_depend_on_how_a_file_is_dressed_and_keep_it() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a.cu");
+    for name in [
+        "fixes/pitch-in-index.cu",
+        "fixes/pitch-in-names.cu",
+        "programs/matmul.cu",
+        "bank-conflict/transpose-32x8.cu",
+    ] {
+        let text = fs::read_to_string(Path::new("fixtures").join(name)).unwrap();
+        let fixed = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            run(root.path(), &["--fix", "-q", "a.cu"]);
+            let once = fs::read(&path).unwrap();
+            let (_, _, err) = run(root.path(), &["--fix", "-q", "a.cu"]);
+            assert!(err.contains("fixed 0 findings in 0 files"), "{name}: {err}");
+            assert_eq!(fs::read(&path).unwrap(), once, "{name}: a second run changes nothing");
+            once
+        };
+        let plain = String::from_utf8(fixed(text.as_bytes())).unwrap();
+        assert_ne!(plain, text, "{name}");
+        for ((dress, before), (_, after)) in dressed(&text).into_iter().zip(dressed(&plain)) {
+            assert_eq!(fixed(&before), after, "{name} with {dress}");
+        }
+    }
+}
+
+#[test]
+fn a_proof_that_rests_on_an_assumed_block_or_an_unseen_use_is_no_safe_one() {
+    let kernel = "__global__ void k(float *o) {\n    __shared__ float s[1024];\n    s[threadIdx.y * 32 + threadIdx.x] = 0;\n    \
+                  __syncthreads();\n    o[threadIdx.y * 32 + threadIdx.x] = s[threadIdx.x * 32 + threadIdx.y];\n}\n";
+    let launched = format!("{kernel}void f(float *o) {{ k<<<1, dim3(32, 32)>>>(o); }}\n");
+    let unseen =
+        launched.replace("    __syncthreads();", "#ifdef DUMP\n    dump(s);\n#endif\n    __syncthreads();");
+    let bounded = kernel.replace("void k", "void __launch_bounds__(1024) k");
+    for (code, why) in [
+        (launched.as_str(), None),
+        (unseen.as_str(), Some("`s` is named in line 5, where the analysis did not see it")),
+        (bounded.as_str(), None),
+    ] {
+        let root = folder(&[("a.cu", code.as_bytes())]);
+        let (_, out, err) = run(root.path(), &["--diff", "a.cu"]);
+        match why {
+            Some(why) => {
+                assert!(err.contains(why) && out.is_empty(), "{err}{out}");
+                let (_, out, _) = run(root.path(), &["--diff", "--unsafe-fixes", "a.cu"]);
+                assert!(out.contains("+    __shared__ float s[1056];"), "{out}");
+            }
+            None => {
+                assert_eq!(out.contains("s[1056]"), std::ptr::eq(code, launched.as_str()), "{code}{err}{out}")
+            }
+        }
+    }
+}

@@ -84,7 +84,7 @@ impl Machine<'_> {
     }
 
     fn iterations_left(&self) -> u64 {
-        let spent = self.steps as f64 / super::machine::STEP_BUDGET as f64;
+        let spent = self.steps as f64 / self.budget() as f64;
         match spent {
             s if s < 0.3 => self.longest,
             s if s < 0.6 => self.longest.min(128),

@@ -21,6 +21,8 @@ pub type Layouts = Vec<(Rc<Env>, Ty)>;
 
 /// Expression evaluations and statements one run of a kernel may take.
 pub const STEP_BUDGET: u64 = 75_000;
+/// The same for a run that is to prove something of every access.
+pub const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
 /// The same for host code, whose launches come late.
 pub const HOST_STEP_BUDGET: u64 = 150_000;
 /// The longest loop that is run for real: when the budget runs out, the run is tried again with
@@ -347,13 +349,21 @@ impl<'p> Machine<'p> {
         self.world.shape
     }
 
+    /// Steps that the run may take. A proof is asked for seldom, and needs the bounds of loops that are
+    /// run for real.
+    #[must_use]
+    pub fn budget(&self) -> u64 {
+        match (self.mode, &self.pitch) {
+            (Mode::Host, _) => HOST_STEP_BUDGET,
+            (Mode::Device, Some(pitch)) if pitch.extra == super::pitch::Extra::Any => PROOF_STEP_BUDGET,
+            (Mode::Device, _) => STEP_BUDGET,
+        }
+    }
+
     /// Takes a step; false when the budget is spent, which is noted once with its place.
     pub fn step(&mut self, span: Span) -> bool {
         self.steps = self.steps.saturating_add(1);
-        let budget = match self.mode {
-            Mode::Device => STEP_BUDGET,
-            Mode::Host => HOST_STEP_BUDGET,
-        };
+        let budget = self.budget();
         if self.steps <= budget {
             return true;
         }

@@ -60,6 +60,7 @@
 //!   guide does not allow them.
 //! - Barriers of a part of the block (`bar.sync` with a count, `cuda::barrier`, cooperative
 //!   groups smaller than a block) are not judged.
+//! - No fix is written: which threads are meant to wait is not in the text.
 
 use super::{Case, KernelRun, Rule, block_help, is_assumed};
 use crate::diagnostic::{Diagnostic, Level};

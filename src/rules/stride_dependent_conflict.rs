@@ -55,6 +55,7 @@
 //! - At most two values are tried together, and values that are loaded from memory are not. Of types
 //!   one is tried, with 1, 2, 4, 8 and 16 bytes.
 //! - Zero, and numbers so small that lanes share words, may conflict less than the note says.
+//! - No fix is written: the value is given elsewhere.
 
 use super::{Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};

@@ -37,6 +37,7 @@
 //! ## Limits
 //! - Nothing is said in branches that `#if` leaves out, and in a header none of whose accesses was
 //!   met from the files given.
+//! - No fix is written.
 
 use super::Rule;
 use crate::diagnostic::{Diagnostic, Level};

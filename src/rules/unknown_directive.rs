@@ -27,6 +27,7 @@
 //!
 //! ## Limits
 //! - Only a comment that opens with `cudalint:` is read; one that mentions it later is not.
+//! - No fix is written.
 
 use super::Rule;
 use crate::diagnostic::{Diagnostic, Level};

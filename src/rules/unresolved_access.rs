@@ -40,6 +40,7 @@
 //! ## Limits
 //! - One finding per site: of a template's instances, the first that is not known speaks for all.
 //! - The place that causes it is the first one met; there may be others behind it.
+//! - No fix is written.
 
 use super::{Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};

@@ -39,6 +39,7 @@
 //! - Nothing is said where a verdict on the lines is not known, in branches that `#if` leaves out,
 //!   and in a header none of whose accesses was met from the files given.
 //! - A finding that comes only with another `--target` or `--block` is not there without it.
+//! - No fix is written.
 
 use super::Rule;
 use crate::diagnostic::{Diagnostic, Level};

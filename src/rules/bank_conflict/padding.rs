@@ -12,7 +12,7 @@ use super::super::{Case, KernelRun, Pitched, plural};
 use crate::diagnostic::{Basis, Edit};
 use crate::source::Span;
 use crate::trace::{Access, Array, Pattern, Trace};
-use crate::verdict::AccessOp;
+use crate::verdict::{AccessOp, Merges};
 
 /// The most elements tried.
 const MOST: u64 = 8;
@@ -44,8 +44,8 @@ struct Site {
     ideal: u64,
     usual: u64,
     worst: u32,
-    /// Whether the compiler joins it to another access.
-    joined: bool,
+    /// Bytes per lane of the instruction that the compiler makes of it and its neighbours.
+    width: u32,
 }
 
 /// The accesses of one array in all runs, on all targets.
@@ -61,8 +61,9 @@ impl Sites {
 
     /// Adds the accesses of one run; `None` when one of them is not known.
     fn add(&mut self, run: usize, kernel: &KernelRun, name: Span) -> Option<()> {
+        let merges = Merges::of(&kernel.trace);
         for (target, judgements) in kernel.judgements.iter().enumerate() {
-            for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
+            for (at, (access, judgement)) in kernel.trace.accesses.iter().zip(judgements).enumerate() {
                 // What only the profiler's page shows is no cost that padding could save.
                 if kernel.trace.arrays[access.array].name_span == name && !judgement.page_only {
                     let totals = judgement.totals?;
@@ -74,7 +75,7 @@ impl Sites {
                         ideal,
                         usual: totals.usual,
                         worst: totals.worst.wavefronts,
-                        joined: judgement.follows,
+                        width: merges.get(at, 0).map_or(access.bytes.unwrap_or(0), |wide| wide.bytes),
                     });
                 }
             }
@@ -149,14 +150,21 @@ impl Padding {
         let array = case.runs.iter().find_map(|run| find(&run.trace, name))?;
         let before = Sites::of(case.runs, name)?;
         let free = case.runs.iter().filter_map(|run| find(&run.trace, name)).all(Array::has_free_rows);
+        let mut best = None;
         if free {
-            return Padding::with(case, name, array, &before, Rows::Declared);
+            best = Padding::with(case, name, array, &before, Rows::Declared);
         }
-        let pitches = case.padder.pitches(name).into_iter();
-        let found = pitches.filter_map(|it| Padding::with(case, name, array, &before, Rows::Pitched(it)));
-        let mut found: Vec<Padding> = found.collect();
-        let at = found.iter().position(|padding| padding.complete).unwrap_or(0);
-        (at < found.len()).then(|| found.swap_remove(at))
+        // Rows that are declared may be further apart than those that are walked.
+        if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
+            let pitches = case.padder.pitches(name).into_iter();
+            let pitched = |it| Padding::with(case, name, array, &before, Rows::Pitched(it));
+            let found: Vec<Padding> = pitches.filter_map(pitched).collect();
+            let complete = found.iter().position(|padding| padding.complete);
+            if best.is_none() || complete.is_some() {
+                best = found.into_iter().nth(complete.unwrap_or(0));
+            }
+        }
+        best
     }
 
     fn with(case: &Case<'_>, name: Span, array: &Array, before: &Sites, rows: Rows) -> Option<Padding> {
@@ -334,9 +342,9 @@ fn effect(
         if all.add(number, &again, name).is_none() {
             return Effect::Unknown;
         }
-        // An access that is no longer joined to its neighbour takes a request of its own.
+        // Accesses that are no longer joined to their neighbours are more instructions.
         let worse = |(new, old): (&Site, &Site)| {
-            new.place != old.place || new.wavefronts > old.wavefronts || (old.joined && !new.joined)
+            new.place != old.place || new.wavefronts > old.wavefronts || new.width < old.width
         };
         if all.0.len() > before.0.len() || all.0[known..].iter().zip(&before.0[known..]).any(worse) {
             return Effect::Worse;

@@ -29,7 +29,7 @@ pub fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
     let text = (case.text)(span);
     let around =
         (case.text)(Span { start: span.start.checked_sub(1)?, end: span.end.checked_add(1)?, ..span });
-    let enclosed = around.starts_with(['(', ',']) && around.ends_with([')', ',']);
+    let enclosed = around.starts_with('(') && around.ends_with(')');
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         let digits = text.trim_end_matches(['u', 'U', 'l', 'L']);
         let number = digits.parse::<u64>().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?;
@@ -37,13 +37,11 @@ pub fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
         return Some(Edit { span, text: format!("{}{suffix}", number.checked_add(extra)?) });
     }
     let name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
-    let text = match (name, enclosed) {
-        (true, true) => format!("{text} + {extra}"),
-        (true, false) => format!("({text} + {extra})"),
-        (false, true) if around.starts_with('(') && around.ends_with(')') && is_sum(&text) => {
-            widened(&text, extra)
-        }
-        (false, _) => return None,
+    let text = match name {
+        // In parentheses always: it may be the argument of a macro.
+        true => format!("({text} + {extra})"),
+        false if enclosed && is_sum(&text) => widened(&text, extra),
+        false => return None,
     };
     Some(Edit { span, text })
 }
