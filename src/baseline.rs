@@ -9,10 +9,13 @@ use crate::output::Place;
 use crate::source::Sources;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 #[derive(Deserialize, Serialize)]
 struct Written<'a> {
-    fingerprints: &'a str,
+    /// Owned where an escape stands in it: some write `/` as `\/`.
+    #[serde(borrow)]
+    fingerprints: Cow<'a, str>,
     findings: Vec<Entry>,
 }
 
@@ -93,6 +96,7 @@ mod tests {
         let text = String::from_utf8(render(&sources, &findings[..1], &prints[..1])).unwrap();
         let baseline = Baseline::read(&text).unwrap();
         assert!(baseline.contains(&prints[0]) && !baseline.contains(&prints[1]));
+        assert!(Baseline::read(&text.replace("/v1", "\\/v1")).unwrap().contains(&prints[0]));
         let none = String::from_utf8(render(&sources, &[], &[])).unwrap();
         assert!(Baseline::read(&none).unwrap().is_empty());
         assert!(Baseline::read("[]").is_err());

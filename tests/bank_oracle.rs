@@ -204,6 +204,32 @@ fn a_uniform_offset_of_one_period_changes_nothing() {
     }
 }
 
+/// Where lanes meet by words and not by longer segments, a shift by whole banks only rotates them.
+#[test]
+fn a_uniform_offset_of_whole_banks_changes_nothing() {
+    let mut random = Random(4);
+    let targets =
+        [target("1.3"), target("2.1"), kepler_eight(), target("5.2"), target("9.0"), target("12.0")];
+    let kinds = [AtomicKind::Integer, AtomicKind::PopulationCount, AtomicKind::CompareAndSwap];
+    for _ in 0..2000 {
+        let bytes = [1, 2, 4, 8, 12, 16, 20][random.below(7) as usize];
+        let (active, offsets) = (random.mask(), random.offsets(bytes));
+        for target in targets {
+            let mut accesses = vec![Access::Load, Access::Store, Access::AsyncCopy];
+            accesses.extend(kinds.map(Access::Atomic));
+            let by = i64::from(target.bank_bytes()) * (random.below(2001) as i64 - 1000);
+            let moved = offsets.map(|offset| offset + by);
+            for access in accesses {
+                let count = |offsets| {
+                    cost(&Request::new(access, bytes as u32, active, offsets), &target)
+                        .map(|c| (c.wavefronts, c.ideal, c.usual, c.ways))
+                };
+                assert_eq!(count(&offsets), count(&moved), "{target}, {access:?}, {bytes} bytes, {by}");
+            }
+        }
+    }
+}
+
 // ---- 1.x: all choices of broadcast words and lanes tried
 
 /// The fewest steps for lanes given as words, trying every choice that the documentation leaves open.

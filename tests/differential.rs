@@ -8,9 +8,12 @@
 mod kernels;
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/styles.rs"]
+mod styles;
 
-use kernels::{Case, Style, decided, number, verdicts};
+use kernels::{Case, decided, number, verdicts};
 use random::Random;
+use styles::Style;
 
 #[test]
 fn random_kernels_cost_what_a_plain_interpretation_says() {

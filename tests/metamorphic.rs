@@ -15,15 +15,18 @@ mod random;
 mod restructure;
 #[path = "support/rewrite.rs"]
 mod rewrite;
+#[path = "support/styles.rs"]
+mod styles;
 
 use cudalint::analysis::{FileReport, Files, Loaded, Options, Run, Wanted};
 use cudalint::verdict::SiteVerdict;
-use kernels::{Case, STYLES, Style, decided, number, verdicts};
+use kernels::{Case, decided, number, verdicts};
 use random::Random;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use styles::{STYLES, Style};
 
 type Rewrite = (&'static str, fn(&str) -> String);
 

@@ -8,7 +8,7 @@ use cudalint::cli::check::findings;
 use cudalint::fingerprint::of_all;
 use cudalint::output::{accesses, github, gitlab, json, junit, sarif, short, text};
 use cudalint_fuzz::{Bundle, Headers, on_deep_stack, tokens};
-use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use std::path::{Path, PathBuf};
 
 fuzz_target!(|data: &[u8]| {
@@ -40,5 +40,5 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    tokens::mutate(data, size, max_size, seed)
+    tokens::mutate(data, size, max_size, seed, fuzzer_mutate)
 });

@@ -5,7 +5,7 @@
 use cudalint::preproc::{Defines, Includes, expand};
 use cudalint::source::{SourceFile, Sources};
 use cudalint_fuzz::{Bundle, on_deep_stack, tokens};
-use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,5 +42,5 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    tokens::mutate(data, size, max_size, seed)
+    tokens::mutate(data, size, max_size, seed, fuzzer_mutate)
 });

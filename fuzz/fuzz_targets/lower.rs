@@ -7,7 +7,7 @@ use cudalint::preproc::{Defines, NoIncludes, expand};
 use cudalint::source::Sources;
 use cudalint::syntax::SyntaxTree;
 use cudalint_fuzz::{on_deep_stack, tokens};
-use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use std::path::Path;
 
 fuzz_target!(|data: &[u8]| {
@@ -24,5 +24,5 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    tokens::mutate(data, size, max_size, seed)
+    tokens::mutate(data, size, max_size, seed, fuzzer_mutate)
 });

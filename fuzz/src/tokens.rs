@@ -144,10 +144,16 @@ pub fn mutated(text: &[u8], random: &mut Random, most: usize) -> Vec<u8> {
 }
 
 /// As the mutator of a fuzz target: `data[..size]` changed in place, in at most `max_size` bytes;
-/// its new length. A third of the time libFuzzer changes it in its own way.
-pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
+/// its new length. A third of the time libFuzzer changes it in `its_own` way.
+pub fn mutate(
+    data: &mut [u8],
+    size: usize,
+    max_size: usize,
+    seed: u32,
+    its_own: fn(&mut [u8], usize, usize) -> usize,
+) -> usize {
     if seed % 3 == 0 {
-        return libfuzzer_sys::fuzzer_mutate(data, size, max_size);
+        return its_own(data, size, max_size);
     }
     let new = mutated(&data[..size], &mut Random(seed.into()), max_size);
     data[..new.len()].copy_from_slice(&new);

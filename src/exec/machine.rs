@@ -142,6 +142,8 @@ pub struct Machine<'p> {
     pub in_lambda: bool,
     /// Depth of type and constant lookups.
     pub lookup_depth: usize,
+    /// Lookups since the outermost one that is under way.
+    pub lookups_within: u32,
     /// Typedefs of the running method's class whose meaning is being looked up.
     pub own_aliases: Vec<Name>,
     /// What only a run of host code needs.
@@ -338,6 +340,7 @@ impl<'p> Machine<'p> {
             copying: None,
             in_lambda: false,
             lookup_depth: 0,
+            lookups_within: 0,
             own_aliases: Vec::new(),
             host: super::host::Host::default(),
         }

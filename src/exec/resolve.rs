@@ -15,17 +15,38 @@ use std::sync::{Arc, OnceLock};
 
 /// Lookups within lookups (an alias of an alias, a constant made of constants).
 const LOOKUP_DEPTH: usize = 48;
+/// Lookups that one lookup may lead to in all: aliases that each name another twice would never end.
+const LOOKUPS_WITHIN: u32 = 1 << 16;
 /// Layouts of one record that are remembered.
 const LAYOUTS: usize = 64;
+
+fn too_deep() -> Ty {
+    Ty::Unknown("a type nested too deeply".into())
+}
 
 impl Machine<'_> {
     /// The type, with names resolved in the innermost frame.
     pub fn resolve_type(&mut self, ty: &Type) -> Ty {
-        if self.lookup_depth > LOOKUP_DEPTH {
-            return Ty::Unknown("a type nested too deeply".into());
+        self.nested(|machine| machine.type_meant(ty)).unwrap_or_else(too_deep)
+    }
+
+    /// One lookup, perhaps within others; `None` when there are too many.
+    fn nested<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> Option<R> {
+        if self.lookup_depth == 0 {
+            self.lookups_within = 0;
+        }
+        if self.lookup_depth > LOOKUP_DEPTH || self.lookups_within >= LOOKUPS_WITHIN {
+            return None;
         }
         self.lookup_depth += 1;
-        let resolved = match ty {
+        self.lookups_within += 1;
+        let found = look(self);
+        self.lookup_depth -= 1;
+        Some(found)
+    }
+
+    fn type_meant(&mut self, ty: &Type) -> Ty {
+        match ty {
             Type::Void => Ty::Void,
             Type::Scalar(scalar) => Ty::Scalar(*scalar),
             Type::Named(path) => self.resolve_named(path),
@@ -42,9 +63,7 @@ impl Machine<'_> {
             Type::Decltype(expr) => self.type_of(expr),
             Type::Auto => Ty::Unknown("auto".into()),
             Type::Opaque => Ty::Unknown("a type that is not modelled".into()),
-        };
-        self.lookup_depth -= 1;
-        resolved
+        }
     }
 
     fn unknown_symbol(&mut self, name: &str) -> Int {
@@ -53,13 +72,7 @@ impl Machine<'_> {
 
     /// The type of a name.
     pub fn resolve_named_type(&mut self, path: &Path) -> Ty {
-        if self.lookup_depth > LOOKUP_DEPTH {
-            return Ty::Unknown("a type nested too deeply".into());
-        }
-        self.lookup_depth += 1;
-        let resolved = self.resolve_named(path);
-        self.lookup_depth -= 1;
-        resolved
+        self.nested(|machine| machine.resolve_named(path)).unwrap_or_else(too_deep)
     }
 
     fn resolve_named(&mut self, path: &Path) -> Ty {
@@ -265,12 +278,7 @@ impl Machine<'_> {
 
     /// What a name that is not a local variable stands for.
     pub fn lookup(&mut self, path: &Path, span: Span) -> Value {
-        if self.lookup_depth > LOOKUP_DEPTH {
-            return self.unseen(path, span);
-        }
-        self.lookup_depth += 1;
-        let value = self.lookup_value(path, span);
-        self.lookup_depth -= 1;
+        let value = self.nested(|machine| machine.lookup_value(path, span)).flatten();
         value.unwrap_or_else(|| self.unseen(path, span))
     }
 

@@ -361,27 +361,35 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Follows the flows backwards from what matters.
+    /// Follows the flows backwards from what matters, each of them once.
     fn close(&mut self) {
+        let mut into: FxHashMap<LocalId, Vec<&'a Expr>> = FxHashMap::default();
+        for (local, value, _) in &self.flows {
+            into.entry(*local).or_default().push(value);
+        }
+        let mut waiting: Vec<LocalId> = self.matters.iter().copied().collect();
+        let mut pointers = self.pointers_out;
         loop {
-            let before = self.matters.len();
-            let pointers = self.pointers_out || self.taken.iter().any(|local| self.matters.contains(local));
             if pointers {
                 for value in std::mem::take(&mut self.through_pointers) {
-                    self.seed(value);
+                    self.seed_new(value, &mut waiting);
                 }
             }
-            let flows = std::mem::take(&mut self.flows);
-            for (local, value, _) in &flows {
-                if self.matters.contains(local) {
-                    self.seed(value);
-                }
-            }
-            self.flows = flows;
-            if self.matters.len() == before {
-                return;
+            let Some(local) = waiting.pop() else { return };
+            pointers |= self.taken.contains(&local);
+            for value in into.remove(&local).unwrap_or_default() {
+                self.seed_new(value, &mut waiting);
             }
         }
+    }
+
+    /// Every variable in an expression matters; those that did not yet, wait.
+    fn seed_new(&mut self, expr: &Expr, waiting: &mut Vec<LocalId>) {
+        each_local(expr, &mut |local| {
+            if self.matters.insert(local) {
+                waiting.push(local);
+            }
+        });
     }
 
     /// Every variable in an expression matters.

@@ -316,10 +316,7 @@ impl Lowerer<'_> {
             "field_identifier" | "identifier" => {
                 ExprKind::Member { base, name: self.name(self.text(member)), arrow }
             }
-            "operator_name" => {
-                let text: String = self.text(member).split_whitespace().collect();
-                ExprKind::Member { base, name: self.name(&text), arrow }
-            }
+            "operator_name" => ExprKind::Member { base, name: self.operator_name(member), arrow },
             "destructor_name" => ExprKind::Unsupported("destructor call"),
             _ => ExprKind::Unsupported("member with template arguments"),
         }

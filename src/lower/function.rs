@@ -200,10 +200,7 @@ impl<'t> Lowerer<'t> {
             return self.name(&format!("operator {text}"));
         }
         match name.kind() {
-            "operator_name" => {
-                let squeezed: String = text.split_whitespace().collect();
-                self.name(&squeezed)
-            }
+            "operator_name" => self.operator_name(name),
             "operator_cast" => {
                 let to = field(name, "type").map_or("", |ty| self.text(ty));
                 self.name(&format!("operator {to}"))

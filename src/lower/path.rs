@@ -1,6 +1,6 @@
 //! Which name is written here?
 
-use super::lowerer::{Lowerer, child_of_kind, children, first_child};
+use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
 use super::scope::Binding;
 use crate::ir::{Expr, ExprKind, Name, Path, TemplateArg, Type};
 use crate::syntax::field;
@@ -67,13 +67,22 @@ impl Lowerer<'_> {
                 let inner = first_child(node)?;
                 self.deeper(|me| me.segment(inner))?
             }
-            "operator_name" | "destructor_name" | "operator_cast" => {
+            "operator_name" => Some((self.operator_name(node), None)),
+            "destructor_name" | "operator_cast" => {
                 let text: String = self.text(node).split_whitespace().collect::<Vec<_>>().join(" ");
                 let text = text.replace("operator ", "operator");
                 Some((self.name(&text), None))
             }
             _ => None,
         }
+    }
+
+    /// `operator()`, whatever stands between its parts.
+    pub fn operator_name(&mut self, node: Node<'_>) -> Name {
+        let mut cursor = node.walk();
+        let parts = node.children(&mut cursor).filter(|part| !is_trivia(*part));
+        let text: String = parts.flat_map(|part| self.text(part).split_whitespace()).collect();
+        self.name(&text)
     }
 
     /// The arguments between `<` and `>`.

@@ -8,6 +8,8 @@ use std::time::Duration;
 const MEMORY_KIB: u64 = 2 << 20;
 pub const TIME: Duration = Duration::from_secs(240);
 
+// Not every test reads all of it.
+#[allow(dead_code)]
 pub struct Ran {
     pub code: i32,
     pub stdout: String,

@@ -1,8 +1,8 @@
-//! Random kernels: as CUDA in several styles, and interpreted lane by lane.
+//! Random kernels, interpreted lane by lane.
 //!
-//! Each case is an expression tree over the thread's coordinates and a loop counter. It is written
-//! down as CUDA for the analysis, and interpreted here for every lane by itself; the banks are
-//! counted from the definition.
+//! Each case is an expression tree over the thread's coordinates and a loop counter. `styles` writes
+//! it down as CUDA for the analysis; here it is interpreted for every lane by itself, and the banks
+//! are counted from the definition.
 
 // Not every test uses all of it.
 #![allow(dead_code)]
@@ -10,7 +10,6 @@
 use crate::random::Random;
 use cudalint::analysis::{NoFiles, Options, Run};
 use cudalint::verdict::{SiteVerdict, Status};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 impl Random {
@@ -29,7 +28,7 @@ pub enum Tree {
 }
 
 /// The variables, by number: coordinates, the linear index, lane, warp, loop counter.
-const NAMES: [&str; 7] = ["x", "y", "z", "t", "lane", "warp", "k"];
+pub const NAMES: [&str; 7] = ["x", "y", "z", "t", "lane", "warp", "k"];
 
 /// How integers behave in a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +63,7 @@ impl Tree {
         Tree::Binary(operator, left.into(), right.into())
     }
 
-    fn text(&self, sign: Sign) -> String {
+    pub fn text(&self, sign: Sign) -> String {
         match self {
             Tree::Number(number) if sign == Sign::Unsigned => format!("{number}u"),
             Tree::Number(number) => number.to_string(),
@@ -132,33 +131,21 @@ pub enum Form {
     CastElement,
 }
 
-/// How the same kernel can be written otherwise without meaning anything else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    Direct,
-    Locals,
-    Helper,
-    Macros,
-    Renamed,
-}
-
-pub const STYLES: [Style; 5] = [Style::Direct, Style::Locals, Style::Helper, Style::Macros, Style::Renamed];
-
 #[derive(Clone, Debug)]
 pub struct Case {
-    block: [i64; 3],
-    sign: Sign,
+    pub block: [i64; 3],
+    pub sign: Sign,
     /// The element: its type and bytes.
-    element: (&'static str, i64),
+    pub element: (&'static str, i64),
     /// Elements of the array, a power of 2.
-    length: i64,
-    form: Form,
-    index: Tree,
-    column: Tree,
-    guard: Option<Tree>,
+    pub length: i64,
+    pub form: Form,
+    pub index: Tree,
+    pub column: Tree,
+    pub guard: Option<Tree>,
     /// First value, bound, and what is done to the counter.
-    counter: (i64, i64, &'static str),
-    store: bool,
+    pub counter: (i64, i64, &'static str),
+    pub store: bool,
 }
 
 impl Case {
@@ -231,93 +218,12 @@ impl Case {
         values
     }
 
-    fn rows(&self, columns: i64) -> i64 {
+    pub fn rows(&self, columns: i64) -> i64 {
         let mut rows = 1;
         while rows * 2 * columns * self.element.1 <= 16384 {
             rows *= 2;
         }
         rows
-    }
-
-    /// The kernel as CUDA.
-    pub fn text(&self, style: Style) -> String {
-        let int = if self.sign == Sign::Unsigned { "unsigned" } else { "int" };
-        let (ty, bytes) = self.element;
-        let literal = |number: i64| {
-            let text = if self.sign == Sign::Unsigned { format!("{number}u") } else { number.to_string() };
-            if style == Style::Macros { format!("(BASE + {number} - 17)") } else { text }
-        };
-        let value = self.index.text(self.sign);
-        let index = match self.form {
-            Form::Rows(columns) => format!("({value}) & {}", literal(self.rows(columns) - 1)),
-            _ => format!("({value}) & {}", literal(self.length - 1)),
-        };
-        let column =
-            |columns: i64| format!("(({}) & 1023) % {}", self.column.text(self.sign), literal(columns));
-        let mut text = String::new();
-        if style == Style::Macros {
-            text.push_str("#define BASE 17\n#define AT(array, i) array[i]\n");
-        }
-        let parameters = NAMES.map(|name| format!("{int} {name}")).join(", ");
-        if style == Style::Helper {
-            writeln!(text, "__device__ {int} index({parameters}) {{ return {index}; }}").unwrap();
-        }
-        let [bx, by, bz] = self.block;
-        writeln!(text, "__global__ void k({ty} *out) {{").unwrap();
-        let declaration = match self.form {
-            Form::Plain => format!("__shared__ {ty} s[{}];", self.length),
-            Form::Rows(columns) => format!("__shared__ {ty} s[{}][{columns}];", self.rows(columns)),
-            Form::CastArray => "__shared__ __align__(16) char s[8192];".to_string(),
-            Form::CastElement => "__shared__ __align__(16) int s[2048];".to_string(),
-        };
-        writeln!(text, "    {declaration}").unwrap();
-        writeln!(text, "    {int} x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;").unwrap();
-        writeln!(text, "    {int} t = x + y * {bx} + z * {};", bx * by).unwrap();
-        writeln!(text, "    {int} lane = t % 32, warp = t / 32;").unwrap();
-        let (from, to, step) = self.counter;
-        writeln!(text, "    for ({int} k = {from}; k < {to}; {step}) {{").unwrap();
-        if let Some(guard) = &self.guard {
-            writeln!(text, "        if (({}) & 3) {{", guard.text(self.sign)).unwrap();
-        }
-        let index = match style {
-            Style::Locals => {
-                if let Tree::Binary(operator, a, b) = &self.index
-                    && *operator != "<"
-                {
-                    writeln!(text, "        const {int} left = {};", a.text(self.sign)).unwrap();
-                    writeln!(text, "        {int} right; right = {};", b.text(self.sign)).unwrap();
-                    index.replacen(&value, &format!("left {operator} right"), 1)
-                } else {
-                    writeln!(text, "        auto all = {index};").unwrap();
-                    "all".to_string()
-                }
-            }
-            Style::Helper => format!("index({})", NAMES.join(", ")),
-            _ => index,
-        };
-        let place = match self.form {
-            Form::Plain if style == Style::Macros => format!("AT(s, {index})"),
-            Form::Plain => format!("s[{index}]"),
-            Form::Rows(columns) => format!("s[{index}][{}]", column(columns)),
-            Form::CastArray => format!("reinterpret_cast<{ty} *>(s)[{index}]"),
-            Form::CastElement => format!("*reinterpret_cast<{ty} *>(&s[({index}) * {}])", bytes / 4),
-        };
-        if self.store {
-            writeln!(text, "        {place} = out[t];").unwrap();
-        } else {
-            writeln!(text, "        out[t] = {place};").unwrap();
-        }
-        if self.guard.is_some() {
-            text.push_str("        }\n");
-        }
-        text.push_str("        __syncthreads();\n    }\n}\n");
-        writeln!(text, "void launch({ty} *out) {{ k<<<1, dim3({bx}, {by}, {bz})>>>(out); }}").unwrap();
-        if style == Style::Renamed {
-            for (old, new) in [("lane", "l_"), ("warp", "w0"), ("left", "a"), ("index", "i")] {
-                text = text.replace(old, new);
-            }
-        }
-        text
     }
 
     /// Requests, wavefronts and ideal, lane by lane; `None` when something is undefined.
