@@ -9,7 +9,7 @@ use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Atomic, Barrier, CopiedFrom, Pattern, Split, SymbolFacts, Within};
+use crate::trace::{Access, Atomic, Barrier, CopiedFrom, Pattern, Split, SplitKind, SymbolFacts, Within};
 use crate::verdict::AccessOp;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -512,7 +512,7 @@ impl Machine<'_> {
         let mut splits: Vec<Split> = self.splits.clone();
         for (lanes, split) in &self.departures {
             let known = splits.iter().any(|s| s.id == split.id);
-            if !known && (!lanes.and(&missing).is_empty() || split.kind != crate::trace::SplitKind::Known) {
+            if !known && (!lanes.and(&missing).is_empty() || split.kind != SplitKind::Known) {
                 splits.push(split.clone());
             }
         }
@@ -539,10 +539,13 @@ impl Machine<'_> {
     }
 
     /// Notes that the active threads leave a function or loop because of the conditions around.
-    pub fn note_departure(&mut self) {
-        if let Some(split) = self.splits.last() {
-            self.departures.push((self.state.active, split.clone()));
+    /// `by_round`: they leave a loop, by a bound that is then as good as its condition.
+    pub fn note_departure(&mut self, by_round: bool) {
+        let Some(mut split) = self.splits.last().cloned() else { return };
+        if let (SplitKind::Guard(words), true) = (&split.kind, by_round) {
+            split.kind = SplitKind::Rounds(words.clone());
         }
+        self.departures.push((self.state.active, split));
     }
 }
 

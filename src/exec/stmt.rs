@@ -480,7 +480,7 @@ impl Machine<'_> {
         let depth = self.state.frames.len();
         // Threads that leave the kernel are not waited for.
         if depth > 1 || self.in_lambda {
-            self.note_departure();
+            self.note_departure(false);
         }
         if let Some(frame) = self.state.frames.last_mut() {
             frame.returned = frame.returned.or(&active);
@@ -492,7 +492,7 @@ impl Machine<'_> {
     }
 
     fn leave_loop(&mut self, for_good: bool) {
-        self.note_departure();
+        self.note_departure(true);
         let active = self.state.active;
         if let Some(mask) = self.state.loops.last_mut() {
             if for_good {

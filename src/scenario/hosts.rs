@@ -17,6 +17,9 @@ use std::sync::Arc;
 
 /// The most launches of one file.
 const MOST: usize = 4096;
+/// The most explicit instantiations of one host function that are followed. Far fewer of a kernel's
+/// instances are run, and those that are not are counted: what is left out here is told there.
+const MOST_INSTANCES: usize = 256;
 
 /// The launches that a file's host code leads to, at least those of `wanted` kernels.
 #[must_use]
@@ -95,7 +98,7 @@ fn template_arguments(program: &Program, function: &Function) -> Vec<Vec<LaunchA
         .filter(|path| path.name == function.name && !function.template_params.is_empty())
         .filter_map(|path| path.args.as_ref())
         .map(|args| instantiation(program, args))
-        .take(16)
+        .take(MOST_INSTANCES)
         .collect();
     if lists.is_empty() { vec![Vec::new()] } else { lists }
 }
