@@ -122,8 +122,8 @@ pub trait Padder {
     /// cannot be told.
     fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
 
-    /// The distances between the array's rows that can be changed.
-    fn pitches(&self, array: Span) -> Vec<Pitched>;
+    /// Hands out the distances between the array's rows that can be changed, until one is taken.
+    fn pitches(&self, array: Span, take: &mut dyn FnMut(Pitched) -> bool);
 
     /// The run of this number with the pitch `extra` elements longer, proved to access the same elements.
     fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun>;

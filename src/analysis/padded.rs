@@ -95,8 +95,8 @@ impl Padder for Padded<'_> {
         (!failed).then_some(judged)
     }
 
-    fn pitches(&self, array: Span) -> Vec<Pitched> {
-        self.pitches.of(array)
+    fn pitches(&self, array: Span, take: &mut dyn FnMut(Pitched) -> bool) {
+        self.pitches.of(array, take);
     }
 
     fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun> {

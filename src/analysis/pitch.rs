@@ -48,16 +48,14 @@ impl<'a> Pitches<'a> {
         Pitches { subject, runs, proved: RefCell::default() }
     }
 
-    /// The pitches of an array that can be changed.
-    #[must_use]
-    pub fn of(&self, array: Span) -> Vec<Pitched> {
+    /// Hands out the pitches of an array that can be changed, until one is taken.
+    pub fn of(&self, array: Span, take: &mut dyn FnMut(Pitched) -> bool) {
         let kernel = self.subject.kernel;
         if self.runs.len() > MOST_SCENARIOS {
-            return Vec::new();
+            return;
         }
-        let Some(sites) = Sites::of(kernel, array) else { return Vec::new() };
-        let Some(values) = self.watched(array, &sites) else { return Vec::new() };
-        let mut found = Vec::new();
+        let Some(sites) = Sites::of(kernel, array) else { return };
+        let Some(values) = self.watched(array, &sites) else { return };
         let mut tried: Vec<FxHashSet<usize>> = Vec::new();
         for (elements, alone) in candidates(&sites, &values[0]) {
             if tried.len() >= MOST_PITCHES {
@@ -69,9 +67,12 @@ impl<'a> Pitches<'a> {
                 continue;
             }
             tried.push(addresses.clone());
-            found.extend(self.prove(array, &sites, &chosen, addresses, &values));
+            if let Some(pitched) = self.prove(array, &sites, &chosen, addresses, &values)
+                && take(pitched)
+            {
+                return;
+            }
         }
-        found
     }
 
     /// What the factors are, by run.

@@ -2,8 +2,8 @@
 //!
 //! Found in the program alone, by where they stand: a factor of a product that is (a term of) an
 //! index of the array or of what is added to a pointer into it, directly or by way of a variable that
-//! is used for nothing else, and the arguments of calls that are given such a pointer. What they are
-//! worth and whether they are all of them is not asked here.
+//! is used for nothing else, and the leading dimensions of `wmma` calls that are given such a pointer.
+//! What they are worth and whether they are all of them is not asked here.
 
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Type};
@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Product<'p> {
     /// The factors, in order.
     pub factors: Vec<(&'p Expr, Vec<Product<'p>>)>,
-    /// Whether it is an argument of a call.
+    /// Whether it is the leading dimension given to a call.
     pub argument: bool,
 }
 
@@ -283,13 +283,14 @@ impl<'p> Finder<'p> {
                     false => {}
                 }
             }
-            ExprKind::Call { args, .. } if args.iter().any(|arg| self.leads_in(arg)) => {
-                let others = args.iter().filter(|arg| !self.leads_in(arg));
-                terms.extend(
-                    others.map(|arg| {
-                        Term::Product(Product { factors: vec![(arg, Vec::new())], argument: true })
-                    }),
-                );
+            // Any other argument may be a value that has nothing to do with rows.
+            ExprKind::Call { callee, args } if takes_leading_dimension(callee) => {
+                if let [first, second, leading, ..] = args.as_slice()
+                    && (self.leads_in(first) || self.leads_in(second))
+                {
+                    let factors = vec![(leading, Vec::new())];
+                    terms.push(Term::Product(Product { factors, argument: true }));
+                }
             }
             _ => {}
         }
@@ -355,6 +356,12 @@ impl<'p> Finder<'p> {
         });
         named == elements && addressed == 0 && !referred
     }
+}
+
+/// Whether a function's third argument is the distance between the rows that its pointer leads to.
+fn takes_leading_dimension(callee: &Expr) -> bool {
+    matches!(&callee.kind, ExprKind::Path(path)
+        if matches!(&*path.name, "load_matrix_sync" | "store_matrix_sync"))
 }
 
 fn rank(ty: &Type) -> usize {

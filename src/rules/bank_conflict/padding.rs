@@ -152,23 +152,24 @@ impl Padding {
         let free = case.runs.iter().filter_map(|run| find(&run.trace, name)).all(Array::has_free_rows);
         let mut best = None;
         if free {
-            best = Padding::with(case, name, array, &before, Rows::Declared);
+            best = Padding::with(case, array, &before, Rows::Declared);
         }
         // Rows that are declared may be further apart than those that are walked.
         if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
-            let pitches = case.padder.pitches(name).into_iter();
-            let pitched = |it| Padding::with(case, name, array, &before, Rows::Pitched(it));
-            let found: Vec<Padding> = pitches.filter_map(pitched).collect();
-            let complete = found.iter().position(|padding| padding.complete);
-            if best.is_none() || complete.is_some() {
-                best = found.into_iter().nth(complete.unwrap_or(0));
-            }
+            case.padder.pitches(name, &mut |pitched| {
+                let found = Padding::with(case, array, &before, Rows::Pitched(pitched));
+                let complete = found.as_ref().is_some_and(|padding| padding.complete);
+                if complete || best.is_none() {
+                    best = found;
+                }
+                complete
+            });
         }
         best
     }
 
-    fn with(case: &Case<'_>, name: Span, array: &Array, before: &Sites, rows: Rows) -> Option<Padding> {
-        let (extra, after) = best(case, name, before, &rows)?;
+    fn with(case: &Case<'_>, array: &Array, before: &Sites, rows: Rows) -> Option<Padding> {
+        let (extra, after) = best(case, array, before, &rows)?;
         // Instances of a template differ in their rows: only a padding that serves all is offered.
         let instances = case.runs.iter().any(|run| run.kernel != case.runs[0].kernel);
         if instances && !after.are_fine() {
@@ -276,12 +277,20 @@ fn declared(case: &Case<'_>, array: &Array, edit: &Edit) -> String {
 }
 
 /// The padding with the fewest wavefronts, and of those the smallest, that was run and found better.
-fn best(case: &Case<'_>, name: Span, before: &Sites, rows: &Rows) -> Option<(u64, Sites)> {
+fn best(case: &Case<'_>, array: &Array, before: &Sites, rows: &Rows) -> Option<(u64, Sites)> {
+    let name = array.name_span;
+    // Rows that are no multiple of the widest access cannot all be accessed so.
+    let widest = before.0.iter().map(|site| u64::from(site.width)).max().unwrap_or(1).max(1);
+    let element = array.element_bytes.unwrap_or(1);
+    let splits = |extra: u64| {
+        matches!(rows, Rows::Pitched(_)) && !extra.saturating_mul(element).is_multiple_of(widest)
+    };
     let forecast = |run: usize, extra| rows.forecast(case, name, run, extra);
     // Forecasts are of use when they know what is known.
     let trusted = matches!(effect(case, name, before, |run| forecast(run, 0)),
         Effect::Known(sites) if sites.0 == before.0);
     let guess = |extra| match trusted {
+        _ if splits(extra) => Effect::Worse,
         true => effect(case, name, before, |run| forecast(run, extra)),
         false => Effect::Unknown,
     };
@@ -310,6 +319,12 @@ fn best(case: &Case<'_>, name: Span, before: &Sites, rows: &Rows) -> Option<(u64
             other => other,
         };
         proved[at] = true;
+        // None can be better, and the smaller ones were tried.
+        let ideal = matches!(known, Effect::Known(sites) if sites.wavefronts() == sites.ideal());
+        if ideal && matches!(rows, Rows::Pitched(_)) {
+            let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
+            return Some((*extra, sites));
+        }
     }
 }
 
