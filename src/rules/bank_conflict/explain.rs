@@ -108,7 +108,8 @@ impl Site<'_> {
             }
             _ => format!("no bank conflict: {this} takes {wavefronts}, no more than such a request has to"),
         };
-        let mut notes = vec![case.block_words(self.run), words::counts(case, conflict)];
+        let mut notes = vec![case.block_words(self.run)];
+        notes.extend((totals.requests > 0).then(|| words::counts(case, conflict)));
         notes.extend(case.calls_words(self.run, access.path(conflict.totals.worst.path)));
         notes.extend(case.assumption_words(self.run, conflict.target, access));
         if judgement.page_only {
