@@ -517,6 +517,8 @@ pub struct Function {
     pub block_directive: Option<([u32; 3], Span)>,
     /// Whether part of its text did not parse.
     pub damaged: bool,
+    /// The functions that it calls, found when first asked for.
+    pub calls: visit::CalledNames,
     /// What its body may do, so that the rest can be skipped cheaply.
     pub mentions: Mentions,
     /// The name in the text.

@@ -273,7 +273,7 @@ fn without_launch(
     }
     let probed = setting([bound.unwrap_or(256), 1, 1]);
     let mut probe = run_flat(program, kernel, &probed);
-    if probe.axes[1] || probe.axes[2] {
+    if bound.is_none() && (probe.axes[1] || probe.axes[2]) {
         // No extent is 1, so that each coordinate can be told from a constant.
         probe = run_kernel(program, kernel, &setting([16, 8, 2]));
     }

@@ -6,6 +6,7 @@ use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::namespace::Namespace;
+use crate::ir::visit::CalledNames;
 use crate::ir::{
     Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, TemplateParam, Type,
 };
@@ -516,6 +517,7 @@ fn nothing() -> Arc<Function> {
             launch_bounds: Vec::new(),
             block_directive: None,
             damaged: false,
+            calls: CalledNames::default(),
             mentions: Mentions::default(),
             name_span: NOWHERE,
             span: NOWHERE,

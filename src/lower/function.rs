@@ -4,6 +4,7 @@ use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
 use super::outline::{Level, Outline, declared_name};
 use super::scope::Binding;
 use super::types::Declared;
+use crate::ir::visit::CalledNames;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Lambda, Mentions, Name, Param, Stmt, StmtKind, TemplateArg,
     TemplateParam, TemplateParamKind, Type,
@@ -147,6 +148,7 @@ impl<'t> Lowerer<'t> {
             launch_bounds,
             block_directive: super::directive::block(&self.outline.tree.expanded, span, name_span),
             damaged: self.outline.damaged.contains(&node.id()),
+            calls: CalledNames::default(),
             mentions: Mentions {
                 volatile: says_volatile(self.text(node)),
                 ..self.outline.mentions.get(&node.id()).copied().unwrap_or_default()

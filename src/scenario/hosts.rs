@@ -37,7 +37,7 @@ pub fn launches(program: &Program, wanted: &JudgedKernels) -> Vec<LaunchSite> {
         .collect();
     let mut called: FxHashSet<&Name> = FxHashSet::default();
     for function in &hosts {
-        called.extend(calls.from(function).iter().filter(|name| **name != function.name));
+        called.extend(called_names(function).iter().filter(|name| **name != function.name));
     }
     let mut found: Vec<LaunchSite> = Vec::new();
     let run = |function: &Arc<Function>, found: &mut Vec<LaunchSite>| {
@@ -85,10 +85,13 @@ fn may_launch(program: &Program, function: &Function, wanted: &JudgedKernels) ->
         },
         _ => false,
     };
+    if !function.mentions.launch {
+        return false;
+    }
     // A launch by a call, or one that the lowering lost, is not among the launches of the body.
     let by_call = || called_names(function).iter().any(|name| name.contains("Launch"));
     let sites = visit::launches(function);
-    function.mentions.launch && (sites.is_empty() || by_call() || !sites.iter().all(other))
+    sites.is_empty() || by_call() || !sites.iter().all(other)
 }
 
 /// The template arguments a host function is explicitly instantiated with; else nothing is known.
@@ -103,45 +106,40 @@ fn template_arguments(program: &Program, function: &Function) -> Vec<Vec<LaunchA
     if lists.is_empty() { vec![Vec::new()] } else { lists }
 }
 
-/// Who calls whom.
+/// Which functions lead where, by name.
 struct Calls {
-    from: FxHashMap<Span, Vec<Name>>,
-    /// Functions that lead to a launch, by name.
+    /// Those that lead to a launch.
     launching: Rc<FxHashSet<Name>>,
-    /// Functions that lead to a launch of a wanted kernel.
+    /// Those that lead to a launch of a wanted kernel.
     wanted: FxHashSet<Name>,
 }
 
 impl Calls {
     fn of(program: &Program, wanted: &JudgedKernels) -> Calls {
         let functions = || program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
-        let mut from: FxHashMap<Span, Vec<Name>> = FxHashMap::default();
-        let mut callers: FxHashMap<Name, Vec<Name>> = FxHashMap::default();
+        let mut callers: FxHashMap<&Name, Vec<&Name>> = FxHashMap::default();
         for function in functions().filter(|f| f.kind == FunctionKind::Host || f.mentions.launch) {
-            let names = called_names(function);
-            for name in &names {
-                callers.entry(name.clone()).or_default().push(function.name.clone());
+            for name in called_names(function) {
+                let known = callers.entry(name).or_default();
+                if known.last() != Some(&&function.name) {
+                    known.push(&function.name);
+                }
             }
-            from.insert(function.name_span, names);
         }
         let leading_to = |launches: &dyn Fn(&Function) -> bool| {
             let mut leading: FxHashSet<Name> = FxHashSet::default();
-            let mut waiting: Vec<Name> =
-                functions().filter(|f| launches(f)).map(|f| f.name.clone()).collect();
+            let mut waiting: Vec<&Name> = functions().filter(|f| launches(f)).map(|f| &f.name).collect();
             while let Some(name) = waiting.pop() {
-                if let Some(callers) = callers.get(&name) {
-                    waiting.extend(callers.iter().filter(|caller| !leading.contains(*caller)).cloned());
+                if leading.insert(name.clone())
+                    && let Some(callers) = callers.get(name)
+                {
+                    waiting.extend(callers.iter().filter(|caller| !leading.contains(**caller)));
                 }
-                leading.insert(name);
             }
             leading
         };
         let launching = Rc::new(leading_to(&|f| f.mentions.launch));
         let wanted = leading_to(&|f| may_launch(program, f, wanted));
-        Calls { from, launching, wanted }
-    }
-
-    fn from(&self, function: &Function) -> &[Name] {
-        self.from.get(&function.name_span).map_or(&[], Vec::as_slice)
+        Calls { launching, wanted }
     }
 }
