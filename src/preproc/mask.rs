@@ -101,6 +101,9 @@ impl<'t> Masker<'t> {
                 _ if self.gone[at] => {}
                 Kind::Ident => {
                     let word = self.word(at);
+                    if word == "operator" {
+                        self.name_of_call(at + 1);
+                    }
                     if !self.attribute(at, word) {
                         self.unknown_macro(at, word);
                     }
@@ -121,6 +124,13 @@ impl<'t> Masker<'t> {
                 }
                 None => {}
             }
+        }
+    }
+
+    /// `operator( )`: the grammar wants the two together.
+    fn name_of_call(&mut self, open: usize) {
+        if self.is(open, b'(') && self.is(open + 1, b')') && !self.between(open, open + 1).is_empty() {
+            self.blank(open, open + 1, "()");
         }
     }
 
