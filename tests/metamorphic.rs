@@ -186,7 +186,16 @@ fn fixtures_written_otherwise_have_the_same_verdicts() {
         let rewrites = rewrites().into_iter().map(|(name, rewrite)| {
             let mut after = subject.verdicts(&rewrite(&subject.text));
             after.retain(|line| !line.contains(" other "));
-            (name.to_owned(), before.to_vec(), after)
+            let mut wanted = before.to_vec();
+            if name == "in_a_lambda" {
+                // Whether a `return` of a lambda is a guard of the whole is not known: the same, on that
+                // assumption.
+                for lines in [&mut wanted, &mut after] {
+                    lines.iter_mut().for_each(|line| *line = line.replace(" Exact ", " Assumed "));
+                    lines.sort();
+                }
+            }
+            (name.to_owned(), wanted, after)
         });
         rewrites.collect()
     });

@@ -369,27 +369,22 @@ impl<'a> Flow<'a> {
         }
         let mut waiting: Vec<LocalId> = self.matters.iter().copied().collect();
         let mut pointers = self.pointers_out;
+        let mut values: Vec<&Expr> = Vec::new();
         loop {
             if pointers {
-                for value in std::mem::take(&mut self.through_pointers) {
-                    self.seed_new(value, &mut waiting);
-                }
+                values.append(&mut self.through_pointers);
+            }
+            for value in values {
+                each_local(value, &mut |local| {
+                    if self.matters.insert(local) {
+                        waiting.push(local);
+                    }
+                });
             }
             let Some(local) = waiting.pop() else { return };
             pointers |= self.taken.contains(&local);
-            for value in into.remove(&local).unwrap_or_default() {
-                self.seed_new(value, &mut waiting);
-            }
+            values = into.remove(&local).unwrap_or_default();
         }
-    }
-
-    /// Every variable in an expression matters; those that did not yet, wait.
-    fn seed_new(&mut self, expr: &Expr, waiting: &mut Vec<LocalId>) {
-        each_local(expr, &mut |local| {
-            if self.matters.insert(local) {
-                waiting.push(local);
-            }
-        });
     }
 
     /// Every variable in an expression matters.
