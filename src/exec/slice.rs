@@ -368,8 +368,7 @@ impl<'a> Flow<'a> {
             into.entry(*local).or_default().push(value);
         }
         let mut waiting: Vec<LocalId> = self.matters.iter().copied().collect();
-        let mut pointers = self.pointers_out;
-        let mut values: Vec<&Expr> = Vec::new();
+        let (mut pointers, mut values) = (self.pointers_out, Vec::<&Expr>::new());
         loop {
             if pointers {
                 values.append(&mut self.through_pointers);
