@@ -106,6 +106,18 @@ fn what_is_not_known_has_its_reason_and_place_and_no_picture() {
 }
 
 #[test]
+fn wavefronts_of_a_copy_that_are_not_for_banks_are_told_and_not_drawn() {
+    let file = "fixtures/precision/copies.cu";
+    let out = drawn(here(), &[&line_of(file, "&s[2 * threadIdx.x + 1], in")]);
+    assert!(out.contains("takes 32 wavefronts instead of 4, not for its banks"), "{out}");
+    assert!(out.contains("only the profiler's source page counts these wavefronts"), "{out}");
+    let file = "fixtures/precision/copied_lines.cu";
+    let through = drawn(here(), &[&line_of(file, "in + row * pitch + column")]);
+    assert!(through.contains("takes 8 wavefronts instead of 4, not for its banks"), "{through}");
+    assert!(!out.contains("Warp 0") && !through.contains("Warp 0"), "{out}{through}");
+}
+
+#[test]
 fn a_stride_is_drawn_with_a_bad_value_and_a_good_one() {
     let place = line_of("fixtures/stride-dependent-conflict/row-length.cu", "t * ld + k");
     let out = drawn(here(), &[&place]);

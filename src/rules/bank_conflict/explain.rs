@@ -59,8 +59,7 @@ impl Site<'_> {
     /// The words of the finding for the first target that has one, or that there is none.
     fn words(&self) -> Diagnostic {
         let targets = 0..self.case.targets.len();
-        let found =
-            |target: &usize| self.conflict(*target).is_some_and(|it| it.totals.wavefronts > it.totals.usual);
+        let found = |target: &usize| reported(self.judgement(*target)).is_some();
         let target = targets.clone().find(found).unwrap_or(0);
         let (case, judgement) = (self.case, self.judgement(target));
         let mut words = match (self.conflict(target), &judgement.table) {
@@ -173,6 +172,10 @@ impl Site<'_> {
             return rows.into_iter().flatten().filter_map(panel).collect();
         }
         let Some(totals) = &judgement.totals else { return Vec::new() };
+        // What is not for the banks of shared memory has no picture of them.
+        if judgement.page_only || totals.wavefronts > totals.usual && totals.worst.ways <= 1 {
+            return Vec::new();
+        }
         let Some(example) = seek(Sought::Worst(totals)) else { return Vec::new() };
         let after = self.padding.as_ref().zip(self.after(target, &example));
         let first = Panel { caption: "as written".to_owned(), example };
