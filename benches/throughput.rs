@@ -1,12 +1,14 @@
-//! How long does a run take, against the bare parse that it cannot do without?
+//! How much does a run cost, against the bare parse that it cannot do without?
 //!
 //! `cargo bench` measures generated corpora. With `CUDALINT_CORPUS=FOLDER` every folder in FOLDER
-//! (or FOLDER itself, when it has none) is measured too: the whole run and a bare tree-sitter
-//! parse of the same files, on as many threads, their ratio and the most memory that the run held.
-//! Tables of the heaviest fixtures and of what grows with what follow.
+//! (or FOLDER itself, when it has none) is measured too. The first table holds the released program,
+//! started as a user starts it, against a bare tree-sitter parse of the same files: processor time of
+//! all threads, so that what else the machine does counts little, and the most memory that was held.
+//! Tables of the heaviest fixtures and of what grows with what follow, then Criterion's figures.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use cpu_time::ProcessTime;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use cudalint::analysis::{Files, Options, Run, Wanted};
 use cudalint::banks::{Access, Request, Target, cost};
@@ -15,8 +17,10 @@ use rayon::prelude::*;
 use std::fmt::Write;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tree_sitter::Parser;
+use wait4::Wait4;
 
 /// The stack of the program's own workers.
 const STACK_BYTES: usize = 32 << 20;
@@ -138,7 +142,7 @@ fn generated() -> Vec<Corpus> {
     ]
 }
 
-fn fetched() -> Vec<Corpus> {
+fn fetched() -> Vec<(Corpus, Folder)> {
     let Some(folder) = std::env::var_os("CUDALINT_CORPUS").map(PathBuf::from) else { return Vec::new() };
     let mut folders: Vec<PathBuf> = std::fs::read_dir(&folder)
         .unwrap()
@@ -149,72 +153,102 @@ fn fetched() -> Vec<Corpus> {
     if folders.is_empty() {
         folders.push(folder);
     }
-    folders.iter().map(|folder| Corpus::folder(folder)).filter(|corpus| !corpus.files.is_empty()).collect()
+    let read = folders.into_iter().map(|folder| (Corpus::folder(&folder), Folder::Given(folder)));
+    read.filter(|(corpus, _)| !corpus.files.is_empty()).collect()
 }
 
-fn fastest(mut work: impl FnMut() -> usize) -> Duration {
+/// The least processor time of three, of all threads.
+fn cheapest(mut work: impl FnMut() -> usize) -> Duration {
     let rounds = (0..3).map(|_| {
-        let start = Instant::now();
+        let start = ProcessTime::now();
         black_box(work());
         start.elapsed()
     });
     rounds.min().unwrap_or_default()
 }
 
+/// What one run of the program cost.
+struct Cost {
+    /// Of all threads.
+    processor: Duration,
+    wall: Duration,
+    peak_bytes: u64,
+}
+
+/// The cheapest of three runs of the program over a folder.
+fn program(folder: &Path) -> Cost {
+    let runs = (0..3).map(|_| {
+        let start = Instant::now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
+        command.current_dir(folder).args(["check", "."]).stdout(Stdio::null()).stderr(Stdio::null());
+        let used = command.spawn().unwrap().wait4().unwrap().rusage;
+        let (processor, peak_bytes) = (used.utime + used.stime, used.maxrss);
+        Cost { processor, wall: start.elapsed(), peak_bytes }
+    });
+    runs.min_by_key(|run| run.processor).unwrap()
+}
+
 fn whole_run(criterion: &mut Criterion) {
     rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES).build_global().unwrap();
+    println!(
+        "{:>40} {:>6} {:>8} {:>10} {:>10} {:>6} {:>10} {:>9}",
+        "corpus", "files", "KiB", "parse", "program", "ratio", "wall", "peak"
+    );
+    for (corpus, folder) in generated().into_iter().map(written).chain(fetched()) {
+        let parse = cheapest(|| corpus.parse());
+        let whole = program(folder.path());
+        println!(
+            "{:>40} {:>6} {:>8} {:>8.1?} {:>8.1?} {:>6.2} {:>8.1?} {:>5} MiB",
+            corpus.name,
+            corpus.files.len(),
+            corpus.bytes() / 1024,
+            parse,
+            whole.processor,
+            whole.processor.as_secs_f64() / parse.as_secs_f64().max(1e-9),
+            whole.wall,
+            whole.peak_bytes >> 20,
+        );
+    }
+    heaviest_fixtures();
+    growth();
     let mut group = criterion.benchmark_group("whole run");
-    group.sample_size(10).warm_up_time(Duration::from_millis(500));
+    group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
     for corpus in generated() {
         group.throughput(Throughput::Bytes(corpus.bytes()));
         group.bench_function(BenchmarkId::new("cudalint", &corpus.name), |b| b.iter(|| corpus.analyse()));
         group.bench_function(BenchmarkId::new("parse", &corpus.name), |b| b.iter(|| corpus.parse()));
     }
     group.finish();
-    println!(
-        "{:>40} {:>6} {:>8} {:>10} {:>10} {:>6} {:>9}",
-        "corpus", "files", "KiB", "parse", "whole", "ratio", "peak"
-    );
-    for corpus in generated().into_iter().chain(fetched()) {
-        let parse = fastest(|| corpus.parse());
-        forget_peak();
-        let whole = fastest(|| corpus.analyse());
-        println!(
-            "{:>40} {:>6} {:>8} {:>8.1?} {:>8.1?} {:>6.2} {:>9}",
-            corpus.name,
-            corpus.files.len(),
-            corpus.bytes() / 1024,
-            parse,
-            whole,
-            whole.as_secs_f64() / parse.as_secs_f64().max(1e-9),
-            peak().unwrap_or_default(),
-        );
+}
+
+/// A folder on the disk.
+enum Folder {
+    Made(tempfile::TempDir),
+    Given(PathBuf),
+}
+
+impl Folder {
+    fn path(&self) -> &Path {
+        match self {
+            Folder::Made(folder) => folder.path(),
+            Folder::Given(path) => path,
+        }
     }
-    heaviest_fixtures();
-    growth();
 }
 
-/// Makes Linux count the most memory held anew; elsewhere there is no such figure.
-fn forget_peak() {
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
+/// Writes a corpus into a folder.
+fn written(corpus: Corpus) -> (Corpus, Folder) {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, bytes) in &corpus.files {
+        std::fs::write(folder.path().join(path), bytes).unwrap();
+    }
+    (corpus, Folder::Made(folder))
 }
 
-/// The most memory that the process held, as the system words it.
-fn peak() -> Option<String> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let kib: u64 = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?
-        .split_whitespace()
-        .next()?
-        .parse()
-        .ok()?;
-    Some(format!("{} MiB", kib / 1024))
-}
-
+/// The least processor time of three that one file takes.
 fn time_of(text: &str) -> Duration {
     let path = PathBuf::from("a.cu");
-    fastest(|| {
+    cheapest(|| {
         let run = Run::new(Options::default(), std::slice::from_ref(&path), Box::new(Disk));
         run.analyze_file(&path, text.as_bytes().to_vec()).verdicts.len()
     })
@@ -255,7 +289,7 @@ fn growth() {
         let files =
             (0..count).map(|at| (PathBuf::from(format!("{at}.cu")), kernels(1, 128, 16).into_bytes()));
         let corpus = Corpus { name: String::new(), files: files.collect() };
-        fastest(|| corpus.analyse())
+        cheapest(|| corpus.analyse())
     };
     type Row<'a> = (&'a str, &'a dyn Fn(usize) -> Duration);
     let rows: [Row<'_>; 4] = [
@@ -275,7 +309,7 @@ fn growth() {
 fn bank_requests(criterion: &mut Criterion) {
     let target = Target::new("9.0".parse().unwrap());
     let mut group = criterion.benchmark_group("banks");
-    group.throughput(Throughput::Elements(1));
+    group.throughput(Throughput::Elements(1)).measurement_time(Duration::from_secs(1));
     for (name, bytes, stride) in
         [("row", 4, 4), ("column", 4, 128), ("float4", 16, 16), ("double column", 8, 264)]
     {
@@ -294,11 +328,11 @@ fn start_up(criterion: &mut Criterion) {
     std::fs::write(root.path().join("plain.cu"), "__global__ void k(int *p) { p[0] = 1; }\n").unwrap();
     std::fs::write(root.path().join("judged.cu"), judged).unwrap();
     let mut group = criterion.benchmark_group("start-up");
-    group.sample_size(20);
+    group.sample_size(20).measurement_time(Duration::from_secs(2));
     for (name, file) in [("nothing to judge", "plain.cu"), ("one kernel to judge", "judged.cu")] {
         group.bench_function(name, |b| {
             b.iter(|| {
-                let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cudalint"));
+                let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
                 command.current_dir(root.path()).args(["-q", file]).status().unwrap()
             });
         });
