@@ -45,7 +45,7 @@ struct Limits {
 }
 
 const LIMITS: Limits = Limits { agreement: 0.97, within_ratio: 0.95, false_conflicts: 3 };
-const LIMITS_OF_SECOND: Limits = Limits { agreement: 0.97, within_ratio: 0.95, false_conflicts: 8 };
+const LIMITS_OF_SECOND: Limits = Limits { agreement: 0.97, within_ratio: 0.95, false_conflicts: 4 };
 
 /// One source line of one kernel, profiled.
 #[derive(Debug, Deserialize)]
