@@ -58,8 +58,11 @@
 //!   not known by `unresolved-access`.
 //! - The block shape is taken from the launch, from `__launch_bounds__`, from the shape that
 //!   the code implies, or is taken to be 256 threads; each finding says which.
-//! - A compiler may merge neighbouring accesses into one wider access. The source is judged
-//!   as it is written.
+//! - Neighbouring accesses that the compiler surely joins into a wider one are judged as that one;
+//!   where it only may, and the wider one would be free of conflicts, nothing is said.
+//! - Of an asynchronous copy only what the banks of shared memory add is reported. `cudalint accesses` has
+//!   all its wavefronts: those for the lines of global memory that `cp.async.ca` reads, and for
+//!   `cp.async.cg` what Nsight's source page shows, which time does not follow.
 //! - On atomics, two lanes that update the same word wait for each other on any layout: that
 //!   is contention, which no padding removes.
 
