@@ -231,6 +231,12 @@ impl Within {
 }
 
 impl Access {
+    /// Whether the instruction demands all lanes of a warp: `ldmatrix`, `stmatrix` and `wmma`.
+    #[must_use]
+    pub fn is_warp_wide(&self) -> bool {
+        self.fragment || matches!(self.op, AccessOp::MatrixLoad | AccessOp::MatrixStore)
+    }
+
     /// The calls that led to it, by the number of the way there.
     #[must_use]
     pub fn path(&self, number: u32) -> &[Call] {

@@ -146,6 +146,8 @@ pub struct Judgement {
     /// Whether the numbers are those of the profiler's source page alone: no counter of the hardware
     /// shows them, and time does not follow them.
     pub page_only: bool,
+    /// Whether data decide which lanes do it: the numbers are those of all that may.
+    pub lanes_by_data: bool,
 }
 
 impl Judgement {
@@ -163,6 +165,7 @@ impl Judgement {
             contention: None,
             follows: false,
             page_only: false,
+            lanes_by_data: false,
         }
     }
 
@@ -285,11 +288,15 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
             return Judgement { contention: Some(contention), ..unknown };
         }
     };
+    let mut lanes_by_data = false;
     if let Some(doubt) = &access.doubt {
-        if rows.iter().flatten().any(Row::conflicts) {
-            return Judgement::because(doubt);
+        match lanes_in_doubt(access, doubt, &rows) {
+            Some((by_data, words)) => {
+                lanes_by_data = by_data;
+                assumptions.push(words);
+            }
+            None => return Judgement::because(doubt),
         }
-        assumptions.push("any lanes may be active: no choice of them conflicts".to_string());
     }
     assumptions.dedup();
     let table = stride_table(trace, &axes, &rows).reduced();
@@ -325,7 +332,28 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         contention: None,
         follows,
         page_only: access.around && is_copy_instruction(access, target),
+        lanes_by_data,
     }
+}
+
+/// What can be said of an access whose active lanes are only an upper bound: on what it rests, and
+/// whether the numbers are those of all lanes that may take part.
+fn lanes_in_doubt(access: &Access, doubt: &Unknown, rows: &[Option<Row>]) -> Option<(bool, String)> {
+    let rows = || rows.iter().flatten();
+    if !rows().any(Row::conflicts) {
+        return Some((false, "any lanes may be active: no choice of them conflicts".to_string()));
+    }
+    // All requests are alike, so that it does not matter which of the warps are in doubt.
+    let alike = || rows().all(|row| row.totals.conflicting == row.totals.requests);
+    if access.is_warp_wide() && alike() {
+        let words = "a warp does it with all its lanes, as the instruction demands".to_string();
+        return Some((false, words));
+    }
+    let plain = matches!(access.op, AccessOp::Load | AccessOp::Store);
+    let by_data = plain && doubt.reason == Reason::DataDependent && rows().all(Row::conflicts);
+    by_data.then(|| {
+        (true, format!("every lane does it that may: which ones do depends on data ({})", doubt.detail))
+    })
 }
 
 fn stride_table(trace: &Trace, axes: &[symbols::Axis], rows: &[Option<Row>]) -> StrideTable {

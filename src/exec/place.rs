@@ -326,11 +326,9 @@ impl Machine<'_> {
                     let id = self.world.symbols.fresh(name, super::symbol::Origin::Choice, Some(0), Some(1));
                     return Ok(Int::symbol(id));
                 }
-                Err(Unknown::new(
-                    Reason::DataDependent,
-                    span,
-                    "it depends on a condition that is not known per thread",
-                ))
+                let words = "it depends on a condition that is not known per thread";
+                let unknown = || Unknown::new(Reason::DataDependentMask, span, words);
+                Err(condition.why().cloned().unwrap_or_else(unknown))
             }
             Value::Opaque(_, why) => Err(why.clone()),
             Value::Undefined => {

@@ -331,7 +331,7 @@ impl Machine<'_> {
                 .why
                 .clone()
                 .unwrap_or_else(|| Unknown::new(Reason::DataDependentMask, span, text.clone()));
-            self.state.doubt.get_or_insert(why);
+            self.state.doubt = Some(why);
             let active = self.state.active;
             self.in_branch(true, |machine| machine.run_side(id, span, side, active, kind, run));
             self.state = start;

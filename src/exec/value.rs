@@ -264,6 +264,17 @@ impl Value {
 }
 
 impl Condition {
+    /// Why it is not known, where something but numbers decides it.
+    #[must_use]
+    pub fn why(&self) -> Option<&Unknown> {
+        match self {
+            Condition::Known(_) | Condition::Compare { .. } => None,
+            Condition::Opaque(_, why) => Some(why),
+            Condition::Not(inner) => inner.why(),
+            Condition::And(a, b) | Condition::Or(a, b) => a.why().or_else(|| b.why()),
+        }
+    }
+
     /// How it varies over the block.
     #[must_use]
     pub fn variation(&self) -> Variation {

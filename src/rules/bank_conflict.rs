@@ -63,6 +63,8 @@
 //! - Of an asynchronous copy only what the banks of shared memory add is reported. `cudalint accesses` has
 //!   all its wavefronts: those for the lines of global memory that `cp.async.ca` reads, and for
 //!   `cp.async.cg` what Nsight's source page shows, which time does not follow.
+//! - Where data decide which lanes do an access, as in `if (a > b) swap(s[i], s[j])`, the finding is a note:
+//!   its numbers are those of all lanes that may, and fewer may do it. Of atomics nothing is said then.
 //! - On atomics, two lanes that update the same word wait for each other on any layout: that
 //!   is contention, which no padding removes.
 
@@ -93,6 +95,8 @@ struct Conflict<'a> {
     target: usize,
     access: &'a Access,
     totals: Totals,
+    /// Whether data decide which lanes do it.
+    lanes_by_data: bool,
 }
 
 /// Finds the conflicts of a kernel: one finding per site, for the worst of its runs.
@@ -104,7 +108,8 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
                 let Some(totals) = reported(judgement) else { continue };
                 let array = kernel.trace.arrays[access.array].name_span;
                 let key = (access.span, access.op, array);
-                let conflict = Conflict { run, target, access, totals };
+                let lanes_by_data = judgement.lanes_by_data;
+                let conflict = Conflict { run, target, access, totals, lanes_by_data };
                 match sites.iter_mut().find(|(other, _)| *other == key) {
                     Some((_, list)) => list.push(conflict),
                     None => sites.push((key, vec![conflict])),
@@ -115,9 +120,11 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut paddings: Vec<(Span, Option<Padding>)> = Vec::new();
     for ((_, _, array), conflicts) in &sites {
         let excess = |c: &&Conflict<'_>| c.totals.worst.wavefronts.saturating_sub(c.totals.worst.ideal);
-        // On the first target that has it, the first of the worst.
-        let Some(target) = conflicts.iter().map(|conflict| conflict.target).min() else { continue };
-        let there = conflicts.iter().rev().filter(|conflict| conflict.target == target);
+        // On the first target that has it, the first of the worst; a sure one rather than a possible one.
+        let sure = conflicts.iter().any(|conflict| !conflict.lanes_by_data);
+        let conflicts = || conflicts.iter().filter(|conflict| conflict.lanes_by_data != sure);
+        let Some(target) = conflicts().map(|conflict| conflict.target).min() else { continue };
+        let there = conflicts().rev().filter(|conflict| conflict.target == target);
         let Some(worst) = there.max_by_key(excess) else { continue };
         let padding = match paddings.iter().find(|(span, _)| span == array) {
             Some((_, padding)) => padding.clone(),
@@ -157,7 +164,7 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
     helps.extend(block_help(run.block_from));
     Diagnostic {
         rule: RULE.id,
-        level: RULE.level,
+        level: if worst.lanes_by_data { Level::Note } else { RULE.level },
         message: words::message(worst, array),
         primary: worst.access.span,
         primary_label: words::witness(worst),

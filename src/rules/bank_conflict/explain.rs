@@ -52,8 +52,10 @@ impl Site<'_> {
     }
 
     fn conflict(&self, target: usize) -> Option<Conflict<'_>> {
-        let totals = self.judgement(target).totals?;
-        Some(Conflict { run: self.run, target, access: self.access(), totals })
+        let judgement = self.judgement(target);
+        let (totals, lanes_by_data) = (judgement.totals, judgement.lanes_by_data);
+        let totals = totals?;
+        Some(Conflict { run: self.run, target, access: self.access(), totals, lanes_by_data })
     }
 
     /// The words of the finding for the first target that has one, or that there is none.

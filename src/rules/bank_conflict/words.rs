@@ -14,9 +14,11 @@ const MOST_RUNS: usize = 4;
 pub fn message(conflict: &Conflict<'_>, array: &Array) -> String {
     let figures = conflict.totals.worst;
     let all = conflict.totals.requests.saturating_mul(figures.wavefronts.into());
-    let up_to = if all == conflict.totals.wavefronts { "" } else { "up to " };
+    let sure = all == conflict.totals.wavefronts && !conflict.lanes_by_data;
+    let (possible, up_to) =
+        (if conflict.lanes_by_data { "possible " } else { "" }, if sure { "" } else { "up to " });
     format!(
-        "{}-way bank conflict: this {} `{}` takes {up_to}{} instead of {}",
+        "{possible}{}-way bank conflict: this {} `{}` takes {up_to}{} instead of {}",
         figures.ways,
         access_words(conflict.access.op).0,
         array.name,
