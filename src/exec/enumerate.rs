@@ -5,36 +5,194 @@
 //! are run for real, each on the assumption that it happens, until the variable comes to rest, or
 //! until an iteration would leave a shared array: a program that does not overrun its arrays ends
 //! the loop before.
+//!
+//! `for (d = n >> 1; d > 0; d >>= 1) { ...; offset *= 2; }` begins at a run-time value and halves
+//! it to the end. It is run from the greatest power of two, up to the number of threads, from which
+//! no iteration leaves an array. What it leaves behind, `offset` = 256 after `d` = 128, 64, ..., 1,
+//! stays an unknown number for whatever follows; only a loop that can be followed in no other way
+//! takes it for what it was, on the same assumption:
+//! `for (d = 2; d < n; d <<= 1) { offset >>= 1; ... }`.
 
+use super::int::Int;
+use super::loop_plan::{Change, LoopKey, slot_value};
 use super::loops::Parts;
 use super::machine::{Machine, State};
-use super::value::Value;
-use crate::ir::LocalId;
+use super::record::Mark;
+use super::symbol::SymbolId;
+use super::value::{Value, Variation};
+use crate::ir::{BinaryOp, ExprKind, LocalId, StmtKind};
+use std::sync::Arc;
 
 /// A variable that doubles comes to rest within the bits of its type.
 const MOST: usize = 40;
 
+/// The greatest number of threads of a block, and so the greatest start that is tried.
+const MOST_THREADS: usize = 1024;
+
+/// A variable: the frame of its function, and which of its variables it is.
+type Place = (usize, LocalId);
+
+/// The uniform variables of a loop that are not affine in the number of the iteration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Changing {
+    /// Those whose value at the start is known.
+    known: Vec<Place>,
+    /// Those whose value at the start is not, and the value they have there on what was assumed of a
+    /// loop before.
+    likely: Vec<(Place, i64)>,
+    /// The one, at most, of whose value at the start nothing is known.
+    open: Option<Place>,
+}
+
+impl Changing {
+    /// None when another variable goes along that differs between threads.
+    fn of(start: &State, plan: &[(usize, LocalId, Change)], machine: &Machine<'_>) -> Changing {
+        let mut found = Changing::default();
+        for (frame, local, change) in plan {
+            let (Change::Lost(variation), Value::Int(int, _)) = (change, slot_value(start, *frame, *local))
+            else {
+                continue;
+            };
+            let place = (*frame, *local);
+            if *variation != Variation::Uniform {
+                return Changing::default();
+            }
+            let likely = |symbol: SymbolId| machine.world.symbols.likely(symbol);
+            match (int.as_constant(), int.as_symbol().and_then(likely)) {
+                (Some(_), _) => found.known.push(place),
+                (None, Some(value)) => found.likely.push((place, value)),
+                (None, None) if found.open.is_none() => found.open = Some(place),
+                (None, None) => return Changing::default(),
+            }
+        }
+        found
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty() && self.likely.is_empty() && self.open.is_none()
+    }
+
+    /// Whether the values of all of them are known at the start.
+    fn is_known(&self) -> bool {
+        self.likely.is_empty() && self.open.is_none()
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let likely = self.likely.iter().map(|(place, _)| *place);
+        self.known.iter().copied().chain(likely).chain(self.open).collect()
+    }
+}
+
+/// How a run through known values ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The condition of the loop failed, as the numbers decide.
+    Done,
+    /// The variables came to rest, or an iteration would have left an array.
+    Stopped,
+    /// It could not be run.
+    Failed,
+}
+
 impl Machine<'_> {
+    /// The variables whose values a loop is to be followed through. A start that is not known is only
+    /// supposed where something recorded since the mark would stay open without it.
+    pub(super) fn changing(
+        &self,
+        parts: Parts<'_>,
+        start: &State,
+        plan: &[(usize, LocalId, Change)],
+        key: &LoopKey,
+        mark: &Mark,
+    ) -> Changing {
+        let changing = Changing::of(start, plan, self);
+        let tried = || self.plans.get(key).is_some_and(|known| known.not_followed);
+        let halves = || changing.open.is_none_or(|(_, local)| is_halved(parts, local));
+        if changing.is_known() || halves() && self.undecided_since(mark) && !tried() {
+            changing
+        } else {
+            Changing::default()
+        }
+    }
+
     /// Runs the iterations in which the variables `changing` take known values; false, with
-    /// nothing done, when they do not.
+    /// nothing done, when they do not. `entry`: the state at the start of an iteration of unknown
+    /// number, with which the analysis goes on after the loop.
     pub(super) fn enumerate(
         &mut self,
         parts: Parts<'_>,
         start: &State,
-        changing: &[(usize, LocalId)],
+        entry: &State,
+        changing: &Changing,
     ) -> bool {
-        if changing.is_empty() || !changing.iter().all(|at| constant(start, *at).is_some()) {
-            return false;
+        let mut pinned = start.clone();
+        for (place, value) in &changing.likely {
+            pin(&mut pinned, *place, *value);
+        }
+        if let Some((first, value)) = changing.likely.first() {
+            self.suppose(&mut pinned, *first, *value, "as a loop before leaves it");
+            pinned.facts.extend(self.world.symbols.all_likely());
+        }
+        let places = changing.places();
+        let Some(open) = changing.open else {
+            let end = self.run_through(parts, &pinned, &places, None);
+            self.remember(end, entry, &places);
+            return self.ran(end, start);
+        };
+        let threads = self.shape().threads().min(MOST_THREADS).next_power_of_two();
+        let starts = std::iter::successors(Some(threads), |start| Some(start / 2).filter(|s| *s > 1));
+        for value in starts.map(|start| start as i64) {
+            let mut from = pinned.clone();
+            pin(&mut from, open, value);
+            self.suppose(&mut from, open, value, "the most with which no index leaves its array");
+            let mark = self.trace_mark();
+            match self.run_through(parts, &from, &places, Some(open)) {
+                End::Done => {
+                    if let Value::Int(int, _) = slot_value(start, open.0, open.1)
+                        && let Some(symbol) = int.as_symbol()
+                    {
+                        self.world.symbols.set_likely(symbol, value);
+                    }
+                    self.remember(End::Done, entry, &places);
+                    return true;
+                }
+                End::Stopped => self.trace_rollback(&mark),
+                End::Failed => break,
+            }
+        }
+        self.ran(End::Failed, start)
+    }
+
+    fn ran(&mut self, end: End, start: &State) -> bool {
+        if end == End::Failed {
+            self.state = start.clone();
+        }
+        end != End::Failed
+    }
+
+    /// Runs the iterations from `start` as long as `places` have known values that were not seen yet.
+    /// Fails if one does not halve the variable `halved`.
+    fn run_through(
+        &mut self,
+        parts: Parts<'_>,
+        start: &State,
+        places: &[Place],
+        halved: Option<Place>,
+    ) -> End {
+        if places.is_empty() || !places.iter().all(|at| constant(start, *at).is_some()) {
+            return End::Failed;
         }
         self.state = start.clone();
         let outer = std::mem::replace(&mut self.out_of_bounds, false);
         let departures = self.departures.len();
         let mut seen: Vec<Vec<i64>> = Vec::new();
-        let mut ran = 0;
+        let words: Vec<Arc<str>> = places.iter().filter_map(|at| self.goes_on(*at)).collect();
+        let (mut ran, mut done) = (0, false);
         let first = self.trace_mark();
         self.enumerating += 1;
         for _ in 0..MOST {
-            let values: Option<Vec<i64>> = changing.iter().map(|at| constant(&self.state, *at)).collect();
+            let values: Option<Vec<i64>> = places.iter().map(|at| constant(&self.state, *at)).collect();
             let Some(values) = values else {
                 self.trace_rollback(&first);
                 ran = 0;
@@ -45,13 +203,9 @@ impl Machine<'_> {
             }
             seen.push(values);
             let (before, mark) = (self.state.clone(), self.trace_mark());
-            if ran > 0 {
-                for at in changing {
-                    self.assume_rounds(*at);
-                }
-            }
-            self.run_once(parts);
+            self.run_once(parts, if ran > 0 { &words } else { &[] });
             if self.state.active.is_empty() || self.trace.stopped.is_some() {
+                done = true;
                 break;
             }
             if self.out_of_bounds {
@@ -59,32 +213,88 @@ impl Machine<'_> {
                 self.state = before;
                 break;
             }
+            let half = |at: Place| constant(&before, at).map(|value| value / 2);
+            if halved.is_some_and(|at| constant(&self.state, at) != half(at)) {
+                self.trace_rollback(&first);
+                ran = 0;
+                break;
+            }
             ran += 1;
         }
         self.enumerating -= 1;
         self.out_of_bounds = outer;
         self.departures.truncate(departures);
-        if ran == 0 {
-            self.state = start.clone();
+        match (ran, done) {
+            (0, _) => End::Failed,
+            (_, true) => End::Done,
+            _ => End::Stopped,
         }
-        ran > 0
     }
 
-    /// That the loop goes on is taken for granted in every round but the first.
-    fn assume_rounds(&mut self, (frame, local): (usize, LocalId)) {
-        let frame = self.state.frames.get(frame);
-        let name = frame.and_then(|f| f.function.locals.get(local.0 as usize)).map(|it| it.name.clone());
-        if let Some(name) = name {
-            self.assume(format!(
-                "the loop runs on until an index leaves its array, for every value of `{name}`"
-            ));
+    /// That a loop goes on is taken for granted in every round but the first.
+    fn goes_on(&self, place: Place) -> Option<Arc<str>> {
+        let name = self.name_of(place)?;
+        let text = format!("the loop runs on until an index leaves its array, for every value of `{name}`");
+        Some(text.into())
+    }
+
+    /// Notes what a run rests on that begins with a number that is not known.
+    fn suppose(&self, state: &mut State, place: Place, value: i64, why: &str) {
+        if let Some(name) = self.name_of(place) {
+            state.assumptions.push(format!("`{name}` is {value} when the loop begins, {why}").into());
+        }
+    }
+
+    fn name_of(&self, (frame, local): Place) -> Option<crate::ir::Name> {
+        let frame = self.state.frames.get(frame)?;
+        frame.function.locals.get(local.0 as usize).map(|it| it.name.clone())
+    }
+
+    /// Keeps in mind what the loop left in the variables that are unknown numbers after it.
+    fn remember(&mut self, end: End, entry: &State, places: &[Place]) {
+        if end != End::Done {
+            return;
+        }
+        for (frame, local) in places {
+            if let Value::Int(int, _) = slot_value(entry, *frame, *local)
+                && let Some(symbol) = int.as_symbol()
+                && let Some(value) = constant(&self.state, (*frame, *local))
+            {
+                self.world.symbols.set_likely(symbol, value);
+            }
         }
     }
 }
 
-fn constant(state: &State, (frame, local): (usize, LocalId)) -> Option<i64> {
-    let slot = state.frames.get(frame)?.slots.get(local.0 as usize)?;
-    match &slot.value {
+/// Whether an iteration ends with `d /= 2`, `d >>= 1` or `d = d / 2`, as far as the text tells.
+fn is_halved(parts: Parts<'_>, local: LocalId) -> bool {
+    let last = parts.body.iter().filter_map(|stmt| match &stmt.kind {
+        StmtKind::Expr(expr) => Some(expr),
+        _ => None,
+    });
+    let halves = |op: &BinaryOp| matches!(op, BinaryOp::Div | BinaryOp::Shr);
+    parts.step.into_iter().chain(last).any(|expr| match &expr.kind {
+        ExprKind::Assign(op, target, value) if matches!(target.kind, ExprKind::Local(of) if of == local) => {
+            match (op, &value.kind) {
+                (Some(op), _) | (None, ExprKind::Binary(op, ..)) => halves(op),
+                _ => false,
+            }
+        }
+        _ => false,
+    })
+}
+
+/// Gives a variable this value.
+fn pin(state: &mut State, (frame, local): Place, value: i64) {
+    if let Some(slot) = state.frames.get_mut(frame).and_then(|f| f.slots.get_mut(local.0 as usize))
+        && let Value::Int(_, scalar) = slot.value
+    {
+        slot.value = Value::Int(Int::constant(value), scalar);
+    }
+}
+
+fn constant(state: &State, (frame, local): Place) -> Option<i64> {
+    match slot_value(state, frame, local) {
         Value::Int(int, _) => int.as_constant(),
         _ => None,
     }

@@ -15,6 +15,7 @@
 //! before (`d = 0`), and both iterations are recorded. The same unrolling answers the demands of
 //! operators such as `(i / 32 + k) % 4` (see `exec::int`).
 
+use super::enumerate::Changing;
 use super::int::Int;
 use super::loops::Parts;
 use super::machine::{Machine, State};
@@ -71,7 +72,7 @@ impl Machine<'_> {
         start: &State,
         key: LoopKey,
         mark: &Mark,
-    ) -> (State, Vec<(usize, LocalId)>) {
+    ) -> (State, Changing) {
         let mut unroll = 1;
         for round in 1.. {
             let symbol = self.loop_symbol(None);
@@ -79,7 +80,10 @@ impl Machine<'_> {
             let wanted = lcm(unroll, probed.wanted.max(1));
             if wanted <= unroll || wanted > UNROLL || round > 4 {
                 let kinds = probed.plan.iter().map(|(f, l, _)| kind_of(&slot_value(start, *f, *l))).collect();
-                let changing = if unroll == 1 { changing(start, &probed.plan) } else { Vec::new() };
+                let changing = match unroll {
+                    1 => self.changing(parts, start, &probed.plan, &key, mark),
+                    _ => Changing::default(),
+                };
                 let keep = probed.stable && changing.is_empty();
                 let found = keep.then(|| Rc::new(Found { plan: probed.plan, kinds, unroll }));
                 self.plans.entry(key).or_default().found = found;
@@ -89,7 +93,7 @@ impl Machine<'_> {
             self.trace.launches.truncate(mark.launches);
             unroll = wanted;
         }
-        (start.clone(), Vec::new())
+        (start.clone(), Changing::default())
     }
 
     /// The number of a round, at most `last` if that is known.
@@ -241,7 +245,7 @@ impl Machine<'_> {
         self.state = start.clone();
         let mut period = 1;
         for count in 1..=4 {
-            self.run_once(parts);
+            self.run_once(parts, &[]);
             let back = lost.iter().any(|(f, l)| slot_value(start, *f, *l) == slot_value(&self.state, *f, *l));
             if back && count > 1 {
                 period = count;
@@ -264,7 +268,7 @@ impl Machine<'_> {
             if self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
             }
-            self.run_once(parts);
+            self.run_once(parts, &[]);
         }
         self.forget_left(left);
         self.watched_open = self.open - opened;
@@ -382,6 +386,8 @@ pub struct Known {
     pub(super) long: bool,
     /// Its rounds are not all alike.
     pub(super) uneven: bool,
+    /// It could not be followed through values that begin with a number that is not known.
+    pub(super) not_followed: bool,
     /// How it changed the state.
     found: Option<Rc<Found>>,
 }
@@ -414,23 +420,7 @@ pub(super) struct Probed {
     pub(super) stable: bool,
 }
 
-/// Variables of known value at the start that are not affine in the iteration number; none when
-/// another one goes along whose values are not known.
-fn changing(start: &State, plan: &[(usize, LocalId, Change)]) -> Vec<(usize, LocalId)> {
-    let mut found = Vec::new();
-    for (frame, local, change) in plan {
-        match (change, slot_value(start, *frame, *local)) {
-            (Change::Lost(variation), Value::Int(int, _)) => match int.as_constant() {
-                Some(_) if *variation == Variation::Uniform => found.push((*frame, *local)),
-                _ => return Vec::new(),
-            },
-            _ => continue,
-        }
-    }
-    found
-}
-
-fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {
+pub(super) fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {
     let slot = state.frames.get(frame).and_then(|f| f.slots.get(local.0 as usize));
     slot.map_or(Value::Undefined, |slot| slot.value.clone())
 }

@@ -5,14 +5,16 @@
 //! iteration number ([`loop_plan`](super::loop_plan) finds the state that it begins with).
 
 use super::counted::FIRST;
+use super::enumerate::Changing;
 use super::lanes::Bits;
 use super::loop_plan::LoopKey;
 use super::machine::{LoopMask, Machine, Mode, State};
 use super::record::Mark;
 use super::value::Value;
-use crate::ir::{Expr, LocalId, Stmt};
+use crate::ir::{Expr, Stmt};
 use crate::source::Span;
 use crate::trace::{Split, SplitKind};
+use std::sync::Arc;
 
 /// The rounds, and the steps, after which a loop without a condition is taken to be endless.
 const ENDLESS: u64 = 33;
@@ -212,16 +214,17 @@ impl Machine<'_> {
         parts: Parts<'_>,
         start: &State,
         entry: &State,
-        changing: &[(usize, LocalId)],
+        changing: &Changing,
         mark: &Mark,
     ) {
         self.trace_rollback(mark);
         self.uncounted.pop();
-        let followed = self.enumerate(parts, start, changing);
+        let followed = self.enumerate(parts, start, entry, changing);
         self.uncounted.push(parts.span);
         if !followed {
+            self.plans.entry(self.loop_key(parts)).or_default().not_followed = true;
             self.state = entry.clone();
-            self.run_once(parts);
+            self.run_once(parts, &[]);
         }
     }
 
@@ -230,8 +233,8 @@ impl Machine<'_> {
         (parts.span, self.calls.last().map(|call| call.span), self.state.frames.len())
     }
 
-    /// One iteration whose condition may be undecided.
-    pub(super) fn run_once(&mut self, parts: Parts<'_>) {
+    /// One iteration whose condition may be undecided; that it holds is then assumed in these words.
+    pub(super) fn run_once(&mut self, parts: Parts<'_>, words: &[Arc<str>]) {
         // The compiler does not join accesses across the rounds of a loop that it cannot unroll.
         self.epoch += u32::from(!parts.counted);
         let Some(cond) = parts.cond.filter(|_| !parts.body_first) else {
@@ -244,13 +247,16 @@ impl Machine<'_> {
         let doubt = self.state.doubt.clone();
         let marks = self.state.assumptions.len();
         let mut split = None;
+        if !truth.decided {
+            words.iter().for_each(|word| self.assume(Arc::clone(word)));
+        }
         if truth.decided {
             self.state.active = before.and(&truth.can_hold);
         } else if let Some((_, words)) = &truth.guard {
             // An interior iteration: every thread that can is inside.
             self.state.active = before.and(&truth.holds.unwrap_or(truth.can_hold));
             for word in words {
-                self.assume(std::sync::Arc::clone(word));
+                self.assume(Arc::clone(word));
             }
             if truth.differs {
                 let text = words.join("; ");

@@ -449,6 +449,19 @@ impl Machine<'_> {
         self.index.journal[mark.journal..].iter().all(repeats)
     }
 
+    /// Whether something recorded since the mark is not known, or depends on a number that is not.
+    #[must_use]
+    pub fn undecided_since(&self, mark: &Mark) -> bool {
+        self.index.journal[mark.journal..].iter().any(|undo| match undo {
+            Undo::Unknown { .. } => true,
+            Undo::Pattern { site } => {
+                let patterns = &self.trace.accesses[*site as usize].patterns;
+                patterns.last().is_some_and(|pattern| !pattern.varying.is_empty())
+            }
+            _ => false,
+        })
+    }
+
     fn undo(&mut self, undo: Undo) {
         let accesses = &mut self.trace.accesses;
         match undo {

@@ -69,6 +69,8 @@ pub enum Key {
 pub struct Symbols {
     list: Vec<Symbol>,
     by_key: FxHashMap<Key, SymbolId>,
+    /// Values that symbols have on what was assumed of a loop.
+    likely: FxHashMap<SymbolId, i64>,
     fresh: u32,
 }
 
@@ -77,6 +79,38 @@ impl Symbols {
     #[must_use]
     pub fn get(&self, id: SymbolId) -> &Symbol {
         &self.list[id.0 as usize]
+    }
+
+    /// The value that the symbol has if the loop before it ran as was assumed.
+    #[must_use]
+    pub fn likely(&self, id: SymbolId) -> Option<i64> {
+        self.likely.get(&id).copied()
+    }
+
+    /// All such values.
+    pub fn all_likely(&self) -> impl Iterator<Item = (SymbolId, i64)> + '_ {
+        self.likely.iter().map(|(id, value)| (*id, *value))
+    }
+
+    /// Remembers such a value, and what it tells of another: where `n / 2` is 128, `n` is taken to be 256.
+    pub fn set_likely(&mut self, mut id: SymbolId, mut value: i64) {
+        self.likely.insert(id, value);
+        while let Some((dividend, divisor)) = self.quotient(id)
+            && let Some(product) = value.checked_mul(divisor)
+        {
+            (id, value) = (dividend, product);
+            self.likely.insert(id, value);
+        }
+    }
+
+    /// The symbol and the number of which it is the quotient.
+    fn quotient(&self, id: SymbolId) -> Option<(SymbolId, i64)> {
+        let (key, _) = self.by_key.iter().find(|(_, known)| **known == id)?;
+        let Key::Operation("/", dividend, divisor) = key else { return None };
+        match (dividend.as_slice(), divisor.as_slice()) {
+            ([(u32::MAX, 0), (id, 1)], [(u32::MAX, divisor)]) => Some((SymbolId(*id), *divisor)),
+            _ => None,
+        }
     }
 
     /// How many there are.
