@@ -28,6 +28,7 @@
 //! every mask, size and offset has an answer.
 
 mod copies;
+pub mod fragment;
 mod groups;
 mod operation;
 mod schedule;

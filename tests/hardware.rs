@@ -1,6 +1,7 @@
 //! Does the bank model count what the hardware counted, and what NVIDIA documents for older devices?
 #![allow(clippy::unwrap_used)] // a failed unwrap is a failed test
 
+use cudalint::banks::fragment::{Element, Role, Tile};
 use cudalint::banks::{
     Access, AtomicKind, BankSize, CopySource, Cost, Request, Target, contention, copy_cost, cost, schedule,
 };
@@ -322,35 +323,30 @@ fn what_a_device_cannot_do_has_no_cost() {
 
 // ---- wmma
 
-/// The requests of one warp-wide wmma call on 16x16x16, as `(access, bytes, lane offsets)`.
-///
-/// `matrix_a` and `matrix_b` of `half`: one `ldmatrix.x4`; lane `l` addresses row (or, column major, column)
-/// `l % 16` of the tile, the left or right 16 bytes of it by `l / 16`. The layout only decides about `.trans`.
-///
-/// `float` accumulators: lane `l` holds, of each 8x8 quarter, the elements (l / 4, 2 * (l % 4)) and its right
-/// neighbour. Row major, the two are adjacent: four 8-byte accesses. Column major they are `ld` apart: eight of
-/// 4 bytes.
-fn wmma(call: &str, layout: &str, ld: i64) -> Vec<(Access, u32, [i64; 32])> {
-    if call.contains("matrix_a") || call.contains("matrix_b") {
-        let rows = std::array::from_fn(|lane| (lane as i64 % 16) * ld * 2 + (lane as i64 / 16) * 16);
-        return vec![(Access::MatrixLoad { matrices: 4 }, 16, rows)];
-    }
-    let access = if call.starts_with("load") { Access::Load } else { Access::Store };
-    let mut requests = Vec::new();
-    for quarter in 0..4 {
-        let element = |lane: usize, right: i64| {
-            let row = (quarter / 2) * 8 + lane as i64 / 4;
-            let column = (quarter % 2) * 8 + 2 * (lane as i64 % 4) + right;
-            4 * if layout == "row_major" { row * ld + column } else { column * ld + row }
-        };
-        if layout == "row_major" {
-            requests.push((access, 8, std::array::from_fn(|lane| element(lane, 0))));
-        } else {
-            requests.push((access, 4, std::array::from_fn(|lane| element(lane, 0))));
-            requests.push((access, 4, std::array::from_fn(|lane| element(lane, 1))));
-        }
-    }
-    requests
+/// `load_matrix_sync matrix_a half 16x16x16`, `row_major`: whether it is a load, and the tile.
+fn tile(call: &str, layout: &str) -> (bool, Tile) {
+    let (rest, shape) = call.rsplit_once(' ').unwrap();
+    let (call, rest) = rest.split_once(' ').unwrap();
+    let (role, element) = rest.split_once(' ').unwrap();
+    let shape: Vec<u32> = shape.split('x').map(|extent| extent.parse().unwrap()).collect();
+    let role = match role {
+        "matrix_a" => Role::A,
+        "matrix_b" => Role::B,
+        _ => Role::Accumulator,
+    };
+    let elements = [
+        ("signed char", Element::Byte),
+        ("unsigned char", Element::Byte),
+        ("half", Element::Half),
+        ("__nv_bfloat16", Element::Half),
+        ("tf32", Element::Tf32),
+        ("float", Element::Float),
+        ("int", Element::Int),
+        ("double", Element::Double),
+    ];
+    let element = elements.iter().find(|(name, _)| *name == element).unwrap().1;
+    let shape = [shape[0], shape[1], shape[2]];
+    (call == "load_matrix_sync", Tile { role, shape, element, by_row: layout == "row_major" })
 }
 
 #[test]
@@ -363,8 +359,17 @@ fn wmma_calls_cost_what_their_requests_cost() {
         let record = record.unwrap();
         let measured = (record[3].parse().unwrap(), record[4].parse().unwrap());
         let (mut wavefronts, mut ideal) = (0, 0);
-        for (access, bytes, offsets) in wmma(&record[0], &record[1], record[2].parse().unwrap()) {
-            let cost = cost(&Request::new(access, bytes, FULL, &offsets), &target("9.0")).unwrap();
+        let (load, tile) = tile(&record[0], &record[1]);
+        let ld: i64 = record[2].parse().unwrap();
+        for request in tile.requests().unwrap() {
+            let size = i64::from(tile.element.bytes());
+            let offsets = request.lanes.map(|(line, at)| (i64::from(line) * ld + i64::from(at)) * size);
+            let access = match (request.matrices, load) {
+                (0, true) => Access::Load,
+                (0, false) => Access::Store,
+                (matrices, _) => Access::MatrixLoad { matrices },
+            };
+            let cost = cost(&Request::new(access, request.bytes, FULL, &offsets), &target("9.0")).unwrap();
             wavefronts += cost.wavefronts;
             ideal += cost.ideal;
         }
@@ -373,6 +378,6 @@ fn wmma_calls_cost_what_their_requests_cost() {
             wrong.push(format!("{record:?}: model {wavefronts} of {ideal}"));
         }
     }
-    assert_eq!(compared, 88);
+    assert_eq!(compared, 954);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,23 +1,15 @@
 //! Which requests does a `nvcuda::wmma` call make?
 //!
-//! How a fragment is spread over the lanes is not documented, but measured for tiles of 16x16x16
-//! (`fixtures/hardware/wmma-sm90.csv`, `tests/hardware.rs`), and the machine code of every target from
-//! 8.0 on loads and stores them alike:
-//!
-//! | fragment | layout | one call |
-//! |---|---|---|
-//! | `matrix_a`, `matrix_b` of `half` | any | one `ldmatrix.x4`: lane `l` addresses row (or, column major, column) `l % 16`, the 16 bytes `l / 16` of it |
-//! | accumulator of `float` | row major | for each 8x8 quarter 8 bytes: lane `l` holds row `l / 4`, columns `2 * (l % 4)` and the next |
-//! | accumulator of `float` | column major | the same elements, one column apart: two requests of 4 bytes for each quarter |
-//!
-//! Anything else is not known.
+//! Reads the fragment's type, the leading dimension and the layout off a call; which elements each lane
+//! then moves is known to [`banks::fragment`](crate::banks::fragment). Other tiles are not known.
 
 use super::int::Int;
 use super::lanes::Lanes;
 use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
-use crate::ir::{Expr, Name, Path, Scalar, TemplateArg, Type};
+use crate::banks::fragment::{Element, FragmentRequest, Role, Tile};
+use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
 use std::rc::Rc;
@@ -32,15 +24,6 @@ pub struct Fragment {
     element: Ty,
     /// `row_major` or `col_major`, as written.
     layout: Option<Name>,
-}
-
-/// What a call moves, of what is measured.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tile {
-    /// Rows (or columns) of 16 halves.
-    Halves,
-    /// 16x16 floats.
-    Floats { by_row: bool },
 }
 
 impl Machine<'_> {
@@ -68,7 +51,7 @@ impl Machine<'_> {
         match arg {
             TemplateArg::Type(ty) => Some(self.resolve_type(ty)),
             TemplateArg::Value(expr) => match &expr.kind {
-                crate::ir::ExprKind::Path(path) => Some(self.resolve_type(&Type::Named(path.clone()))),
+                ExprKind::Path(path) => Some(self.resolve_type(&Type::Named(path.clone()))),
                 _ => None,
             },
         }
@@ -81,65 +64,52 @@ impl Machine<'_> {
             Ok(Ty::Fragment(fragment)) => tile(&fragment, args.get(3), load),
             _ => None,
         };
+        let requests = tile.and_then(|tile| Some((tile, tile.requests()?)));
         let Value::Pointer(pointer) = self.evaluate(pointer) else { return Value::Undefined };
         let ld = self.evaluate(&args[2]);
         self.note_flattened(&pointer);
         if !self.is_shared(&pointer) {
             return Value::Undefined;
         }
-        let (Target::Memory(object, Offset::Known(start)), Some(tile), Ok(ld)) =
-            (&pointer.target, tile, self.number(&ld, span))
+        let (Target::Memory(object, Offset::Known(start)), Some((tile, requests)), Ok(ld)) =
+            (&pointer.target, requests, self.number(&ld, span))
         else {
             self.record_unknown_fragment(load, &pointer, span);
             return Value::Undefined;
         };
-        let plain = if load { AccessOp::Load } else { AccessOp::Store };
-        let lane = |x: i64| x % 32;
-        let bytes = |machine: &mut Self, row: &dyn Fn(i64) -> i64, column: &dyn Fn(i64) -> i64, size: i64| {
-            let rows = machine.by_lane(&|x| row(lane(x)));
-            let columns = machine.by_lane(&|x| column(lane(x)));
-            let down = machine.world.mul(&rows, &ld).ok()?;
-            let sum = machine.world.add(&down, &columns);
+        let size = i64::from(tile.element.bytes());
+        let lane = |thread: i64, of: &[(u32, u32); 32]| of[thread as usize % 32];
+        let address = |machine: &mut Self, of: &[(u32, u32); 32]| {
+            let lines = machine.by_thread(&|thread| i64::from(lane(thread, of).0));
+            let places = machine.by_thread(&|thread| i64::from(lane(thread, of).1));
+            let down = machine.world.mul(&lines, &ld).ok()?;
+            let sum = machine.world.add(&down, &places);
             let moved = machine.world.scale(&sum, size);
             let target = Target::Memory(*object, Offset::Known(machine.world.add(start, &moved)));
             Some(Pointer { target, pointee: Ty::Scalar(Scalar::U8) })
         };
-        let mut requests: Vec<(AccessOp, u64, Option<Pointer>)> = Vec::new();
-        match tile {
-            Tile::Halves => {
-                let rows = bytes(self, &|l| l % 16, &|l| l / 16 * 8, 2);
-                requests.push((AccessOp::MatrixLoad, 16, rows));
-            }
-            Tile::Floats { by_row } => {
-                for quarter in 0..4 {
-                    let row = |l: i64| quarter / 2 * 8 + l / 4;
-                    let column = |right: i64| move |l: i64| quarter % 2 * 8 + 2 * (l % 4) + right;
-                    if by_row {
-                        requests.push((plain, 8, bytes(self, &row, &column(0), 4)));
-                    } else {
-                        requests.push((plain, 4, bytes(self, &column(0), &row, 4)));
-                        requests.push((plain, 4, bytes(self, &column(1), &row, 4)));
-                    }
-                }
-            }
-        }
-        if requests.iter().any(|(_, _, request)| request.is_none()) {
+        let requests: Option<Vec<(FragmentRequest, Pointer)>> =
+            requests.into_iter().map(|request| Some((request, address(self, &request.lanes)?))).collect();
+        let Some(requests) = requests else {
             self.record_unknown_fragment(load, &pointer, span);
             return Value::Undefined;
-        }
+        };
         self.fragment = true;
-        for (op, size, request) in requests {
-            self.matrices = if op == AccessOp::MatrixLoad { 4 } else { 0 };
-            if let Some(request) = request {
-                self.record_bytes(op, &request, Some(size), span, None);
-            }
+        for (request, pointer) in requests {
+            self.matrices = request.matrices;
+            let op = match (request.matrices, load) {
+                (0, true) => AccessOp::Load,
+                (0, false) => AccessOp::Store,
+                _ => AccessOp::MatrixLoad,
+            };
+            self.record_bytes(op, &pointer, Some(request.bytes.into()), span, None);
         }
         (self.matrices, self.fragment) = (0, false);
         Value::Undefined
     }
 
     /// A known number for each thread, by its linear index.
-    fn by_lane(&self, number: &dyn Fn(i64) -> i64) -> Int {
+    fn by_thread(&self, number: &dyn Fn(i64) -> i64) -> Int {
         let shape = self.shape();
         let lanes = (0..shape.threads() as i64).map(number).collect();
         Int::known(Lanes::close(lanes, shape))
@@ -162,25 +132,37 @@ impl Machine<'_> {
     }
 }
 
-/// What is measured of a fragment and the layout that a call names for it.
+/// The tile in memory, by the fragment and the layout that a call names for it.
 fn tile(fragment: &Fragment, layout: Option<&Expr>, load: bool) -> Option<Tile> {
-    if fragment.shape != [Some(16); 3] {
+    let [Some(m), Some(n), Some(k)] = fragment.shape.map(|extent| u32::try_from(extent?).ok()) else {
         return None;
-    }
-    let half = matches!(&fragment.element, Ty::Sized { name, .. } if matches!(&**name, "half" | "__half"));
+    };
+    let role = match &*fragment.role {
+        "matrix_a" if load => Role::A,
+        "matrix_b" if load => Role::B,
+        "accumulator" => Role::Accumulator,
+        _ => return None,
+    };
     let named = |layout: &Expr| match &layout.kind {
-        crate::ir::ExprKind::Path(path) => Some(Name::clone(&path.name)),
+        ExprKind::Path(path) => Some(Name::clone(&path.name)),
         _ => None,
     };
-    match (&*fragment.role, &fragment.layout) {
-        ("matrix_a" | "matrix_b", Some(_)) if half && load => Some(Tile::Halves),
-        ("accumulator", None) if fragment.element == Ty::Scalar(Scalar::F32) => match &*named(layout?)? {
-            "mem_row_major" => Some(Tile::Floats { by_row: true }),
-            "mem_col_major" => Some(Tile::Floats { by_row: false }),
-            _ => None,
-        },
-        _ => None,
-    }
+    let layout = if role == Role::Accumulator { named(layout?)? } else { fragment.layout.clone()? };
+    let by_row = match &*layout {
+        "row_major" | "mem_row_major" => true,
+        "col_major" | "mem_col_major" => false,
+        _ => return None,
+    };
+    let element = match &fragment.element {
+        Ty::Scalar(Scalar::I8 | Scalar::U8) => Element::Byte,
+        Ty::Scalar(Scalar::I32) => Element::Int,
+        Ty::Scalar(Scalar::F32) => Element::Float,
+        Ty::Scalar(Scalar::F64) => Element::Double,
+        Ty::Sized { size: 2, .. } => Element::Half,
+        Ty::Unknown(name) if &**name == "tf32" => Element::Tf32,
+        _ => return None,
+    };
+    Some(Tile { role, shape: [m, n, k], element, by_row })
 }
 
 /// `row_major`, which is nothing but a name.
