@@ -44,6 +44,10 @@ impl Machine<'_> {
                 self.end_program();
                 Some(Value::Undefined)
             }
+            "__trap" if self.mode == Mode::Device && args.is_empty() => {
+                self.end_threads();
+                Some(Value::Undefined)
+            }
             "__syncwarp"
             | "__threadfence"
             | "__threadfence_block"
@@ -54,7 +58,6 @@ impl Machine<'_> {
             | "__pipeline_commit"
             | "__pipeline_wait_prior"
             | "static_assert"
-            | "__trap"
             | "__nanosleep" => {
                 // Nothing is kept in registers or joined over a fence.
                 self.epoch += u32::from(name == "__syncwarp" || name.starts_with("__threadfence"));

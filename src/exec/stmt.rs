@@ -491,6 +491,14 @@ impl Machine<'_> {
         self.state.active = Bits::NONE;
     }
 
+    /// The active threads leave the kernel, from whatever depth.
+    pub(super) fn end_threads(&mut self) {
+        self.returns += 1;
+        self.note_departure(false);
+        self.state.exited = self.state.exited.or(&self.state.active);
+        self.state.active = Bits::NONE;
+    }
+
     fn leave_loop(&mut self, for_good: bool) {
         self.note_departure(true);
         let active = self.state.active;
