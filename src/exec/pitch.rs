@@ -25,7 +25,7 @@ use super::lanes::Lanes;
 use super::machine::Machine;
 use super::symbol::{Key, Origin, SymbolId};
 use super::types::Ty;
-use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown, Value};
+use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::{BinaryOp, Expr, Scalar};
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -65,11 +65,43 @@ impl Machine<'_> {
         if let Value::Pointer(pointer) = &value {
             self.note_mention(pointer, expr.span);
         }
-        let Some(pitch) = &self.pitch else { return value };
-        let address = std::ptr::from_ref(expr).addr();
-        if !pitch.sites.contains(&address) {
+        if !self.is_pitch(expr) {
             return value;
         }
+        self.replaced(expr, value)
+    }
+
+    /// Whether an expression is to be changed or watched.
+    pub(super) fn is_pitch(&self, expr: &Expr) -> bool {
+        self.pitch.as_ref().is_some_and(|pitch| pitch.sites.contains(&std::ptr::from_ref(expr).addr()))
+    }
+
+    /// Something shifted by bits that stand for a pitch, as the product that it is.
+    pub(super) fn shifted_pitch(&mut self, value: &Value, bits: &Expr, span: Span) -> Value {
+        let amount = self.evaluate_as_written(bits);
+        let number = match &amount {
+            Value::Int(int, _) => int.as_constant().and_then(|bits| u32::try_from(bits).ok()),
+            _ => None,
+        };
+        match number.and_then(|bits| 1i32.checked_shl(bits)).filter(|number| *number > 0) {
+            Some(number) => {
+                let number = Value::Int(Int::constant(number.into()), Scalar::I32);
+                let number = self.replaced(bits, number);
+                self.binary(BinaryOp::Mul, value, &number, span)
+            }
+            None => {
+                let why =
+                    Unknown::new(Reason::NotAffine, bits.span, "by how much it is shifted is not known");
+                self.replaced(bits, Value::Opaque(Variation::Maybe, why));
+                self.binary(BinaryOp::Shl, value, &amount, span)
+            }
+        }
+    }
+
+    /// The number that stands for a pitch, changed.
+    fn replaced(&mut self, expr: &Expr, value: Value) -> Value {
+        let Some(pitch) = &self.pitch else { return value };
+        let address = std::ptr::from_ref(expr).addr();
         let (extra, elements) = (pitch.extra, pitch.elements);
         let known = match &value {
             Value::Int(int, scalar) => int.as_constant().map(|number| (number, *scalar)),
