@@ -7,6 +7,7 @@
 //! or a pointer into it must have been run.
 
 mod launches;
+mod parts;
 mod sites;
 
 use super::runs::{Subject, Variant};
@@ -16,6 +17,7 @@ use crate::rules::{KernelRun, Length, PitchSite, Pitched};
 use crate::source::Span;
 use crate::trace::{Array, PitchFacts, Trace};
 use crate::verdict::BlockFrom;
+use parts::{Parts, parts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sites::{Factor, Product, Sites, address, is_written_out, mentions};
 use std::cell::RefCell;
@@ -117,8 +119,14 @@ impl<'a> Pitches<'a> {
             }
             elements.push(first);
         }
-        let length = self.length(array, sites, &elements, values)?;
+        let given = sites.declaration.storage == Storage::DynamicShared;
+        let declared = match given {
+            true => None,
+            false => Some(self.length(array, sites, &elements, values)?),
+        };
         let proved = Proved { array, sites: Arc::new(addresses), elements };
+        // The rows that the launches must have room for.
+        let mut rows = Some(0);
         let mut seen = FxHashSet::default();
         let mut entered: FxHashSet<Span> = FxHashSet::default();
         for run in 0..self.runs.len() {
@@ -126,6 +134,10 @@ impl<'a> Pitches<'a> {
             self.judged(&proved, run, Extra::Any, &mut |trace| {
                 let PitchFacts { broken: why, lost, mentions, .. } = &trace.pitch;
                 broken |= why.is_some() || trace.stopped.is_some() || (lost.is_some() && !sites.plain);
+                match self.parts(&proved, run, trace) {
+                    Some(parts) => rows = rows.zip(parts.rows).map(|(a, b): (i64, i64)| a.max(b)),
+                    None => broken = true,
+                }
                 seen.extend(mentions);
                 entered.extend(&trace.entered);
             })?;
@@ -140,7 +152,11 @@ impl<'a> Pitches<'a> {
         }
         let assumed = |run: &KernelRun| matches!(run.block_from, BlockFrom::Default | BlockFrom::Implied);
         let own = self.subject.program.modules.first().and_then(|module| module.file);
-        let doubt = if matches!(length, Length::Launches(..)) {
+        let length = match declared {
+            Some(length) => length,
+            None => self.launched(&proved, rows)?,
+        };
+        let doubt = if given {
             Some("what its launches give it changes, too")
         } else if self.runs.iter().any(assumed) {
             Some("the block shape is assumed, and with it that no index leaves its row")
@@ -164,6 +180,14 @@ impl<'a> Pitches<'a> {
         })
     }
 
+    /// Where the rows lie in a run with a distance that is not known.
+    fn parts(&self, proved: &Proved, run: usize, trace: &Trace) -> Option<Parts> {
+        let of_array = |it: &&Array| it.name_span == proved.array;
+        let Some(array) = trace.arrays.iter().find(of_array) else { return Some(Parts { rows: Some(0) }) };
+        let element = i64::try_from(array.element_bytes?).ok()?;
+        parts(&trace.pitch.pieces, element.checked_mul(*proved.elements.get(run)?)?)
+    }
+
     /// Elements of a declared row.
     fn row(&self, run: usize, array: Span) -> Option<i64> {
         let array = self.runs[run].trace.arrays.iter().find(|it| it.name_span == array)?;
@@ -179,9 +203,6 @@ impl<'a> Pitches<'a> {
         values: &[FxHashMap<usize, i64>],
     ) -> Option<Length> {
         let runs: Vec<usize> = (0..self.runs.len()).filter(|run| elements[*run] > 0).collect();
-        if sites.declaration.storage == Storage::DynamicShared {
-            return self.launched(array, &runs, elements);
-        }
         let span = *sites.declaration.dimension_spans.last()?;
         let lengths: Vec<i64> = runs.iter().map(|run| self.row(*run, array)).collect::<Option<_>>()?;
         let pitches: Vec<i64> = runs.iter().map(|run| elements[*run]).collect();
@@ -204,14 +225,16 @@ impl<'a> Pitches<'a> {
     }
 
     /// How the launches change that give the array its memory.
-    fn launched(&self, array: Span, runs: &[usize], elements: &[i64]) -> Option<Length> {
+    fn launched(&self, proved: &Proved, rows: Option<i64>) -> Option<Length> {
+        let elements = &proved.elements;
+        let runs: Vec<usize> = (0..self.runs.len()).filter(|run| elements[*run] > 0).collect();
         let first = *elements.get(*runs.first()?)?;
         let mut fixed = 0;
         let mut found = None;
         for run in runs {
-            let arrays = &self.runs[*run].trace.arrays;
+            let arrays = &self.runs[run].trace.arrays;
             // All arrays in dynamic memory begin at one place.
-            if elements[*run] != first || arrays.iter().any(|it| it.dynamic && it.name_span != array) {
+            if elements[run] != first || arrays.iter().any(|it| it.dynamic && it.name_span != proved.array) {
                 return None;
             }
             let others = arrays.iter().filter(|it| !it.dynamic).map(Array::bytes);
@@ -219,7 +242,7 @@ impl<'a> Pitches<'a> {
             fixed = bytes.max(fixed);
             found = found.or(arrays.iter().find(|it| it.dynamic));
         }
-        launches::counted(&self.subject, found?, first, fixed)
+        launches::counted(&self.subject, found?, launches::Grown { elements: first, rows, fixed })
     }
 
     /// The run of this number with rows longer by so many elements.

@@ -28,6 +28,7 @@ use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::{BinaryOp, Expr, Scalar};
 use crate::source::Span;
+use crate::trace::PitchPiece;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -267,11 +268,10 @@ impl Machine<'_> {
             return;
         }
         let elements = pitch.elements;
-        let row = self.trace.arrays[array].element_bytes.and_then(|element| {
-            let element = i64::try_from(element).ok().filter(|&element| element > 0)?;
-            Some((element, elements.checked_mul(element)?))
-        });
-        let (Offset::Known(offset), Some(bytes), Some((element, row))) = (offset, bytes, row) else {
+        let element = self.trace.arrays[array]
+            .element_bytes
+            .and_then(|element| i64::try_from(element).ok().filter(|&element| element > 0));
+        let (Offset::Known(offset), Some(bytes), Some(element)) = (offset, bytes, element) else {
             self.break_pitch(span, "where this access lies is not known");
             return;
         };
@@ -285,17 +285,27 @@ impl Machine<'_> {
             return;
         }
         let column = self.world.sub(&rest, &self.world.scale(&rows, elements));
-        let shift = Int { base: Lanes::constant(0), terms: column.terms };
-        let values = column.base.spread(self.shape());
-        let (Some(least), Some(most)) = self.world.bounds(&shift) else {
+        let (Some(first), last) = self.active_bounds(&column) else {
             self.break_pitch(span, "its column has no known bounds");
             return;
         };
-        let last = i64::try_from(bytes).unwrap_or(i64::MAX).saturating_add(most);
-        let inside = |t: usize| values[t].saturating_add(least) >= 0 && values[t].saturating_add(last) <= row;
-        if !self.state.active.threads().all(inside) {
-            self.break_pitch(span, "it may lie in another row than its index says");
+        let (least, most) = self.active_bounds(&rows);
+        let end = last.and_then(|last| last.checked_add(i64::try_from(bytes).ok()?));
+        let number = |bytes: Option<i64>| bytes.map(|bytes| bytes.div_euclid(element));
+        let piece = PitchPiece { rows: (number(least), number(most)), column: (first, end) };
+        if !self.trace.pitch.pieces.contains(&piece) {
+            self.trace.pitch.pieces.push(piece);
         }
+    }
+
+    /// Least and greatest value over the active threads, as far as known.
+    fn active_bounds(&self, value: &Int) -> (Option<i64>, Option<i64>) {
+        let shift = Int { base: Lanes::constant(0), terms: value.terms.clone() };
+        let (least, most) = self.world.bounds(&shift);
+        let values = value.base.spread(self.shape());
+        let active = || self.state.active.threads().map(|thread| values[thread]);
+        let (low, high) = (active().min().unwrap_or(0), active().max().unwrap_or(0));
+        (least.and_then(|it| it.checked_add(low)), most.and_then(|it| it.checked_add(high)))
     }
 
     /// An offset as what it is without longer rows, and how many bytes each element more adds.

@@ -9,7 +9,7 @@ use super::sites::{Factor, Part, Product, is_written_out, product_of, visit};
 use crate::exec::entry::constant_in_kernel;
 use crate::ir::program::Program;
 use crate::ir::visit::children;
-use crate::ir::{Declaration, Expr, ExprKind, Function, Launch, LocalId};
+use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, Launch, LocalId};
 use crate::rules::{Length, PitchSite};
 use crate::trace::Array;
 use std::sync::Arc;
@@ -41,11 +41,23 @@ impl<'p> Body<'p> {
     }
 }
 
-/// How the launches of the kernel change when the rows of `elements` elements of its one array in dynamic
-/// shared memory become longer; `fixed` are the bytes of its other arrays.
-pub fn counted(subject: &Subject<'_>, array: &Array, elements: i64, fixed: i64) -> Option<Length> {
-    let row = i64::try_from(array.element_bytes?).ok()?.checked_mul(elements).filter(|row| *row > 0)?;
-    let mut found = Found { kernel: subject.kernel, elements, row, fixed, sites: Vec::new(), room: i64::MAX };
+/// What grows.
+#[derive(Clone, Copy, Debug)]
+pub struct Grown {
+    /// Elements of a row.
+    pub elements: i64,
+    /// How many rows there are, if known.
+    pub rows: Option<i64>,
+    /// Bytes of the kernel's other arrays.
+    pub fixed: i64,
+}
+
+/// How the launches of the kernel change when the rows of its one array in dynamic shared memory become
+/// longer.
+pub fn counted(subject: &Subject<'_>, array: &Array, grown: Grown) -> Option<Length> {
+    let element = i64::try_from(array.element_bytes?).ok().filter(|element| *element > 0)?;
+    let row = element.checked_mul(grown.elements).filter(|row| *row > 0)?;
+    let mut found = Found { kernel: subject.kernel, grown, row, sites: Vec::new(), room: i64::MAX };
     for modules in subject.hosts {
         let host = Program::new(modules.to_vec());
         host.modules.iter().flat_map(|it| &it.functions).try_for_each(|it| found.add(&host, it))?;
@@ -61,11 +73,9 @@ pub fn counted(subject: &Subject<'_>, array: &Array, elements: i64, fixed: i64) 
 /// The factors found so far.
 struct Found<'k> {
     kernel: &'k Function,
-    /// Elements and bytes of a row.
-    elements: i64,
+    grown: Grown,
+    /// Bytes of a row.
     row: i64,
-    /// Bytes of the kernel's other arrays.
-    fixed: i64,
     sites: Vec<PitchSite>,
     /// How many elements more find room in shared memory.
     room: i64,
@@ -97,20 +107,63 @@ impl Found<'_> {
                 false => constant_in_kernel(program, function, &[], expr),
             };
             let bytes = value(count)?;
-            let Product { factors, .. } = product_of(count);
-            let is_row = |it: &&Factor<'_>| {
+            let is_row = |it: &Factor<'_>| {
                 let written = it.shifted.is_none() && is_written_out(function, it.expr);
-                written && value(it.expr) == Some(self.elements)
+                written && value(it.expr) == Some(self.grown.elements)
             };
-            let factor = factors.iter().rev().find(is_row)?;
-            let rows = bytes.checked_div(self.row).filter(|rows| *rows > 0 && bytes % self.row == 0)?;
-            let more = MOST_BYTES.checked_sub(self.fixed)?.checked_sub(bytes)?;
-            let element = self.row.checked_div(self.elements)?;
+            let product = product_of(count);
+            let (site, rows) = match product.factors.iter().rev().find(|it| is_row(it)) {
+                Some(factor) => (factor.site(), whole(bytes, self.row)?),
+                // Of a sum, the term that holds the rows.
+                None => self.term(&product, bytes, &value, &is_row)?,
+            };
+            let more = MOST_BYTES.checked_sub(self.grown.fixed)?.checked_sub(bytes)?;
+            let element = self.row.checked_div(self.grown.elements)?;
             self.room = self.room.min(more.checked_div(rows.checked_mul(element)?)?);
-            self.sites.push(factor.site());
+            self.sites.push(site);
         }
         Some(())
     }
+
+    /// The factor of a sum's term that holds at least the rows there are, and how many it holds; `bytes` is
+    /// what the product with the sum is.
+    fn term(
+        &self,
+        product: &Product<'_>,
+        bytes: i64,
+        value: &dyn Fn(&Expr) -> Option<i64>,
+        is_row: &dyn Fn(&Factor<'_>) -> bool,
+    ) -> Option<(PitchSite, i64)> {
+        let needed = self.grown.rows?;
+        let is_sum = |it: &&Factor<'_>| matches!(it.expr.kind, ExprKind::Binary(BinaryOp::Add, ..));
+        for sum in product.factors.iter().filter(is_sum) {
+            let outer = bytes.checked_div(value(sum.expr)?)?;
+            for term in &sum.inner {
+                let factors = term.factors.iter().map(|it| value(it.expr).filter(|_| it.shifted.is_none()));
+                let bytes = factors.collect::<Option<Vec<i64>>>().and_then(|factors| {
+                    factors.into_iter().try_fold(outer, |all, factor| all.checked_mul(factor))
+                });
+                let Some(bytes) = bytes else { continue };
+                let factor = term.factors.iter().rev().find(|it| is_row(it));
+                let found = match factor {
+                    Some(factor) => {
+                        let rows = whole(bytes, self.row).filter(|rows| *rows >= needed);
+                        rows.map(|rows| (factor.site(), rows))
+                    }
+                    None => self.term(term, bytes, value, is_row),
+                };
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        None
+    }
+}
+
+/// How many rows of that many bytes these are, if they are whole.
+fn whole(bytes: i64, row: i64) -> Option<i64> {
+    bytes.checked_div(row).filter(|rows| *rows > 0 && bytes.checked_rem(row) == Some(0))
 }
 
 /// A launch of the kernel.
