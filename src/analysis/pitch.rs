@@ -125,6 +125,10 @@ impl<'a> Pitches<'a> {
             false => Some(self.length(array, sites, &elements, values)?),
         };
         let proved = Proved { array, sites: Arc::new(addresses), elements };
+        // Without launches that can change, a proof is of no use.
+        if given {
+            self.launched(&proved, Some(0))?;
+        }
         // The rows that the launches must have room for.
         let mut rows = Some(0);
         let mut seen = FxHashSet::default();
