@@ -19,7 +19,7 @@ pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind};
 use crate::preproc::comments::Directive;
-use crate::preproc::{Defines, HeaderCache};
+use crate::preproc::{Defines, HeaderCache, constant, names};
 use crate::reach::Reach;
 use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
@@ -253,7 +253,8 @@ impl Run {
             let launches = loaded.launches(kernel, links, self.headers.sources());
             let mut probes = Probes::new();
             let scenarios = scenario::scenarios(program, kernel, &launches, &settings.blocks, &mut probes);
-            let subject = Subject { program, kernel, scenarios: &scenarios, targets: &targets };
+            let hosts = links.hosts(&kernel.name);
+            let subject = Subject { program, kernel, scenarios: &scenarios, targets: &targets, hosts };
             let runs = subject.run_all(probes);
             self.report(&subject, &runs, wanted, &mut report);
             entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
@@ -272,7 +273,8 @@ impl Run {
         for function in orphans {
             let mut probes = Probes::new();
             let scenarios = scenario::scenarios(program, &function, &[], &settings.blocks, &mut probes);
-            let subject = Subject { program, kernel: &function, scenarios: &scenarios, targets: &targets };
+            let targets = &targets;
+            let subject = Subject { program, kernel: &function, scenarios: &scenarios, targets, hosts: &[] };
             self.report(&subject, &subject.run_all(probes), wanted, &mut report);
         }
         report
@@ -303,7 +305,17 @@ impl Run {
             format!("{}:{}", file.display_path(), file.line_column(span.start).0)
         };
         let padder = Padded::new(*subject, runs);
-        let case = Case { runs, targets, padder: &padder, text: &text, place: &place };
+        // What a header names too may be used there.
+        let others = |span: Span| {
+            let files = subject.program.modules.iter().filter_map(|module| module.file);
+            files.filter(move |file| *file != span.file).map(|file| sources.get(file))
+        };
+        let constant = |span: Span| {
+            let file = sources.get(span.file);
+            let found = constant(&file.text, span.range())?;
+            (!others(span).any(|other| names(&other.text, file.slice(span)))).then_some(found)
+        };
+        let case = Case { runs, targets, padder: &padder, text: &text, constant: &constant, place: &place };
         match wanted {
             Wanted::Findings => report.diagnostics.extend(rules::check(&case)),
             Wanted::Place(place) => {

@@ -34,7 +34,7 @@ pub fn of_all(sources: &Sources, findings: &[Diagnostic]) -> Vec<String> {
 fn hash(sources: &Sources, finding: &Diagnostic) -> u64 {
     let file = sources.get(finding.primary.file);
     let mut hasher = FnvHasher::default();
-    let path = file.display_path();
+    let path = file.tracked_path();
     for part in [finding.rule, path.as_str(), finding.kernel.as_str()] {
         hasher.write(part.as_bytes());
         // No part may run into the next.

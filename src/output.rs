@@ -23,6 +23,8 @@ use std::borrow::Cow;
 pub struct Place {
     /// The file's path, with `/` between its parts.
     pub file: String,
+    /// The same as a repository names it.
+    pub tracked: String,
     /// First line, from 1.
     pub line: usize,
     /// First column in characters, from 1.
@@ -40,7 +42,8 @@ impl Place {
         let file = sources.get(span.file);
         let (line, column) = file.line_column(span.start);
         let (end_line, end_column) = file.line_column(span.end.max(span.start));
-        Place { file: file.display_path(), line, column, end_line, end_column }
+        let (path, tracked) = (file.display_path(), file.tracked_path());
+        Place { file: path, tracked, line, column, end_line, end_column }
     }
 }
 
@@ -151,7 +154,14 @@ mod tests {
     #[test]
     fn a_place_counts_characters_and_ends_past_the_last() {
         let (sources, finding) = testing::finding("d/a.cu", "int é;\n/* é */ x;\n", "é */ x");
-        let expected = Place { file: "d/a.cu".into(), line: 2, column: 4, end_line: 2, end_column: 10 };
+        let expected = Place {
+            file: "d/a.cu".into(),
+            tracked: "d/a.cu".into(),
+            line: 2,
+            column: 4,
+            end_line: 2,
+            end_column: 10,
+        };
         assert_eq!(Place::of(&sources, finding.primary), expected);
     }
 }

@@ -5,6 +5,7 @@
 mod builtin;
 pub mod comments;
 mod condition;
+mod constant;
 mod directives;
 mod expansion;
 mod lexer;
@@ -20,6 +21,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use builtin::Defines;
+pub use constant::{Constant, constant, names};
 pub use directives::HeaderCache;
 pub(crate) use lexer::{Kind, Lexer, Token};
 pub(crate) use mask::{is_specifier, partners};

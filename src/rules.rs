@@ -14,6 +14,7 @@ pub mod unused_directive;
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::explanation::Explanation;
+use crate::preproc::Constant;
 use crate::source::Span;
 use crate::trace::{Access, Call, Trace};
 use crate::verdict::{AccessOp, BlockFrom, Judgement};
@@ -89,7 +90,7 @@ pub struct Pitched {
     /// By which the padder knows it.
     pub number: usize,
     /// Where it is written, in order.
-    pub sites: Vec<Span>,
+    pub sites: Vec<PitchSite>,
     /// What becomes of the declaration.
     pub length: Length,
     /// From the declaration to the end of the function.
@@ -100,15 +101,36 @@ pub struct Pitched {
     pub doubt: Option<&'static str>,
 }
 
+/// A place where the distance between an array's rows is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PitchSite {
+    /// The number: a factor, an argument, or by how many bits something is shifted.
+    pub span: Span,
+    /// What is shifted, if it is a shift.
+    pub shifted: Option<Shifted>,
+}
+
+/// What is shifted by a number of bits that makes a distance between rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shifted {
+    /// Where it stands, without parentheses.
+    pub span: Span,
+    /// Whether it is made by an operator that binds less than a product.
+    pub is_loose: bool,
+}
+
 /// How the innermost dimension of an array grows when its rows do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Length {
     /// It is the row.
     Row(Span),
     /// It is a product, and this is the factor that is the row.
-    Factor(Span),
+    Factor(PitchSite),
     /// It is so many rows, whatever is written there.
     Rows(Span, u64),
+    /// It is not written, but is a product at each launch, of which these factors are the row; so many
+    /// elements more find room.
+    Launches(Vec<PitchSite>, u64),
 }
 
 /// What a kernel's runs are when an array's rows have more elements. In its runs only the accesses
@@ -139,6 +161,8 @@ pub struct Case<'a> {
     pub padder: &'a dyn Padder,
     /// The original text under a span.
     pub text: &'a dyn Fn(Span) -> String,
+    /// The constant that is named under a span.
+    pub constant: &'a dyn Fn(Span) -> Option<Constant>,
     /// `file:line` of a span.
     pub place: &'a dyn Fn(Span) -> String,
 }

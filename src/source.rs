@@ -86,6 +86,17 @@ impl SourceFile {
     pub fn display_path(&self) -> String {
         self.path.to_string_lossy().replace('\\', "/")
     }
+
+    /// The path as a repository names it, with no `./` in front.
+    #[must_use]
+    pub fn tracked_path(&self) -> String {
+        let path = self.display_path();
+        let mut rest = path.as_str();
+        while let Some(shorter) = rest.strip_prefix("./") {
+            rest = shorter.trim_start_matches('/');
+        }
+        rest.to_owned()
+    }
 }
 
 fn repair_utf8(mut bytes: Vec<u8>) -> String {

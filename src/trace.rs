@@ -58,6 +58,17 @@ pub struct PitchFacts {
     pub broken: Option<Unknown>,
     /// An access through a pointer that is not followed, and so perhaps of the array.
     pub lost: Option<Span>,
+    /// Where the accesses lie, each once.
+    pub pieces: Vec<PitchPiece>,
+}
+
+/// Where an access lies, by the rows whose distance it is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PitchPiece {
+    /// The least and greatest number of its row, as far as known: by how many distances it is moved.
+    pub rows: (Option<i64>, Option<i64>),
+    /// First byte, and the one past the last if that is known, from the start of that row.
+    pub column: (i64, Option<i64>),
 }
 
 /// Loops that are unrolled whole although nothing in the source says so, with what stands around them:

@@ -112,9 +112,12 @@ fn fixes_of_the_fixtures_leave_no_finding_that_they_repaired() {
     assert!(fixed >= 5, "{fixed}");
 }
 
-/// What `--diff` prints for a fixture, and why fixes are left out.
+/// What `--diff` prints for a fixture, and why fixes are left out; unsafe fixes are those of fixtures that
+/// are named so.
 fn diff_of(name: &str) -> String {
-    let (_, out, err) = run(Path::new("fixtures/fixes"), &["--diff", name]);
+    let mut arguments = vec!["--diff", name];
+    arguments.extend(name.starts_with("unsafe-").then_some("--unsafe-fixes"));
+    let (_, out, err) = run(Path::new("fixtures/fixes"), &arguments);
     let left = err.lines().filter(|line| line.contains("not fixed"));
     left.map(|line| format!("{line}\n")).fold(out, |all, line| all + &line)
 }
@@ -202,5 +205,52 @@ fn a_proof_that_rests_on_an_assumed_block_or_an_unseen_use_is_no_safe_one() {
                 assert_eq!(out.contains("s[1056]"), std::ptr::eq(code, launched.as_str()), "{code}{err}{out}")
             }
         }
+    }
+}
+
+#[test]
+fn what_a_launch_gives_changes_only_when_asked_for_and_given() {
+    let kernel = "__global__ void k(float *o) {\n    extern __shared__ float s[];\n    s[threadIdx.y * 32 + threadIdx.x] = 0;\n    \
+                  __syncthreads();\n    o[threadIdx.y * 32 + threadIdx.x] = s[threadIdx.x * 32 + threadIdx.y];\n}\n";
+    let launch = "void f(float *o) { k<<<1, dim3(32, 32), 32 * 32 * sizeof(float)>>>(o); }\n";
+    let host = format!("#include \"k.cuh\"\n{launch}");
+    let root = folder(&[("k.cuh", kernel.as_bytes()), ("a.cu", host.as_bytes())]);
+    let (exit, _, err) = run(root.path(), &["--fix", "."]);
+    assert!(
+        exit == 1 && err.contains("what its launches give it changes, too; --unsafe-fixes does it"),
+        "{err}"
+    );
+    let (_, _, err) = run(root.path(), &["--fix", "--unsafe-fixes", "k.cuh"]);
+    assert!(err.contains("fixed 0 findings"), "no launch is seen: {err}");
+    let (exit, _, err) = run(root.path(), &["--fix", "--unsafe-fixes", "."]);
+    assert_eq!(exit, 0, "{err}");
+    let read = |name: &str| fs::read_to_string(root.path().join(name)).unwrap();
+    assert_eq!(
+        read("k.cuh"),
+        kernel
+            .replace("* 32 + threadIdx.x]", "* 33 + threadIdx.x]")
+            .replace("o[threadIdx.y * 33", "o[threadIdx.y * 32")
+            .replace("s[threadIdx.x * 32", "s[threadIdx.x * 33")
+    );
+    assert_eq!(read("a.cu"), host.replace("32 * 32 * sizeof", "32 * 33 * sizeof"));
+}
+
+#[test]
+fn a_constant_that_a_header_names_stays_what_it_is() {
+    let kernel = "__global__ void k(float *o) {\n    __shared__ float s[32 * PITCH];\n    s[threadIdx.y * PITCH + threadIdx.x] = 0;\n    \
+                  __syncthreads();\n    o[threadIdx.x] = s[threadIdx.x * PITCH + threadIdx.y];\n}\n\
+                  void f(float *o) { k<<<1, dim3(32, 32)>>>(o); }\n";
+    let code = format!("#define PITCH 32\n#include \"b.cuh\"\n{kernel}");
+    for (header, expected) in [
+        ("inline int bytes() { return 128; }\n", code.replace("PITCH 32", "PITCH 33")),
+        (
+            "inline int bytes() { return PITCH * 4; }\n",
+            format!("#define PITCH 32\n#include \"b.cuh\"\n{}", kernel.replace("PITCH", "(PITCH + 1)")),
+        ),
+    ] {
+        let root = folder(&[("a.cu", code.as_bytes()), ("b.cuh", header.as_bytes())]);
+        let (exit, _, err) = run(root.path(), &["--fix", "."]);
+        assert_eq!(exit, 0, "{err}");
+        assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), expected);
     }
 }

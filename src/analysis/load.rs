@@ -93,11 +93,16 @@ impl Loaded {
     }
 }
 
+/// A file and its headers.
+pub(super) type Modules = Arc<[Arc<Module>]>;
+
 /// The launches of all files, by kernel name.
 #[derive(Debug, Default)]
 pub struct Links {
     /// Without those of a kernel in a header that means something else in the launching file.
     launches: FxHashMap<Name, Vec<LaunchSite>>,
+    /// What the files with any launch of a kernel are made of, by its name.
+    hosts: FxHashMap<Name, Vec<Modules>>,
     /// The kernels of those, by the place of their name.
     told: FxHashSet<Span>,
 }
@@ -108,6 +113,11 @@ impl Links {
         let sees = |launch: &LaunchSite| launch.definitions.contains(&kernel.name_span);
         self.told.contains(&kernel.name_span)
             && !self.launches.get(&kernel.name).is_some_and(|launches| launches.iter().any(sees))
+    }
+
+    /// The files that launch a kernel of this name, each with its headers.
+    pub(super) fn hosts(&self, name: &Name) -> &[Modules] {
+        self.hosts.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The launches of a kernel: those that see its definition; if there are none, those that only
@@ -203,6 +213,11 @@ impl Run {
     pub fn link<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Links {
         let mut links = Links::default();
         for loaded in files {
+            let names: FxHashSet<&Name> = loaded.launches.iter().map(|launch| &launch.kernel.name).collect();
+            let modules: Modules = loaded.program.modules.clone().into();
+            for name in names {
+                links.hosts.entry(name.clone()).or_default().push(Arc::clone(&modules));
+            }
             for launch in &loaded.launches {
                 if loaded.is_told(launch) {
                     links.told.extend(launch.definitions.iter().copied());

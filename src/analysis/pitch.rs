@@ -6,17 +6,20 @@
 //! every scenario every access must be seen to find its element, and every place that names the array
 //! or a pointer into it must have been run.
 
+mod launches;
+mod parts;
 mod sites;
 
 use super::runs::{Subject, Variant};
 use crate::exec::pitch::{Extra, Pitch};
-use crate::ir::{Expr, Function};
-use crate::rules::{KernelRun, Length, Pitched};
+use crate::ir::{Expr, Function, Storage};
+use crate::rules::{KernelRun, Length, PitchSite, Pitched};
 use crate::source::Span;
-use crate::trace::{PitchFacts, Trace};
+use crate::trace::{Array, PitchFacts, Trace};
 use crate::verdict::BlockFrom;
+use parts::{Parts, parts};
 use rustc_hash::{FxHashMap, FxHashSet};
-use sites::{Product, Sites, address, is_written_out, mentions};
+use sites::{Factor, Product, Sites, address, is_written_out, mentions};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -62,8 +65,9 @@ impl<'a> Pitches<'a> {
                 break;
             }
             let chosen = chosen(&sites, elements, alone, &values[0]);
-            let addresses: FxHashSet<usize> = chosen.iter().map(|expr| address(expr)).collect();
-            if tried.contains(&addresses) || !chosen.iter().all(|expr| is_written_out(kernel, expr)) {
+            let addresses: FxHashSet<usize> = chosen.iter().map(|factor| address(factor.expr)).collect();
+            if tried.contains(&addresses) || !chosen.iter().all(|factor| is_written_out(kernel, factor.expr))
+            {
                 continue;
             }
             tried.push(addresses.clone());
@@ -96,7 +100,7 @@ impl<'a> Pitches<'a> {
         &self,
         array: Span,
         sites: &Sites<'_>,
-        chosen: &[&Expr],
+        chosen: &[&Factor<'_>],
         addresses: FxHashSet<usize>,
         values: &[FxHashMap<usize, i64>],
     ) -> Option<Pitched> {
@@ -115,8 +119,18 @@ impl<'a> Pitches<'a> {
             }
             elements.push(first);
         }
-        let length = self.length(array, sites, &elements, values)?;
+        let given = sites.declaration.storage == Storage::DynamicShared;
+        let declared = match given {
+            true => None,
+            false => Some(self.length(array, sites, &elements, values)?),
+        };
         let proved = Proved { array, sites: Arc::new(addresses), elements };
+        // Without launches that can change, a proof is of no use.
+        if given {
+            self.launched(&proved, Some(0))?;
+        }
+        // The rows that the launches must have room for.
+        let mut rows = Some(0);
         let mut seen = FxHashSet::default();
         let mut entered: FxHashSet<Span> = FxHashSet::default();
         for run in 0..self.runs.len() {
@@ -124,6 +138,10 @@ impl<'a> Pitches<'a> {
             self.judged(&proved, run, Extra::Any, &mut |trace| {
                 let PitchFacts { broken: why, lost, mentions, .. } = &trace.pitch;
                 broken |= why.is_some() || trace.stopped.is_some() || (lost.is_some() && !sites.plain);
+                match self.parts(&proved, run, trace) {
+                    Some(parts) => rows = rows.zip(parts.rows).map(|(a, b): (i64, i64)| a.max(b)),
+                    None => broken = true,
+                }
                 seen.extend(mentions);
                 entered.extend(&trace.entered);
             })?;
@@ -138,7 +156,13 @@ impl<'a> Pitches<'a> {
         }
         let assumed = |run: &KernelRun| matches!(run.block_from, BlockFrom::Default | BlockFrom::Implied);
         let own = self.subject.program.modules.first().and_then(|module| module.file);
-        let doubt = if self.runs.iter().any(assumed) {
+        let length = match declared {
+            Some(length) => length,
+            None => self.launched(&proved, rows)?,
+        };
+        let doubt = if given {
+            Some("what its launches give it changes, too")
+        } else if self.runs.iter().any(assumed) {
             Some("the block shape is assumed, and with it that no index leaves its row")
         } else if own != Some(self.subject.kernel.span.file) {
             Some("other files may include the kernel and give it another meaning")
@@ -147,17 +171,25 @@ impl<'a> Pitches<'a> {
         };
         let number = self.proved.borrow().len();
         self.proved.borrow_mut().push(proved);
-        let mut spans: Vec<Span> = chosen.iter().map(|expr| expr.span).collect();
-        spans.sort();
-        spans.dedup();
+        let mut places: Vec<PitchSite> = chosen.iter().map(|factor| factor.site()).collect();
+        places.sort();
+        places.dedup();
         Some(Pitched {
             number,
-            sites: spans,
+            sites: places,
             length,
             scope: Span { start: sites.declaration.name_span.end, ..self.subject.kernel.span },
             seen: seen.into_iter().collect(),
             doubt,
         })
+    }
+
+    /// Where the rows lie in a run with a distance that is not known.
+    fn parts(&self, proved: &Proved, run: usize, trace: &Trace) -> Option<Parts> {
+        let of_array = |it: &&Array| it.name_span == proved.array;
+        let Some(array) = trace.arrays.iter().find(of_array) else { return Some(Parts { rows: Some(0) }) };
+        let element = i64::try_from(array.element_bytes?).ok()?;
+        parts(&trace.pitch.pieces, element.checked_mul(*proved.elements.get(run)?)?)
     }
 
     /// Elements of a declared row.
@@ -174,8 +206,8 @@ impl<'a> Pitches<'a> {
         elements: &[i64],
         values: &[FxHashMap<usize, i64>],
     ) -> Option<Length> {
-        let span = *sites.declaration.dimension_spans.last()?;
         let runs: Vec<usize> = (0..self.runs.len()).filter(|run| elements[*run] > 0).collect();
+        let span = *sites.declaration.dimension_spans.last()?;
         let lengths: Vec<i64> = runs.iter().map(|run| self.row(*run, array)).collect::<Option<_>>()?;
         let pitches: Vec<i64> = runs.iter().map(|run| elements[*run]).collect();
         if lengths == pitches {
@@ -184,16 +216,37 @@ impl<'a> Pitches<'a> {
         let factors = sites.length.as_ref().map_or(&[][..], |product| &product.factors);
         let is_pitch =
             |expr: &Expr| runs.iter().all(|run| values[*run].get(&address(expr)) == Some(&elements[*run]));
-        let factor = factors.iter().rev().map(|(expr, _)| *expr).find(|expr| is_pitch(expr));
+        let factor = factors.iter().rev().find(|factor| is_pitch(factor.expr));
         if let Some(factor) =
-            factor.filter(|factor| factors.len() > 1 && is_written_out(self.subject.kernel, factor))
+            factor.filter(|factor| factors.len() > 1 && is_written_out(self.subject.kernel, factor.expr))
         {
-            return Some(Length::Factor(factor.span));
+            return Some(Length::Factor(factor.site()));
         }
         let (length, pitch) = (*lengths.first()?, *pitches.first()?);
         let same = lengths.iter().all(|it| *it == length) && pitches.iter().all(|it| *it == pitch);
         let rows = length.checked_add(pitch.checked_sub(1)?)?.checked_div(pitch)?;
         same.then_some(Length::Rows(span, u64::try_from(rows).ok()?))
+    }
+
+    /// How the launches change that give the array its memory.
+    fn launched(&self, proved: &Proved, rows: Option<i64>) -> Option<Length> {
+        let elements = &proved.elements;
+        let runs: Vec<usize> = (0..self.runs.len()).filter(|run| elements[*run] > 0).collect();
+        let first = *elements.get(*runs.first()?)?;
+        let mut fixed = 0;
+        let mut found = None;
+        for run in runs {
+            let arrays = &self.runs[run].trace.arrays;
+            // All arrays in dynamic memory begin at one place.
+            if elements[run] != first || arrays.iter().any(|it| it.dynamic && it.name_span != proved.array) {
+                return None;
+            }
+            let others = arrays.iter().filter(|it| !it.dynamic).map(Array::bytes);
+            let bytes = others.sum::<Option<u64>>().and_then(|bytes| i64::try_from(bytes).ok())?;
+            fixed = bytes.max(fixed);
+            found = found.or(arrays.iter().find(|it| it.dynamic));
+        }
+        launches::counted(&self.subject, found?, launches::Grown { elements: first, rows, fixed })
     }
 
     /// The run of this number with rows longer by so many elements.
@@ -229,9 +282,9 @@ impl<'a> Pitches<'a> {
 
 /// Every address that a run is to watch.
 fn addresses(product: &Product<'_>, all: &mut FxHashSet<usize>) {
-    for (factor, inner) in &product.factors {
-        all.insert(address(factor));
-        inner.iter().for_each(|product| addresses(product, all));
+    for factor in &product.factors {
+        all.insert(address(factor.expr));
+        factor.inner.iter().for_each(|product| addresses(product, all));
     }
 }
 
@@ -244,13 +297,13 @@ fn candidates(sites: &Sites<'_>, values: &FxHashMap<usize, i64>) -> Vec<(i64, bo
         None => counts.push((value, 1)),
     };
     fn all(product: &Product<'_>, values: &FxHashMap<usize, i64>, add: &mut dyn FnMut(i64)) {
-        for (factor, inner) in &product.factors {
+        for factor in &product.factors {
             if let Some(value) =
-                values.get(&address(factor)).filter(|_| product.factors.len() > 1 || product.argument)
+                values.get(&address(factor.expr)).filter(|_| product.factors.len() > 1 || product.argument)
             {
                 add(*value);
             }
-            inner.iter().for_each(|product| all(product, values, add));
+            factor.inner.iter().for_each(|product| all(product, values, add));
         }
     }
     sites.products.iter().for_each(|product| all(product, values, &mut add));
@@ -260,24 +313,24 @@ fn candidates(sites: &Sites<'_>, values: &FxHashMap<usize, i64>) -> Vec<(i64, bo
 }
 
 /// The expressions that are the pitch, if it is this number: of each product the last such factor.
-fn chosen<'p>(
-    sites: &Sites<'p>,
+fn chosen<'s, 'p>(
+    sites: &'s Sites<'p>,
     elements: i64,
     alone: bool,
     values: &FxHashMap<usize, i64>,
-) -> Vec<&'p Expr> {
-    fn choose<'p>(
-        product: &Product<'p>,
+) -> Vec<&'s Factor<'p>> {
+    fn choose<'s, 'p>(
+        product: &'s Product<'p>,
         holds: &dyn Fn(&Expr) -> bool,
         alone: bool,
-        found: &mut Vec<&'p Expr>,
+        found: &mut Vec<&'s Factor<'p>>,
     ) {
         let fits = alone || product.factors.len() > 1 || product.argument;
-        match product.factors.iter().rev().find(|(factor, _)| fits && holds(factor)) {
-            Some((factor, _)) => found.push(factor),
+        match product.factors.iter().rev().find(|factor| fits && holds(factor.expr)) {
+            Some(factor) => found.push(factor),
             None => {
-                for (_, inner) in &product.factors {
-                    inner.iter().for_each(|product| choose(product, holds, alone, found));
+                for factor in &product.factors {
+                    factor.inner.iter().for_each(|product| choose(product, holds, alone, found));
                 }
             }
         }

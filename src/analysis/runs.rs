@@ -6,6 +6,7 @@
 
 mod types;
 
+use super::load::Modules;
 use crate::banks::Target;
 use crate::exec::entry::{Setting, run_kernel};
 use crate::exec::pitch::Pitch;
@@ -63,6 +64,8 @@ pub struct Subject<'a> {
     pub scenarios: &'a [Scenario],
     /// The targets to judge it for.
     pub targets: &'a [Target],
+    /// The files that launch a kernel of its name.
+    pub hosts: &'a [Modules],
 }
 
 impl Subject<'_> {

@@ -18,7 +18,7 @@ impl Machine<'_> {
         if self.pitch.is_none() { value } else { self.pitched(expr, value) }
     }
 
-    fn evaluate_as_written(&mut self, expr: &Expr) -> Value {
+    pub(super) fn evaluate_as_written(&mut self, expr: &Expr) -> Value {
         if !self.step(expr.span) {
             return Value::Opaque(
                 Variation::Maybe,
@@ -39,6 +39,10 @@ impl Machine<'_> {
             }
             ExprKind::Binary(BinaryOp::LogicalAnd, a, b) => self.short_circuit(a, b, true, expr.span),
             ExprKind::Binary(BinaryOp::LogicalOr, a, b) => self.short_circuit(a, b, false, expr.span),
+            ExprKind::Binary(BinaryOp::Shl, a, bits) if self.is_pitch(bits) => {
+                let a = self.evaluate(a);
+                self.shifted_pitch(&a, bits, expr.span)
+            }
             ExprKind::Binary(op, a, b) => {
                 let a = self.evaluate(a);
                 let b = self.evaluate(b);

@@ -25,9 +25,10 @@ use super::lanes::Lanes;
 use super::machine::Machine;
 use super::symbol::{Key, Origin, SymbolId};
 use super::types::Ty;
-use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown, Value};
+use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::{BinaryOp, Expr, Scalar};
 use crate::source::Span;
+use crate::trace::PitchPiece;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -65,11 +66,43 @@ impl Machine<'_> {
         if let Value::Pointer(pointer) = &value {
             self.note_mention(pointer, expr.span);
         }
-        let Some(pitch) = &self.pitch else { return value };
-        let address = std::ptr::from_ref(expr).addr();
-        if !pitch.sites.contains(&address) {
+        if !self.is_pitch(expr) {
             return value;
         }
+        self.replaced(expr, value)
+    }
+
+    /// Whether an expression is to be changed or watched.
+    pub(super) fn is_pitch(&self, expr: &Expr) -> bool {
+        self.pitch.as_ref().is_some_and(|pitch| pitch.sites.contains(&std::ptr::from_ref(expr).addr()))
+    }
+
+    /// Something shifted by bits that stand for a pitch, as the product that it is.
+    pub(super) fn shifted_pitch(&mut self, value: &Value, bits: &Expr, span: Span) -> Value {
+        let amount = self.evaluate_as_written(bits);
+        let number = match &amount {
+            Value::Int(int, _) => int.as_constant().and_then(|bits| u32::try_from(bits).ok()),
+            _ => None,
+        };
+        match number.and_then(|bits| 1i32.checked_shl(bits)).filter(|number| *number > 0) {
+            Some(number) => {
+                let number = Value::Int(Int::constant(number.into()), Scalar::I32);
+                let number = self.replaced(bits, number);
+                self.binary(BinaryOp::Mul, value, &number, span)
+            }
+            None => {
+                let why =
+                    Unknown::new(Reason::NotAffine, bits.span, "by how much it is shifted is not known");
+                self.replaced(bits, Value::Opaque(Variation::Maybe, why));
+                self.binary(BinaryOp::Shl, value, &amount, span)
+            }
+        }
+    }
+
+    /// The number that stands for a pitch, changed.
+    fn replaced(&mut self, expr: &Expr, value: Value) -> Value {
+        let Some(pitch) = &self.pitch else { return value };
+        let address = std::ptr::from_ref(expr).addr();
         let (extra, elements) = (pitch.extra, pitch.elements);
         let known = match &value {
             Value::Int(int, scalar) => int.as_constant().map(|number| (number, *scalar)),
@@ -235,11 +268,10 @@ impl Machine<'_> {
             return;
         }
         let elements = pitch.elements;
-        let row = self.trace.arrays[array].element_bytes.and_then(|element| {
-            let element = i64::try_from(element).ok().filter(|&element| element > 0)?;
-            Some((element, elements.checked_mul(element)?))
-        });
-        let (Offset::Known(offset), Some(bytes), Some((element, row))) = (offset, bytes, row) else {
+        let element = self.trace.arrays[array]
+            .element_bytes
+            .and_then(|element| i64::try_from(element).ok().filter(|&element| element > 0));
+        let (Offset::Known(offset), Some(bytes), Some(element)) = (offset, bytes, element) else {
             self.break_pitch(span, "where this access lies is not known");
             return;
         };
@@ -253,17 +285,27 @@ impl Machine<'_> {
             return;
         }
         let column = self.world.sub(&rest, &self.world.scale(&rows, elements));
-        let shift = Int { base: Lanes::constant(0), terms: column.terms };
-        let values = column.base.spread(self.shape());
-        let (Some(least), Some(most)) = self.world.bounds(&shift) else {
+        let (Some(first), last) = self.active_bounds(&column) else {
             self.break_pitch(span, "its column has no known bounds");
             return;
         };
-        let last = i64::try_from(bytes).unwrap_or(i64::MAX).saturating_add(most);
-        let inside = |t: usize| values[t].saturating_add(least) >= 0 && values[t].saturating_add(last) <= row;
-        if !self.state.active.threads().all(inside) {
-            self.break_pitch(span, "it may lie in another row than its index says");
+        let (least, most) = self.active_bounds(&rows);
+        let end = last.and_then(|last| last.checked_add(i64::try_from(bytes).ok()?));
+        let number = |bytes: Option<i64>| bytes.map(|bytes| bytes.div_euclid(element));
+        let piece = PitchPiece { rows: (number(least), number(most)), column: (first, end) };
+        if !self.trace.pitch.pieces.contains(&piece) {
+            self.trace.pitch.pieces.push(piece);
         }
+    }
+
+    /// Least and greatest value over the active threads, as far as known.
+    fn active_bounds(&self, value: &Int) -> (Option<i64>, Option<i64>) {
+        let shift = Int { base: Lanes::constant(0), terms: value.terms.clone() };
+        let (least, most) = self.world.bounds(&shift);
+        let values = value.base.spread(self.shape());
+        let active = || self.state.active.threads().map(|thread| values[thread]);
+        let (low, high) = (active().min().unwrap_or(0), active().max().unwrap_or(0));
+        (least.and_then(|it| it.checked_add(low)), most.and_then(|it| it.checked_add(high)))
     }
 
     /// An offset as what it is without longer rows, and how many bytes each element more adds.

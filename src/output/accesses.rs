@@ -113,7 +113,7 @@ impl<'a> Stride<'a> {
 pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
     let mut out = Vec::new();
     for verdict in verdicts {
-        let Place { file, line, column, end_line, end_column } = Place::of(sources, verdict.span);
+        let Place { file, line, column, end_line, end_column, .. } = Place::of(sources, verdict.span);
         let row = Row {
             file,
             line,

@@ -9,13 +9,13 @@ use crate::source::Sources;
 pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
     let mut out = String::new();
     for finding in findings {
-        let Place { file, line, column, end_line, end_column } = Place::of(sources, finding.primary);
+        let Place { tracked, line, column, end_line, end_column, .. } = Place::of(sources, finding.primary);
         let command = match finding.level {
             Level::Allow | Level::Note => "notice",
             Level::Warn => "warning",
             Level::Deny => "error",
         };
-        let (file, rule) = (property(&file), finding.rule);
+        let (file, rule) = (property(&tracked), finding.rule);
         out.push_str(&format!("::{command} file={file},line={line},endLine={end_line}"));
         // Columns are taken only within a line.
         if line == end_line {

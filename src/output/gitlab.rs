@@ -45,6 +45,6 @@ fn issue<'a>(sources: &Sources, finding: &'a Diagnostic, fingerprint: &'a str) -
             Level::Warn => "minor",
             Level::Deny => "major",
         },
-        location: Location { path: place.file, lines: Lines { begin: place.line, end: place.end_line } },
+        location: Location { path: place.tracked, lines: Lines { begin: place.line, end: place.end_line } },
     }
 }

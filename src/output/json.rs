@@ -53,7 +53,7 @@ struct Replacement<'a> {
 
 impl At {
     fn of(sources: &Sources, span: Span) -> At {
-        let Place { file, line, column, end_line, end_column } = Place::of(sources, span);
+        let Place { file, line, column, end_line, end_column, .. } = Place::of(sources, span);
         At { file, line, column, end_line, end_column, byte_start: span.start, byte_end: span.end }
     }
 }

@@ -51,7 +51,8 @@
 //!   array handed to a function, a declaration in a macro or a struct) only `--unsafe-fixes` does it.
 //! - Where rows are walked by a number, `s[row * 32 + column]`, `--fix` changes it in the indices and the
 //!   declaration. That is safe where every access is proved to find its element and a launch tells the
-//!   block; `docs/fixes.md` says what is proved. Dynamic shared memory gets no fix.
+//!   block; `docs/fixes.md` says what is proved. Rows in dynamic shared memory,
+//!   where the byte counts of the launches grow too, are for `--unsafe-fixes`.
 //! - An index that is loaded from memory has no banks before the program runs: such accesses
 //!   are never reported here. `cudalint accesses` lists them with the reason.
 //! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is

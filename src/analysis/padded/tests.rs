@@ -30,7 +30,8 @@ fn compare(text: &str, name: &str, paddings: impl IntoIterator<Item = u64>) -> u
     let mut probes = Probes::new();
     let scenarios = scenario::scenarios(&program, &kernel, &[], &[], &mut probes);
     let targets = targets(&[], false);
-    let subject = Subject { program: &program, kernel: &kernel, scenarios: &scenarios, targets: &targets };
+    let (program, kernel, scenarios) = (&program, &kernel, &scenarios);
+    let subject = Subject { program, kernel, scenarios, targets: &targets, hosts: &[] };
     let runs = subject.run_all(probes);
     let padder = Padded::new(subject, &runs);
     let array = runs[0].trace.arrays.iter().find(|array| array.name == name).unwrap().name_span;

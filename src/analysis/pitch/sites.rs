@@ -7,6 +7,7 @@
 
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Type};
+use crate::rules::{PitchSite, Shifted};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,9 +15,38 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Debug, Default)]
 pub struct Product<'p> {
     /// The factors, in order.
-    pub factors: Vec<(&'p Expr, Vec<Product<'p>>)>,
+    pub factors: Vec<Factor<'p>>,
     /// Whether it is the leading dimension given to a call.
     pub argument: bool,
+}
+
+/// A factor of a product.
+#[derive(Debug)]
+pub struct Factor<'p> {
+    /// The factor; of a shift the number of bits.
+    pub expr: &'p Expr,
+    /// What is shifted by it.
+    pub shifted: Option<&'p Expr>,
+    /// The products in it.
+    pub inner: Vec<Product<'p>>,
+}
+
+impl<'p> Factor<'p> {
+    fn of(expr: &'p Expr) -> Factor<'p> {
+        Factor { expr, shifted: None, inner: Vec::new() }
+    }
+
+    /// Where it is written.
+    #[must_use]
+    pub fn site(&self) -> PitchSite {
+        let loose = |expr: &Expr| match &expr.kind {
+            ExprKind::Binary(op, ..) => !matches!(op, BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem),
+            ExprKind::Conditional(..) | ExprKind::Assign(..) | ExprKind::Comma(..) => true,
+            _ => false,
+        };
+        let shifted = self.shifted.map(|expr| Shifted { span: expr.span, is_loose: loose(expr) });
+        PitchSite { span: self.expr.span, shifted }
+    }
 }
 
 /// What a function's text says of an array that it declares.
@@ -59,7 +89,7 @@ impl<'p> Sites<'p> {
         }
         // By where they stand, whatever the order of a map is.
         let mut products: Vec<Product<'p>> = products.into_iter().filter_map(Term::product).collect();
-        products.sort_by_key(|product| product.factors.first().map(|(expr, _)| expr.span));
+        products.sort_by_key(|product| product.factors.first().map(|factor| factor.expr.span));
         let plain = finder.is_plain(declaration);
         Some(Sites { declaration, products, length: length(&declaration.ty).map(product_of), plain })
     }
@@ -75,13 +105,15 @@ fn length(ty: &Type) -> Option<&Expr> {
 }
 
 /// A part of a body.
-enum Part<'p> {
+pub enum Part<'p> {
+    /// An expression, at any depth.
     Expr(&'p Expr),
+    /// A variable's declaration.
     Declaration(&'p Declaration),
 }
 
 /// Visits the declarations and expressions of statements, those in lambdas too.
-fn visit<'p>(body: &'p [Stmt], found: &mut dyn FnMut(Part<'p>)) {
+pub fn visit<'p>(body: &'p [Stmt], found: &mut dyn FnMut(Part<'p>)) {
     for stmt in body {
         if let StmtKind::Declare(list) = &stmt.kind {
             list.iter().for_each(|declaration| found(Part::Declaration(declaration)));
@@ -288,7 +320,7 @@ impl<'p> Finder<'p> {
                 if let [first, second, leading, ..] = args.as_slice()
                     && (self.leads_in(first) || self.leads_in(second))
                 {
-                    let factors = vec![(leading, Vec::new())];
+                    let factors = vec![Factor::of(leading)];
                     terms.push(Term::Product(Product { factors, argument: true }));
                 }
             }
@@ -386,18 +418,24 @@ fn terms_of<'p>(expr: &'p Expr, terms: &mut Vec<Term<'p>>) {
 }
 
 /// An expression as a product, of one factor if it is none.
-fn product_of(expr: &Expr) -> Product<'_> {
-    fn factors<'p>(expr: &'p Expr, all: &mut Vec<(&'p Expr, Vec<Product<'p>>)>) {
+#[must_use]
+pub fn product_of(expr: &Expr) -> Product<'_> {
+    fn factors<'p>(expr: &'p Expr, all: &mut Vec<Factor<'p>>) {
         match &expr.kind {
             ExprKind::Binary(BinaryOp::Mul, a, b) => {
                 factors(a, all);
                 factors(b, all);
             }
+            // The bits stand for the number that they make.
+            ExprKind::Binary(BinaryOp::Shl, a, bits) => {
+                factors(a, all);
+                all.push(Factor { expr: bits, shifted: Some(a), inner: Vec::new() });
+            }
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
                 let inner = [&**a, &**b].map(product_of);
-                all.push((expr, inner.into_iter().collect()));
+                all.push(Factor { inner: inner.into_iter().collect(), ..Factor::of(expr) });
             }
-            _ => all.push((expr, Vec::new())),
+            _ => all.push(Factor::of(expr)),
         }
     }
     let mut product = Product::default();

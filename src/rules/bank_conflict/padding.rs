@@ -6,6 +6,7 @@
 //! walked by a distance that is written out, it changes too, if it is proved that every access then
 //! finds its element.
 
+mod pitched;
 mod text;
 
 use super::super::{Case, KernelRun, Pitched, plural};
@@ -219,59 +220,48 @@ impl Padding {
             Rows::Declared => None,
             Rows::Pitched(pitched) => Some(pitched.clone()),
         };
-        let (edits, basis, declaration, more, bytes) = match rows {
+        let (edits, basis, changes, bytes) = match rows {
             Rows::Declared => {
                 let span = array.dimension_spans.last().copied().unwrap_or(array.name_span);
                 let edit = Edit { span, text: text::widened((case.text)(span).trim(), extra) };
-                let declaration = declared(case, array, &edit);
-                (vec![edit], Basis::Subscripts, declaration, String::new(), elements(extra))
+                let changes = format!("`{}`", declared(case, array, std::slice::from_ref(&edit)));
+                (vec![edit], Basis::Subscripts, changes, elements(extra))
             }
             Rows::Pitched(pitched) => {
-                let length = text::length(case, pitched.length, extra)?;
-                let declaration = declared(case, array, &length);
-                let sites = pitched.sites.iter().map(|span| text::factor(case, *span, extra));
-                let mut edits: Vec<Edit> = sites.collect::<Option<_>>()?;
-                let more = match edits.as_slice() {
-                    [] => String::new(),
-                    [edit] => format!(", {} `{}` in its index", (case.text)(edit.span), edit.text),
-                    [edit, ..] => {
-                        let written = (case.text)(edit.span);
-                        let places = plural(edits.len() as u64, "place");
-                        format!(" and `{}` for `{written}` in {places}", edit.text)
-                    }
-                };
-                edits.push(length);
+                let pitched::Written { edits, words } = pitched::written(case, array, &pitched, extra)?;
                 let basis = Basis::Accesses {
                     name: array.name.clone(),
                     scope: pitched.scope,
                     seen: pitched.seen,
                     doubt: pitched.doubt.map(str::to_owned),
                 };
-                (edits, basis, declaration, more, 0)
+                (edits, basis, words, 0)
             }
         };
         let title = format!("pad the rows of `{}` by {by}", array.name);
         let cost = if bytes == 0 { String::new() } else { format!(" (+{bytes} bytes)") };
-        let help = format!(
-            "pad the rows by {by}: `{declaration}`{more}; {who} of `{}` then {gain}{cost}",
-            array.name
-        );
+        let help = format!("pad the rows by {by}: {changes}; {who} of `{}` then {gain}{cost}", array.name);
         Some(Padding { extra, pitched, edits, basis, title, help, complete })
     }
 }
 
-/// The declaration with an edit of its innermost dimension.
-fn declared(case: &Case<'_>, array: &Array, edit: &Edit) -> String {
+/// The declaration with edits of its innermost dimension.
+fn declared(case: &Case<'_>, array: &Array, edits: &[Edit]) -> String {
     let ty = written_type(&(case.text)(Span { end: array.name_span.start, ..array.span }));
     let dimensions = array.dimension_spans.iter().enumerate().map(|(at, span)| {
         let text = (case.text)(*span);
         if at + 1 < array.dimension_spans.len() {
             return format!("[{}]", text.trim());
         }
-        let from = edit.span.start.saturating_sub(span.start) as usize;
-        let to = edit.span.end.saturating_sub(span.start) as usize;
-        let (before, after) = (text.get(..from).unwrap_or(""), text.get(to..).unwrap_or(""));
-        format!("[{}]", format!("{before}{}{after}", edit.text).trim())
+        let (mut changed, mut copied) = (String::new(), 0);
+        for edit in edits {
+            let from = edit.span.start.saturating_sub(span.start) as usize;
+            changed += text.get(copied..from).unwrap_or("");
+            changed += &edit.text;
+            copied = edit.span.end.saturating_sub(span.start) as usize;
+        }
+        changed += text.get(copied..).unwrap_or("");
+        format!("[{}]", changed.trim())
     });
     format!("{ty}{}{}", array.name, dimensions.collect::<String>())
 }

@@ -1,15 +1,17 @@
 //! How is a longer row written?
 
-use super::super::super::{Case, Length};
+use super::super::super::{Case, Length, PitchSite};
 use crate::diagnostic::Edit;
 use crate::source::Span;
 
-/// The edit of the innermost dimension.
-pub fn length(case: &Case<'_>, length: Length, extra: u64) -> Option<Edit> {
+/// The edits of the innermost dimension, by place.
+pub fn length(case: &Case<'_>, length: &Length, extra: u64) -> Option<Vec<Vec<Edit>>> {
     match length {
-        Length::Row(span) => whole(case, span, extra),
-        Length::Factor(span) => factor(case, span, extra),
-        Length::Rows(span, rows) => whole(case, span, rows.checked_mul(extra)?),
+        Length::Row(span) => Some(vec![vec![whole(case, *span, extra)?]]),
+        Length::Factor(at) => Some(vec![site(case, *at, extra)?]),
+        Length::Rows(span, rows) => Some(vec![vec![whole(case, *span, rows.checked_mul(extra)?)?]]),
+        Length::Launches(_, room) if extra > *room => None,
+        Length::Launches(sites, _) => sites.iter().map(|at| site(case, *at, extra)).collect(),
     }
 }
 
@@ -24,8 +26,34 @@ fn whole(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
     (!text.is_empty()).then(|| Edit { span, text: widened(text, extra) })
 }
 
+/// The edits of a distance between rows where it is written: `row * 32` becomes `row * 33`, and so does
+/// `row << 5`.
+pub fn site(case: &Case<'_>, at: PitchSite, extra: u64) -> Option<Vec<Edit>> {
+    let Some(shifted) = at.shifted else { return Some(vec![factor(case, at.span, extra)?]) };
+    let between = Span { start: shifted.span.end, end: at.span.start, ..at.span };
+    let text = (case.text)(between);
+    let (before, after) = text.split_once("<<")?;
+    let plain = |part: &str, paren| part.chars().all(|c| c.is_whitespace() || c == paren);
+    if !plain(before, ')') || !plain(after, '(') || (shifted.is_loose && !before.contains(')')) {
+        return None;
+    }
+    let start = between.start.checked_add(u32::try_from(before.len()).ok()?)?;
+    let operator = Span { start, end: start.checked_add(2)?, ..between };
+    let bits = (case.text)(at.span);
+    let is_name = bits.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && bits.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
+    let digits = bits.trim_end_matches(['u', 'U', 'l', 'L']);
+    let number = match digits.parse::<u32>() {
+        Ok(_) if digits.starts_with('0') => return None,
+        Ok(bits) => 1u64.checked_shl(bits)?.checked_add(extra)?.to_string(),
+        Err(_) if is_name => format!("((1 << {bits}) + {extra})"),
+        Err(_) => return None,
+    };
+    Some(vec![Edit { span: operator, text: "*".to_owned() }, Edit { span: at.span, text: number }])
+}
+
 /// The edit of a factor of a product, or of an argument: a number, a name, or a sum in parentheses.
-pub fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
+fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
     let text = (case.text)(span);
     let around =
         (case.text)(Span { start: span.start.checked_sub(1)?, end: span.end.checked_add(1)?, ..span });
@@ -46,6 +74,16 @@ pub fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
     Some(Edit { span, text })
 }
 
+/// What a constant is defined as, so many more.
+pub fn value(text: &str, is_macro: bool, extra: u64) -> String {
+    let inner = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).filter(|it| is_sum(it));
+    match (inner, widened(text, extra)) {
+        (Some(inner), _) => format!("({})", widened(inner, extra)),
+        (None, longer) if is_macro && !longer.chars().all(|c| c.is_ascii_digit()) => format!("({longer})"),
+        (None, longer) => longer,
+    }
+}
+
 /// Whether a text is names and numbers with `+`, `-`, `*` and `/` between them, and parentheses that
 /// belong together.
 fn is_sum(text: &str) -> bool {
@@ -61,7 +99,9 @@ fn is_sum(text: &str) -> bool {
 
 /// The dimension with the padding: `32` becomes `33`, `N` becomes `N + 1`, `N + 1` becomes `N + 2`.
 pub fn widened(text: &str, extra: u64) -> String {
-    if let Ok(number) = text.parse::<u64>() {
+    // A number that starts with 0 has another base.
+    let decimal = text == "0" || !text.starts_with('0');
+    if let Some(number) = text.parse::<u64>().ok().filter(|_| decimal) {
         return (number.saturating_add(extra)).to_string();
     }
     let simple = text

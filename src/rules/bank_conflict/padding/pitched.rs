@@ -1,0 +1,119 @@
+//! How is a longer distance between rows written, in the indices and in the declaration?
+//!
+//! Where a constant names the distance and nothing else rests on it, the constant changes; else each
+//! place where it is written does.
+
+use super::super::super::{Case, Length, PitchSite, Pitched, plural};
+use super::{declared, text};
+use crate::diagnostic::Edit;
+use crate::source::Span;
+use crate::trace::Array;
+use std::collections::BTreeSet;
+
+/// The edits that make a distance between rows longer, and what they are in words.
+pub struct Written {
+    pub edits: Vec<Edit>,
+    /// What changes: `float s[32 * 33]` and `33` for `32` in 3 places.
+    pub words: String,
+}
+
+/// A place where it is written.
+struct Place {
+    edits: Vec<Edit>,
+}
+
+pub fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: u64) -> Option<Written> {
+    let place = |at: &PitchSite| Some(Place { edits: text::site(case, *at, extra)? });
+    let mut places: Vec<Place> = pitched.sites.iter().map(place).collect::<Option<_>>()?;
+    let length = text::length(case, &pitched.length, extra)?;
+    let mut length: Vec<Place> = length.into_iter().map(|edits| Place { edits }).collect();
+    let constants = constants(case, places.iter().chain(&length), extra);
+    let changes = |place: &Place| match place.edits.as_slice() {
+        [edit] => !constants.iter().any(|constant| constant.named.contains(&edit.span)),
+        _ => true,
+    };
+    places.retain(changes);
+    length.retain(changes);
+    let mut words = Vec::new();
+    match (&pitched.length, length.as_slice()) {
+        (Length::Launches(..), []) => {}
+        (Length::Launches(..), [first, ..]) => {
+            let (old, new) = first.words(case);
+            let launches = match length.len() {
+                1 => "the byte count at the launch".to_owned(),
+                many => format!("the byte counts at {many} launches"),
+            };
+            words.push(format!("{new} for {old} in {launches}"));
+        }
+        (_, []) if !constants.is_empty() => {}
+        (_, changed) => {
+            let edits: Vec<Edit> = changed.iter().flat_map(|place| place.edits.clone()).collect();
+            words.push(format!("`{}`", declared(case, array, &edits)));
+        }
+    }
+    for Constant { edit, name, .. } in &constants {
+        words.push(format!("`{}` for `{}` where `{name}` is defined", edit.text, (case.text)(edit.span)));
+    }
+    if let Some(first) = places.first() {
+        let (old, new) = first.words(case);
+        let count = plural(places.len() as u64, "place");
+        words.push(format!("{new} for {old} in {count}"));
+    }
+    let mut edits: Vec<Edit> = places.into_iter().flat_map(|place| place.edits).collect();
+    edits.extend(constants.into_iter().map(|constant| constant.edit));
+    edits.extend(length.into_iter().flat_map(|place| place.edits));
+    Some(Written { edits, words: words.join(" and ") })
+}
+
+impl Place {
+    /// What is written there, and what is to be.
+    fn words(&self, case: &Case<'_>) -> (String, String) {
+        match self.edits.as_slice() {
+            [operator, bits] => {
+                let old = [operator, bits].map(|edit| (case.text)(edit.span));
+                (format!("`{} {}`", old[0], old[1]), format!("`{} {}`", operator.text, bits.text))
+            }
+            [edit, ..] => (format!("`{}`", (case.text)(edit.span)), format!("`{}`", edit.text)),
+            [] => (String::new(), String::new()),
+        }
+    }
+}
+
+/// A constant that is the distance and nothing else.
+struct Constant {
+    name: String,
+    edit: Edit,
+    /// Everything that names it.
+    named: Vec<Span>,
+}
+
+/// The constants of which every mention is a place that would change.
+fn constants<'p>(case: &Case<'_>, places: impl Iterator<Item = &'p Place>, extra: u64) -> Vec<Constant> {
+    let edits = places.map(|place| place.edits.as_slice());
+    // A shift has two.
+    let changed: BTreeSet<Span> =
+        edits.filter(|edits| edits.len() == 1).flatten().map(|edit| edit.span).collect();
+    let mut found: Vec<Constant> = Vec::new();
+    for span in &changed {
+        let name = (case.text)(*span);
+        if !name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            || found.iter().any(|it| it.name == name)
+        {
+            continue;
+        }
+        let Some(constant) = (case.constant)(*span) else { continue };
+        let within = |range: &std::ops::Range<usize>| {
+            let bounds = (u32::try_from(range.start).ok()?, u32::try_from(range.end).ok()?);
+            Some(Span { start: bounds.0, end: bounds.1, ..*span })
+        };
+        let Some(named) = constant.mentions.iter().map(within).collect::<Option<Vec<Span>>>() else {
+            continue;
+        };
+        let Some(value) = within(&constant.value) else { continue };
+        if named.iter().all(|mention| changed.contains(mention)) {
+            let text = text::value((case.text)(value).trim(), constant.is_macro, extra);
+            found.push(Constant { name, edit: Edit { span: value, text }, named });
+        }
+    }
+    found
+}
