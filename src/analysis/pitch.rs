@@ -12,7 +12,8 @@ mod sites;
 
 use super::runs::{Subject, Variant};
 use crate::exec::pitch::{Extra, Pitch};
-use crate::ir::{Expr, Function, Storage};
+use crate::ir::visit::children;
+use crate::ir::{Expr, ExprKind, Function, Name, Storage};
 use crate::rules::{KernelRun, Length, PitchSite, Pitched};
 use crate::source::Span;
 use crate::trace::{Array, PitchFacts, Trace};
@@ -64,7 +65,7 @@ impl<'a> Pitches<'a> {
             if tried.len() >= MOST_PITCHES {
                 break;
             }
-            let chosen = chosen(&sites, elements, alone, &values[0]);
+            let chosen = of_one_name(kernel, chosen(&sites, elements, alone, &values[0]));
             let addresses: FxHashSet<usize> = chosen.iter().map(|factor| address(factor.expr)).collect();
             if tried.contains(&addresses) || !chosen.iter().all(|factor| is_written_out(kernel, factor.expr))
             {
@@ -122,7 +123,7 @@ impl<'a> Pitches<'a> {
         let given = sites.declaration.storage == Storage::DynamicShared;
         let declared = match given {
             true => None,
-            false => Some(self.length(array, sites, &elements, values)?),
+            false => Some(self.length(array, sites, chosen, &elements, values)?),
         };
         let proved = Proved { array, sites: Arc::new(addresses), elements };
         // Without launches that can change, a proof is of no use.
@@ -203,6 +204,7 @@ impl<'a> Pitches<'a> {
         &self,
         array: Span,
         sites: &Sites<'_>,
+        chosen: &[&Factor<'_>],
         elements: &[i64],
         values: &[FxHashMap<usize, i64>],
     ) -> Option<Length> {
@@ -214,8 +216,11 @@ impl<'a> Pitches<'a> {
             return Some(Length::Row(span));
         }
         let factors = sites.length.as_ref().map_or(&[][..], |product| &product.factors);
-        let is_pitch =
-            |expr: &Expr| runs.iter().all(|run| values[*run].get(&address(expr)) == Some(&elements[*run]));
+        let named = chosen.first().map(|factor| given_names(self.subject.kernel, factor.expr));
+        let is_pitch = |expr: &Expr| {
+            let of_name = named.as_ref().is_none_or(|named| *named == given_names(self.subject.kernel, expr));
+            of_name && runs.iter().all(|run| values[*run].get(&address(expr)) == Some(&elements[*run]))
+        };
         let factor = factors.iter().rev().find(|factor| is_pitch(factor.expr));
         if let Some(factor) =
             factor.filter(|factor| factors.len() > 1 && is_written_out(self.subject.kernel, factor.expr))
@@ -339,6 +344,41 @@ fn chosen<'s, 'p>(
     let holds = |expr: &Expr| values.get(&address(expr)) == Some(&elements);
     sites.products.iter().for_each(|product| choose(product, &holds, alone, &mut found));
     found
+}
+
+/// The names in an expression that other instances of a template give other values: its parameters, and
+/// the variables that may be made of them.
+fn given_names(kernel: &Function, expr: &Expr) -> Vec<Name> {
+    fn collect(kernel: &Function, expr: &Expr, found: &mut Vec<Name>) {
+        match &expr.kind {
+            ExprKind::Path(path) if kernel.template_params.iter().any(|it| it.name == path.name) => {
+                found.push(Name::clone(&path.name));
+            }
+            ExprKind::Local(local) => {
+                found.extend(kernel.locals.get(local.0 as usize).map(|it| Name::clone(&it.name)));
+            }
+            _ => {}
+        }
+        children(expr, &mut |inner| collect(kernel, inner, found));
+    }
+    let mut found = Vec::new();
+    if !kernel.template_params.is_empty() {
+        collect(kernel, expr, &mut found);
+        found.sort_unstable();
+    }
+    found
+}
+
+/// Those of the factors that are the same in every instance of a template: `WM` may be what `BM` is in
+/// the instances seen, and is not its rows all the same. The most frequent of them are kept.
+fn of_one_name<'s, 'p>(kernel: &Function, mut chosen: Vec<&'s Factor<'p>>) -> Vec<&'s Factor<'p>> {
+    let names: Vec<Vec<Name>> = chosen.iter().map(|factor| given_names(kernel, factor.expr)).collect();
+    let count = |name: &Vec<Name>| names.iter().filter(|other| *other == name).count();
+    // Of equally frequent ones the first.
+    let Some(most) = names.iter().rev().max_by_key(|name| count(name)) else { return chosen };
+    let mut keep = names.iter().map(|name| name == most);
+    chosen.retain(|_| keep.next().unwrap_or(true));
+    chosen
 }
 
 /// Whether of each variable that was seen to lead into the array every mention was.
