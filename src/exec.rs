@@ -39,6 +39,7 @@ pub mod record;
 pub mod registers;
 pub mod resolve;
 pub mod slice;
+pub mod slots;
 pub mod static_types;
 pub mod stmt;
 pub mod straight;

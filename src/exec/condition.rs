@@ -54,6 +54,9 @@ impl Machine<'_> {
         let shape = self.shape();
         match value {
             Value::Int(int, _) => {
+                if let Some(known) = int.as_known() {
+                    return Condition::Known(Bits::nonzero(known, shape));
+                }
                 let int = self.substitute(int);
                 match int.as_known() {
                     Some(known) => Condition::Known(Bits::nonzero(known, shape)),
@@ -165,7 +168,7 @@ impl Machine<'_> {
         if truth.differs {
             // In steps of the symbols' common factor only: a guard against a multiple of the block's
             // extent never splits it.
-            let step = difference.terms_gcd(shape) as i64;
+            let step = difference.terms_gcd() as i64;
             let base = difference.base.spread(shape);
             let side = |b: i64| match relation {
                 Relation::Less | Relation::GreaterEqual => b.div_euclid(step),

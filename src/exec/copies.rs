@@ -12,7 +12,7 @@
 //! with a line, as `cudaMalloc` and aligned rows give it. Both are stated as assumptions.
 
 use super::int::Int;
-use super::lanes::{Lanes, gcd};
+use super::lanes::{Lanes, Spread, gcd};
 use super::machine::Machine;
 use super::symbol::{Origin, SymbolId};
 use super::value::{Offset, Target, Value};
@@ -33,7 +33,7 @@ pub struct Copying {
 
 #[derive(Clone, Debug)]
 struct From {
-    base: Rc<[i64]>,
+    base: Rc<Spread>,
     /// Unknown numbers and what they are multiplied with, by thread.
     terms: Vec<Term>,
 }
@@ -41,7 +41,7 @@ struct From {
 #[derive(Clone, Debug)]
 struct Term {
     symbol: SymbolId,
-    factors: Rc<[i64]>,
+    factors: Rc<Spread>,
     /// If it is taken to keep threads apart by whole lines: the bytes that it is multiplied with, a
     /// multiple of these; itself or a factor of it.
     rows: Option<u64>,

@@ -9,6 +9,7 @@ use super::value::{Condition, Pointer, Reason, Step, Target, Unknown, Value, Var
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type};
 use crate::source::Span;
+use smallvec::smallvec;
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -44,7 +45,7 @@ impl Machine<'_> {
                 let b = self.evaluate(b);
                 self.binary(*op, &a, &b, expr.span)
             }
-            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span),
+            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span, true),
             ExprKind::Step { target, by, post } => self.step_variable(target, *by, *post),
             ExprKind::Conditional(cond, then, otherwise) => {
                 self.conditional(cond, then, otherwise, expr.span)
@@ -82,7 +83,7 @@ impl Machine<'_> {
                 let parts = items
                     .iter()
                     .enumerate()
-                    .map(|(at, item)| (vec![Step::Index(at as i64)], self.evaluate(item)));
+                    .map(|(at, item)| (smallvec![Step::Index(at as i64)], self.evaluate(item)));
                 Value::Aggregate(Rc::new(parts.collect()))
             }
             ExprKind::SizeofType(ty) => {
@@ -162,6 +163,12 @@ impl Machine<'_> {
                 self.effects(value);
                 self.effects(target);
                 self.writes += 1;
+            }
+            // With a pitch, what an expression is bears on it.
+            ExprKind::Assign(op, target, value) if self.pitch.is_none() => {
+                if self.step(expr.span) {
+                    self.assign(*op, target, value, expr.span, false);
+                }
             }
             _ => {
                 self.evaluate(expr);
@@ -332,7 +339,15 @@ impl Machine<'_> {
         }
     }
 
-    fn assign(&mut self, op: Option<BinaryOp>, target: &Expr, value: &Expr, span: Span) -> Value {
+    /// Assigns; the value is only of use if it is `wanted`.
+    fn assign(
+        &mut self,
+        op: Option<BinaryOp>,
+        target: &Expr,
+        value: &Expr,
+        span: Span,
+        wanted: bool,
+    ) -> Value {
         let result = match op {
             None => {
                 let ty = self.type_of_target(target);
@@ -355,8 +370,9 @@ impl Machine<'_> {
                 self.binary(op, &old, &result, span)
             }
         };
-        self.write(&pointer, result.clone(), target.span);
-        result
+        let kept = if wanted { result.clone() } else { Value::Undefined };
+        self.write(&pointer, result, target.span);
+        kept
     }
 
     /// The type an initialiser list on the right of `=` is for; cheap and only that.

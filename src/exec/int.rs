@@ -81,8 +81,8 @@ impl Int {
 
     /// The largest number known to divide the symbolic part; 0 without one.
     #[must_use]
-    pub fn terms_gcd(&self, shape: Shape) -> u64 {
-        self.terms.iter().fold(0, |acc, (_, factor)| gcd(acc, factor.gcd(shape)))
+    pub fn terms_gcd(&self) -> u64 {
+        self.terms.iter().fold(0, |acc, (_, factor)| gcd(acc, factor.gcd()))
     }
 
     fn canonical(&self) -> Option<Vec<(u32, i64)>> {
@@ -159,8 +159,10 @@ impl World {
     /// Product with a number.
     #[must_use]
     pub fn scale(&self, a: &Int, factor: i64) -> Int {
-        if factor == 0 {
-            return Int::constant(0);
+        match factor {
+            0 => return Int::constant(0),
+            1 => return a.clone(),
+            _ => {}
         }
         let terms = a.terms.iter().map(|(id, f)| (*id, f.scale(factor))).collect();
         Int { base: a.base.scale(factor), terms }
@@ -169,6 +171,9 @@ impl World {
     /// Difference.
     #[must_use]
     pub fn sub(&self, a: &Int, b: &Int) -> Int {
+        if b.terms.is_empty() {
+            return Int { base: a.base.sub(&b.base, self.shape), terms: a.terms.clone() };
+        }
         self.add(a, &self.scale(b, -1))
     }
 
@@ -319,7 +324,7 @@ impl World {
 
     /// `(T + floor(base / g), m / g)` as in [`World::floor_div`].
     fn reduce(&self, a: &Int, m: i64) -> (Int, i64) {
-        let step = gcd(a.terms_gcd(self.shape), m.unsigned_abs()) as i64;
+        let step = gcd(a.terms_gcd(), m.unsigned_abs()) as i64;
         let terms = a.terms.iter().map(|(id, f)| (*id, f.map(self.shape, |v| v / step))).collect();
         let base = a.base.map(self.shape, |v| v.div_euclid(step));
         (Int { base, terms }, m / step)
@@ -328,7 +333,7 @@ impl World {
     /// Asks for the symbols of `a` to be such multiples that `a`'s terms are multiples of `m`.
     fn demand(&mut self, a: &Int, m: i64) {
         for (id, factor) in &a.terms {
-            let multiple = m.unsigned_abs() / gcd(factor.gcd(self.shape), m.unsigned_abs()).max(1);
+            let multiple = m.unsigned_abs() / gcd(factor.gcd(), m.unsigned_abs()).max(1);
             for part in self.symbols.get(*id).factors.clone() {
                 if self.symbols.get(part).origin != Origin::Choice && multiple > 1 {
                     let entry = self.demands.entry(part).or_insert(1);
@@ -440,7 +445,7 @@ impl World {
         if let (Some(w), None) = (b.as_known(), a.as_known()) {
             let (low, high) = w.bounds(self.shape);
             let reach = 64 - high.max(0).leading_zeros();
-            let multiple = a.terms_gcd(self.shape);
+            let multiple = a.terms_gcd();
             if low >= 0 && (multiple == 0 || multiple.trailing_zeros() >= reach) {
                 let base = a.base.zip(w, self.shape, apply);
                 let terms = if op == "&" { Vec::new() } else { a.terms.clone() };
@@ -457,7 +462,7 @@ impl World {
 
     /// Whether no bit can be set in both: one is a multiple of `2^j`, the other below it.
     fn disjoint(&self, a: &Int, b: &Int) -> bool {
-        let multiple = |v: &Int| gcd(v.terms_gcd(self.shape), v.base.gcd(self.shape));
+        let multiple = |v: &Int| gcd(v.terms_gcd(), v.base.gcd());
         let one_way = |a: &Int, b: &Int| {
             let zeros = multiple(a).trailing_zeros().min(62);
             multiple(a) != 0 && self.within(b, 0, (1i64 << zeros) - 1)

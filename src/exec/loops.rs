@@ -291,7 +291,7 @@ impl Machine<'_> {
                 let undefined =
                     after.slots.get(number).is_some_and(|place| matches!(place.value, Value::Undefined));
                 if undefined && !matches!(slot.value, Value::Undefined) {
-                    after.slots[number] = slot.clone();
+                    after.slots.set(number, slot.clone());
                 }
             }
             after.result = frame.result.clone();

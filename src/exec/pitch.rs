@@ -247,7 +247,7 @@ impl Machine<'_> {
             self.break_pitch(span, "its row is not known");
             return;
         };
-        let whole = |lanes: &Lanes| lanes.gcd(self.shape()).is_multiple_of(element.unsigned_abs());
+        let whole = |lanes: &Lanes| lanes.gcd().is_multiple_of(element.unsigned_abs());
         if !whole(&rows.base) || !rows.terms.iter().all(|(_, factor)| whole(factor)) {
             self.break_pitch(span, "its row is not known");
             return;

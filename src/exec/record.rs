@@ -2,7 +2,7 @@
 
 use super::copied_struct::{joined_members, split_alignment};
 use super::int::Int;
-use super::lanes::{Lanes, gcd};
+use super::lanes::{Lanes, Spread, gcd};
 use super::machine::Machine;
 use super::registers::Registers;
 use super::symbol::{Origin, SymbolId};
@@ -189,13 +189,14 @@ impl Machine<'_> {
         };
         match (unknown, offset) {
             (None, Offset::Known(offset)) => {
-                let offset = self.substitute(offset);
-                if self.in_register(site, &offset) {
+                let refined = (!self.state.facts.is_empty()).then(|| self.substitute(offset));
+                let offset = refined.as_ref().unwrap_or(offset);
+                if self.in_register(site, offset) {
                     self.trace.accesses[site].kept += 1;
                     self.index.journal.push(Undo::Kept { site: site as u32 });
                 } else {
                     self.index.pass(op);
-                    self.record_patterns(site, &offset);
+                    self.record_patterns(site, offset);
                 }
             }
             (unknown, _) => {
@@ -281,7 +282,7 @@ impl Machine<'_> {
         let bytes = self.trace.accesses[site].bytes.map_or(0, u64::from);
         let (mut unit, mut open) = (0u64, 0u64);
         let (mut walks, mut rest) = (false, 0u64);
-        let mut varying: Vec<(u32, bool, Rc<[i64]>)> = Vec::new();
+        let mut varying: Vec<(u32, bool, Rc<Spread>)> = Vec::new();
         for (id, factor) in &offset.terms {
             let symbol = self.world.symbols.get(*id);
             // In a counted loop the round shifts every lane alike; the banks turn with it.

@@ -1,7 +1,8 @@
 //! What do a type and a name stand for, seen from the innermost frame?
 
 use super::int::Int;
-use super::machine::{Frame, Machine, ObjectKind, Slots};
+use super::machine::{Frame, Machine, ObjectKind};
+use super::slots::Slots;
 use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};

@@ -5,6 +5,7 @@ use super::lanes::Bits;
 use super::types::Ty;
 use crate::ir::{Lambda, LocalId, Name, Path, Scalar};
 use crate::source::Span;
+use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -90,6 +91,9 @@ pub enum Step {
     Index(i64),
 }
 
+/// The way from an aggregate to a part of it.
+pub type Steps = SmallVec<[Step; 3]>;
+
 /// A local variable or a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
@@ -98,7 +102,7 @@ pub struct Place {
     /// The slot.
     pub local: LocalId,
     /// The way to the part.
-    pub path: Vec<Step>,
+    pub path: Steps,
     /// Whether the path has an index that is not known, and so ends above it.
     pub blurred: bool,
 }
@@ -221,7 +225,7 @@ pub enum Value {
     /// A pointer.
     Pointer(Pointer),
     /// A struct or local array: the parts that were written, by their way from its top.
-    Aggregate(Rc<Vec<(Vec<Step>, Value)>>),
+    Aggregate(Rc<Vec<(Steps, Value)>>),
     /// A lambda and the frame it was made in.
     Closure(Arc<Lambda>, usize),
     /// A function by name.
