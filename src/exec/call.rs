@@ -438,10 +438,7 @@ impl Machine<'_> {
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        Value::Opaque(
-            variation,
-            Unknown::new(Reason::UnknownFunction, span, format!("the body of `{name}` is not visible")),
-        )
+        Value::Opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name)))
     }
 
     /// Arrays go to unknown functions as pointers; nothing of them is read here.

@@ -65,7 +65,7 @@ impl Machine<'_> {
             }
             Value::Condition(condition) => (**condition).clone(),
             Value::Float(number) => {
-                Condition::Known(if *number == 0.0 { Bits::NONE } else { Bits::all(shape) })
+                Condition::Known(if *number == 0.0 { Bits::NONE } else { self.world.all })
             }
             Value::Opaque(variation, why) => Condition::Opaque(*variation, why.clone()),
             Value::Pointer(_) => {
@@ -88,7 +88,7 @@ impl Machine<'_> {
     }
 
     fn truth_of(&mut self, condition: &Condition, leaves: bool) -> Truth {
-        let all = Bits::all(self.shape());
+        let all = self.world.all;
         match condition {
             Condition::Known(bits) => Truth {
                 decided: true,
@@ -140,10 +140,10 @@ impl Machine<'_> {
 
     fn compare_truth(&mut self, difference: &Int, relation: Relation, span: Span, leaves: bool) -> Truth {
         let shape = self.shape();
-        let all = Bits::all(shape);
+        let all = self.world.all;
         let why = || {
             let names: Vec<&str> =
-                difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).name.as_str()).collect();
+                difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).name.as_ref()).collect();
             Unknown::new(
                 Reason::DataDependentMask,
                 span,

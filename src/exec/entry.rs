@@ -64,8 +64,9 @@ fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting
         machine.residues.clone_from(&setting.residues);
         machine.start(function, &setting.template_args, &setting.args);
         most_rounds = machine.most_rounds;
+        let futile = machine.is_futile();
         trace = machine.finish();
-        if trace.stopped.is_none() || (only_flat && (trace.axes[1] || trace.axes[2])) {
+        if trace.stopped.is_none() || futile || (only_flat && (trace.axes[1] || trace.axes[2])) {
             break;
         }
     }
@@ -193,7 +194,7 @@ impl Machine<'_> {
             .iter()
             .map(|(id, multiple)| (self.world.symbols.get(*id), *multiple))
             .filter(|(symbol, _)| symbol.origin != Origin::Loop && symbol.factors.len() == 1)
-            .map(|(symbol, multiple)| (symbol.name.clone(), multiple as i64))
+            .map(|(symbol, multiple)| (symbol.name.to_string(), multiple as i64))
             .collect();
         self.trace.demands.sort_unstable();
         // Sites of an iteration that was taken back were never reached.

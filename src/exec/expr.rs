@@ -224,7 +224,7 @@ impl Machine<'_> {
 
     /// A number that is not known but the same for every thread.
     pub fn uniform_unknown(&mut self, name: &str) -> Value {
-        let id = self.world.symbols.fresh(name.to_string(), Origin::Given, None, None);
+        let id = self.world.symbols.fresh(name.to_string().into(), Origin::Given, None, None);
         Value::Int(Int::symbol(id), Scalar::I32)
     }
 

@@ -168,7 +168,7 @@ impl Machine<'_> {
 
     /// Nothing runs any more on this way through the host code.
     pub fn end_program(&mut self) {
-        self.state.exited = super::lanes::Bits::all(self.shape());
+        self.state.exited = self.world.all;
         self.state.active = super::lanes::Bits::NONE;
     }
 
@@ -236,7 +236,7 @@ impl Machine<'_> {
         }
         for (_, mut held) in back {
             let active = self.state.active;
-            let all = super::lanes::Bits::all(self.shape());
+            let all = self.world.all;
             (held.active, self.state.active) = (all, all);
             let choice = self.world.symbols.fresh("a way out".into(), Origin::Choice, Some(0), Some(1));
             self.join(held, Join::Uniform(choice, changed()));

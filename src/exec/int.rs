@@ -15,7 +15,7 @@
 //! The last line is a *demand*: the operator notes that it would be decided if `k` were a
 //! multiple of 4, and `exec::loop_plan` then runs four iterations in a row with `k = 4·q`.
 
-use super::lanes::{Lanes, Shape, gcd};
+use super::lanes::{Bits, Lanes, Shape, gcd};
 use super::symbol::{Key, Origin, SymbolId, Symbols, lcm};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -99,6 +99,8 @@ impl Int {
 pub struct World {
     /// The block's shape.
     pub shape: Shape,
+    /// Every thread of the block.
+    pub all: Bits,
     /// The symbols.
     pub symbols: Symbols,
     /// By symbol: the multiple it should be for an operator to be decided.
@@ -125,6 +127,7 @@ impl World {
     pub fn new(shape: Shape) -> World {
         World {
             shape,
+            all: Bits::all(shape),
             symbols: Symbols::default(),
             demands: FxHashMap::default(),
             taken_nonnegative: Vec::new(),
@@ -354,11 +357,13 @@ impl World {
         let (Some(ka), Some(kb)) = (a.canonical(), b.canonical()) else { return Err(NotAffine) };
         let nonnegative = [a, b].iter().all(|v| self.bounds(v).0.is_some_and(|low| low >= 0)) || high > 0;
         let most = if high > 0 { Some(high) } else { self.operation_high(op, a, b) };
-        let names = (self.describe(a), self.describe(b));
         let origin = a.terms.iter().chain(&b.terms).map(|(id, _)| self.symbols.get(*id).origin).max();
         let id = self.symbols.intern(
             Key::Operation(op, ka, kb),
-            |_| format!("{} {op} {}", parenthesize(&names.0), parenthesize(&names.1)),
+            |symbols| {
+                let words = |int: &Int| parenthesize(&describe(symbols, int));
+                format!("{} {op} {}", words(a), words(b))
+            },
             origin.unwrap_or(Origin::Given),
             nonnegative.then_some(0),
             most.filter(|_| nonnegative),
@@ -541,26 +546,25 @@ impl World {
             .collect();
         Int { base, terms }
     }
+}
 
-    /// A uniform value in words: `n / 4 + 3`.
-    #[must_use]
-    pub fn describe(&self, a: &Int) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        for (id, factor) in &a.terms {
-            let name = &self.symbols.get(*id).name;
-            parts.push(match factor.as_constant() {
-                Some(1) => name.clone(),
-                Some(f) => format!("{f} * {}", parenthesize(name)),
-                None => format!("... * {}", parenthesize(name)),
-            });
-        }
-        match a.base.as_constant() {
-            Some(0) if !parts.is_empty() => {}
-            Some(d) => parts.push(d.to_string()),
-            None => parts.push("...".to_string()),
-        }
-        parts.join(" + ")
+/// A uniform value in words: `n / 4 + 3`.
+fn describe(symbols: &Symbols, a: &Int) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for (id, factor) in &a.terms {
+        let name = &symbols.get(*id).name;
+        parts.push(match factor.as_constant() {
+            Some(1) => name.to_string(),
+            Some(f) => format!("{f} * {}", parenthesize(name)),
+            None => format!("... * {}", parenthesize(name)),
+        });
     }
+    match a.base.as_constant() {
+        Some(0) if !parts.is_empty() => {}
+        Some(d) => parts.push(d.to_string()),
+        None => parts.push("...".to_string()),
+    }
+    parts.join(" + ")
 }
 
 fn parenthesize(text: &str) -> String {

@@ -411,7 +411,11 @@ impl Bits {
 
     /// The threads in the set, ascending.
     pub fn threads(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..MAX_THREADS).filter(|&t| self.has(t))
+        self.0.iter().enumerate().flat_map(|(at, &word)| {
+            let next = |rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|rest| *rest != 0);
+            let words = std::iter::successors(Some(word).filter(|word| *word != 0), next);
+            words.map(move |rest| at * 64 + rest.trailing_zeros() as usize)
+        })
     }
 
     /// Whether the set is made of whole warps of the block.

@@ -75,7 +75,7 @@ impl Machine<'_> {
 
     /// `params.width` of a uniform struct that is not known: a symbol of that name.
     fn symbol_member(&mut self, id: super::symbol::SymbolId, path: &[Step], ty: &Ty, span: Span) -> Value {
-        let mut name = self.world.symbols.get(id).name.clone();
+        let mut name = self.world.symbols.get(id).name.to_string();
         for step in path {
             match step {
                 Step::Member(member) => name.push_str(&format!(".{member}")),

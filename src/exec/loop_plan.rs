@@ -328,9 +328,9 @@ impl Machine<'_> {
                 (value, Change::By(_)) => value.clone(),
                 (Value::Int(_, scalar), Change::Lost(Variation::Uniform)) => {
                     let low = super::resolve::low_of(*scalar);
-                    let name = "a variable of a loop".to_string();
+                    let name = "a variable of a loop";
                     Value::Int(
-                        Int::symbol(self.world.symbols.fresh(name, Origin::LoopValue, low, None)),
+                        Int::symbol(self.world.symbols.fresh(name.into(), Origin::LoopValue, low, None)),
                         *scalar,
                     )
                 }

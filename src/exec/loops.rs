@@ -174,7 +174,7 @@ impl Machine<'_> {
     }
 
     fn test(&mut self, parts: Parts<'_>, _first: bool) -> Test {
-        let Some(cond) = parts.cond else { return Test::Go(Bits::all(self.shape())) };
+        let Some(cond) = parts.cond else { return Test::Go(self.world.all) };
         let (value, at_launch) = self.watching_launch(|machine| machine.evaluate(cond));
         self.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.at_launch |= at_launch);
         let condition = self.condition_of(&value, cond.span);

@@ -394,7 +394,7 @@ impl<'p> Machine<'p> {
     /// Threads that could be active in the innermost frame.
     #[must_use]
     pub fn everyone(&self) -> Bits {
-        Bits::all(self.shape()).minus(&self.state.exited)
+        self.world.all.minus(&self.state.exited)
     }
 
     /// Adds an assumption that holds from here on in the present branch.

@@ -94,7 +94,7 @@ impl Machine<'_> {
                     .terms
                     .iter()
                     .chain(&y.terms)
-                    .map(|(id, _)| self.world.symbols.get(*id).name.as_str())
+                    .map(|(id, _)| self.world.symbols.get(*id).name.as_ref())
                     .collect();
                 let detail = match names.first() {
                     Some(name) => format!("it depends on `{name}` in a way that is not affine"),
@@ -209,8 +209,7 @@ impl Machine<'_> {
         if op == UnaryOp::Not {
             return match self.condition_of(&value, span) {
                 Condition::Known(bits) => {
-                    let shape = self.shape();
-                    let flipped = Bits::all(shape).minus(&bits);
+                    let flipped = self.world.all.minus(&bits);
                     self.from_bits(&flipped)
                 }
                 other => Value::Condition(Rc::new(Condition::Not(Rc::new(other)))),
@@ -237,6 +236,9 @@ impl Machine<'_> {
     /// A set of threads as an integer, 1 inside and 0 outside.
     #[must_use]
     pub fn from_bits(&self, bits: &Bits) -> Value {
+        if bits.is_empty() || *bits == self.world.all {
+            return Value::Int(Int::constant(i64::from(!bits.is_empty())), Scalar::Bool);
+        }
         let shape = self.shape();
         let lanes = (0..shape.threads()).map(|t| i64::from(bits.has(t))).collect();
         Value::Int(Int::known(super::lanes::Lanes::close(lanes, shape)), Scalar::Bool)

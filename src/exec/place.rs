@@ -335,8 +335,13 @@ impl Machine<'_> {
                 let variation = condition.variation();
                 self.open += 1;
                 if variation == Variation::Uniform {
-                    let name = "a condition".to_string();
-                    let id = self.world.symbols.fresh(name, super::symbol::Origin::Choice, Some(0), Some(1));
+                    let name = "a condition";
+                    let id = self.world.symbols.fresh(
+                        name.into(),
+                        super::symbol::Origin::Choice,
+                        Some(0),
+                        Some(1),
+                    );
                     return Ok(Int::symbol(id));
                 }
                 let words = "it depends on a condition that is not known per thread";

@@ -69,7 +69,7 @@ impl Machine<'_> {
     }
 
     fn unknown_symbol(&mut self, name: &str) -> Int {
-        Int::symbol(self.world.symbols.fresh(name.to_string(), Origin::Given, None, None))
+        Int::symbol(self.world.symbols.fresh(name.to_string().into(), Origin::Given, None, None))
     }
 
     /// The type of a name.
@@ -426,7 +426,7 @@ impl Machine<'_> {
         match ty {
             Ty::Scalar(scalar) if scalar.is_integer() && variation == Variation::Uniform => {
                 let id = self.world.symbols.fresh(
-                    name.to_string(),
+                    name.to_string().into(),
                     Origin::Given,
                     low_of(*scalar),
                     high_of(*scalar),

@@ -272,8 +272,8 @@ impl Machine<'_> {
             false => run(machine, false),
         });
         let join = if truth.uniform {
-            let name = "the side of a condition".to_string();
-            Join::Uniform(self.world.symbols.fresh(name, Origin::Choice, Some(0), Some(1)), why)
+            let name = "the side of a condition";
+            Join::Uniform(self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1)), why)
         } else {
             Join::Varying(why)
         };
@@ -310,7 +310,7 @@ impl Machine<'_> {
         let before = self.state.active;
         let hold = match (taken, truth.holds, truth.fails) {
             (true, Some(bits), _) => bits,
-            (false, _, Some(bits)) => Bits::all(self.shape()).minus(&bits),
+            (false, _, Some(bits)) => self.world.all.minus(&bits),
             (true, None, _) => truth.can_hold,
             (false, _, None) => Bits::NONE,
         };

@@ -48,6 +48,58 @@ pub enum Reason {
     Compiler,
 }
 
+/// What a message says: most are the same each time, and cost nothing then.
+#[derive(Clone, Debug)]
+pub enum Words {
+    /// Always the same.
+    Fixed(&'static str),
+    /// With a name or number in it.
+    Made(Arc<str>),
+}
+
+impl std::ops::Deref for Words {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Words::Fixed(text) => text,
+            Words::Made(text) => text,
+        }
+    }
+}
+
+impl PartialEq for Words {
+    fn eq(&self, other: &Words) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Words {}
+
+impl std::fmt::Display for Words {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl From<&'static str> for Words {
+    fn from(text: &'static str) -> Words {
+        Words::Fixed(text)
+    }
+}
+
+impl From<String> for Words {
+    fn from(text: String) -> Words {
+        Words::Made(text.into())
+    }
+}
+
+impl From<Arc<str>> for Words {
+    fn from(text: Arc<str>) -> Words {
+        Words::Made(text)
+    }
+}
+
 /// Not knowing: why, and which part of the text causes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
@@ -56,13 +108,13 @@ pub struct Unknown {
     /// Where it comes from.
     pub span: Span,
     /// In words, naming the thing.
-    pub detail: Arc<str>,
+    pub detail: Words,
 }
 
 impl Unknown {
     /// A reason with its place and words.
     #[must_use]
-    pub fn new(reason: Reason, span: Span, detail: impl Into<Arc<str>>) -> Unknown {
+    pub fn new(reason: Reason, span: Span, detail: impl Into<Words>) -> Unknown {
         Unknown { reason, span, detail: detail.into() }
     }
 }

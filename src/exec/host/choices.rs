@@ -20,7 +20,12 @@ pub(super) struct Made {
     y: Int,
     /// How deep such numbers are nested in it.
     depth: u32,
+    /// The choices on which it depends, ascending; `None` if they are many.
+    choices: Option<Rc<[SymbolId]>>,
 }
+
+/// Choices of one number that are listed.
+const MOST_LISTED: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
@@ -68,7 +73,7 @@ impl Machine<'_> {
         let deepest =
             |int: &Int| int.terms.iter().filter_map(|(id, _)| self.host.made.get(id)).map(|m| m.depth).max();
         let depth = 1 + deepest(x).max(deepest(y)).unwrap_or(0);
-        let name = "a number made of others".to_string();
+        let name = "a number made of others";
         let word = match how {
             How::Either(_) => None,
             How::Operation(op) => Some(crate::ir::print::operator(op)),
@@ -78,14 +83,30 @@ impl Machine<'_> {
         let id = match (word, plain(x), plain(y)) {
             (Some(word), Some(x), Some(y)) => {
                 let key = Key::Operation(word, x, y);
-                self.world.symbols.intern(key, |_| name, Origin::Given, None, None)
+                self.world.symbols.intern(key, |_| name.to_string(), Origin::Given, None, None)
             }
-            _ => self.world.symbols.fresh(name, Origin::Given, None, None),
+            _ => self.world.symbols.fresh(name.into(), Origin::Given, None, None),
         };
         if depth <= DEEPEST {
-            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth });
+            let choices = self.choices_of(how, x, y);
+            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth, choices });
         }
         Int::symbol(id)
+    }
+
+    fn choices_of(&self, how: How, x: &Int, y: &Int) -> Option<Rc<[SymbolId]>> {
+        let mut all: Vec<SymbolId> = Vec::new();
+        if let How::Either(choice) = how {
+            all.push(choice);
+        }
+        for (id, _) in x.terms.iter().chain(&y.terms) {
+            if let Some(made) = self.host.made.get(id) {
+                all.extend(made.choices.as_ref()?.iter());
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        (all.len() <= MOST_LISTED).then(|| all.into())
     }
 
     /// An operator that is not linear, to be done when its operands are known.
@@ -126,10 +147,15 @@ impl Machine<'_> {
             let (_, side) = way.iter().find(|(made, _)| made == choice)?;
             return self.settled(if *side { x } else { y }, way, facts);
         }
+        match how {
+            How::Operation(op) => {
+                return operate(*op, self.settled(x, way, facts)?, self.settled(y, way, facts)?);
+            }
+            How::Max => return Some(self.settled(x, way, facts)?.max(self.settled(y, way, facts)?)),
+            How::Min | How::Either(_) => {}
+        }
         match (how, self.settled(x, way, facts), self.settled(y, way, facts)) {
-            (How::Operation(op), Some(x), Some(y)) => operate(*op, x, y),
             (How::Min, Some(x), Some(y)) => Some(x.min(y)),
-            (How::Max, Some(x), Some(y)) => Some(x.max(y)),
             // A limit is there because it is usually reached.
             (How::Min, Some(limit), None) if self.open_choice(y, way).is_none() => Some(limit),
             (How::Min, None, Some(limit)) if self.open_choice(x, way).is_none() => Some(limit),
@@ -143,7 +169,11 @@ impl Machine<'_> {
             if self.state.facts.iter().any(|(symbol, _)| symbol == id) {
                 return None;
             }
-            let Made { how, x, y, .. } = self.host.made.get(id)?;
+            let Made { how, x, y, choices, .. } = self.host.made.get(id)?;
+            let made = |choice: &SymbolId| way.iter().any(|(made, _)| made == choice);
+            if choices.as_ref().is_some_and(|choices| choices.iter().all(made)) {
+                return None;
+            }
             match how {
                 How::Either(choice) => match way.iter().find(|(made, _)| made == choice) {
                     None => Some(*choice),
