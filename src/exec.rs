@@ -38,6 +38,7 @@ pub mod place;
 pub mod record;
 pub mod registers;
 pub mod resolve;
+pub mod results;
 pub mod slice;
 pub mod slots;
 pub mod static_types;

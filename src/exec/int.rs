@@ -16,6 +16,7 @@
 //! multiple of 4, and `exec::loop_plan` then runs four iterations in a row with `k = 4·q`.
 
 use super::lanes::{Bits, Lanes, Shape, gcd};
+use super::results::Results;
 use super::symbol::{Key, Origin, SymbolId, Symbols, lcm};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -107,6 +108,8 @@ pub struct World {
     pub demands: FxHashMap<SymbolId, u64>,
     /// Symbols that were taken to be non-negative.
     pub taken_nonnegative: Vec<SymbolId>,
+    /// Results of operators on spread numbers, which loops ask for again and again.
+    results: Results,
     /// How often a number with symbols of known range was seen to leave its type.
     pub overflows: Cell<u64>,
 }
@@ -131,14 +134,39 @@ impl World {
             symbols: Symbols::default(),
             demands: FxHashMap::default(),
             taken_nonnegative: Vec::new(),
+            results: Results::default(),
             overflows: Cell::new(0),
+        }
+    }
+
+    fn sum(&self, a: &Lanes, b: &Lanes) -> Lanes {
+        match (a, b) {
+            (Lanes::Closed(_), Lanes::Closed(_)) => a.add(b, self.shape),
+            _ if a.is_zero() || b.is_zero() => a.add(b, self.shape),
+            _ => self.results.of("+", a, b, || a.add(b, self.shape)),
+        }
+    }
+
+    fn difference(&self, a: &Lanes, b: &Lanes) -> Lanes {
+        match (a, b) {
+            (Lanes::Closed(_), Lanes::Closed(_)) => a.sub(b, self.shape),
+            _ => self.results.of("-", a, b, || a.sub(b, self.shape)),
+        }
+    }
+
+    fn scaled(&self, a: &Lanes, factor: i64) -> Lanes {
+        match a {
+            Lanes::Each(_) if factor != 1 => {
+                self.results.of("*", a, &Lanes::constant(factor), || a.scale(factor))
+            }
+            _ => a.scale(factor),
         }
     }
 
     /// Sum.
     #[must_use]
     pub fn add(&self, a: &Int, b: &Int) -> Int {
-        let base = a.base.add(&b.base, self.shape);
+        let base = self.sum(&a.base, &b.base);
         if b.terms.is_empty() {
             return Int { base, terms: a.terms.clone() };
         }
@@ -167,15 +195,15 @@ impl World {
             1 => return a.clone(),
             _ => {}
         }
-        let terms = a.terms.iter().map(|(id, f)| (*id, f.scale(factor))).collect();
-        Int { base: a.base.scale(factor), terms }
+        let terms = a.terms.iter().map(|(id, f)| (*id, self.scaled(f, factor))).collect();
+        Int { base: self.scaled(&a.base, factor), terms }
     }
 
     /// Difference.
     #[must_use]
     pub fn sub(&self, a: &Int, b: &Int) -> Int {
         if b.terms.is_empty() {
-            return Int { base: a.base.sub(&b.base, self.shape), terms: a.terms.clone() };
+            return Int { base: self.difference(&a.base, &b.base), terms: a.terms.clone() };
         }
         self.add(a, &self.scale(b, -1))
     }
@@ -258,7 +286,8 @@ impl World {
     /// C++ `/`: towards zero.
     pub fn div(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
-            return Ok(Int::known(x.zip(y, self.shape, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) })));
+            let div = |a: i64, b: i64| if b == 0 { 0 } else { a.wrapping_div(b) };
+            return Ok(Int::known(self.results.of("/", x, y, || x.zip(y, self.shape, div))));
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
@@ -272,7 +301,8 @@ impl World {
     /// C++ `%`: the sign of the dividend.
     pub fn rem(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
-            return Ok(Int::known(x.zip(y, self.shape, |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) })));
+            let rem = |a: i64, b: i64| if b == 0 { 0 } else { a.wrapping_rem(b) };
+            return Ok(Int::known(self.results.of("%", x, y, || x.zip(y, self.shape, rem))));
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
@@ -501,7 +531,7 @@ impl World {
         apply: impl Fn(i64, i64) -> i64,
     ) -> Result<Int, NotAffine> {
         match (a.as_known(), b.as_known()) {
-            (Some(x), Some(y)) => Ok(Int::known(x.zip(y, self.shape, apply))),
+            (Some(x), Some(y)) => Ok(Int::known(self.results.of(op, x, y, || x.zip(y, self.shape, apply)))),
             _ => self.uniform_operation(op, a, b, 0),
         }
     }

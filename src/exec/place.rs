@@ -8,6 +8,7 @@ use super::value::{Offset, Place, Pointer, Reason, Step, Steps, Target, Unknown,
 use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -28,6 +29,9 @@ impl Machine<'_> {
                 }
             }
             ExprKind::Index(base, index) => {
+                if let Some(element) = self.own_element(expr) {
+                    return Ok(element);
+                }
                 let (base, declared) = self.indexed(base);
                 let index = self.evaluate(index);
                 match base {
@@ -97,6 +101,34 @@ impl Machine<'_> {
                 .ok_or_else(|| Unknown::new(Reason::UnknownPointer, expr.span, "`this` is not known")),
             _ => Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue that is followed")),
         }
+    }
+
+    /// An element of an array that is a variable of the innermost frame: `sums[i][j]`.
+    fn own_element(&mut self, expr: &Expr) -> Option<Pointer> {
+        let mut indices: SmallVec<[&Expr; 4]> = SmallVec::new();
+        let mut base = expr;
+        while let ExprKind::Index(inner, index) = &base.kind {
+            indices.push(index);
+            base = inner;
+        }
+        let ExprKind::Local(local) = base.kind else { return None };
+        let frame = self.top();
+        let slot = self.frame()?.slots.get(local.0 as usize).filter(|slot| !slot.reference)?;
+        let mut ty = &slot.ty;
+        for _ in &indices {
+            let Ty::Array(element, _) = ty else { return None };
+            ty = element;
+        }
+        let pointee = ty.clone();
+        let mut place = Place { frame, local, path: Steps::new(), blurred: false };
+        for index in indices.into_iter().rev() {
+            let index = self.evaluate(index);
+            if !place.blurred {
+                place.path.push(Step::Index(0));
+                place = advance_place(place, &index, 1);
+            }
+        }
+        Some(Pointer { target: Target::Place(place), pointee })
     }
 
     /// The base of a subscript as a pointer to its elements, and the length of a shared array.
