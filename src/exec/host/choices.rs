@@ -37,6 +37,14 @@ pub(super) enum How {
     Max,
 }
 
+/// What conditions around a launch say.
+struct Claims<'a> {
+    /// Whether one of those that no choice bears on is not so.
+    refuted: bool,
+    /// The others.
+    open: Vec<&'a (Condition, bool)>,
+}
+
 /// Which way choices went.
 type Way = [(SymbolId, bool)];
 
@@ -190,7 +198,11 @@ impl Machine<'_> {
     pub fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
         let mut found = Vec::new();
         let mut tries = MOST_TRIES;
-        self.cases_from(numbers, &mut Vec::new(), &mut tries, &mut found);
+        // What no choice bears on holds or fails on every way.
+        let (fixed, open): (Vec<_>, Vec<_>) =
+            self.state.claims.iter().map(|claim| &**claim).partition(|claim| self.is_free(&claim.0));
+        let claims = Claims { refuted: fixed.into_iter().any(|claim| self.refutes(claim, &[])), open };
+        self.cases_from(numbers, &claims, &mut Vec::new(), &mut tries, &mut found);
         if found.is_empty() && tries == 0 {
             // Too many ways, of which those that were tried do not lead here.
             found.push(vec![None; numbers.len()]);
@@ -201,6 +213,7 @@ impl Machine<'_> {
     fn cases_from(
         &self,
         numbers: &[Option<Int>],
+        claims: &Claims<'_>,
         way: &mut Vec<(SymbolId, bool)>,
         tries: &mut u32,
         found: &mut Vec<Vec<Option<i64>>>,
@@ -212,20 +225,36 @@ impl Machine<'_> {
         if let Some(choice) = numbers.iter().flatten().find_map(|n| self.open_choice(n, way)) {
             for side in [true, false] {
                 way.push((choice, side));
-                self.cases_from(numbers, way, tries, found);
+                self.cases_from(numbers, claims, way, tries, found);
                 way.pop();
             }
             return;
         }
-        let ruled_out =
-            |claim: &Rc<(Condition, bool)>| self.follows(&claim.0, way).is_some_and(|holds| holds != claim.1);
-        if self.state.claims.iter().any(ruled_out) {
+        if claims.refuted || claims.open.iter().any(|claim| self.refutes(claim, way)) {
             return;
         }
         let row: Vec<Option<i64>> =
             numbers.iter().map(|n| n.as_ref().and_then(|n| self.settled(n, way, true))).collect();
         if !found.contains(&row) {
             found.push(row);
+        }
+    }
+
+    /// Whether what was claimed is not so when the choices went as `way` says.
+    fn refutes(&self, (condition, claimed): &(Condition, bool), way: &Way) -> bool {
+        self.follows(condition, way).is_some_and(|holds| holds != *claimed)
+    }
+
+    /// Whether no choice bears on a condition.
+    fn is_free(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::Known(_) | Condition::Opaque(..) => true,
+            Condition::Compare { difference, .. } => difference.terms.iter().all(|(id, _)| {
+                let choices = self.host.made.get(id).map(|made| made.choices.as_ref());
+                choices.is_none_or(|choices| choices.is_some_and(|choices| choices.is_empty()))
+            }),
+            Condition::Not(inner) => self.is_free(inner),
+            Condition::And(a, b) | Condition::Or(a, b) => self.is_free(a) && self.is_free(b),
         }
     }
 
