@@ -11,6 +11,7 @@
 pub mod arrays;
 pub mod assembly;
 pub mod at_launch;
+pub mod barriers;
 pub mod call;
 pub mod condition;
 pub mod construct;
