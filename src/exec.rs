@@ -11,6 +11,7 @@
 pub mod arrays;
 pub mod assembly;
 pub mod at_launch;
+pub mod barriers;
 pub mod call;
 pub mod condition;
 pub mod construct;
@@ -38,7 +39,9 @@ pub mod place;
 pub mod record;
 pub mod registers;
 pub mod resolve;
+pub mod results;
 pub mod slice;
+pub mod slots;
 pub mod static_types;
 pub mod stmt;
 pub mod straight;

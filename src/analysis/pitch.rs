@@ -22,6 +22,7 @@ use parts::{Parts, parts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sites::{Factor, Product, Sites, address, is_written_out, mentions};
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Pitches that are tried for one array.
@@ -29,6 +30,9 @@ const MOST_PITCHES: usize = 4;
 
 /// Scenarios of a kernel that are all run again.
 const MOST_SCENARIOS: usize = 24;
+
+/// What expressions are that are one number, by their address in the program.
+type Values = FxHashMap<usize, i64>;
 
 /// A pitch that was proved.
 struct Proved {
@@ -43,13 +47,15 @@ pub struct Pitches<'a> {
     subject: Subject<'a>,
     runs: &'a [KernelRun],
     proved: RefCell<Vec<Proved>>,
+    /// What the factors in indices are, by run, once it was asked for.
+    watched: RefCell<Option<Rc<Vec<Values>>>>,
 }
 
 impl<'a> Pitches<'a> {
     /// `runs` are those of the subject as it is, by scenario.
     #[must_use]
     pub fn new(subject: Subject<'a>, runs: &'a [KernelRun]) -> Pitches<'a> {
-        Pitches { subject, runs, proved: RefCell::default() }
+        Pitches { subject, runs, proved: RefCell::default(), watched: RefCell::default() }
     }
 
     /// Hands out the pitches of an array that can be changed, until one is taken.
@@ -59,7 +65,7 @@ impl<'a> Pitches<'a> {
             return;
         }
         let Some(sites) = Sites::of(kernel, array) else { return };
-        let Some(values) = self.watched(array, &sites) else { return };
+        let Some(values) = self.watched(array) else { return };
         let mut tried: Vec<FxHashSet<usize>> = Vec::new();
         for (elements, alone) in candidates(&sites, &values[0]) {
             if tried.len() >= MOST_PITCHES {
@@ -80,20 +86,30 @@ impl<'a> Pitches<'a> {
         }
     }
 
-    /// What the factors are, by run.
-    fn watched(&self, array: Span, sites: &Sites<'_>) -> Option<Vec<FxHashMap<usize, i64>>> {
+    /// What the factors in the indices of all arrays are, by run.
+    fn watched(&self, array: Span) -> Option<Rc<Vec<Values>>> {
+        if let Some(known) = self.watched.borrow().as_ref() {
+            return Some(Rc::clone(known));
+        }
         let mut all = FxHashSet::default();
-        sites.products.iter().chain(&sites.length).for_each(|product| addresses(product, &mut all));
+        let mut arrays: Vec<Span> =
+            self.runs.iter().flat_map(|run| &run.trace.arrays).map(|array| array.name_span).collect();
+        arrays.sort();
+        arrays.dedup();
+        for sites in arrays.into_iter().filter_map(|array| Sites::of(self.subject.kernel, array)) {
+            sites.products.iter().chain(&sites.length).for_each(|product| addresses(product, &mut all));
+        }
         let all = Arc::new(all);
-        (0..self.runs.len())
-            .map(|run| {
-                let pitch = Pitch { array, elements: 0, sites: Arc::clone(&all), extra: Extra::Watched };
-                let scenario = self.subject.scenarios.get(run)?;
-                let trace = self.subject.run_pitched(scenario, &Variant::of(scenario), pitch);
-                let values = trace.pitch.values;
-                Some(values.into_iter().filter_map(|(site, value)| Some((site, value?))).collect())
-            })
-            .collect()
+        let watched = (0..self.runs.len()).map(|run| {
+            let pitch = Pitch { array, elements: 0, sites: Arc::clone(&all), extra: Extra::Watched };
+            let scenario = self.subject.scenarios.get(run)?;
+            let trace = self.subject.run_pitched(scenario, &Variant::of(scenario), pitch);
+            let values = trace.pitch.values;
+            Some(values.into_iter().filter_map(|(site, value)| Some((site, value?))).collect())
+        });
+        let watched: Rc<Vec<_>> = Rc::new(watched.collect::<Option<_>>()?);
+        *self.watched.borrow_mut() = Some(Rc::clone(&watched));
+        Some(watched)
     }
 
     /// The proof that these expressions are the pitch of the array and nothing else.
@@ -103,7 +119,7 @@ impl<'a> Pitches<'a> {
         sites: &Sites<'_>,
         chosen: &[&Factor<'_>],
         addresses: FxHashSet<usize>,
-        values: &[FxHashMap<usize, i64>],
+        values: &[Values],
     ) -> Option<Pitched> {
         let mut elements = Vec::new();
         for (run, values) in values.iter().enumerate() {
@@ -145,6 +161,7 @@ impl<'a> Pitches<'a> {
                 }
                 seen.extend(mentions);
                 entered.extend(&trace.entered);
+                !broken
             })?;
             if broken {
                 return None;
@@ -206,7 +223,7 @@ impl<'a> Pitches<'a> {
         sites: &Sites<'_>,
         chosen: &[&Factor<'_>],
         elements: &[i64],
-        values: &[FxHashMap<usize, i64>],
+        values: &[Values],
     ) -> Option<Length> {
         let runs: Vec<usize> = (0..self.runs.len()).filter(|run| elements[*run] > 0).collect();
         let span = *sites.declaration.dimension_spans.last()?;
@@ -261,23 +278,34 @@ impl<'a> Pitches<'a> {
         let proved = all.get(pitched)?;
         let mut broken = false;
         let extra = Extra::Elements(i64::try_from(extra).ok()?);
-        let judged = self.judged(proved, run, extra, &mut |trace| broken |= trace.pitch.broken.is_some());
+        let judged = self.judged(proved, run, extra, &mut |trace| {
+            broken |= trace.pitch.broken.is_some();
+            !broken
+        });
         judged.filter(|_| !broken)
     }
 
+    /// `look` is shown each run, and says whether the others are of any use.
     fn judged(
         &self,
         proved: &Proved,
         run: usize,
         extra: Extra,
-        look: &mut dyn FnMut(&Trace),
+        look: &mut dyn FnMut(&Trace) -> bool,
     ) -> Option<KernelRun> {
         let scenario = self.subject.scenarios.get(run)?;
         let elements = *proved.elements.get(run)?;
+        let mut useful = true;
         Some(self.subject.judged(scenario, &mut |variant| {
+            if !useful {
+                return Trace::default();
+            }
             let pitch = Pitch { array: proved.array, elements, sites: Arc::clone(&proved.sites), extra };
             let mut trace = self.subject.run_pitched(scenario, variant, pitch);
-            look(&trace);
+            useful = look(&trace);
+            if !useful {
+                return Trace::default();
+            }
             let arrays = &trace.arrays;
             trace.accesses.retain(|access| arrays[access.array].name_span == proved.array);
             trace
@@ -295,13 +323,13 @@ fn addresses(product: &Product<'_>, all: &mut FxHashSet<usize>) {
 
 /// The numbers that may be the pitch, the most frequent first, and whether terms that are nothing but
 /// that number are rows too.
-fn candidates(sites: &Sites<'_>, values: &FxHashMap<usize, i64>) -> Vec<(i64, bool)> {
+fn candidates(sites: &Sites<'_>, values: &Values) -> Vec<(i64, bool)> {
     let mut counts: Vec<(i64, usize)> = Vec::new();
     let mut add = |value: i64| match counts.iter_mut().find(|(known, _)| *known == value) {
         Some((_, count)) => *count += 1,
         None => counts.push((value, 1)),
     };
-    fn all(product: &Product<'_>, values: &FxHashMap<usize, i64>, add: &mut dyn FnMut(i64)) {
+    fn all(product: &Product<'_>, values: &Values, add: &mut dyn FnMut(i64)) {
         for factor in &product.factors {
             if let Some(value) =
                 values.get(&address(factor.expr)).filter(|_| product.factors.len() > 1 || product.argument)
@@ -318,12 +346,7 @@ fn candidates(sites: &Sites<'_>, values: &FxHashMap<usize, i64>) -> Vec<(i64, bo
 }
 
 /// The expressions that are the pitch, if it is this number: of each product the last such factor.
-fn chosen<'s, 'p>(
-    sites: &'s Sites<'p>,
-    elements: i64,
-    alone: bool,
-    values: &FxHashMap<usize, i64>,
-) -> Vec<&'s Factor<'p>> {
+fn chosen<'s, 'p>(sites: &'s Sites<'p>, elements: i64, alone: bool, values: &Values) -> Vec<&'s Factor<'p>> {
     fn choose<'s, 'p>(
         product: &'s Product<'p>,
         holds: &dyn Fn(&Expr) -> bool,

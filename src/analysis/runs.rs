@@ -184,7 +184,7 @@ fn nothing_known(judgements: &[Vec<Judgement>]) -> bool {
 
 /// The trace of a scenario that is not run: the sites of the others, of which it knows nothing.
 fn not_run(kernel: &Function, runs: &[KernelRun], why: &str) -> Trace {
-    let stopped = Some(Unknown::new(Reason::Budget, kernel.name_span, why));
+    let stopped = Some(Unknown::new(Reason::Budget, kernel.name_span, why.to_owned()));
     let mut all = Trace { stopped, ..Trace::default() };
     for trace in runs.iter().map(|run| &run.trace) {
         for access in &trace.accesses {

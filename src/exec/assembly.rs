@@ -20,12 +20,8 @@ impl Machine<'_> {
         });
         let mut registers = Registers::new(old.collect(), inputs);
         let before = self.index.accesses();
-        for instruction in asm.template.split([';', '\n']) {
-            let text = instruction.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
-            let text = text.trim().trim_start_matches('{').trim();
-            if !text.is_empty() {
-                self.instruction(text, &mut registers, span);
-            }
+        for text in self.memo.instructions(asm).iter() {
+            self.instruction(text, &mut registers, span);
         }
         // What gives no value acts on memory.
         if asm.outputs.is_empty() {
@@ -161,6 +157,28 @@ impl Machine<'_> {
             self.record_bytes(op, &pointer, bytes, span, atomic);
         }
     }
+}
+
+/// The instructions of a template that bear on anything, without escapes.
+pub(super) fn instructions(template: &str) -> Vec<String> {
+    let clean = |text: &str| text.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
+    let texts = template.split([';', '\n']).map(clean);
+    let texts = texts.map(|text| text.trim().trim_start_matches('{').trim().to_owned());
+    texts.filter(|text| is_followed(text)).collect()
+}
+
+/// Whether an instruction is one that [`Machine::instruction`] does something for.
+fn is_followed(text: &str) -> bool {
+    const FOLLOWED: [&str; 22] = [
+        "add", "and", "atom", "bar", "barrier", "cp", "cvt", "cvta", "ld", "ldmatrix", "mad", "mov", "mul",
+        "or", "red", "setp", "shl", "shr", "st", "stmatrix", "sub", "xor",
+    ];
+    let unguarded = match text.strip_prefix('@') {
+        Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim(),
+        None => text,
+    };
+    let opcode = unguarded.split_once(char::is_whitespace).map_or(unguarded, |(opcode, _)| opcode);
+    FOLLOWED.contains(&opcode.split('.').next().unwrap_or(opcode))
 }
 
 /// The address in `[%1]`.

@@ -3,8 +3,9 @@
 
 use super::deduce::{decayed, deduce, fit, strip};
 use super::lanes::Bits;
-use super::machine::{CALL_DEPTH, Frame, Machine, Mode, Slot};
+use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
 use super::slice::Given;
+use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::{Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::namespace::meant;
@@ -153,8 +154,7 @@ impl Machine<'_> {
         }
         let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };
         let mut env = self.call_env(function, path, this.as_ref());
-        let mut slots =
-            vec![Slot { value: Value::Undefined, ty: Ty::Void, reference: false }; function.locals.len()];
+        let mut slots = Slots::unwritten(function.locals.len());
         let (mut pending, mut from_launch) = (Vec::new(), Vec::new());
         for (at, param) in function.params.iter().enumerate() {
             match args.get(at) {
@@ -196,15 +196,13 @@ impl Machine<'_> {
                 }
                 slot.ty = pointer.pointee.clone();
             }
-            if let Some(place) = slots.get_mut(local.0 as usize) {
-                *place = slot;
-            }
+            slots.set(local.0 as usize, slot);
         }
         let given = self.given(function, &slots, this.as_ref());
         let frame = Frame {
             function: Arc::clone(function),
             slice: self.slice_of(function, given),
-            slots: slots.into(),
+            slots,
             env,
             namespace: Arc::clone(&function.namespace),
             this,
@@ -230,7 +228,7 @@ impl Machine<'_> {
     }
 
     /// Where the pointers given to a function lead.
-    fn given(&self, function: &Function, slots: &[Slot], this: Option<&Pointer>) -> Given {
+    fn given(&self, function: &Function, slots: &Slots, this: Option<&Pointer>) -> Given {
         let outside = |pointer: &Pointer| matches!(pointer.target, Target::Memory(..));
         let mut given = Given { global: 0, escaping: this.is_some_and(|this| !outside(this)) };
         for (at, param) in function.params.iter().enumerate() {
@@ -284,7 +282,7 @@ impl Machine<'_> {
             && let Ok(pointer) = self.locate_argument(arg)
         {
             if super::stmt::is_pointer_to_array(inner, &pointer) {
-                let pointer = Self::decay(&pointer);
+                let pointer = Self::decay(pointer);
                 let ty = Ty::Pointer(Rc::new(pointer.pointee.clone()));
                 return Slot { value: Value::Pointer(pointer), ty, reference: false };
             }
@@ -440,10 +438,7 @@ impl Machine<'_> {
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        Value::Opaque(
-            variation,
-            Unknown::new(Reason::UnknownFunction, span, format!("the body of `{name}` is not visible")),
-        )
+        Value::Opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name)))
     }
 
     /// Arrays go to unknown functions as pointers; nothing of them is read here.

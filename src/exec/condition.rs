@@ -54,6 +54,9 @@ impl Machine<'_> {
         let shape = self.shape();
         match value {
             Value::Int(int, _) => {
+                if let Some(known) = int.as_known() {
+                    return Condition::Known(Bits::nonzero(known, shape));
+                }
                 let int = self.substitute(int);
                 match int.as_known() {
                     Some(known) => Condition::Known(Bits::nonzero(known, shape)),
@@ -62,7 +65,7 @@ impl Machine<'_> {
             }
             Value::Condition(condition) => (**condition).clone(),
             Value::Float(number) => {
-                Condition::Known(if *number == 0.0 { Bits::NONE } else { Bits::all(shape) })
+                Condition::Known(if *number == 0.0 { Bits::NONE } else { self.world.all })
             }
             Value::Opaque(variation, why) => Condition::Opaque(*variation, why.clone()),
             Value::Pointer(_) => {
@@ -85,7 +88,7 @@ impl Machine<'_> {
     }
 
     fn truth_of(&mut self, condition: &Condition, leaves: bool) -> Truth {
-        let all = Bits::all(self.shape());
+        let all = self.world.all;
         match condition {
             Condition::Known(bits) => Truth {
                 decided: true,
@@ -137,10 +140,10 @@ impl Machine<'_> {
 
     fn compare_truth(&mut self, difference: &Int, relation: Relation, span: Span, leaves: bool) -> Truth {
         let shape = self.shape();
-        let all = Bits::all(shape);
+        let all = self.world.all;
         let why = || {
             let names: Vec<&str> =
-                difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).name.as_str()).collect();
+                difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).name.as_ref()).collect();
             Unknown::new(
                 Reason::DataDependentMask,
                 span,
@@ -165,7 +168,7 @@ impl Machine<'_> {
         if truth.differs {
             // In steps of the symbols' common factor only: a guard against a multiple of the block's
             // extent never splits it.
-            let step = difference.terms_gcd(shape) as i64;
+            let step = difference.terms_gcd() as i64;
             let base = difference.base.spread(shape);
             let side = |b: i64| match relation {
                 Relation::Less | Relation::GreaterEqual => b.div_euclid(step),

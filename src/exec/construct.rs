@@ -5,9 +5,10 @@
 use super::int::Int;
 use super::machine::Machine;
 use super::types::Ty;
-use super::value::{Reason, Step, Unknown, Value, Variation};
+use super::value::{Reason, Step, Steps, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, Path, Scalar, Type};
 use crate::source::Span;
+use smallvec::smallvec;
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -54,7 +55,7 @@ impl Machine<'_> {
                     if matches!(value, Value::Aggregate(_)) || layout.fields.len() != 1 {
                         return value;
                     }
-                    let step = vec![Step::Member(layout.fields[0].name.clone())];
+                    let step = smallvec![Step::Member(layout.fields[0].name.clone())];
                     return Value::Aggregate(Rc::new(vec![(step, value)]));
                 }
                 let dim3 = &*layout.name == "dim3";
@@ -85,7 +86,7 @@ impl Machine<'_> {
                 let length = length.as_ref().and_then(|n| n.as_constant()).unwrap_or(0).min(256);
                 for at in args.len() as i64..length {
                     if matches!(*element, Ty::Scalar(_)) {
-                        parts.push((vec![Step::Index(at)], Value::int(0)));
+                        parts.push((smallvec![Step::Index(at)], Value::int(0)));
                     }
                 }
                 Value::Aggregate(Rc::new(parts))
@@ -110,15 +111,15 @@ impl Machine<'_> {
 }
 
 /// Adds a value under a step; an aggregate's parts are added one by one.
-fn push_parts(parts: &mut Vec<(Vec<Step>, Value)>, step: Step, value: Value) {
+fn push_parts(parts: &mut Vec<(Steps, Value)>, step: Step, value: Value) {
     match value {
         Value::Aggregate(inner) => {
             for (path, part) in inner.iter() {
-                let mut full = vec![step.clone()];
+                let mut full: Steps = smallvec![step.clone()];
                 full.extend(path.iter().cloned());
                 parts.push((full, part.clone()));
             }
         }
-        other => parts.push((vec![step], other)),
+        other => parts.push((smallvec![step], other)),
     }
 }

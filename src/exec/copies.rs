@@ -12,11 +12,13 @@
 //! with a line, as `cudaMalloc` and aligned rows give it. Both are stated as assumptions.
 
 use super::int::Int;
-use super::lanes::{Lanes, gcd};
+use super::lanes::{Lanes, Spread, gcd};
 use super::machine::Machine;
 use super::symbol::{Origin, SymbolId};
 use super::value::{Offset, Target, Value};
 use crate::trace::CopiedFrom;
+use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Bytes of a line of global memory.
@@ -33,7 +35,7 @@ pub struct Copying {
 
 #[derive(Clone, Debug)]
 struct From {
-    base: Rc<[i64]>,
+    base: Rc<Spread>,
     /// Unknown numbers and what they are multiplied with, by thread.
     terms: Vec<Term>,
 }
@@ -41,7 +43,7 @@ struct From {
 #[derive(Clone, Debug)]
 struct Term {
     symbol: SymbolId,
-    factors: Rc<[i64]>,
+    factors: Rc<Spread>,
     /// If it is taken to keep threads apart by whole lines: the bytes that it is multiplied with, a
     /// multiple of these; itself or a factor of it.
     rows: Option<u64>,
@@ -86,17 +88,18 @@ impl Machine<'_> {
     }
 
     /// What is taken for granted of what the copy at hand reads.
-    pub(super) fn copy_assumptions(&self) -> Vec<String> {
+    pub(super) fn copy_assumptions(&self) -> Vec<Cow<'static, str>> {
         let Some(from) = self.copying.as_ref().and_then(|copying| copying.from.as_ref()) else {
             return Vec::new();
         };
         let around = self.copying.as_ref().is_some_and(|copying| copying.around);
         let both = "the memory that is copied and the array it is copied to begin at multiples of 128 bytes";
         let one = "the memory that is copied begins at a multiple of 128 bytes";
-        let mut texts = vec![if around { both } else { one }.to_string()];
+        let mut texts = vec![Cow::Borrowed(if around { both } else { one })];
         for term in from.terms.iter().filter(|term| term.factors.windows(2).any(|pair| pair[0] != pair[1])) {
             let name = &self.world.symbols.get(term.symbol).name;
-            texts.push(format!("`{name}` sets rows of global memory apart by multiples of 128 bytes"));
+            let text = format!("`{name}` sets rows of global memory apart by multiples of 128 bytes");
+            texts.push(Cow::Owned(text));
         }
         texts
     }
@@ -108,39 +111,38 @@ impl Copying {
         let from = self.from.as_ref()?;
         let active = || (0..32usize).filter(|lane| mask >> lane & 1 == 1);
         let thread = |lane: usize| warp * 32 + lane;
-        let factors = |lane: usize| {
-            from.terms
-                .iter()
-                .map(|term| term.factors.get(thread(lane)).copied())
-                .collect::<Option<Vec<i64>>>()
-        };
-        let first = factors(active().next()?)?;
-        let mut together = vec![true; first.len()];
-        let mut seen: Vec<Vec<i64>> = Vec::new();
+        let last = active().next_back()?;
+        if thread(last) >= from.base.len() || from.terms.iter().any(|term| thread(last) >= term.factors.len())
+        {
+            return None;
+        }
+        let alike = |term: &Term, a: usize, b: usize| term.factors[thread(a)] == term.factors[thread(b)];
+        // Of each stretch, the first lane and the lowest offset.
+        let mut seen: SmallVec<[(usize, i64); 32]> = SmallVec::new();
         let mut stretches = [0u8; 32];
         let mut offsets = [0i64; 32];
         for lane in active() {
-            let own = factors(lane)?;
-            together.iter_mut().zip(own.iter().zip(&first)).for_each(|(all, (a, b))| *all &= a == b);
-            let number = seen.iter().position(|other| *other == own).unwrap_or(seen.len());
-            if number == seen.len() {
-                seen.push(own);
-            }
-            stretches[lane] = number as u8;
-            offsets[lane] = from.base.get(thread(lane)).copied()?;
+            let offset = from.base[thread(lane)];
+            let of_lane = |(other, _): &(usize, i64)| from.terms.iter().all(|term| alike(term, *other, lane));
+            let number = seen.iter().position(of_lane).unwrap_or_else(|| {
+                seen.push((lane, offset));
+                seen.len() - 1
+            });
+            seen[number].1 = seen[number].1.min(offset);
+            (stretches[lane], offsets[lane]) = (number as u8, offset);
         }
+        let first = seen.first()?.0;
         // What moves all lanes alike; what keeps them apart does so by whole lines.
         let mut unit = 0;
-        for (at, term) in from.terms.iter().enumerate().filter(|(at, _)| together[*at]) {
-            let factor = first[at].unsigned_abs();
+        for term in from.terms.iter().filter(|term| active().all(|lane| alike(term, first, lane))) {
+            let factor = term.factors[thread(first)].unsigned_abs();
             let whole = term.rows.is_some_and(|step| factor.is_multiple_of(step));
             unit = if whole { unit } else { gcd(unit, factor) };
         }
-        for stretch in 0..seen.len() as u8 {
-            let own = || active().filter(|&lane| stretches[lane] == stretch);
-            let lowest = own().map(|lane| offsets[lane]).min()?;
+        for lane in active() {
+            let lowest = seen[usize::from(stretches[lane])].1;
             let lines = lowest.div_euclid(LINE as i64).wrapping_mul(LINE as i64);
-            own().for_each(|lane| offsets[lane] = offsets[lane].wrapping_sub(lines));
+            offsets[lane] = offsets[lane].wrapping_sub(lines);
         }
         Some(CopiedFrom { stretches, offsets, unit: if unit == 0 { 0 } else { gcd(unit, LINE) } })
     }

@@ -3,9 +3,10 @@
 use super::int::Int;
 use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
-use super::machine::{Frame, LOOP_LENGTHS, Machine, Mode, Slot};
+use super::machine::{Frame, LOOP_LENGTHS, Machine, Mode};
 use super::pitch::Pitch;
 use super::slice::Given;
+use super::slots::{Slot, Slots};
 use super::symbol::{Key, Origin, SymbolId};
 use super::types::{Env, Ty};
 use super::value::{Reason, Unknown, Value, Variation};
@@ -63,8 +64,9 @@ fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting
         machine.residues.clone_from(&setting.residues);
         machine.start(function, &setting.template_args, &setting.args);
         most_rounds = machine.most_rounds;
+        let futile = machine.is_futile();
         trace = machine.finish();
-        if trace.stopped.is_none() || (only_flat && (trace.axes[1] || trace.axes[2])) {
+        if trace.stopped.is_none() || futile || (only_flat && (trace.axes[1] || trace.axes[2])) {
             break;
         }
     }
@@ -101,20 +103,17 @@ impl Machine<'_> {
         let env = launch_environment(self, &function.template_params, template_args);
         let env = self.bind_rest(&function.template_params, env);
         let env = Rc::new(self.bind_rest(&function.owner_params, env));
-        let mut slots =
-            vec![Slot { value: Value::Undefined, ty: Ty::Void, reference: false }; function.locals.len()];
+        let mut slots = Slots::unwritten(function.locals.len());
         for (at, param) in function.params.iter().enumerate() {
             let slot = self.parameter(&env, param, args.get(at).copied().flatten());
-            if let Some(place) = slots.get_mut(param.local.0 as usize) {
-                *place = slot;
-            }
+            slots.set(param.local.0 as usize, slot);
         }
         self.at_launch.enter_kernel(&function.params);
         let slice = self.slice_of(function, Given::KERNEL);
         self.state.frames.push(Frame {
             function: Arc::clone(function),
             slice,
-            slots: slots.into(),
+            slots,
             env,
             namespace: Arc::clone(&function.namespace),
             this: None,
@@ -195,7 +194,7 @@ impl Machine<'_> {
             .iter()
             .map(|(id, multiple)| (self.world.symbols.get(*id), *multiple))
             .filter(|(symbol, _)| symbol.origin != Origin::Loop && symbol.factors.len() == 1)
-            .map(|(symbol, multiple)| (symbol.name.clone(), multiple as i64))
+            .map(|(symbol, multiple)| (symbol.name.to_string(), multiple as i64))
             .collect();
         self.trace.demands.sort_unstable();
         // Sites of an iteration that was taken back were never reached.

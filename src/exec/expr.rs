@@ -9,6 +9,7 @@ use super::value::{Condition, Pointer, Reason, Step, Target, Unknown, Value, Var
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type};
 use crate::source::Span;
+use smallvec::smallvec;
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -48,7 +49,7 @@ impl Machine<'_> {
                 let b = self.evaluate(b);
                 self.binary(*op, &a, &b, expr.span)
             }
-            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span),
+            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span, true),
             ExprKind::Step { target, by, post } => self.step_variable(target, *by, *post),
             ExprKind::Conditional(cond, then, otherwise) => {
                 self.conditional(cond, then, otherwise, expr.span)
@@ -86,7 +87,7 @@ impl Machine<'_> {
                 let parts = items
                     .iter()
                     .enumerate()
-                    .map(|(at, item)| (vec![Step::Index(at as i64)], self.evaluate(item)));
+                    .map(|(at, item)| (smallvec![Step::Index(at as i64)], self.evaluate(item)));
                 Value::Aggregate(Rc::new(parts.collect()))
             }
             ExprKind::SizeofType(ty) => {
@@ -167,6 +168,12 @@ impl Machine<'_> {
                 self.effects(target);
                 self.writes += 1;
             }
+            // With a pitch, what an expression is bears on it.
+            ExprKind::Assign(op, target, value) if self.pitch.is_none() => {
+                if self.step(expr.span) {
+                    self.assign(*op, target, value, expr.span, false);
+                }
+            }
             _ => {
                 self.evaluate(expr);
             }
@@ -221,7 +228,7 @@ impl Machine<'_> {
 
     /// A number that is not known but the same for every thread.
     pub fn uniform_unknown(&mut self, name: &str) -> Value {
-        let id = self.world.symbols.fresh(name.to_string(), Origin::Given, None, None);
+        let id = self.world.symbols.fresh(name.to_string().into(), Origin::Given, None, None);
         Value::Int(Int::symbol(id), Scalar::I32)
     }
 
@@ -336,7 +343,15 @@ impl Machine<'_> {
         }
     }
 
-    fn assign(&mut self, op: Option<BinaryOp>, target: &Expr, value: &Expr, span: Span) -> Value {
+    /// Assigns; the value is only of use if it is `wanted`.
+    fn assign(
+        &mut self,
+        op: Option<BinaryOp>,
+        target: &Expr,
+        value: &Expr,
+        span: Span,
+        wanted: bool,
+    ) -> Value {
         let result = match op {
             None => {
                 let ty = self.type_of_target(target);
@@ -359,8 +374,9 @@ impl Machine<'_> {
                 self.binary(op, &old, &result, span)
             }
         };
-        self.write(&pointer, result.clone(), target.span);
-        result
+        let kept = if wanted { result.clone() } else { Value::Undefined };
+        self.write(&pointer, result, target.span);
+        kept
     }
 
     /// The type an initialiser list on the right of `=` is for; cheap and only that.

@@ -11,12 +11,13 @@
 mod choices;
 
 use self::choices::Made;
-use super::machine::{Frame, Machine, Mode, Slot, State};
+use super::machine::{Frame, Machine, Mode, State};
 use super::resolve::NOWHERE;
+use super::slots::{Slot, Slots};
 use super::stmt::Join;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
-use super::value::{Condition, Place, Pointer, Reason, Target, Unknown, Value, Variation};
+use super::value::{Condition, Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
 use crate::ir::visit::{Found, visit_stmts};
 use crate::ir::{Declaration, Expr, Name, Path, Stmt, Storage, TemplateArg, Type};
 use crate::source::Span;
@@ -74,9 +75,8 @@ impl Machine<'_> {
             let next = self.host.globals.len() as u32;
             self.host.globals.entry(variable.name.clone()).or_insert(next);
         }
-        let empty = Slot { value: Value::Undefined, ty: Ty::Void, reference: false };
         let mut frame = super::resolve::empty_frame();
-        frame.slots = vec![empty; self.host.globals.len()].into();
+        frame.slots = Slots::unwritten(self.host.globals.len());
         frame
     }
 
@@ -103,13 +103,12 @@ impl Machine<'_> {
                     self.unknown_of(&ty, Variation::Uniform, &variable.name, &why)
                 }
             };
-            if let Some(slot) = self.state.frames.first_mut().and_then(|f| f.slots.get_mut(local.0 as usize))
-            {
-                *slot = Slot { value, ty, reference: false };
+            if let Some(frame) = self.state.frames.first_mut() {
+                frame.slots.set(local.0 as usize, Slot { value, ty, reference: false });
             }
         }
         let pointee = self.state.frames.first()?.slots.get(local.0 as usize)?.ty.clone();
-        let place = Place { frame: 0, local, path: Vec::new(), blurred: false };
+        let place = Place { frame: 0, local, path: Steps::new(), blurred: false };
         Some(Pointer { target: Target::Place(place), pointee })
     }
 
@@ -169,7 +168,7 @@ impl Machine<'_> {
 
     /// Nothing runs any more on this way through the host code.
     pub fn end_program(&mut self) {
-        self.state.exited = super::lanes::Bits::all(self.shape());
+        self.state.exited = self.world.all;
         self.state.active = super::lanes::Bits::NONE;
     }
 
@@ -237,7 +236,7 @@ impl Machine<'_> {
         }
         for (_, mut held) in back {
             let active = self.state.active;
-            let all = super::lanes::Bits::all(self.shape());
+            let all = self.world.all;
             (held.active, self.state.active) = (all, all);
             let choice = self.world.symbols.fresh("a way out".into(), Origin::Choice, Some(0), Some(1));
             self.join(held, Join::Uniform(choice, changed()));
@@ -363,8 +362,12 @@ impl Machine<'_> {
     fn forget_changes(&mut self, start: &State) {
         for frame in 0..self.state.frames.len().min(start.frames.len()) {
             for slot in 0..self.state.frames[frame].slots.len() {
-                let Some(before) = start.frames[frame].slots.get(slot) else { continue };
-                let now = &self.state.frames[frame].slots[slot];
+                if self.state.frames[frame].slots.same_at(&start.frames[frame].slots, slot) {
+                    continue;
+                }
+                let before = start.frames[frame].slots.get(slot);
+                let now = self.state.frames[frame].slots.get(slot);
+                let (Some(before), Some(now)) = (before, now) else { continue };
                 if now.value == before.value || matches!(before.value, Value::Undefined) {
                     continue;
                 }
@@ -382,7 +385,7 @@ impl Machine<'_> {
                         self.unknown_of(&ty, Variation::Uniform, "a variable that a loop changes", &changed())
                     }
                 };
-                self.state.frames[frame].slots[slot].value = value;
+                self.state.frames[frame].slots.set_value(slot, value);
             }
         }
     }

@@ -15,7 +15,8 @@
 //! The last line is a *demand*: the operator notes that it would be decided if `k` were a
 //! multiple of 4, and `exec::loop_plan` then runs four iterations in a row with `k = 4·q`.
 
-use super::lanes::{Lanes, Shape, gcd};
+use super::lanes::{Bits, Lanes, Shape, gcd};
+use super::results::Results;
 use super::symbol::{Key, Origin, SymbolId, Symbols, lcm};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -81,8 +82,8 @@ impl Int {
 
     /// The largest number known to divide the symbolic part; 0 without one.
     #[must_use]
-    pub fn terms_gcd(&self, shape: Shape) -> u64 {
-        self.terms.iter().fold(0, |acc, (_, factor)| gcd(acc, factor.gcd(shape)))
+    pub fn terms_gcd(&self) -> u64 {
+        self.terms.iter().fold(0, |acc, (_, factor)| gcd(acc, factor.gcd()))
     }
 
     fn canonical(&self) -> Option<Vec<(u32, i64)>> {
@@ -99,12 +100,16 @@ impl Int {
 pub struct World {
     /// The block's shape.
     pub shape: Shape,
+    /// Every thread of the block.
+    pub all: Bits,
     /// The symbols.
     pub symbols: Symbols,
     /// By symbol: the multiple it should be for an operator to be decided.
     pub demands: FxHashMap<SymbolId, u64>,
     /// Symbols that were taken to be non-negative.
     pub taken_nonnegative: Vec<SymbolId>,
+    /// Results of operators on spread numbers, which loops ask for again and again.
+    results: Results,
     /// How often a number with symbols of known range was seen to leave its type.
     pub overflows: Cell<u64>,
 }
@@ -125,17 +130,43 @@ impl World {
     pub fn new(shape: Shape) -> World {
         World {
             shape,
+            all: Bits::all(shape),
             symbols: Symbols::default(),
             demands: FxHashMap::default(),
             taken_nonnegative: Vec::new(),
+            results: Results::default(),
             overflows: Cell::new(0),
+        }
+    }
+
+    fn sum(&self, a: &Lanes, b: &Lanes) -> Lanes {
+        match (a, b) {
+            (Lanes::Closed(_), Lanes::Closed(_)) => a.add(b, self.shape),
+            _ if a.is_zero() || b.is_zero() => a.add(b, self.shape),
+            _ => self.results.of("+", a, b, || a.add(b, self.shape)),
+        }
+    }
+
+    fn difference(&self, a: &Lanes, b: &Lanes) -> Lanes {
+        match (a, b) {
+            (Lanes::Closed(_), Lanes::Closed(_)) => a.sub(b, self.shape),
+            _ => self.results.of("-", a, b, || a.sub(b, self.shape)),
+        }
+    }
+
+    fn scaled(&self, a: &Lanes, factor: i64) -> Lanes {
+        match a {
+            Lanes::Each(_) if factor != 1 => {
+                self.results.of("*", a, &Lanes::constant(factor), || a.scale(factor))
+            }
+            _ => a.scale(factor),
         }
     }
 
     /// Sum.
     #[must_use]
     pub fn add(&self, a: &Int, b: &Int) -> Int {
-        let base = a.base.add(&b.base, self.shape);
+        let base = self.sum(&a.base, &b.base);
         if b.terms.is_empty() {
             return Int { base, terms: a.terms.clone() };
         }
@@ -159,16 +190,21 @@ impl World {
     /// Product with a number.
     #[must_use]
     pub fn scale(&self, a: &Int, factor: i64) -> Int {
-        if factor == 0 {
-            return Int::constant(0);
+        match factor {
+            0 => return Int::constant(0),
+            1 => return a.clone(),
+            _ => {}
         }
-        let terms = a.terms.iter().map(|(id, f)| (*id, f.scale(factor))).collect();
-        Int { base: a.base.scale(factor), terms }
+        let terms = a.terms.iter().map(|(id, f)| (*id, self.scaled(f, factor))).collect();
+        Int { base: self.scaled(&a.base, factor), terms }
     }
 
     /// Difference.
     #[must_use]
     pub fn sub(&self, a: &Int, b: &Int) -> Int {
+        if b.terms.is_empty() {
+            return Int { base: self.difference(&a.base, &b.base), terms: a.terms.clone() };
+        }
         self.add(a, &self.scale(b, -1))
     }
 
@@ -250,7 +286,8 @@ impl World {
     /// C++ `/`: towards zero.
     pub fn div(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
-            return Ok(Int::known(x.zip(y, self.shape, |a, b| if b == 0 { 0 } else { a.wrapping_div(b) })));
+            let div = |a: i64, b: i64| if b == 0 { 0 } else { a.wrapping_div(b) };
+            return Ok(Int::known(self.results.of("/", x, y, || x.zip(y, self.shape, div))));
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
@@ -264,7 +301,8 @@ impl World {
     /// C++ `%`: the sign of the dividend.
     pub fn rem(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
-            return Ok(Int::known(x.zip(y, self.shape, |a, b| if b == 0 { 0 } else { a.wrapping_rem(b) })));
+            let rem = |a: i64, b: i64| if b == 0 { 0 } else { a.wrapping_rem(b) };
+            return Ok(Int::known(self.results.of("%", x, y, || x.zip(y, self.shape, rem))));
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
@@ -319,7 +357,7 @@ impl World {
 
     /// `(T + floor(base / g), m / g)` as in [`World::floor_div`].
     fn reduce(&self, a: &Int, m: i64) -> (Int, i64) {
-        let step = gcd(a.terms_gcd(self.shape), m.unsigned_abs()) as i64;
+        let step = gcd(a.terms_gcd(), m.unsigned_abs()) as i64;
         let terms = a.terms.iter().map(|(id, f)| (*id, f.map(self.shape, |v| v / step))).collect();
         let base = a.base.map(self.shape, |v| v.div_euclid(step));
         (Int { base, terms }, m / step)
@@ -328,7 +366,7 @@ impl World {
     /// Asks for the symbols of `a` to be such multiples that `a`'s terms are multiples of `m`.
     fn demand(&mut self, a: &Int, m: i64) {
         for (id, factor) in &a.terms {
-            let multiple = m.unsigned_abs() / gcd(factor.gcd(self.shape), m.unsigned_abs()).max(1);
+            let multiple = m.unsigned_abs() / gcd(factor.gcd(), m.unsigned_abs()).max(1);
             for part in self.symbols.get(*id).factors.clone() {
                 if self.symbols.get(part).origin != Origin::Choice && multiple > 1 {
                     let entry = self.demands.entry(part).or_insert(1);
@@ -349,11 +387,13 @@ impl World {
         let (Some(ka), Some(kb)) = (a.canonical(), b.canonical()) else { return Err(NotAffine) };
         let nonnegative = [a, b].iter().all(|v| self.bounds(v).0.is_some_and(|low| low >= 0)) || high > 0;
         let most = if high > 0 { Some(high) } else { self.operation_high(op, a, b) };
-        let names = (self.describe(a), self.describe(b));
         let origin = a.terms.iter().chain(&b.terms).map(|(id, _)| self.symbols.get(*id).origin).max();
         let id = self.symbols.intern(
             Key::Operation(op, ka, kb),
-            |_| format!("{} {op} {}", parenthesize(&names.0), parenthesize(&names.1)),
+            |symbols| {
+                let words = |int: &Int| parenthesize(&describe(symbols, int));
+                format!("{} {op} {}", words(a), words(b))
+            },
             origin.unwrap_or(Origin::Given),
             nonnegative.then_some(0),
             most.filter(|_| nonnegative),
@@ -440,7 +480,7 @@ impl World {
         if let (Some(w), None) = (b.as_known(), a.as_known()) {
             let (low, high) = w.bounds(self.shape);
             let reach = 64 - high.max(0).leading_zeros();
-            let multiple = a.terms_gcd(self.shape);
+            let multiple = a.terms_gcd();
             if low >= 0 && (multiple == 0 || multiple.trailing_zeros() >= reach) {
                 let base = a.base.zip(w, self.shape, apply);
                 let terms = if op == "&" { Vec::new() } else { a.terms.clone() };
@@ -457,7 +497,7 @@ impl World {
 
     /// Whether no bit can be set in both: one is a multiple of `2^j`, the other below it.
     fn disjoint(&self, a: &Int, b: &Int) -> bool {
-        let multiple = |v: &Int| gcd(v.terms_gcd(self.shape), v.base.gcd(self.shape));
+        let multiple = |v: &Int| gcd(v.terms_gcd(), v.base.gcd());
         let one_way = |a: &Int, b: &Int| {
             let zeros = multiple(a).trailing_zeros().min(62);
             multiple(a) != 0 && self.within(b, 0, (1i64 << zeros) - 1)
@@ -491,7 +531,7 @@ impl World {
         apply: impl Fn(i64, i64) -> i64,
     ) -> Result<Int, NotAffine> {
         match (a.as_known(), b.as_known()) {
-            (Some(x), Some(y)) => Ok(Int::known(x.zip(y, self.shape, apply))),
+            (Some(x), Some(y)) => Ok(Int::known(self.results.of(op, x, y, || x.zip(y, self.shape, apply)))),
             _ => self.uniform_operation(op, a, b, 0),
         }
     }
@@ -536,26 +576,25 @@ impl World {
             .collect();
         Int { base, terms }
     }
+}
 
-    /// A uniform value in words: `n / 4 + 3`.
-    #[must_use]
-    pub fn describe(&self, a: &Int) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        for (id, factor) in &a.terms {
-            let name = &self.symbols.get(*id).name;
-            parts.push(match factor.as_constant() {
-                Some(1) => name.clone(),
-                Some(f) => format!("{f} * {}", parenthesize(name)),
-                None => format!("... * {}", parenthesize(name)),
-            });
-        }
-        match a.base.as_constant() {
-            Some(0) if !parts.is_empty() => {}
-            Some(d) => parts.push(d.to_string()),
-            None => parts.push("...".to_string()),
-        }
-        parts.join(" + ")
+/// A uniform value in words: `n / 4 + 3`.
+fn describe(symbols: &Symbols, a: &Int) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for (id, factor) in &a.terms {
+        let name = &symbols.get(*id).name;
+        parts.push(match factor.as_constant() {
+            Some(1) => name.to_string(),
+            Some(f) => format!("{f} * {}", parenthesize(name)),
+            None => format!("... * {}", parenthesize(name)),
+        });
     }
+    match a.base.as_constant() {
+        Some(0) if !parts.is_empty() => {}
+        Some(d) => parts.push(d.to_string()),
+        None => parts.push("...".to_string()),
+    }
+    parts.join(" + ")
 }
 
 fn parenthesize(text: &str) -> String {

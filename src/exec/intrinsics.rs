@@ -9,6 +9,7 @@ use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
 use crate::source::Span;
 use crate::trace::Atomic;
 use crate::verdict::AccessOp;
+use smallvec::smallvec;
 use std::rc::Rc;
 
 /// Block barriers by name.
@@ -193,7 +194,7 @@ impl Machine<'_> {
         for (arg, field) in args.iter().zip(&layout.fields) {
             let value = self.evaluate(arg);
             let value = self.convert(value, &field.ty);
-            parts.push((vec![Step::Member(field.name.clone())], value));
+            parts.push((smallvec![Step::Member(field.name.clone())], value));
         }
         Some(Value::Aggregate(Rc::new(parts)))
     }
@@ -303,7 +304,8 @@ impl Machine<'_> {
             .add(&Lanes::coordinate(2, shape).scale(i64::from(shape.dims[0] * shape.dims[1])), shape);
         let number = |lanes: Lanes| Some(Value::Int(Int::known(lanes), Scalar::U32));
         let axes = |parts: [Value; 3]| {
-            let named = ["x", "y", "z"].iter().zip(parts).map(|(n, v)| (vec![Step::Member((*n).into())], v));
+            let named =
+                ["x", "y", "z"].iter().zip(parts).map(|(n, v)| (smallvec![Step::Member((*n).into())], v));
             Some(Value::Aggregate(Rc::new(named.collect())))
         };
         match (group, name) {

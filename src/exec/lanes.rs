@@ -13,6 +13,7 @@
 //!
 //! All arithmetic wraps at 64 bits; C++ widths are applied by the caller.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Threads in the largest block.
@@ -46,7 +47,54 @@ pub enum Lanes {
     /// `d + a*x + b*y + c*z`, as `[d, a, b, c]`. The factor of a dimension of size 1 is 0.
     Closed([i64; 4]),
     /// By linear thread index.
-    Each(Rc<[i64]>),
+    Each(Rc<Spread>),
+}
+
+/// Numbers by linear thread index, and what was found of them so far.
+#[derive(Debug)]
+pub struct Spread {
+    values: Vec<i64>,
+    bounds: Cell<Option<(i64, i64)>>,
+    gcd: Cell<Option<u64>>,
+}
+
+impl From<Vec<i64>> for Spread {
+    fn from(values: Vec<i64>) -> Spread {
+        Spread { values, bounds: Cell::new(None), gcd: Cell::new(None) }
+    }
+}
+
+impl std::ops::Deref for Spread {
+    type Target = [i64];
+
+    fn deref(&self) -> &[i64] {
+        &self.values
+    }
+}
+
+impl Spread {
+    fn bounds(&self) -> (i64, i64) {
+        self.bounds.get().unwrap_or_else(|| {
+            let widen = |(low, high): (i64, i64), &value: &i64| (low.min(value), high.max(value));
+            let bounds = self.values.iter().fold((i64::MAX, i64::MIN), widen);
+            self.bounds.set(Some(bounds));
+            bounds
+        })
+    }
+
+    fn gcd(&self) -> u64 {
+        self.gcd.get().unwrap_or_else(|| {
+            let mut divisor = 0;
+            for value in &self.values {
+                divisor = gcd(divisor, value.unsigned_abs());
+                if divisor == 1 {
+                    break;
+                }
+            }
+            self.gcd.set(Some(divisor));
+            divisor
+        })
+    }
 }
 
 impl Lanes {
@@ -90,22 +138,28 @@ impl Lanes {
 
     /// One number per thread, spread out.
     #[must_use]
-    pub fn spread(&self, shape: Shape) -> Rc<[i64]> {
+    pub fn spread(&self, shape: Shape) -> Rc<Spread> {
         match self {
             Lanes::Each(values) => Rc::clone(values),
-            Lanes::Closed(form) => {
-                let mut values = Vec::with_capacity(shape.threads());
-                for z in 0..i64::from(shape.dims[2]) {
-                    for y in 0..i64::from(shape.dims[1]) {
-                        let row = evaluate(form, [0, y, z]);
-                        values.extend(
-                            (0..i64::from(shape.dims[0])).map(|x| row.wrapping_add(form[1].wrapping_mul(x))),
-                        );
-                    }
-                }
-                values.into()
+            Lanes::Closed(_) => Rc::new(self.mapped(shape, |value| value).into()),
+        }
+    }
+
+    /// What a function makes of each thread's number.
+    fn mapped(&self, shape: Shape, op: impl Fn(i64) -> i64) -> Vec<i64> {
+        let form = match self {
+            Lanes::Each(values) => return values.iter().map(|&value| op(value)).collect(),
+            Lanes::Closed(form) => form,
+        };
+        let mut values = Vec::with_capacity(shape.threads());
+        for z in 0..i64::from(shape.dims[2]) {
+            for y in 0..i64::from(shape.dims[1]) {
+                let row = evaluate(form, [0, y, z]);
+                let along = (0..i64::from(shape.dims[0])).map(|x| row.wrapping_add(form[1].wrapping_mul(x)));
+                values.extend(along.map(&op));
             }
         }
+        values
     }
 
     /// Closes a spread form again when it is affine after all.
@@ -127,7 +181,7 @@ impl Lanes {
                 same
             })
         });
-        if affine { Lanes::Closed(form) } else { Lanes::Each(values.into()) }
+        if affine { Lanes::Closed(form) } else { Lanes::Each(Rc::new(values.into())) }
     }
 
     /// Applies an operator thread by thread.
@@ -137,7 +191,10 @@ impl Lanes {
             return Lanes::constant(op(a, b));
         }
         if let Some(b) = other.as_constant() {
-            return Lanes::close(self.spread(shape).iter().map(|&a| op(a, b)).collect(), shape);
+            return Lanes::close(self.mapped(shape, |a| op(a, b)), shape);
+        }
+        if let Some(a) = self.as_constant() {
+            return Lanes::close(other.mapped(shape, |b| op(a, b)), shape);
         }
         let (a, b) = (self.spread(shape), other.spread(shape));
         Lanes::close(a.iter().zip(b.iter()).map(|(&a, &b)| op(a, b)).collect(), shape)
@@ -148,7 +205,7 @@ impl Lanes {
     pub fn map(&self, shape: Shape, op: impl Fn(i64) -> i64) -> Lanes {
         match self.as_constant() {
             Some(a) => Lanes::constant(op(a)),
-            None => Lanes::close(self.spread(shape).iter().map(|&a| op(a)).collect(), shape),
+            None => Lanes::close(self.mapped(shape, op), shape),
         }
     }
 
@@ -158,13 +215,20 @@ impl Lanes {
         if let (Lanes::Closed(a), Lanes::Closed(b)) = (self, other) {
             return Lanes::Closed(std::array::from_fn(|i| a[i].wrapping_add(b[i])));
         }
-        self.zip(other, shape, i64::wrapping_add)
+        match (self.is_zero(), other.is_zero()) {
+            (_, true) => self.clone(),
+            (true, _) => other.clone(),
+            _ => self.zip(other, shape, i64::wrapping_add),
+        }
     }
 
     /// Difference.
     #[must_use]
     pub fn sub(&self, other: &Lanes, shape: Shape) -> Lanes {
-        self.add(&other.scale(-1), shape)
+        if let (Lanes::Closed(a), Lanes::Closed(b)) = (self, other) {
+            return Lanes::Closed(std::array::from_fn(|i| a[i].wrapping_sub(b[i])));
+        }
+        if other.is_zero() { self.clone() } else { self.zip(other, shape, i64::wrapping_sub) }
     }
 
     /// Product.
@@ -183,7 +247,11 @@ impl Lanes {
         match self {
             Lanes::Closed(form) => Lanes::Closed(form.map(|v| v.wrapping_mul(factor))),
             Lanes::Each(_) if factor == 0 => Lanes::constant(0),
-            Lanes::Each(values) => Lanes::Each(values.iter().map(|v| v.wrapping_mul(factor)).collect()),
+            Lanes::Each(_) if factor == 1 => self.clone(),
+            Lanes::Each(values) => {
+                let scaled: Vec<i64> = values.iter().map(|v| v.wrapping_mul(factor)).collect();
+                Lanes::Each(Rc::new(scaled.into()))
+            }
         }
     }
 
@@ -191,9 +259,7 @@ impl Lanes {
     #[must_use]
     pub fn bounds(&self, shape: Shape) -> (i64, i64) {
         match self {
-            Lanes::Each(values) => values
-                .iter()
-                .fold((i64::MAX, i64::MIN), |(low, high), &value| (low.min(value), high.max(value))),
+            Lanes::Each(values) => values.bounds(),
             Lanes::Closed(form) => {
                 let (mut low, mut high) = (form[0], form[0]);
                 for axis in 0..3 {
@@ -208,10 +274,10 @@ impl Lanes {
 
     /// The largest number that divides every thread's number; 0 when all are 0.
     #[must_use]
-    pub fn gcd(&self, shape: Shape) -> u64 {
+    pub fn gcd(&self) -> u64 {
         match self {
             Lanes::Closed(form) => form.iter().fold(0, |acc, v| gcd(acc, v.unsigned_abs())),
-            Lanes::Each(_) => self.spread(shape).iter().fold(0, |acc, v| gcd(acc, v.unsigned_abs())),
+            Lanes::Each(values) => values.gcd(),
         }
     }
 
@@ -241,7 +307,7 @@ impl PartialEq for Lanes {
     fn eq(&self, other: &Lanes) -> bool {
         match (self, other) {
             (Lanes::Closed(a), Lanes::Closed(b)) => a == b,
-            (Lanes::Each(a), Lanes::Each(b)) => Rc::ptr_eq(a, b) || a == b,
+            (Lanes::Each(a), Lanes::Each(b)) => Rc::ptr_eq(a, b) || a.values == b.values,
             // `close` keeps every affine form closed, so the two forms never hold equal numbers.
             _ => false,
         }
@@ -345,7 +411,11 @@ impl Bits {
 
     /// The threads in the set, ascending.
     pub fn threads(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..MAX_THREADS).filter(|&t| self.has(t))
+        self.0.iter().enumerate().flat_map(|(at, &word)| {
+            let next = |rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|rest| *rest != 0);
+            let words = std::iter::successors(Some(word).filter(|word| *word != 0), next);
+            words.map(move |rest| at * 64 + rest.trailing_zeros() as usize)
+        })
     }
 
     /// Whether the set is made of whole warps of the block.

@@ -3,7 +3,7 @@
 use super::int::Int;
 use super::machine::{Machine, Mode};
 use super::types::{Binding, Env, Ty};
-use super::value::{Step, Value};
+use super::value::{Step, Steps, Value};
 use crate::ir::namespace::meant;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, TemplateParamKind, Type,
@@ -82,9 +82,9 @@ impl Machine<'_> {
         };
         // Assigned by name, or given in the order of the members.
         let part = |name: &str, at: i64| -> Value {
-            let inside = |step: &Step| -> Vec<(Vec<Step>, Value)> {
+            let inside = |step: &Step| -> Vec<(Steps, Value)> {
                 let inner = parts.iter().filter(|(path, _)| path.first() == Some(step));
-                inner.map(|(path, value)| (path[1..].to_vec(), value.clone())).collect()
+                inner.map(|(path, value)| (Steps::from(&path[1..]), value.clone())).collect()
             };
             let named = inside(&Step::Member(name.into()));
             let found = if named.is_empty() { inside(&Step::Index(at)) } else { named };

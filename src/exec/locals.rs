@@ -5,9 +5,10 @@
 
 use super::int::Int;
 use super::lanes::Bits;
-use super::machine::{Machine, Mode, Slot};
+use super::machine::{Machine, Mode};
+use super::slots::Slot;
 use super::types::Ty;
-use super::value::{Place, Reason, Step, Unknown, Value, Variation};
+use super::value::{Place, Reason, Step, Steps, Unknown, Value, Variation};
 use crate::ir::{LocalId, Scalar};
 use crate::source::Span;
 use std::rc::Rc;
@@ -39,10 +40,10 @@ impl Machine<'_> {
                     let value = value.clone();
                     return self.refine(value);
                 }
-                let inner: Vec<(Vec<Step>, Value)> = parts
+                let inner: Vec<(Steps, Value)> = parts
                     .iter()
                     .filter(|(path, _)| path.starts_with(&place.path))
-                    .map(|(path, value)| (path[place.path.len()..].to_vec(), value.clone()))
+                    .map(|(path, value)| (Steps::from(&path[place.path.len()..]), value.clone()))
                     .collect();
                 if !inner.is_empty() {
                     return Value::Aggregate(Rc::new(inner));
@@ -74,7 +75,7 @@ impl Machine<'_> {
 
     /// `params.width` of a uniform struct that is not known: a symbol of that name.
     fn symbol_member(&mut self, id: super::symbol::SymbolId, path: &[Step], ty: &Ty, span: Span) -> Value {
-        let mut name = self.world.symbols.get(id).name.clone();
+        let mut name = self.world.symbols.get(id).name.to_string();
         for step in path {
             match step {
                 Step::Member(member) => name.push_str(&format!(".{member}")),
@@ -103,14 +104,23 @@ impl Machine<'_> {
             return value;
         }
         match value {
-            Value::Int(int, scalar) => Value::Int(self.substitute(&int), scalar),
+            Value::Int(int, scalar) => Value::Int(self.refined(int), scalar),
             other => other,
         }
     }
 
     /// Replaces symbols that are known here by their values.
+    pub(super) fn refined(&self, int: Int) -> Int {
+        if self.state.facts.is_empty() || int.terms.is_empty() { int } else { self.substitute(&int) }
+    }
+
+    /// Replaces symbols that are known here by their values.
     #[must_use]
     pub fn substitute(&self, int: &Int) -> Int {
+        let touched = |(id, _): &(_, _)| self.state.facts.iter().any(|(symbol, _)| symbol == id);
+        if self.state.facts.is_empty() || !int.terms.iter().any(touched) {
+            return int.clone();
+        }
         let mut result = Int::known(int.base.clone());
         for (id, factor) in &int.terms {
             let fact = self.state.facts.iter().rev().find(|(symbol, _)| symbol == id);
@@ -138,16 +148,19 @@ impl Machine<'_> {
         self.note_write(place.frame, place.local);
         let active = self.state.active;
         let covers = self.covers(place.frame);
-        let Some(slot) = self.slot_mut(place) else { return };
+        let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
+        let Some(slot) = slot else { return };
         let whole = place.path.is_empty() && !place.blurred;
         if !whole && slot.ty.is_array_of_data() && self.mode == Mode::Device {
             return self.write_data(place, &value);
         }
-        let Some(slot) = self.slot_mut(place) else { return };
         if whole && covers {
-            slot.value = value;
+            if let Some(frame) = self.state.frames.get_mut(place.frame) {
+                frame.slots.set_value(place.local.0 as usize, value);
+            }
             return;
         }
+        let Some(slot) = self.slot_mut(place) else { return };
         // Taken out, so that a local array is not copied for one element.
         let old = std::mem::replace(&mut slot.value, Value::Undefined);
         let new = if whole {
@@ -184,7 +197,7 @@ impl Machine<'_> {
         let mut shared = match old {
             Value::Aggregate(parts) => parts,
             Value::Undefined => Rc::default(),
-            other => Rc::new(vec![(Vec::new(), other)]),
+            other => Rc::new(vec![(Steps::new(), other)]),
         };
         let parts = Rc::make_mut(&mut shared);
         if place.blurred {
@@ -202,12 +215,18 @@ impl Machine<'_> {
             }
             return Value::Aggregate(shared);
         }
-        let before = parts.iter().position(|(path, _)| *path == place.path);
+        let mut below = parts.iter().enumerate().filter(|(_, (path, _))| path.starts_with(&place.path));
+        let first = below.next().map(|(at, (path, _))| (at, path.len() == place.path.len()));
+        let alone = first.is_some() && below.next().is_none();
+        let before = match first {
+            Some((at, true)) => Some(at),
+            Some(_) if !alone => parts.iter().position(|(path, _)| *path == place.path),
+            _ => None,
+        };
         let value = match before {
             Some(at) if !covers => self.blend(&value, &parts[at].1, active),
             _ => value,
         };
-        let alone = parts.iter().filter(|(path, _)| path.starts_with(&place.path)).count() == 1;
         if let (Some(at), true, false) = (before, alone, matches!(value, Value::Aggregate(_))) {
             parts[at].1 = value;
             return Value::Aggregate(shared);
@@ -244,8 +263,7 @@ pub(super) fn data_of(value: &Value, variation: Variation) -> Value {
 }
 
 /// `place + sign * index` where the place is an element of a local array.
-pub(super) fn advance_place(place: &Place, index: &Value, sign: i64) -> Place {
-    let mut place = place.clone();
+pub(super) fn advance_place(mut place: Place, index: &Value, sign: i64) -> Place {
     let step = match index {
         Value::Int(int, _) => int.as_constant(),
         _ => None,
@@ -253,11 +271,8 @@ pub(super) fn advance_place(place: &Place, index: &Value, sign: i64) -> Place {
     if place.blurred {
         return place;
     }
-    match (place.path.last().cloned(), step) {
-        (Some(Step::Index(at)), Some(step)) => {
-            place.path.pop();
-            place.path.push(Step::Index(at.wrapping_add(sign.wrapping_mul(step))));
-        }
+    match (place.path.last_mut(), step) {
+        (Some(Step::Index(at)), Some(step)) => *at = at.wrapping_add(sign.wrapping_mul(step)),
         (_, Some(0)) => {}
         (Some(Step::Index(_)), None) => {
             place.path.pop();

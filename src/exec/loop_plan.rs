@@ -306,11 +306,9 @@ impl Machine<'_> {
     ) -> State {
         let mut state = start.clone();
         for (frame, local, change) in plan {
-            let Some(slot) = state.frames.get_mut(*frame).and_then(|f| f.slots.get_mut(local.0 as usize))
-            else {
-                continue;
-            };
-            slot.value = match (&slot.value, change) {
+            let Some(slots) = state.frames.get_mut(*frame).map(|f| &mut f.slots) else { continue };
+            let Some(slot) = slots.get(local.0 as usize) else { continue };
+            let value = match (&slot.value, change) {
                 (Value::Int(int, scalar), Change::By(step)) => match self.world.mul(step, round) {
                     Ok(moved) => Value::Int(self.world.add(int, &moved), *scalar),
                     Err(_) => lost_value(&slot.value, Variation::Maybe, &self.objects),
@@ -330,14 +328,15 @@ impl Machine<'_> {
                 (value, Change::By(_)) => value.clone(),
                 (Value::Int(_, scalar), Change::Lost(Variation::Uniform)) => {
                     let low = super::resolve::low_of(*scalar);
-                    let name = "a variable of a loop".to_string();
+                    let name = "a variable of a loop";
                     Value::Int(
-                        Int::symbol(self.world.symbols.fresh(name, Origin::LoopValue, low, None)),
+                        Int::symbol(self.world.symbols.fresh(name.into(), Origin::LoopValue, low, None)),
                         *scalar,
                     )
                 }
                 (value, Change::Lost(variation)) => lost_value(value, *variation, &self.objects),
             };
+            slots.set_value(local.0 as usize, value);
         }
         state
     }

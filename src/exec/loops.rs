@@ -174,7 +174,7 @@ impl Machine<'_> {
     }
 
     fn test(&mut self, parts: Parts<'_>, _first: bool) -> Test {
-        let Some(cond) = parts.cond else { return Test::Go(Bits::all(self.shape())) };
+        let Some(cond) = parts.cond else { return Test::Go(self.world.all) };
         let (value, at_launch) = self.watching_launch(|machine| machine.evaluate(cond));
         self.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.at_launch |= at_launch);
         let condition = self.condition_of(&value, cond.span);
@@ -291,7 +291,7 @@ impl Machine<'_> {
                 let undefined =
                     after.slots.get(number).is_some_and(|place| matches!(place.value, Value::Undefined));
                 if undefined && !matches!(slot.value, Value::Undefined) {
-                    after.slots[number] = slot.clone();
+                    after.slots.set(number, slot.clone());
                 }
             }
             after.result = frame.result.clone();

@@ -4,6 +4,7 @@ use super::int::World;
 use super::lanes::{Bits, Shape};
 use super::loop_plan::{Known, LoopKey};
 use super::slice::{Given, Part, Slice};
+use super::slots::Slots;
 use super::symbol::SymbolId;
 use super::types::{Env, Ty};
 use super::value::{Condition, ObjectId, Pointer, Reason, Unknown, Value};
@@ -201,49 +202,6 @@ pub struct Frame {
     pub returned: Bits,
 }
 
-/// A frame's variables: shared between copies of the state until one of them writes.
-#[derive(Clone, Default)]
-pub struct Slots(Rc<Vec<Slot>>);
-
-impl From<Vec<Slot>> for Slots {
-    fn from(slots: Vec<Slot>) -> Slots {
-        Slots(Rc::new(slots))
-    }
-}
-
-impl std::ops::Deref for Slots {
-    type Target = Vec<Slot>;
-
-    fn deref(&self) -> &Vec<Slot> {
-        &self.0
-    }
-}
-
-impl std::ops::DerefMut for Slots {
-    fn deref_mut(&mut self) -> &mut Vec<Slot> {
-        Rc::make_mut(&mut self.0)
-    }
-}
-
-impl Slots {
-    /// Whether both are one: nothing was written since they were copied.
-    #[must_use]
-    pub fn same(&self, other: &Slots) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// A variable.
-#[derive(Clone)]
-pub struct Slot {
-    /// Its value; for a reference, the pointer behind it.
-    pub value: Value,
-    /// Its type; for a reference, the type referred to.
-    pub ty: Ty,
-    /// Whether it stands for what its pointer points to (references and shared variables).
-    pub reference: bool,
-}
-
 /// What an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
@@ -436,7 +394,7 @@ impl<'p> Machine<'p> {
     /// Threads that could be active in the innermost frame.
     #[must_use]
     pub fn everyone(&self) -> Bits {
-        Bits::all(self.shape()).minus(&self.state.exited)
+        self.world.all.minus(&self.state.exited)
     }
 
     /// Adds an assumption that holds from here on in the present branch.

@@ -11,7 +11,7 @@ use super::machine::Machine;
 use super::types::{Env, Ty};
 use super::value::Value;
 use crate::ir::namespace::Namespace;
-use crate::ir::{Declaration, ExprKind, Function, TemplateArg, Type};
+use crate::ir::{Asm, Declaration, ExprKind, Function, TemplateArg, Type};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,6 +39,10 @@ pub struct Memo {
     environments: FxHashMap<usize, Vec<Rc<Env>>>,
     /// No template parameters.
     nothing: Rc<Env>,
+    /// The instructions of inline assembly, by its address in the program.
+    assembly: FxHashMap<usize, Rc<[String]>>,
+    /// What is said of functions whose body is not visible, by name.
+    unseen: FxHashMap<Box<str>, Arc<str>>,
 }
 
 impl Memo {
@@ -62,6 +66,22 @@ impl Memo {
             known.push(Rc::clone(&env));
         }
         env
+    }
+
+    /// The instructions of inline assembly that bear on anything.
+    pub fn instructions(&mut self, asm: &Asm) -> Rc<[String]> {
+        let known = self.assembly.entry(std::ptr::from_ref(asm).addr());
+        Rc::clone(known.or_insert_with(|| super::assembly::instructions(&asm.template).into()))
+    }
+
+    /// What is said of a function whose body is not visible.
+    pub fn unseen(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.unseen.get(name) {
+            return Arc::clone(known);
+        }
+        let words: Arc<str> = format!("the body of `{name}` is not visible").into();
+        self.unseen.insert(name.into(), Arc::clone(&words));
+        words
     }
 
     /// The value of a constant, if it was evaluated before.

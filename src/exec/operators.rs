@@ -5,7 +5,7 @@ use super::lanes::Bits;
 use super::machine::{Machine, Mode};
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
-use super::value::{Condition, Offset, Pointer, Reason, Relation, Step, Target, Unknown, Value, Variation};
+use super::value::{Condition, Offset, Pointer, Reason, Relation, Steps, Target, Unknown, Value, Variation};
 use crate::ir::{BinaryOp, Scalar, UnaryOp};
 use crate::source::Span;
 use std::rc::Rc;
@@ -17,6 +17,10 @@ impl Machine<'_> {
             return self.compare(relation, a, b, span);
         }
         match (a, b) {
+            (Value::Int(x, _), Value::Int(y, _)) => {
+                let scalar = promote(scalar_of(a), scalar_of(b), op);
+                self.integer_operation(op, x, y, scalar, span)
+            }
             (Value::Pointer(p), _) if matches!(op, BinaryOp::Add | BinaryOp::Sub) => match b {
                 Value::Pointer(q) => self.pointer_difference(p, q, span),
                 _ => {
@@ -90,7 +94,7 @@ impl Machine<'_> {
                     .terms
                     .iter()
                     .chain(&y.terms)
-                    .map(|(id, _)| self.world.symbols.get(*id).name.as_str())
+                    .map(|(id, _)| self.world.symbols.get(*id).name.as_ref())
                     .collect();
                 let detail = match names.first() {
                     Some(name) => format!("it depends on `{name}` in a way that is not affine"),
@@ -153,6 +157,7 @@ impl Machine<'_> {
             (Value::Float(x), Value::Float(y)) => {
                 Ok(Int::constant(x.partial_cmp(y).map_or(1, |ordering| ordering as i64)))
             }
+            (Value::Int(x, _), Value::Int(y, _)) => Ok(self.world.sub(x, y)),
             _ => match (self.number(a, span), self.number(b, span)) {
                 (Ok(x), Ok(y)) => Ok(self.world.sub(&x, &y)),
                 (Err(why), _) | (_, Err(why)) => Err(why),
@@ -168,7 +173,7 @@ impl Machine<'_> {
     }
 
     fn relation_value(&mut self, relation: Relation, difference: Int, span: Span) -> Value {
-        let difference = self.substitute(&difference);
+        let difference = self.refined(difference);
         self.note_pitched_comparison(&difference, span);
         if let Some(known) = difference.as_known() {
             let shape = self.shape();
@@ -194,7 +199,7 @@ impl Machine<'_> {
 
     /// Whether the known part is no multiple of what the symbolic part is a multiple of.
     fn never_zero(&self, difference: &Int) -> bool {
-        let multiple = difference.terms_gcd(self.shape()) as i64;
+        let multiple = difference.terms_gcd() as i64;
         let base = difference.base.spread(self.shape());
         multiple > 1 && base.iter().all(|b| b % multiple != 0)
     }
@@ -204,8 +209,7 @@ impl Machine<'_> {
         if op == UnaryOp::Not {
             return match self.condition_of(&value, span) {
                 Condition::Known(bits) => {
-                    let shape = self.shape();
-                    let flipped = Bits::all(shape).minus(&bits);
+                    let flipped = self.world.all.minus(&bits);
                     self.from_bits(&flipped)
                 }
                 other => Value::Condition(Rc::new(Condition::Not(Rc::new(other)))),
@@ -232,6 +236,9 @@ impl Machine<'_> {
     /// A set of threads as an integer, 1 inside and 0 outside.
     #[must_use]
     pub fn from_bits(&self, bits: &Bits) -> Value {
+        if bits.is_empty() || *bits == self.world.all {
+            return Value::Int(Int::constant(i64::from(!bits.is_empty())), Scalar::Bool);
+        }
         let shape = self.shape();
         let lanes = (0..shape.threads()).map(|t| i64::from(bits.has(t))).collect();
         Value::Int(Int::known(super::lanes::Lanes::close(lanes, shape)), Scalar::Bool)
@@ -390,12 +397,8 @@ impl Machine<'_> {
     }
 }
 
-fn merge_parts(
-    x: &[(Vec<Step>, Value)],
-    y: &[(Vec<Step>, Value)],
-    merge: impl Fn(&Value, &Value) -> Value,
-) -> Value {
-    let mut merged: Vec<(Vec<Step>, Value)> = Vec::new();
+fn merge_parts(x: &[(Steps, Value)], y: &[(Steps, Value)], merge: impl Fn(&Value, &Value) -> Value) -> Value {
+    let mut merged: Vec<(Steps, Value)> = Vec::new();
     for (path, left) in x {
         let right = y.iter().find(|(other, _)| other == path);
         merged.push((path.clone(), right.map_or_else(|| left.clone(), |(_, right)| merge(left, right))));

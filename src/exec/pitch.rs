@@ -195,7 +195,7 @@ impl Machine<'_> {
     }
 
     /// The array goes where it is not followed.
-    pub(super) fn note_pitched_escape(&mut self, value: &Value, span: Span, what: &str) {
+    pub(super) fn note_pitched_escape(&mut self, value: &Value, span: Span, what: &'static str) {
         if self.pitch.is_none() {
             return;
         }
@@ -256,9 +256,19 @@ impl Machine<'_> {
         int.terms.iter().any(|(id, _)| self.world.symbols.get(*id).factors.contains(&extra))
     }
 
-    fn break_pitch(&mut self, span: Span, why: &str) {
+    fn break_pitch(&mut self, span: Span, why: &'static str) {
         let why = || Unknown::new(Reason::NotAffine, span, why);
         self.trace.pitch.broken.get_or_insert_with(why);
+        if self.is_futile() {
+            // What follows cannot mend it.
+            self.steps = u64::MAX - 1;
+        }
+    }
+
+    /// Whether the run is to prove something and has failed to.
+    pub(super) fn is_futile(&self) -> bool {
+        let proves = self.pitch.as_ref().is_some_and(|pitch| pitch.extra == Extra::Any);
+        proves && self.trace.pitch.broken.is_some()
     }
 
     /// Sees whether an access of the active threads finds its element.
@@ -279,7 +289,7 @@ impl Machine<'_> {
             self.break_pitch(span, "its row is not known");
             return;
         };
-        let whole = |lanes: &Lanes| lanes.gcd(self.shape()).is_multiple_of(element.unsigned_abs());
+        let whole = |lanes: &Lanes| lanes.gcd().is_multiple_of(element.unsigned_abs());
         if !whole(&rows.base) || !rows.terms.iter().all(|(_, factor)| whole(factor)) {
             self.break_pitch(span, "its row is not known");
             return;

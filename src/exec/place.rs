@@ -4,10 +4,11 @@ use super::int::{Int, NotAffine};
 use super::locals::advance_place;
 use super::machine::{Machine, ObjectKind};
 use super::types::Ty;
-use super::value::{Offset, Place, Pointer, Reason, Step, Target, Unknown, Value, Variation};
+use super::value::{Offset, Place, Pointer, Reason, Step, Steps, Target, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -28,6 +29,9 @@ impl Machine<'_> {
                 }
             }
             ExprKind::Index(base, index) => {
+                if let Some(element) = self.own_element(expr) {
+                    return Ok(element);
+                }
                 let (base, declared) = self.indexed(base);
                 let index = self.evaluate(index);
                 match base {
@@ -36,7 +40,7 @@ impl Machine<'_> {
                             self.note_extent(&index, length);
                             self.note_row_end(&pointer, &index, length);
                         }
-                        Ok(self.advance(&pointer, &index, 1, expr.span))
+                        Ok(self.moved(pointer, &index, expr.span))
                     }
                     Value::Opaque(_, why) => {
                         self.note_lost_pointer(expr.span);
@@ -76,7 +80,7 @@ impl Machine<'_> {
                 } else {
                     self.locate(base)?
                 };
-                Ok(self.member(&base, name, expr.span))
+                Ok(self.member(base, name, expr.span))
             }
             ExprKind::Cast(Type::Reference(ty), inner) => {
                 let mut pointer = self.locate(inner)?;
@@ -99,6 +103,34 @@ impl Machine<'_> {
         }
     }
 
+    /// An element of an array that is a variable of the innermost frame: `sums[i][j]`.
+    fn own_element(&mut self, expr: &Expr) -> Option<Pointer> {
+        let mut indices: SmallVec<[&Expr; 4]> = SmallVec::new();
+        let mut base = expr;
+        while let ExprKind::Index(inner, index) = &base.kind {
+            indices.push(index);
+            base = inner;
+        }
+        let ExprKind::Local(local) = base.kind else { return None };
+        let frame = self.top();
+        let slot = self.frame()?.slots.get(local.0 as usize).filter(|slot| !slot.reference)?;
+        let mut ty = &slot.ty;
+        for _ in &indices {
+            let Ty::Array(element, _) = ty else { return None };
+            ty = element;
+        }
+        let pointee = ty.clone();
+        let mut place = Place { frame, local, path: Steps::new(), blurred: false };
+        for index in indices.into_iter().rev() {
+            let index = self.evaluate(index);
+            if !place.blurred {
+                place.path.push(Step::Index(0));
+                place = advance_place(place, &index, 1);
+            }
+        }
+        Some(Pointer { target: Target::Place(place), pointee })
+    }
+
     /// The base of a subscript as a pointer to its elements, and the length of a shared array.
     fn indexed(&mut self, base: &Expr) -> (Value, Option<u64>) {
         let located = match &base.kind {
@@ -115,7 +147,7 @@ impl Machine<'_> {
                     let length =
                         length.as_ref().and_then(|n| n.as_constant()).and_then(|n| u64::try_from(n).ok());
                     let length = length.filter(|_| self.is_shared(&pointer));
-                    (Value::Pointer(Self::decay(&pointer)), length)
+                    (Value::Pointer(Self::decay(pointer)), length)
                 }
                 _ => {
                     let value = self.read(&pointer, base.span);
@@ -188,30 +220,32 @@ impl Machine<'_> {
         }
         let pointee = slot.ty.clone();
         Ok(Pointer {
-            target: Target::Place(Place { frame, local, path: Vec::new(), blurred: false }),
+            target: Target::Place(Place { frame, local, path: Steps::new(), blurred: false }),
             pointee,
         })
     }
 
     /// A data member of `this`.
     pub fn own_member(&mut self, name: &Name, span: Span) -> Option<Pointer> {
-        let this = self.frame()?.this.clone()?;
+        let this = self.frame()?.this.as_ref()?;
         match &this.pointee {
-            Ty::Record(layout) if layout.field(name).is_some() => Some(self.member(&this, name, span)),
+            Ty::Record(layout) if layout.field(name).is_some() => {
+                let this = this.clone();
+                Some(self.member(this, name, span))
+            }
             _ => None,
         }
     }
 
     /// A member of what `base` points to.
-    pub fn member(&mut self, base: &Pointer, name: &Name, span: Span) -> Pointer {
+    pub fn member(&mut self, base: Pointer, name: &Name, span: Span) -> Pointer {
         let field = match &base.pointee {
             Ty::Record(layout) => layout.field(name).map(|field| (field.ty.clone(), field.offset)),
             _ => None,
         };
         let (pointee, at) = field.unwrap_or_else(|| (Ty::Unknown(name.clone()), None));
-        let target = match &base.target {
-            Target::Place(place) => {
-                let mut place = place.clone();
+        let target = match base.target {
+            Target::Place(mut place) => {
                 if !place.blurred {
                     place.path.push(Step::Member(name.clone()));
                 }
@@ -219,16 +253,17 @@ impl Machine<'_> {
             }
             Target::Memory(object, offset) => {
                 let moved = match (offset, at) {
+                    (Offset::Known(offset), Some(0)) => Offset::Known(offset),
                     (Offset::Known(offset), Some(at)) => {
-                        Offset::Known(self.world.add(offset, &Int::constant(at as i64)))
+                        Offset::Known(self.world.add(&offset, &Int::constant(at as i64)))
                     }
-                    (Offset::Known(_), None) => {
+                    (offset @ Offset::Known(_), None) => {
                         let what = format!("where member `{name}` lies is not known");
                         Offset::Unknown(offset.variation(), Unknown::new(Reason::UnknownType, span, what))
                     }
-                    (unknown, _) => unknown.clone(),
+                    (unknown, _) => unknown,
                 };
-                Target::Memory(*object, moved)
+                Target::Memory(object, moved)
             }
         };
         Pointer { target, pointee }
@@ -236,19 +271,16 @@ impl Machine<'_> {
 
     /// An array becomes a pointer to its first element.
     #[must_use]
-    pub fn decay(pointer: &Pointer) -> Pointer {
-        let Ty::Array(element, _) = &pointer.pointee else { return pointer.clone() };
-        let target = match &pointer.target {
-            Target::Place(place) => {
-                let mut place = place.clone();
-                if !place.blurred {
-                    place.path.push(Step::Index(0));
-                }
-                Target::Place(place)
-            }
-            memory => memory.clone(),
-        };
-        Pointer { target, pointee: (**element).clone() }
+    pub fn decay(pointer: Pointer) -> Pointer {
+        let Ty::Array(element, _) = &pointer.pointee else { return pointer };
+        let pointee = (**element).clone();
+        let mut target = pointer.target;
+        if let Target::Place(place) = &mut target
+            && !place.blurred
+        {
+            place.path.push(Step::Index(0));
+        }
+        Pointer { target, pointee }
     }
 
     /// `sizeof`, in bytes.
@@ -269,7 +301,7 @@ impl Machine<'_> {
     /// `pointer + sign * index`, in elements.
     pub fn advance(&mut self, pointer: &Pointer, index: &Value, sign: i64, span: Span) -> Pointer {
         let target = match &pointer.target {
-            Target::Place(place) => Target::Place(advance_place(place, index, sign)),
+            Target::Place(place) => Target::Place(advance_place(place.clone(), index, sign)),
             Target::Memory(object, offset) => {
                 let moved = self.advance_offset(offset, &pointer.pointee, index, sign, span);
                 self.note_pitched_address(*object, &moved, span);
@@ -277,6 +309,19 @@ impl Machine<'_> {
             }
         };
         Pointer { target, pointee: pointer.pointee.clone() }
+    }
+
+    /// `pointer + index`, in elements.
+    fn moved(&mut self, pointer: Pointer, index: &Value, span: Span) -> Pointer {
+        let target = match pointer.target {
+            Target::Place(place) => Target::Place(advance_place(place, index, 1)),
+            Target::Memory(object, offset) => {
+                let moved = self.advance_offset(&offset, &pointer.pointee, index, 1, span);
+                self.note_pitched_address(object, &moved, span);
+                Target::Memory(object, moved)
+            }
+        };
+        Pointer { target, pointee: pointer.pointee }
     }
 
     fn advance_offset(
@@ -322,8 +367,13 @@ impl Machine<'_> {
                 let variation = condition.variation();
                 self.open += 1;
                 if variation == Variation::Uniform {
-                    let name = "a condition".to_string();
-                    let id = self.world.symbols.fresh(name, super::symbol::Origin::Choice, Some(0), Some(1));
+                    let name = "a condition";
+                    let id = self.world.symbols.fresh(
+                        name.into(),
+                        super::symbol::Origin::Choice,
+                        Some(0),
+                        Some(1),
+                    );
                     return Ok(Int::symbol(id));
                 }
                 let words = "it depends on a condition that is not known per thread";
@@ -341,7 +391,7 @@ impl Machine<'_> {
     /// Reads what a pointer points to.
     pub fn read(&mut self, pointer: &Pointer, span: Span) -> Value {
         if matches!(pointer.pointee, Ty::Array(..)) {
-            return Value::Pointer(Self::decay(pointer));
+            return Value::Pointer(Self::decay(pointer.clone()));
         }
         match &pointer.target {
             Target::Place(place) => self.read_place(place, &pointer.pointee, span),

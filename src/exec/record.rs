@@ -2,16 +2,18 @@
 
 use super::copied_struct::{joined_members, split_alignment};
 use super::int::Int;
-use super::lanes::{Lanes, gcd};
+use super::lanes::{Lanes, Spread, gcd};
 use super::machine::Machine;
 use super::registers::Registers;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Atomic, Barrier, CopiedFrom, Pattern, Split, SplitKind, SymbolFacts, Within};
+use crate::trace::{Access, Atomic, CopiedFrom, Pattern, SymbolFacts, Within};
 use crate::verdict::AccessOp;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,7 +26,8 @@ const WIDEST: u64 = 16;
 #[derive(Debug, Default)]
 pub struct Index {
     sites: FxHashMap<(Span, AccessOp, usize, Option<u32>), usize>,
-    patterns: FxHashMap<(usize, Box<PatternKey>), usize>,
+    /// By site and a hash of what is requested: the numbers of its patterns that have it.
+    patterns: FxHashMap<(usize, u64), SmallVec<[u32; 2]>>,
     symbols: FxHashMap<SymbolId, u32>,
     journal: Vec<Undo>,
     /// What the straight code at hand has in registers.
@@ -107,13 +110,27 @@ impl Shift {
     }
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct PatternKey {
-    offsets: [i64; 32],
+/// What tells one request of a site from another.
+#[derive(PartialEq, Eq, Hash)]
+struct Requested<'a> {
     active: u32,
-    varying: Vec<(u32, [i64; 32])>,
     unit: u64,
-    source: Option<Box<CopiedFrom>>,
+    offsets: &'a [i64; 32],
+    varying: &'a [(u32, [i64; 32])],
+    source: Option<&'a CopiedFrom>,
+}
+
+impl<'a> Requested<'a> {
+    fn of(pattern: &'a Pattern) -> Requested<'a> {
+        let Pattern { offsets, active, varying, unit, source, .. } = pattern;
+        Requested { offsets, active: *active, varying, unit: *unit, source: source.as_deref() }
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        Hash::hash(self, &mut hasher);
+        hasher.finish()
+    }
 }
 
 impl Machine<'_> {
@@ -160,24 +177,25 @@ impl Machine<'_> {
         }
         let bytes = bytes.and_then(|b| u32::try_from(b).ok());
         let site = self.site(op, array, bytes, &pointer.pointee, span, atomic);
-        let doubt = self.state.doubt.clone();
-        let mut assumptions = self.state.assumptions.clone();
-        assumptions.extend(self.copy_assumptions().into_iter().map(Arc::from));
+        let of_copy = self.copy_assumptions();
         let access = &mut self.trace.accesses[site];
         if outside && !access.outside {
             access.outside = true;
             self.index.journal.push(Undo::Outside { site: site as u32 });
         }
-        if access.doubt.is_none() && doubt.is_some() {
-            access.doubt = doubt;
+        if access.doubt.is_none() && self.state.doubt.is_some() {
+            access.doubt.clone_from(&self.state.doubt);
             self.index.journal.push(Undo::Doubt { site: site as u32 });
         }
-        for text in assumptions {
-            if !access.assumptions.contains(&text) {
-                access.assumptions.push(text);
-                self.index.journal.push(Undo::Assumption { site: site as u32 });
+        let journal = &mut self.index.journal;
+        let mut assume = |text: &str, shared: Option<&Arc<str>>| {
+            if !access.assumptions.iter().any(|known| **known == *text) {
+                access.assumptions.push(shared.map_or_else(|| Arc::from(text), Arc::clone));
+                journal.push(Undo::Assumption { site: site as u32 });
             }
-        }
+        };
+        self.state.assumptions.iter().for_each(|text| assume(text, Some(text)));
+        of_copy.iter().for_each(|text| assume(text, None));
         let unknown = match (offset, bytes) {
             (Offset::Unknown(_, why), _) => Some(why.clone()),
             (_, None) => Some(Unknown::new(
@@ -189,13 +207,14 @@ impl Machine<'_> {
         };
         match (unknown, offset) {
             (None, Offset::Known(offset)) => {
-                let offset = self.substitute(offset);
-                if self.in_register(site, &offset) {
+                let refined = (!self.state.facts.is_empty()).then(|| self.substitute(offset));
+                let offset = refined.as_ref().unwrap_or(offset);
+                if self.in_register(site, offset) {
                     self.trace.accesses[site].kept += 1;
                     self.index.journal.push(Undo::Kept { site: site as u32 });
                 } else {
                     self.index.pass(op);
-                    self.record_patterns(site, &offset);
+                    self.record_patterns(site, offset);
                 }
             }
             (unknown, _) => {
@@ -281,7 +300,7 @@ impl Machine<'_> {
         let bytes = self.trace.accesses[site].bytes.map_or(0, u64::from);
         let (mut unit, mut open) = (0u64, 0u64);
         let (mut walks, mut rest) = (false, 0u64);
-        let mut varying: Vec<(u32, bool, Rc<[i64]>)> = Vec::new();
+        let mut varying: Vec<(u32, bool, Rc<Spread>)> = Vec::new();
         for (id, factor) in &offset.terms {
             let symbol = self.world.symbols.get(*id);
             // In a counted loop the round shifts every lane alike; the banks turn with it.
@@ -322,6 +341,10 @@ impl Machine<'_> {
             }
             let lane_values = |values: &[i64]| {
                 let mut lanes = [0i64; 32];
+                if let (u32::MAX, Some(all)) = (mask, values.get(warp * 32..warp * 32 + 32)) {
+                    lanes.copy_from_slice(all);
+                    return lanes;
+                }
                 for (lane, slot) in lanes.iter_mut().enumerate().filter(|(lane, _)| mask >> lane & 1 == 1) {
                     *slot = values[warp * 32 + lane];
                 }
@@ -359,8 +382,9 @@ impl Machine<'_> {
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let source = self.copying.as_ref().and_then(|copying| copying.of_warp(warp as usize, active));
         let source = source.map(Box::new);
-        let key = PatternKey { offsets, active, varying: varying.clone(), unit, source: source.clone() };
-        let key = (site, Box::new(key));
+        let requested =
+            Requested { active, unit, offsets: &offsets, varying: &varying, source: source.as_deref() };
+        let key = (site, requested.hash());
         let (weight, epoch, region) = (self.weight, self.epoch, self.region);
         let innermost = self.uncounted.last().copied();
         let access = &mut self.trace.accesses[site];
@@ -369,7 +393,10 @@ impl Machine<'_> {
             let was = std::mem::replace(&mut access.within, within);
             self.index.journal.push(Undo::Within { site: site as u32, was });
         }
-        if let Some(&at) = self.index.patterns.get(&key) {
+        let alike = self.index.patterns.get(&key).map_or(&[][..], |alike| alike);
+        let known = alike.iter().map(|at| *at as usize);
+        let known = known.into_iter().find(|at| Requested::of(&access.patterns[*at]) == requested);
+        if let Some(at) = known {
             let count = &mut access.patterns[at].count;
             let before = *count;
             *count = before.saturating_add(weight);
@@ -389,7 +416,7 @@ impl Machine<'_> {
             return;
         }
         let path = access.path_number(&self.calls);
-        self.index.patterns.insert(key, access.patterns.len());
+        self.index.patterns.entry(key).or_default().push(access.patterns.len() as u32);
         access.patterns.push(Pattern {
             offsets,
             moved,
@@ -474,10 +501,11 @@ impl Machine<'_> {
             Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,
             Undo::Pattern { site } => {
                 let Some(pattern) = accesses[site as usize].patterns.pop() else { return };
-                let Pattern { offsets, active, varying, unit, source, .. } = pattern;
-                let key = PatternKey { offsets, active, varying, unit, source };
-                let key = (site as usize, Box::new(key));
-                self.index.patterns.remove(&key);
+                let (site, last) = (site as usize, accesses[site as usize].patterns.len() as u32);
+                let key = (site, Requested::of(&pattern).hash());
+                if let Some(alike) = self.index.patterns.get_mut(&key) {
+                    alike.retain(|at| *at < last);
+                }
             }
             Undo::Site => {
                 let Some(access) = accesses.pop() else { return };
@@ -509,61 +537,19 @@ impl Machine<'_> {
             counter: symbol.origin == Origin::Loop,
             range: (symbol.low, symbol.high),
             factors,
-            name: symbol.name,
+            name: symbol.name.into_owned(),
         });
         number
-    }
-
-    /// Records a block barrier reached by the active threads.
-    pub fn barrier(&mut self, name: &str, span: Span, count: Option<i64>) {
-        self.epoch += 1;
-        if !self.recording {
-            return;
-        }
-        let expected = self.everyone();
-        let missing = expected.minus(&self.state.active);
-        let mut splits: Vec<Split> = self.splits.clone();
-        for (lanes, split) in &self.departures {
-            let known = splits.iter().any(|s| s.id == split.id);
-            if !known && (!lanes.and(&missing).is_empty() || split.kind != SplitKind::Known) {
-                splits.push(split.clone());
-            }
-        }
-        let barrier = Barrier {
-            span,
-            name: Arc::from(name),
-            calls: self.calls.clone(),
-            active: self.state.active,
-            expected,
-            doubt: self.state.doubt.clone(),
-            splits,
-            count,
-        };
-        let seen = |b: &Barrier| {
-            b.span == span
-                && b.active == barrier.active
-                && b.expected == barrier.expected
-                && b.calls == barrier.calls
-                && b.splits.iter().map(|s| s.span).eq(barrier.splits.iter().map(|s| s.span))
-        };
-        if self.trace.barriers.len() < 4096 && !self.trace.barriers.iter().any(seen) {
-            self.trace.barriers.push(barrier);
-        }
-    }
-
-    /// Notes that the active threads leave a function or loop because of the conditions around.
-    /// `by_round`: they leave a loop, by a bound that is then as good as its condition.
-    pub fn note_departure(&mut self, by_round: bool) {
-        let Some(mut split) = self.splits.last().cloned() else { return };
-        if let (SplitKind::Guard(words), true) = (&split.kind, by_round) {
-            split.kind = SplitKind::Rounds(words.clone());
-        }
-        self.departures.push((self.state.active, split));
     }
 }
 
 /// Moves the lowest active lane into the first window; also by how much.
 fn normalise(mut offsets: [i64; 32], mask: u32) -> ([i64; 32], i64) {
+    if mask == u32::MAX {
+        let lowest = offsets.iter().fold(i64::MAX, |low, &offset| low.min(offset));
+        let shift = lowest.div_euclid(WINDOW) * WINDOW;
+        return (offsets.map(|offset| offset.wrapping_sub(shift)), shift);
+    }
     let lanes = (0..32).filter(|lane| mask >> lane & 1 == 1);
     let lowest = lanes.clone().map(|lane| offsets[lane]).min().unwrap_or(0);
     let shift = lowest.div_euclid(WINDOW) * WINDOW;

@@ -1,7 +1,8 @@
 //! What do a type and a name stand for, seen from the innermost frame?
 
 use super::int::Int;
-use super::machine::{Frame, Machine, ObjectKind, Slots};
+use super::machine::{Frame, Machine, ObjectKind};
+use super::slots::Slots;
 use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
@@ -68,7 +69,7 @@ impl Machine<'_> {
     }
 
     fn unknown_symbol(&mut self, name: &str) -> Int {
-        Int::symbol(self.world.symbols.fresh(name.to_string(), Origin::Given, None, None))
+        Int::symbol(self.world.symbols.fresh(name.to_string().into(), Origin::Given, None, None))
     }
 
     /// The type of a name.
@@ -425,7 +426,7 @@ impl Machine<'_> {
         match ty {
             Ty::Scalar(scalar) if scalar.is_integer() && variation == Variation::Uniform => {
                 let id = self.world.symbols.fresh(
-                    name.to_string(),
+                    name.to_string().into(),
                     Origin::Given,
                     low_of(*scalar),
                     high_of(*scalar),

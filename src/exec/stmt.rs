@@ -7,7 +7,8 @@ use super::condition::Truth;
 use super::int::Int;
 use super::lanes::Bits;
 use super::loops::Parts;
-use super::machine::{Machine, Mode, Slot, State};
+use super::machine::{Machine, Mode, State};
+use super::slots::Slot;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Pointer, Reason, Unknown, Value};
@@ -119,10 +120,8 @@ impl Machine<'_> {
 
     /// Puts a variable into the innermost frame.
     pub fn set_slot(&mut self, local: LocalId, slot: Slot) {
-        if let Some(frame) = self.state.frames.last_mut()
-            && let Some(place) = frame.slots.get_mut(local.0 as usize)
-        {
-            *place = slot;
+        if let Some(frame) = self.state.frames.last_mut() {
+            frame.slots.set(local.0 as usize, slot);
         }
     }
 
@@ -131,7 +130,7 @@ impl Machine<'_> {
             let target = declaration.init.as_ref().map(|init| self.locate(init));
             match target {
                 Some(Ok(pointer)) if is_pointer_to_array(inner, &pointer) => {
-                    let pointer = Self::decay(&pointer);
+                    let pointer = Self::decay(pointer);
                     let ty = Ty::Pointer(Rc::new(pointer.pointee.clone()));
                     return Slot { value: Value::Pointer(pointer), ty, reference: false };
                 }
@@ -273,8 +272,8 @@ impl Machine<'_> {
             false => run(machine, false),
         });
         let join = if truth.uniform {
-            let name = "the side of a condition".to_string();
-            Join::Uniform(self.world.symbols.fresh(name, Origin::Choice, Some(0), Some(1)), why)
+            let name = "the side of a condition";
+            Join::Uniform(self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1)), why)
         } else {
             Join::Varying(why)
         };
@@ -311,7 +310,7 @@ impl Machine<'_> {
         let before = self.state.active;
         let hold = match (taken, truth.holds, truth.fails) {
             (true, Some(bits), _) => bits,
-            (false, _, Some(bits)) => Bits::all(self.shape()).minus(&bits),
+            (false, _, Some(bits)) => self.world.all.minus(&bits),
             (true, None, _) => truth.can_hold,
             (false, _, None) => Bits::NONE,
         };
@@ -399,10 +398,9 @@ impl Machine<'_> {
         for (at, frame) in held.frames.into_iter().enumerate() {
             let written = self.state.frames.get(at).is_some_and(|f| !f.slots.same(&frame.slots));
             for (number, slot) in frame.slots.iter().enumerate().filter(|_| written) {
-                let Some(here) = self.state.frames.get(at).and_then(|f| f.slots.get(number)) else {
-                    continue;
-                };
-                if here.value == slot.value {
+                let Some(slots) = self.state.frames.get(at).map(|f| &f.slots) else { continue };
+                let Some(here) = slots.get(number) else { continue };
+                if slots.same_at(&frame.slots, number) || here.value == slot.value {
                     continue;
                 }
                 let failed = here.value.clone();

@@ -104,8 +104,11 @@ impl Machine<'_> {
             }
             if let Some(held) = joined.take() {
                 let how = if uniform {
-                    let name = "the case of a switch".to_string();
-                    Join::Uniform(self.world.symbols.fresh(name, Origin::Choice, Some(0), Some(1)), why)
+                    let name = "the case of a switch";
+                    Join::Uniform(
+                        self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1)),
+                        why,
+                    )
                 } else {
                     Join::Varying(why)
                 };

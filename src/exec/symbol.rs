@@ -6,6 +6,8 @@
 
 use super::lanes::gcd;
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
 
 /// A symbol of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,7 +35,7 @@ pub enum Origin {
 #[derive(Clone, Debug)]
 pub struct Symbol {
     /// For messages: `n`, `blockIdx.x`, `width / 4`.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// What it stands for.
     pub origin: Origin,
     /// Whether the name is what the user wrote, so that a rule over it can be acted upon.
@@ -46,7 +48,7 @@ pub struct Symbol {
     /// The greatest value, if known.
     pub high: Option<i64>,
     /// For a product: its factors, sorted; for any other symbol, itself.
-    pub factors: Vec<SymbolId>,
+    pub factors: SmallVec<[SymbolId; 2]>,
 }
 
 /// What makes two symbols the same.
@@ -60,8 +62,6 @@ pub enum Key {
     Product(Vec<SymbolId>),
     /// An operator applied to two uniform values (constant and terms each).
     Operation(&'static str, Vec<(u32, i64)>, Vec<(u32, i64)>),
-    /// Like no other.
-    Fresh(u32),
 }
 
 /// All symbols of one run.
@@ -71,7 +71,6 @@ pub struct Symbols {
     by_key: FxHashMap<Key, SymbolId>,
     /// Values that symbols have on what was assumed of a loop.
     likely: FxHashMap<SymbolId, i64>,
-    fresh: u32,
 }
 
 impl Symbols {
@@ -141,7 +140,8 @@ impl Symbols {
         let name = name(self);
         let named = self.is_named(&key);
         let compiled = self.is_compiled(&key);
-        self.list.push(Symbol { name, origin, named, compiled, low, high, factors: vec![id] });
+        let (name, factors) = (Cow::Owned(name), smallvec![id]);
+        self.list.push(Symbol { name, origin, named, compiled, low, high, factors });
         self.by_key.insert(key, id);
         id
     }
@@ -154,7 +154,7 @@ impl Symbols {
             Key::Named(_) => true,
             Key::Product(factors) => factors.iter().all(|id| given(*id)),
             Key::Operation(_, a, b) => all(a) && all(b),
-            Key::Size(_) | Key::Fresh(_) => false,
+            Key::Size(_) => false,
         }
     }
 
@@ -166,21 +166,27 @@ impl Symbols {
             Key::Size(_) => true,
             Key::Product(factors) => factors.iter().all(|id| known(*id)),
             Key::Operation(_, a, b) => all(a) && all(b),
-            Key::Fresh(_) => false,
         }
     }
 
     /// A symbol like no other.
-    pub fn fresh(&mut self, name: String, origin: Origin, low: Option<i64>, high: Option<i64>) -> SymbolId {
-        self.fresh += 1;
-        let key = Key::Fresh(self.fresh);
-        self.intern(key, |_| name, origin, low, high)
+    pub fn fresh(
+        &mut self,
+        name: Cow<'static, str>,
+        origin: Origin,
+        low: Option<i64>,
+        high: Option<i64>,
+    ) -> SymbolId {
+        let id = SymbolId(self.list.len() as u32);
+        let factors = smallvec![id];
+        self.list.push(Symbol { name, origin, named: false, compiled: false, low, high, factors });
+        id
     }
 
     /// The product of two symbols.
     pub fn product(&mut self, a: SymbolId, b: SymbolId) -> SymbolId {
-        let mut factors = self.get(a).factors.clone();
-        factors.extend(&self.get(b).factors);
+        let mut factors = self.get(a).factors.to_vec();
+        factors.extend_from_slice(&self.get(b).factors);
         factors.sort_unstable();
         let origin = self.get(a).origin.max(self.get(b).origin);
         let nonnegative = [a, b].iter().all(|&s| self.get(s).low.is_some_and(|low| low >= 0));
@@ -192,7 +198,7 @@ impl Symbols {
             factors.iter().map(|&f| symbols.get(f).name.clone()).collect::<Vec<_>>().join(" * ")
         };
         let id = self.intern(Key::Product(factors.clone()), names, origin, nonnegative.then_some(0), high);
-        self.list[id.0 as usize].factors = factors;
+        self.list[id.0 as usize].factors = factors.into();
         id
     }
 }

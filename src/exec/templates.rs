@@ -76,13 +76,13 @@ impl Machine<'_> {
             if env.bindings.contains_key(&param.name) || param.name.is_empty() {
                 continue;
             }
-            let so_far = Rc::new(Env { bindings: env.bindings.clone() });
+            let so_far = || Rc::new(Env { bindings: env.bindings.clone() });
             let bound = match &param.kind {
                 TemplateParamKind::Type(Some(ty)) => {
-                    Binding::Type(self.within_env(so_far, |machine| machine.resolve_type(ty)))
+                    Binding::Type(self.within_env(so_far(), |machine| machine.resolve_type(ty)))
                 }
                 TemplateParamKind::Value(_, Some(expr)) if !param.pack => {
-                    Binding::Value(self.within_env(so_far, |machine| machine.evaluate(expr)))
+                    Binding::Value(self.within_env(so_far(), |machine| machine.evaluate(expr)))
                 }
                 _ => self.unknown_parameter(param),
             };

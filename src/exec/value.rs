@@ -5,6 +5,7 @@ use super::lanes::Bits;
 use super::types::Ty;
 use crate::ir::{Lambda, LocalId, Name, Path, Scalar};
 use crate::source::Span;
+use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -47,6 +48,58 @@ pub enum Reason {
     Compiler,
 }
 
+/// What a message says: most are the same each time, and cost nothing then.
+#[derive(Clone, Debug)]
+pub enum Words {
+    /// Always the same.
+    Fixed(&'static str),
+    /// With a name or number in it.
+    Made(Arc<str>),
+}
+
+impl std::ops::Deref for Words {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Words::Fixed(text) => text,
+            Words::Made(text) => text,
+        }
+    }
+}
+
+impl PartialEq for Words {
+    fn eq(&self, other: &Words) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Words {}
+
+impl std::fmt::Display for Words {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl From<&'static str> for Words {
+    fn from(text: &'static str) -> Words {
+        Words::Fixed(text)
+    }
+}
+
+impl From<String> for Words {
+    fn from(text: String) -> Words {
+        Words::Made(text.into())
+    }
+}
+
+impl From<Arc<str>> for Words {
+    fn from(text: Arc<str>) -> Words {
+        Words::Made(text)
+    }
+}
+
 /// Not knowing: why, and which part of the text causes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
@@ -55,13 +108,13 @@ pub struct Unknown {
     /// Where it comes from.
     pub span: Span,
     /// In words, naming the thing.
-    pub detail: Arc<str>,
+    pub detail: Words,
 }
 
 impl Unknown {
     /// A reason with its place and words.
     #[must_use]
-    pub fn new(reason: Reason, span: Span, detail: impl Into<Arc<str>>) -> Unknown {
+    pub fn new(reason: Reason, span: Span, detail: impl Into<Words>) -> Unknown {
         Unknown { reason, span, detail: detail.into() }
     }
 }
@@ -90,6 +143,9 @@ pub enum Step {
     Index(i64),
 }
 
+/// The way from an aggregate to a part of it.
+pub type Steps = SmallVec<[Step; 3]>;
+
 /// A local variable or a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
@@ -98,7 +154,7 @@ pub struct Place {
     /// The slot.
     pub local: LocalId,
     /// The way to the part.
-    pub path: Vec<Step>,
+    pub path: Steps,
     /// Whether the path has an index that is not known, and so ends above it.
     pub blurred: bool,
 }
@@ -221,7 +277,7 @@ pub enum Value {
     /// A pointer.
     Pointer(Pointer),
     /// A struct or local array: the parts that were written, by their way from its top.
-    Aggregate(Rc<Vec<(Vec<Step>, Value)>>),
+    Aggregate(Rc<Vec<(Steps, Value)>>),
     /// A lambda and the frame it was made in.
     Closure(Arc<Lambda>, usize),
     /// A function by name.

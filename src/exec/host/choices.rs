@@ -20,7 +20,12 @@ pub(super) struct Made {
     y: Int,
     /// How deep such numbers are nested in it.
     depth: u32,
+    /// The choices on which it depends, ascending; `None` if they are many.
+    choices: Option<Rc<[SymbolId]>>,
 }
+
+/// Choices of one number that are listed.
+const MOST_LISTED: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
@@ -30,6 +35,14 @@ pub(super) enum How {
     Operation(BinaryOp),
     Min,
     Max,
+}
+
+/// What conditions around a launch say.
+struct Claims<'a> {
+    /// Whether one of those that no choice bears on is not so.
+    refuted: bool,
+    /// The others.
+    open: Vec<&'a (Condition, bool)>,
 }
 
 /// Which way choices went.
@@ -68,7 +81,7 @@ impl Machine<'_> {
         let deepest =
             |int: &Int| int.terms.iter().filter_map(|(id, _)| self.host.made.get(id)).map(|m| m.depth).max();
         let depth = 1 + deepest(x).max(deepest(y)).unwrap_or(0);
-        let name = "a number made of others".to_string();
+        let name = "a number made of others";
         let word = match how {
             How::Either(_) => None,
             How::Operation(op) => Some(crate::ir::print::operator(op)),
@@ -78,14 +91,30 @@ impl Machine<'_> {
         let id = match (word, plain(x), plain(y)) {
             (Some(word), Some(x), Some(y)) => {
                 let key = Key::Operation(word, x, y);
-                self.world.symbols.intern(key, |_| name, Origin::Given, None, None)
+                self.world.symbols.intern(key, |_| name.to_string(), Origin::Given, None, None)
             }
-            _ => self.world.symbols.fresh(name, Origin::Given, None, None),
+            _ => self.world.symbols.fresh(name.into(), Origin::Given, None, None),
         };
         if depth <= DEEPEST {
-            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth });
+            let choices = self.choices_of(how, x, y);
+            self.host.made.insert(id, Made { how, x: x.clone(), y: y.clone(), depth, choices });
         }
         Int::symbol(id)
+    }
+
+    fn choices_of(&self, how: How, x: &Int, y: &Int) -> Option<Rc<[SymbolId]>> {
+        let mut all: Vec<SymbolId> = Vec::new();
+        if let How::Either(choice) = how {
+            all.push(choice);
+        }
+        for (id, _) in x.terms.iter().chain(&y.terms) {
+            if let Some(made) = self.host.made.get(id) {
+                all.extend(made.choices.as_ref()?.iter());
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        (all.len() <= MOST_LISTED).then(|| all.into())
     }
 
     /// An operator that is not linear, to be done when its operands are known.
@@ -126,10 +155,15 @@ impl Machine<'_> {
             let (_, side) = way.iter().find(|(made, _)| made == choice)?;
             return self.settled(if *side { x } else { y }, way, facts);
         }
+        match how {
+            How::Operation(op) => {
+                return operate(*op, self.settled(x, way, facts)?, self.settled(y, way, facts)?);
+            }
+            How::Max => return Some(self.settled(x, way, facts)?.max(self.settled(y, way, facts)?)),
+            How::Min | How::Either(_) => {}
+        }
         match (how, self.settled(x, way, facts), self.settled(y, way, facts)) {
-            (How::Operation(op), Some(x), Some(y)) => operate(*op, x, y),
             (How::Min, Some(x), Some(y)) => Some(x.min(y)),
-            (How::Max, Some(x), Some(y)) => Some(x.max(y)),
             // A limit is there because it is usually reached.
             (How::Min, Some(limit), None) if self.open_choice(y, way).is_none() => Some(limit),
             (How::Min, None, Some(limit)) if self.open_choice(x, way).is_none() => Some(limit),
@@ -143,7 +177,11 @@ impl Machine<'_> {
             if self.state.facts.iter().any(|(symbol, _)| symbol == id) {
                 return None;
             }
-            let Made { how, x, y, .. } = self.host.made.get(id)?;
+            let Made { how, x, y, choices, .. } = self.host.made.get(id)?;
+            let made = |choice: &SymbolId| way.iter().any(|(made, _)| made == choice);
+            if choices.as_ref().is_some_and(|choices| choices.iter().all(made)) {
+                return None;
+            }
             match how {
                 How::Either(choice) => match way.iter().find(|(made, _)| made == choice) {
                     None => Some(*choice),
@@ -160,7 +198,11 @@ impl Machine<'_> {
     pub fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
         let mut found = Vec::new();
         let mut tries = MOST_TRIES;
-        self.cases_from(numbers, &mut Vec::new(), &mut tries, &mut found);
+        // What no choice bears on holds or fails on every way.
+        let (fixed, open): (Vec<_>, Vec<_>) =
+            self.state.claims.iter().map(|claim| &**claim).partition(|claim| self.is_free(&claim.0));
+        let claims = Claims { refuted: fixed.into_iter().any(|claim| self.refutes(claim, &[])), open };
+        self.cases_from(numbers, &claims, &mut Vec::new(), &mut tries, &mut found);
         if found.is_empty() && tries == 0 {
             // Too many ways, of which those that were tried do not lead here.
             found.push(vec![None; numbers.len()]);
@@ -171,6 +213,7 @@ impl Machine<'_> {
     fn cases_from(
         &self,
         numbers: &[Option<Int>],
+        claims: &Claims<'_>,
         way: &mut Vec<(SymbolId, bool)>,
         tries: &mut u32,
         found: &mut Vec<Vec<Option<i64>>>,
@@ -182,20 +225,36 @@ impl Machine<'_> {
         if let Some(choice) = numbers.iter().flatten().find_map(|n| self.open_choice(n, way)) {
             for side in [true, false] {
                 way.push((choice, side));
-                self.cases_from(numbers, way, tries, found);
+                self.cases_from(numbers, claims, way, tries, found);
                 way.pop();
             }
             return;
         }
-        let ruled_out =
-            |claim: &Rc<(Condition, bool)>| self.follows(&claim.0, way).is_some_and(|holds| holds != claim.1);
-        if self.state.claims.iter().any(ruled_out) {
+        if claims.refuted || claims.open.iter().any(|claim| self.refutes(claim, way)) {
             return;
         }
         let row: Vec<Option<i64>> =
             numbers.iter().map(|n| n.as_ref().and_then(|n| self.settled(n, way, true))).collect();
         if !found.contains(&row) {
             found.push(row);
+        }
+    }
+
+    /// Whether what was claimed is not so when the choices went as `way` says.
+    fn refutes(&self, (condition, claimed): &(Condition, bool), way: &Way) -> bool {
+        self.follows(condition, way).is_some_and(|holds| holds != *claimed)
+    }
+
+    /// Whether no choice bears on a condition.
+    fn is_free(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::Known(_) | Condition::Opaque(..) => true,
+            Condition::Compare { difference, .. } => difference.terms.iter().all(|(id, _)| {
+                let choices = self.host.made.get(id).map(|made| made.choices.as_ref());
+                choices.is_none_or(|choices| choices.is_some_and(|choices| choices.is_empty()))
+            }),
+            Condition::Not(inner) => self.is_free(inner),
+            Condition::And(a, b) | Condition::Or(a, b) => self.is_free(a) && self.is_free(b),
         }
     }
 

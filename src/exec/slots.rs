@@ -1,0 +1,102 @@
+//! Which variables does a frame hold?
+//!
+//! The state is copied wherever control forks, and most variables are written on neither side. So a
+//! copy shares them all, and writing one leaves the others shared.
+
+use super::types::Ty;
+use super::value::Value;
+use std::rc::Rc;
+
+/// A frame's variables: shared between copies of the state, each until one of them writes it.
+#[derive(Clone, Default)]
+pub struct Slots(Rc<Vec<Rc<Slot>>>);
+
+impl Slots {
+    /// So many variables that were never written.
+    #[must_use]
+    pub fn unwritten(count: usize) -> Slots {
+        let slot = Rc::new(Slot { value: Value::Undefined, ty: Ty::Void, reference: false });
+        Slots(Rc::new(vec![slot; count]))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A variable.
+    #[must_use]
+    pub fn get(&self, number: usize) -> Option<&Slot> {
+        self.0.get(number).map(|slot| &**slot)
+    }
+
+    /// A variable, to be written in part.
+    pub fn get_mut(&mut self, number: usize) -> Option<&mut Slot> {
+        if number >= self.0.len() {
+            return None;
+        }
+        Rc::make_mut(&mut self.0).get_mut(number).map(Rc::make_mut)
+    }
+
+    /// Replaces a variable; one that is not there is not made.
+    pub fn set(&mut self, number: usize, slot: Slot) {
+        if number >= self.0.len() {
+            return;
+        }
+        if let Some(place) = Rc::make_mut(&mut self.0).get_mut(number) {
+            match Rc::get_mut(place) {
+                Some(place) => *place = slot,
+                None => *place = Rc::new(slot),
+            }
+        }
+    }
+
+    /// Replaces the value of a variable.
+    pub fn set_value(&mut self, number: usize, value: Value) {
+        if number >= self.0.len() {
+            return;
+        }
+        if let Some(place) = Rc::make_mut(&mut self.0).get_mut(number) {
+            match Rc::get_mut(place) {
+                Some(place) => place.value = value,
+                None => *place = Rc::new(Slot { value, ty: place.ty.clone(), reference: place.reference }),
+            }
+        }
+    }
+
+    /// The variables, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Slot> {
+        self.0.iter().map(|slot| &**slot)
+    }
+
+    /// Whether both are one: nothing was written since they were copied.
+    #[must_use]
+    pub fn same(&self, other: &Slots) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether a variable is the same in both because it was not written since they were copied.
+    #[must_use]
+    pub fn same_at(&self, other: &Slots, number: usize) -> bool {
+        let (here, there) = (self.0.get(number), other.0.get(number));
+        here.zip(there).is_some_and(|(here, there)| Rc::ptr_eq(here, there))
+    }
+}
+
+/// A variable.
+#[derive(Clone)]
+pub struct Slot {
+    /// Its value; for a reference, the pointer behind it.
+    pub value: Value,
+    /// Its type; for a reference, the type referred to.
+    pub ty: Ty,
+    /// Whether it stands for what its pointer points to (references and shared variables).
+    pub reference: bool,
+}
