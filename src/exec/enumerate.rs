@@ -145,7 +145,7 @@ impl Machine<'_> {
         for value in starts.map(|start| start as i64) {
             let mut from = pinned.clone();
             pin(&mut from, open, value);
-            self.suppose(&mut from, open, value, "the most with which no index leaves its array");
+            self.suppose(&mut from, open, value, "the most that its threads and arrays allow");
             let mark = self.trace_mark();
             match self.run_through(parts, &from, &places, Some(open)) {
                 End::Done => {

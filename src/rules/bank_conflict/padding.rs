@@ -47,6 +47,8 @@ struct Site {
     worst: u32,
     /// Bytes per lane of the instruction that the compiler makes of it and its neighbours.
     width: u32,
+    /// Whether the compiler makes, or may make, one instruction of it and its neighbours.
+    joined: bool,
 }
 
 /// The accesses of one array in all runs, on all targets.
@@ -70,13 +72,15 @@ impl Sites {
                     let totals = judgement.totals?;
                     let place = (run, target, access.span, access.op);
                     let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
+                    let wide = merges.get(at, 0);
                     self.0.push(Site {
                         place,
                         wavefronts,
                         ideal,
                         usual: totals.usual,
                         worst: totals.worst.wavefronts,
-                        width: merges.get(at, 0).map_or(access.bytes.unwrap_or(0), |wide| wide.bytes),
+                        width: wide.map_or(access.bytes.unwrap_or(0), |wide| wide.bytes),
+                        joined: wide.is_some(),
                     });
                 }
             }
@@ -108,10 +112,10 @@ impl Sites {
         spans.len() as u64
     }
 
-    /// Wavefronts of the worst request, if they are the same everywhere.
+    /// Wavefronts of the worst request, if they are the same everywhere, whatever the compiler joins.
     fn same_worst(&self) -> Option<u32> {
         let first = self.0.first()?.worst;
-        self.0.iter().all(|site| site.worst == first).then_some(first)
+        self.0.iter().all(|site| site.worst == first && !site.joined).then_some(first)
     }
 }
 
