@@ -233,14 +233,14 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
         SplitKind::Guard(_) => (
             "near the bound some threads of a block pass here and others do not".to_string(),
             vec![
-                "all threads pass together only if the bound never falls among the threads of a block"
+                "where the bound falls among the threads of one block, some of them do not get here"
                     .to_string(),
             ],
         ),
         SplitKind::Rounds(_) => (
             "near the bound some threads of a block have a round more than others".to_string(),
             vec![
-                "all threads have as many rounds only if the bound never falls among those of a block"
+                "where the bound falls within what one block takes in a round, some of its threads have one round more"
                     .to_string(),
             ],
         ),

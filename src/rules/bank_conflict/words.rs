@@ -48,7 +48,7 @@ pub fn witness(conflict: &Conflict<'_>) -> String {
             let (from, to) = (from.wrapping_add(moved), to.wrapping_add(moved));
             format!("{lanes} bytes {from} and {to}: {bank}")
         }
-        None => format!("{lanes} places {} bytes apart: {bank}", from.abs_diff(to)),
+        None => format!("{lanes} {} bytes apart: {bank}", from.abs_diff(to)),
     }
 }
 
@@ -144,7 +144,7 @@ impl There {
             }
             There::Free => "no conflict".to_owned(),
             There::Unknown => "not known".to_owned(),
-            There::Other(array) => format!("it is of `{array}`"),
+            There::Other(array) => format!("there it is an access of `{array}`"),
         }
     }
 }
