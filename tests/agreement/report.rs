@@ -91,6 +91,16 @@ impl Report {
         share(self.within, self.decided)
     }
 
+    /// The share of lines that are decided.
+    pub fn decided(&self) -> f64 {
+        share(self.decided, self.lines)
+    }
+
+    /// The share of lines measured in conflict that are said to be.
+    pub fn found(&self) -> f64 {
+        share(self.found, self.conflicts)
+    }
+
     /// Lines measured without a conflict that are said to have one.
     pub fn false_conflicts(&self) -> usize {
         self.clean_called
