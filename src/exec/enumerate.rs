@@ -137,8 +137,13 @@ impl Machine<'_> {
         let places = changing.places();
         let Some(open) = changing.open else {
             let end = self.run_through(parts, &pinned, &places, None);
-            self.remember(end, entry, &places);
-            return self.ran(end, start);
+            if end == End::Done {
+                self.remember(entry, &places);
+            }
+            if end == End::Failed {
+                self.state = start.clone();
+            }
+            return end != End::Failed;
         };
         let threads = self.shape().threads().min(MOST_THREADS).next_power_of_two();
         let starts = std::iter::successors(Some(threads), |start| Some(start / 2).filter(|s| *s > 1));
@@ -154,21 +159,15 @@ impl Machine<'_> {
                     {
                         self.world.symbols.set_likely(symbol, value);
                     }
-                    self.remember(End::Done, entry, &places);
+                    self.remember(entry, &places);
                     return true;
                 }
                 End::Stopped => self.trace_rollback(&mark),
                 End::Failed => break,
             }
         }
-        self.ran(End::Failed, start)
-    }
-
-    fn ran(&mut self, end: End, start: &State) -> bool {
-        if end == End::Failed {
-            self.state = start.clone();
-        }
-        end != End::Failed
+        self.state = start.clone();
+        false
     }
 
     /// Runs the iterations from `start` as long as `places` have known values that were not seen yet.
@@ -251,10 +250,7 @@ impl Machine<'_> {
     }
 
     /// Keeps in mind what the loop left in the variables that are unknown numbers after it.
-    fn remember(&mut self, end: End, entry: &State, places: &[Place]) {
-        if end != End::Done {
-            return;
-        }
+    fn remember(&mut self, entry: &State, places: &[Place]) {
         for (frame, local) in places {
             if let Value::Int(int, _) = slot_value(entry, *frame, *local)
                 && let Some(symbol) = int.as_symbol()
