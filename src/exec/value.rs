@@ -297,6 +297,16 @@ impl Value {
         Value::Int(Int::constant(value), Scalar::I32)
     }
 
+    /// Whether nothing is known of it, not even that it is the same for all threads.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        match self {
+            Value::Opaque(variation, _) => *variation != Variation::Uniform,
+            Value::Aggregate(parts) => parts.iter().all(|(_, part)| part.is_lost()),
+            _ => false,
+        }
+    }
+
     /// How it varies over the block, as far as that can be told.
     #[must_use]
     pub fn variation(&self) -> Variation {
