@@ -1,5 +1,6 @@
 //! Where a run begins: a kernel with its scenario, or host code for its launches.
 
+use super::enumerate::Bounds;
 use super::int::Int;
 use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
@@ -56,13 +57,22 @@ fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting
         if most_rounds <= longest {
             continue;
         }
-        let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
-        machine.longest = longest;
-        machine.only_flat = only_flat;
-        machine.pads.clone_from(&setting.pads);
-        machine.pitch = setting.pitch.clone().map(Box::new);
-        machine.residues.clone_from(&setting.residues);
-        machine.start(function, &setting.template_args, &setting.args);
+        let run = |bounds: Bounds| {
+            let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
+            machine.longest = longest;
+            machine.only_flat = only_flat;
+            machine.bounds = bounds;
+            machine.pads.clone_from(&setting.pads);
+            machine.pitch = setting.pitch.clone().map(Box::new);
+            machine.residues.clone_from(&setting.residues);
+            machine.start(function, &setting.template_args, &setting.args);
+            machine
+        };
+        let mut machine = run(Bounds::default());
+        let told = machine.bounds_told();
+        if !told.is_empty() && machine.trace.stopped.is_none() {
+            machine = run(told);
+        }
         most_rounds = machine.most_rounds;
         let futile = machine.is_futile();
         trace = machine.finish();

@@ -12,14 +12,19 @@
 //! stays an unknown number for whatever follows; only a loop that can be followed in no other way
 //! takes it for what it was, on the same assumption:
 //! `for (d = 2; d < n; d <<= 1) { offset >>= 1; ... }`.
+//!
+//! Both kinds may stand in one kernel, the doubling one first: `for (size = 2; size < n; size <<= 1)`
+//! stays within an array of 1024 up to `size` = 1024, and `for (d = n / 2; d > 0; d >>= 1)` after it
+//! tells that `n` is 1024, so that `size` = 512 is the last round of the first. The kernel is then
+//! run a second time with what it told.
 
 use super::int::Int;
 use super::loop_plan::{Change, LoopKey, slot_value};
 use super::loops::Parts;
 use super::machine::{Machine, State};
 use super::record::Mark;
-use super::symbol::SymbolId;
-use super::value::{Value, Variation};
+use super::symbol::{Key, SymbolId};
+use super::value::{Condition, Value, Variation};
 use crate::ir::{BinaryOp, ExprKind, LocalId, StmtKind};
 use std::sync::Arc;
 
@@ -42,6 +47,13 @@ pub(super) struct Changing {
     likely: Vec<(Place, i64)>,
     /// The one, at most, of whose value at the start nothing is known.
     open: Option<Place>,
+}
+
+impl Bounds {
+    /// Whether nothing was told.
+    pub(super) fn is_empty(&self) -> bool {
+        self.told.is_empty()
+    }
 }
 
 impl Changing {
@@ -82,6 +94,15 @@ impl Changing {
         let likely = self.likely.iter().map(|(place, _)| *place);
         self.known.iter().copied().chain(likely).chain(self.open).collect()
     }
+}
+
+/// What a kernel tells of the bounds of its loops.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    /// Loops that were taken to go on until an index leaves its array, and the symbols that bound them.
+    open: Vec<(LoopKey, SymbolId)>,
+    /// What a run before told of such symbols.
+    told: Vec<(LoopKey, Key, i64)>,
 }
 
 /// How a run through known values ended.
@@ -136,7 +157,10 @@ impl Machine<'_> {
         }
         let places = changing.places();
         let Some(open) = changing.open else {
-            let end = self.run_through(parts, &pinned, &places, None);
+            let end = match self.run_to_bound(parts, &pinned, &places) {
+                End::Done => End::Done,
+                _ => self.run_through(parts, &pinned, &places, None),
+            };
             if end == End::Done {
                 self.remember(entry, &places);
             }
@@ -168,6 +192,51 @@ impl Machine<'_> {
         }
         self.state = start.clone();
         false
+    }
+
+    /// Runs the iterations up to the bound that a run before told; otherwise nothing is done.
+    fn run_to_bound(&mut self, parts: Parts<'_>, start: &State, places: &[Place]) -> End {
+        let key = self.loop_key(parts);
+        let (mut from, mark) = (start.clone(), self.trace_mark());
+        for (of, symbol, value) in &self.bounds.told {
+            if *of == key
+                && let Some(id) = self.world.symbols.known_by(symbol)
+            {
+                from.facts.push((id, *value));
+                let name = &self.world.symbols.get(id).name;
+                let text = format!("`{name}` is {value}, the most that a later loop and its arrays allow");
+                from.assumptions.push(text.into());
+            }
+        }
+        if from.facts.len() == start.facts.len() {
+            return End::Failed;
+        }
+        let end = self.run_through(parts, &from, places, None);
+        if end != End::Done {
+            self.trace_rollback(&mark);
+        }
+        end
+    }
+
+    /// Notes what bounds a loop that is taken to go on.
+    pub(super) fn note_open_bound(&mut self, parts: Parts<'_>, condition: &Condition) {
+        if let Condition::Compare { difference, .. } = condition {
+            let key = self.loop_key(parts);
+            for (symbol, _) in &difference.terms {
+                if !self.bounds.open.contains(&(key, *symbol)) {
+                    self.bounds.open.push((key, *symbol));
+                }
+            }
+        }
+    }
+
+    /// The bounds of loops that were taken to go on, as far as later loops tell them.
+    pub(super) fn bounds_told(&self) -> Bounds {
+        let symbols = &self.world.symbols;
+        let told = self.bounds.open.iter().filter_map(|(key, symbol)| {
+            Some((*key, symbols.name_key(*symbol)?.clone(), symbols.likely(*symbol)?))
+        });
+        Bounds { open: Vec::new(), told: told.collect() }
     }
 
     /// Runs the iterations from `start` as long as `places` have known values that were not seen yet.

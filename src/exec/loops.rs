@@ -229,7 +229,7 @@ impl Machine<'_> {
     }
 
     /// What tells one loop from another, and one call of its function from another.
-    fn loop_key(&self, parts: Parts<'_>) -> LoopKey {
+    pub(super) fn loop_key(&self, parts: Parts<'_>) -> LoopKey {
         (parts.span, self.calls.last().map(|call| call.span), self.state.frames.len())
     }
 
@@ -249,6 +249,9 @@ impl Machine<'_> {
         let mut split = None;
         if !truth.decided {
             words.iter().for_each(|word| self.assume(Arc::clone(word)));
+            if !words.is_empty() {
+                self.note_open_bound(parts, &condition);
+            }
         }
         if truth.decided {
             self.state.active = before.and(&truth.can_hold);

@@ -125,6 +125,8 @@ pub struct Machine<'p> {
     pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
     /// What the compiler does not know, though a launch tells it.
     pub at_launch: super::at_launch::AtLaunch,
+    /// What is known of the bounds of loops.
+    pub bounds: super::enumerate::Bounds,
     /// Loops around whose values are enumerated.
     pub enumerating: u32,
     /// What was looked up so far.
@@ -289,6 +291,7 @@ impl<'p> Machine<'p> {
             shared: FxHashMap::default(),
             slices: FxHashMap::default(),
             at_launch: super::at_launch::AtLaunch::default(),
+            bounds: super::enumerate::Bounds::default(),
             enumerating: 0,
             memo: super::memo::Memo::default(),
             blank: super::resolve::empty_frame(),

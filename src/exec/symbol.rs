@@ -102,10 +102,25 @@ impl Symbols {
         }
     }
 
+    /// The symbol that was made for `key`.
+    #[must_use]
+    pub fn known_by(&self, key: &Key) -> Option<SymbolId> {
+        self.by_key.get(key).copied()
+    }
+
+    /// What the symbol was made for, if that is a name.
+    #[must_use]
+    pub fn name_key(&self, id: SymbolId) -> Option<&Key> {
+        self.key(id).filter(|key| matches!(key, Key::Named(_)))
+    }
+
+    fn key(&self, id: SymbolId) -> Option<&Key> {
+        self.by_key.iter().find(|(_, known)| **known == id).map(|(key, _)| key)
+    }
+
     /// The symbol and the number of which it is the quotient.
     fn quotient(&self, id: SymbolId) -> Option<(SymbolId, i64)> {
-        let (key, _) = self.by_key.iter().find(|(_, known)| **known == id)?;
-        let Key::Operation("/", dividend, divisor) = key else { return None };
+        let Key::Operation("/", dividend, divisor) = self.key(id)? else { return None };
         match (dividend.as_slice(), divisor.as_slice()) {
             ([(u32::MAX, 0), (id, 1)], [(u32::MAX, divisor)]) => Some((SymbolId(*id), *divisor)),
             _ => None,
