@@ -117,7 +117,7 @@ impl Site<'_> {
             let text = "only the profiler's source page counts these wavefronts: time does not follow them";
             notes.push(text.to_owned());
         }
-        let rows = words::rows(array, &case.targets[conflict.target]);
+        let rows = words::rows(array, &case.targets[conflict.target], conflict);
         Diagnostic {
             labels: vec![(words::declarator(case, array), rows)],
             notes,

@@ -106,8 +106,14 @@ pub fn declarator(case: &Case<'_>, array: &Array) -> Span {
     if together { whole } else { name }
 }
 
-/// How the array's rows lie in the banks.
-pub fn rows(array: &Array, target: &Target) -> String {
+/// How the array's rows lie in the banks, unless its lanes collide for another reason than that: within
+/// a row, in one word, or in rows of a pitch that the declaration does not tell.
+pub fn rows(array: &Array, target: &Target, conflict: &Conflict<'_>) -> String {
+    let apart = conflict.totals.worst.witness.map(|witness| witness.offsets.0.abs_diff(witness.offsets.1));
+    let by_rows = |row: u64| apart.is_none_or(|apart| apart > 0 && apart.is_multiple_of(row));
+    if array.row_bytes().is_some_and(|row| !by_rows(row)) {
+        return "declared here".to_owned();
+    }
     let bank = u64::from(target.bank_bytes());
     let line = u64::from(target.banks()) * bank;
     match (array.row_bytes(), array.element_bytes) {
