@@ -32,6 +32,8 @@ pub struct Loaded {
     worth: Vec<Arc<Function>>,
     /// Headers that mean something else here than by themselves.
     told: FxHashSet<FileId>,
+    /// Headers that mean the same here.
+    plain: Vec<FileId>,
     launches: Vec<LaunchSite>,
     /// The number of the settings that hold for the file.
     pub(super) settings: usize,
@@ -105,12 +107,19 @@ pub struct Links {
     hosts: FxHashMap<Name, Vec<Modules>>,
     /// The kernels of those, by the place of their name.
     told: FxHashSet<Span>,
+    /// Headers that some file includes as they are by themselves.
+    plain: FxHashSet<FileId>,
 }
 
 impl Links {
-    /// Whether all who launch the kernel of a header give it a meaning of their own.
+    /// Whether all who launch the kernel of a header give it a meaning of their own. What the header
+    /// itself launches is launched by those who include it.
     fn left_to_includers(&self, kernel: &Function) -> bool {
-        let sees = |launch: &LaunchSite| launch.definitions.contains(&kernel.name_span);
+        let file = kernel.span.file;
+        let sees = |launch: &LaunchSite| {
+            launch.definitions.contains(&kernel.name_span)
+                && (launch.span.file != file || self.plain.contains(&file))
+        };
         self.told.contains(&kernel.name_span)
             && !self.launches.get(&kernel.name).is_some_and(|launches| launches.iter().any(sees))
     }
@@ -181,9 +190,10 @@ impl Run {
         let reach = Reach::new(&program);
         let mut worth = kernels(&program, &included, &self.headers);
         worth.retain(|kernel| reach.worth_running(kernel));
-        let told = included.iter().filter(|header| !header.outside.is_empty());
-        let told = told.map(|header| header.file.id).collect();
-        Loaded { program, worth, told, settings, ..Loaded::default() }
+        let (plain, told): (Vec<&Included>, Vec<_>) = included.iter().partition(|it| it.outside.is_empty());
+        let plain = plain.into_iter().map(|header| header.file.id).collect();
+        let told = told.into_iter().map(|header| header.file.id).collect();
+        Loaded { program, worth, told, plain, settings, ..Loaded::default() }
     }
 
     /// The kernels of all files that are worth judging.
@@ -204,7 +214,7 @@ impl Run {
             }
             loaded.program = self.program(replayed, loaded.settings);
         }
-        loaded.launches = scenario::hosts::launches(&loaded.program, wanted);
+        loaded.launches = scenario::hosts::launches(&loaded.program, wanted, &loaded.told);
         loaded
     }
 
@@ -213,6 +223,7 @@ impl Run {
     pub fn link<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Links {
         let mut links = Links::default();
         for loaded in files {
+            links.plain.extend(&loaded.plain);
             let names: FxHashSet<&Name> = loaded.launches.iter().map(|launch| &launch.kernel.name).collect();
             let modules: Modules = loaded.program.modules.clone().into();
             for name in names {

@@ -169,7 +169,10 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
         message: words::message(worst, array),
         primary: worst.access.span,
         primary_label: words::witness(worst),
-        labels: vec![(words::declarator(case, array), words::rows(array, &case.targets[worst.target], worst))],
+        labels: vec![(
+            words::declarator(case, array),
+            words::rows(array, &case.targets[worst.target], worst),
+        )],
         notes,
         helps,
         fix,

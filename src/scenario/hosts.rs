@@ -7,9 +7,9 @@
 use crate::exec::entry::{instantiation, run_host};
 use crate::ir::program::Program;
 use crate::ir::visit::{self, called_names};
-use crate::ir::{Expr, ExprKind, Function, FunctionKind, Name};
+use crate::ir::{Expr, ExprKind, Function, FunctionKind, Module, Name};
 use crate::relevance::JudgedKernels;
-use crate::source::Span;
+use crate::source::{FileId, Span};
 use crate::trace::{LaunchArg, LaunchSite};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -21,17 +21,19 @@ const MOST: usize = 4096;
 /// instances are run, and those that are not are counted: what is left out here is told there.
 const MOST_INSTANCES: usize = 256;
 
-/// The launches that a file's host code leads to, at least those of `wanted` kernels.
+/// The launches that a file's host code leads to, at least those of `wanted` kernels. `told`: headers
+/// that mean something else here than by themselves, and so count as the file's own.
 #[must_use]
-pub fn launches(program: &Program, wanted: &JudgedKernels) -> Vec<LaunchSite> {
+pub fn launches(program: &Program, wanted: &JudgedKernels, told: &FxHashSet<FileId>) -> Vec<LaunchSite> {
     let mut functions = program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
     if !functions.any(|f| may_launch(program, f, wanted)) {
         return Vec::new();
     }
     let calls = Calls::of(program, wanted);
-    let own = program.modules.first().map_or(&[][..], |m| m.functions.as_slice());
+    let is_told = |module: &Module| module.file.is_some_and(|file| told.contains(&file));
+    let own = program.modules.iter().enumerate().filter(|(at, module)| *at == 0 || is_told(module));
     let hosts: Vec<&Arc<Function>> = own
-        .iter()
+        .flat_map(|(_, module)| &module.functions)
         .filter(|f| f.body.is_some() && (f.kind == FunctionKind::Host || f.mentions.launch))
         .filter(|f| calls.launching.contains(&f.name))
         .collect();
