@@ -293,7 +293,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         match lanes_in_doubt(access, doubt, &rows) {
             Some((by_data, words)) => {
                 lanes_by_data = by_data;
-                assumptions.push(words);
+                assumptions.extend(words);
             }
             None => return Judgement::because(doubt),
         }
@@ -338,21 +338,21 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
 
 /// What can be said of an access whose active lanes are only an upper bound: on what it rests, and
 /// whether the numbers are those of all lanes that may take part.
-fn lanes_in_doubt(access: &Access, doubt: &Unknown, rows: &[Option<Row>]) -> Option<(bool, String)> {
+fn lanes_in_doubt(access: &Access, doubt: &Unknown, rows: &[Option<Row>]) -> Option<(bool, Option<String>)> {
     let rows = || rows.iter().flatten();
     if !rows().any(Row::conflicts) {
-        return Some((false, "any lanes may be active: no choice of them conflicts".to_string()));
+        return Some((false, Some("any lanes may be active: no choice of them conflicts".to_string())));
     }
     // All requests are alike, so that it does not matter which of the warps are in doubt.
     let alike = || rows().all(|row| row.totals.conflicting == row.totals.requests);
     if access.is_warp_wide() && alike() {
-        let words = "a warp does it with all its lanes, as the instruction demands".to_string();
-        return Some((false, words));
+        return Some((false, None));
     }
     let plain = matches!(access.op, AccessOp::Load | AccessOp::Store);
     let by_data = plain && doubt.reason == Reason::DataDependent && rows().all(Row::conflicts);
     by_data.then(|| {
-        (true, format!("every lane does it that may: which ones do depends on data ({})", doubt.detail))
+        let words = format!("every lane does it that may: which ones do depends on data ({})", doubt.detail);
+        (true, Some(words))
     })
 }
 

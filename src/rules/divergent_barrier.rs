@@ -62,7 +62,7 @@
 //!   groups smaller than a block) are not judged.
 //! - No fix is written: which threads are meant to wait is not in the text.
 
-use super::{Case, KernelRun, Rule, block_help, is_assumed};
+use super::{Case, KernelRun, Rule, block_help, is_assumed, merged};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::exec::lanes::{Bits, Shape};
 use crate::explanation::{Explanation, Picture, WarpAtBarrier};
@@ -230,19 +230,19 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
     let sure = is_sure(kernel, split, shape);
     let missing = barrier.expected.minus(&barrier.active);
     let (label, mut notes) = match &split.kind {
-        SplitKind::Guard(_) => (
+        SplitKind::Guard(inside) => (
             "near the bound some threads of a block pass here and others do not".to_string(),
-            vec![
-                "where the bound falls among the threads of one block, some of them do not get here"
+            vec![match inside.as_str() {
+                "" => "where the bound falls among the threads of one block, some of them do not get here"
                     .to_string(),
-            ],
+                inside => {
+                    format!("safe only where {}: at the edge some threads do not get here", all_of(inside))
+                }
+            }],
         ),
-        SplitKind::Rounds(_) => (
+        SplitKind::Rounds(inside) => (
             "near the bound some threads of a block have a round more than others".to_string(),
-            vec![
-                "where the bound falls within what one block takes in a round, some of its threads have one round more"
-                    .to_string(),
-            ],
+            vec![format!("safe only if, in every round, {}, or all of it does not", all_of(inside))],
         ),
         _ => {
             let reaches = barrier.active.threads().next().map(|t| thread(t, shape));
@@ -285,6 +285,12 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
         fix: None,
         kernel: kernel.kernel.clone(),
     }
+}
+
+/// The parts of what is assumed, as one clause.
+fn all_of(inside: &str) -> String {
+    let parts: Vec<String> = inside.split("; ").map(str::to_owned).collect();
+    merged(&parts).join(" and ")
 }
 
 fn thread(linear: usize, shape: Shape) -> String {

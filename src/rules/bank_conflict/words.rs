@@ -90,6 +90,9 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
         }
     };
     let extra = totals.wavefronts.saturating_sub(totals.ideal);
+    if conflict.lanes_by_data {
+        return format!("at most {} {per}", plural(extra, "extra wavefront"));
+    }
     let some = totals.conflicting < totals.requests && totals.conflicting > 0;
     let who = if some { format!("{who}, {} of them in conflict", totals.conflicting) } else { who };
     format!("{who}: {} {per}", plural(extra, "extra wavefront"))
