@@ -291,9 +291,21 @@ fn growth() {
         let corpus = Corpus { name: String::new(), files: files.collect() };
         cheapest(|| corpus.analyse())
     };
+    let headers = |count: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        for at in 0..count {
+            let others = (1..10).map(|by| format!("#include \"{}.cuh\"\n", (at * 31 + by * by * 97) % count));
+            let text = format!("#pragma once\n{}#define M{at} {at}\n", others.collect::<String>());
+            std::fs::write(folder.path().join(format!("{at}.cuh")), text).unwrap();
+        }
+        let main = format!("#include \"0.cuh\"\n{}", kernels(1, 128, 16)).into_bytes();
+        let corpus = Corpus { name: String::new(), files: vec![(folder.path().join("a.cu"), main)] };
+        cheapest(|| corpus.analyse())
+    };
     type Row<'a> = (&'a str, &'a dyn Fn(usize) -> Duration);
-    let rows: [Row<'_>; 4] = [
+    let rows: [Row<'_>; 5] = [
         ("50 files", &|times| files(50 * times)),
+        ("100 headers, each to all", &|times| headers(100 * times)),
         ("16 kernels of a file", &|times| time_of(&kernels(16 * times, 128, 16))),
         ("128 threads of a block", &|times| time_of(&kernels(4, 128 * times, 16))),
         ("64 rounds of a loop", &|times| time_of(&kernels(4, 128, 64 * times))),

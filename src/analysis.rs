@@ -131,6 +131,8 @@ pub struct FileReport {
     pub explanations: Vec<Explanation>,
     /// What comments ask for, by file.
     pub asked: Vec<Asked>,
+    /// The file or headers of it, where what they include was too much to be run to its end.
+    pub cut_short: Vec<FileId>,
 }
 
 /// What the comments of one file ask for.
@@ -241,7 +243,8 @@ impl Run {
     /// Runs the kernels of one file.
     #[must_use]
     pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted<'_>) -> FileReport {
-        let mut report = FileReport { asked: loaded.asked(), ..FileReport::default() };
+        let (asked, cut_short) = (loaded.asked(), loaded.cut_short());
+        let mut report = FileReport { asked, cut_short, ..FileReport::default() };
         let program = &loaded.program;
         let Some(own) = program.modules.first() else { return report };
         let settings = &self.settings[loaded.settings];

@@ -22,6 +22,8 @@ pub mod deduce;
 pub mod entry;
 pub mod enumerate;
 pub mod expr;
+#[cfg(test)]
+mod forgetful;
 pub mod fragment;
 pub mod host;
 pub mod int;

@@ -624,6 +624,8 @@ pub struct Module {
     pub eight_byte_banks: bool,
     /// What its comments ask of the tool.
     pub comments: Vec<Directive>,
+    /// Whether a header was left out or not run to its end, so that macros may be missing.
+    pub is_cut_short: bool,
     /// The file; `None` only for an empty module.
     pub file: Option<FileId>,
 }

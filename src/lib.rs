@@ -29,3 +29,16 @@ pub mod syntax;
 pub mod trace;
 pub mod verdict;
 pub mod walk;
+
+// The generators of random kernels, which are written for the tests of the whole.
+#[cfg(test)]
+extern crate self as cudalint;
+#[cfg(test)]
+#[path = "../tests/support/kernels.rs"]
+mod kernels;
+#[cfg(test)]
+#[path = "../tests/support/random.rs"]
+mod random;
+#[cfg(test)]
+#[path = "../tests/support/styles.rs"]
+mod styles;

@@ -42,7 +42,8 @@ use tree_sitter::Node;
 pub fn lower(tree: &SyntaxTree) -> Module {
     let outline = Outline::new(tree);
     let comments = tree.expanded.comments.clone();
-    let mut module = Module { file: Some(tree.expanded.file.id), comments, ..Module::default() };
+    let (file, is_cut_short) = (Some(tree.expanded.file.id), tree.expanded.is_cut_short);
+    let mut module = Module { file, comments, is_cut_short, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
     module
 }

@@ -76,8 +76,11 @@ pub struct Included {
 pub struct Replayed {
     /// The file.
     pub file: Arc<SourceFile>,
-    /// Every project header that was reached, in order of first inclusion.
+    /// Every project header that was reached, in order of first inclusion; none for one that is
+    /// [`Replayed::of_header`].
     pub headers: Vec<Included>,
+    /// Whether a header was left out or not run to its end: more would have been too much.
+    pub is_cut_short: bool,
     macros: macros::Macros,
     /// Directives and untaken branches, in order.
     blanks: Vec<Range<usize>>,
@@ -93,12 +96,36 @@ impl Replayed {
         includes: &dyn Includes,
         cache: &HeaderCache,
     ) -> Replayed {
+        Replayed::run(file, outside, defines, includes, cache, true)
+    }
+
+    /// The same of a header whose own headers another file lists.
+    #[must_use]
+    pub fn of_header(
+        file: &Arc<SourceFile>,
+        outside: &Outside,
+        defines: &Defines,
+        includes: &dyn Includes,
+        cache: &HeaderCache,
+    ) -> Replayed {
+        Replayed::run(file, outside, defines, includes, cache, false)
+    }
+
+    fn run(
+        file: &Arc<SourceFile>,
+        outside: &Outside,
+        defines: &Defines,
+        includes: &dyn Includes,
+        cache: &HeaderCache,
+        lists_headers: bool,
+    ) -> Replayed {
         let mut macros = defines.macros.for_file(cache.directives(file));
         outside.define(&mut macros);
-        let mut replay = replay::Replay::new(macros, includes, cache);
+        let mut replay = replay::Replay::new(macros, includes, cache, lists_headers);
         replay.run();
+        let is_cut_short = replay.is_cut_short();
         let replay::Replay { macros, blanks, headers, .. } = replay;
-        Replayed { file: Arc::clone(file), headers, macros, blanks }
+        Replayed { file: Arc::clone(file), headers, is_cut_short, macros, blanks }
     }
 
     /// What the comments outside untaken branches ask of the tool.
@@ -121,7 +148,7 @@ impl Replayed {
     #[must_use]
     pub fn expand(self) -> Expanded {
         let comments = self.comments();
-        let Replayed { file, headers, macros, blanks } = self;
+        let Replayed { file, headers, is_cut_short, macros, blanks } = self;
         let blanked = (!blanks.is_empty()).then(|| replay::blanked(&file.text, &blanks));
         let base = blanked.as_deref().unwrap_or(&file.text);
         let (text, map) = match rewrite::expand_text(base, &macros) {
@@ -130,7 +157,7 @@ impl Replayed {
         };
         let (text, masked) = mask::apply(&file.text, text);
         let headers = headers.into_iter().map(|header| header.file).collect();
-        Expanded { file, text, map, masked, headers, comments }
+        Expanded { file, text, map, masked, headers, comments, is_cut_short }
     }
 }
 
@@ -150,6 +177,8 @@ pub struct Expanded {
     pub headers: Vec<Arc<SourceFile>>,
     /// What the comments ask of the tool.
     pub comments: Vec<comments::Directive>,
+    /// As in [`Replayed::is_cut_short`].
+    pub is_cut_short: bool,
 }
 
 impl Expanded {
@@ -164,7 +193,7 @@ impl Expanded {
     pub fn unchanged(file: Arc<SourceFile>) -> Expanded {
         let comments = comments::directives(&file.text);
         let (map, masked, headers) = (SpanMap::default(), Vec::new(), Vec::new());
-        Expanded { file, text: None, map, masked, headers, comments }
+        Expanded { file, text: None, map, masked, headers, comments, is_cut_short: false }
     }
 }
 

@@ -172,6 +172,46 @@ fn headers_that_multiply() {
     folder(&[], &repeated(DEEP, |at| format!("#include \"nothing{at}.cuh\"\n")));
 }
 
+/// Headers that all lead to each other: as each is read by itself too, it would be the square, or the
+/// third power, of their number. What is beyond the limit is told.
+#[test]
+fn headers_that_all_include_each_other() {
+    let told = |count: usize, includes: &dyn Fn(usize) -> Vec<usize>| {
+        let root = tempfile::tempdir().unwrap();
+        for at in 0..count {
+            let lines = includes(at).into_iter().map(|other| format!("#include \"h{other}.cuh\"\n"));
+            let text = format!("#pragma once\n{}#define M{at} {at}\n", lines.collect::<String>());
+            std::fs::write(root.path().join(format!("h{at}.cuh")), text).unwrap();
+        }
+        let kernel = WITNESS.replace("[threadIdx.x][0]", "[threadIdx.x][M1 - 1]");
+        std::fs::write(root.path().join("a.cu"), format!("#include \"h0.cuh\"\n{kernel}")).unwrap();
+        let ran = run_in(root.path(), "check --format short a.cu");
+        assert!(ran.stdout.contains("32-way"), "{}{}", ran.stdout, ran.stderr);
+        ran.stderr.contains("too many or too deep to be followed to the end: macros may be missing")
+    };
+    assert!(!told(60, &|at| (0..60).filter(|other| *other != at).collect()));
+    assert!(!told(300, &|at| (0..300).filter(|other| *other != at).collect()));
+    // As deep as compilers go, and no deeper.
+    assert!(!told(200, &|at| vec![(at + 1) % 200]));
+    assert!(told(202, &|at| vec![(at + 1) % 202]));
+    // Each leads to all others, in no order.
+    told(1000, &|at| (1..10).map(|by| (at * 31 + by * by * 97) % 1000).collect());
+}
+
+/// Headers without `#pragma once`, of which each includes all that come after it.
+#[test]
+fn includes_that_are_too_many_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    for at in 0..40 {
+        let lines = repeated(40 - at - 1, |by| format!("#include \"h{}.cuh\"\n", at + 1 + by));
+        std::fs::write(root.path().join(format!("h{at}.cuh")), lines).unwrap();
+    }
+    std::fs::write(root.path().join("a.cu"), format!("#include \"h0.cuh\"\n{WITNESS}")).unwrap();
+    let ran = run_in(root.path(), "accesses a.cu");
+    assert!(has_witness(&ran), "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: the headers that `a.cu`"), "{}", ran.stderr);
+}
+
 #[test]
 fn constants_that_take_for_ever() {
     for functions in [

@@ -158,6 +158,33 @@ fn the_version_that_is_told_of_the_grammar_is_that_of_its_crate() {
     assert!(manifest.contains(&format!("tree-sitter-cuda = \"={}\"", cudalint::syntax::GRAMMAR_VERSION)));
 }
 
+/// As far as the packages that `Cargo.lock` names say: those that say nothing are not told of.
+#[test]
+fn no_dependency_wants_a_newer_compiler_than_is_promised() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = ["metadata", "--locked", "--offline", "--format-version", "1"];
+    let output = std::process::Command::new(cargo).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let wanted = |package: &serde_json::Value| -> Option<Vec<u32>> {
+        let version = package["rust_version"].as_str()?;
+        Some(version.split('.').map(|part| part.parse().unwrap()).collect())
+    };
+    let own = packages.iter().find(|package| package["name"] == "cudalint").and_then(wanted).unwrap();
+    let readme = fs::read_to_string("README.md").unwrap();
+    let install = fs::read_to_string("docs/install.md").unwrap();
+    let promise = format!("Rust {}.{} or newer", own[0], own[1]);
+    assert!(readme.contains(&promise) && install.contains(&promise), "{promise}");
+    let newer: Vec<String> = packages
+        .iter()
+        .filter(|package| wanted(package).is_some_and(|version| version[..2] > own[..2]))
+        .map(|package| format!("{} wants {}", package["name"], package["rust_version"]))
+        .collect();
+    assert_none(&newer);
+    assert!(packages.iter().filter(|package| wanted(package).is_some()).count() > 50, "most of them say");
+}
+
 #[test]
 fn files_are_short() {
     let mut complaints = Vec::new();

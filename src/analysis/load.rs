@@ -39,6 +39,8 @@ pub struct Loaded {
     pub(super) settings: usize,
     /// The file, and what its comments ask for.
     comments: Option<(FileId, Vec<Directive>)>,
+    /// The file, if not all of its headers' directives were run.
+    cut_short: Option<FileId>,
 }
 
 impl Loaded {
@@ -58,6 +60,12 @@ impl Loaded {
             }
         }
         found
+    }
+
+    /// The file, and those of its headers, of which not all directives were run.
+    pub(super) fn cut_short(&self) -> Vec<FileId> {
+        let modules = self.program.modules.iter().filter(|module| module.is_cut_short);
+        self.cut_short.into_iter().chain(modules.filter_map(|module| module.file)).collect()
     }
 
     /// The kernels to judge for the file: its own that no includer is judged for instead, and those
@@ -166,24 +174,27 @@ impl Run {
         let file = self.headers.given(path, bytes);
         // Host code that mentions nothing of CUDA may call a launcher of a header.
         let own = mentions_cuda(&file.text);
-        let silent = |file: &SourceFile| {
+        let silent = |file: &SourceFile, cut_short: Option<FileId>| {
             let comments = Some((file.id, comments::directives(&file.text)));
-            Loaded { comments, ..Loaded::default() }
+            Loaded { comments, cut_short, ..Loaded::default() }
         };
         if !own && !file.text.contains("#include \"") {
-            return silent(&file);
+            return silent(&file, None);
         }
         let settings = self.settings_of(path);
-        let replayed = self.replay(&file, &Outside::default(), settings);
+        let defines = &self.settings[settings].defines;
+        let replayed = Replayed::new(&file, &Outside::default(), defines, &self.headers, &self.cache);
+        let cut_short = replayed.is_cut_short.then_some(file.id);
         if !own && !replayed.headers.iter().any(|header| mentions_cuda(&header.file.text)) {
-            return silent(&file);
+            return silent(&file, cut_short);
         }
         let spelled = |words: Words, header: &Included| words | self.spelled.of(&header.file);
         let words =
             replayed.headers.iter().fold(self.settings[settings].defined | self.spelled.of(&file), spelled);
         if !words.may_be_judged() {
             let comments = Some((file.id, replayed.comments()));
-            return Loaded { waiting: Some((replayed, words)), settings, comments, ..Loaded::default() };
+            let waiting = Some((replayed, words));
+            return Loaded { waiting, settings, comments, cut_short, ..Loaded::default() };
         }
         let included = replayed.headers.clone();
         let program = self.program(replayed, settings);
@@ -193,7 +204,7 @@ impl Run {
         let (plain, told): (Vec<&Included>, Vec<_>) = included.iter().partition(|it| it.outside.is_empty());
         let plain = plain.into_iter().map(|header| header.file.id).collect();
         let told = told.into_iter().map(|header| header.file.id).collect();
-        Loaded { program, worth, told, plain, settings, ..Loaded::default() }
+        Loaded { program, worth, told, plain, settings, cut_short, ..Loaded::default() }
     }
 
     /// The kernels of all files that are worth judging.
@@ -240,8 +251,8 @@ impl Run {
         links
     }
 
-    fn replay(&self, file: &Arc<SourceFile>, outside: &Outside, settings: usize) -> Replayed {
-        Replayed::new(file, outside, &self.settings[settings].defines, &self.headers, &self.cache)
+    fn replay_header(&self, file: &Arc<SourceFile>, outside: &Outside, settings: usize) -> Replayed {
+        Replayed::of_header(file, outside, &self.settings[settings].defines, &self.headers, &self.cache)
     }
 
     /// Parses and lowers a file and the headers it includes, each once for all files that have the
@@ -253,7 +264,7 @@ impl Run {
         let mut modules = vec![self.headers.module(alone, || lowered(replayed.expand()))];
         for Included { file, outside } in &included {
             let reading = Reading { file: file.id, settings, outside: outside.clone() };
-            let lower = || lowered(self.replay(file, outside, settings).expand());
+            let lower = || lowered(self.replay_header(file, outside, settings).expand());
             modules.push(self.headers.module(reading, lower));
         }
         Program::new(modules)

@@ -9,6 +9,7 @@ use super::progress::Progress;
 use super::settings::Settings;
 use super::terminal;
 use crate::analysis::{FileReport, Loaded, Options, Run, Wanted};
+use crate::source::Sources;
 use crate::walk::{self, Candidate, Found, Problem};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -136,7 +137,27 @@ fn analyze_here(
             }
         }
     }
+    report_cut_short(run.sources(), &reports);
     (run, reports, analyzed, failed)
+}
+
+/// Says where not all that is included was followed.
+fn report_cut_short(sources: &Sources, reports: &[FileReport]) {
+    let files = reports.iter().flat_map(|report| &report.cut_short);
+    let mut paths: Vec<String> = files.map(|file| sources.get(*file).display_path()).collect();
+    paths.sort();
+    paths.dedup();
+    if let [first, others @ ..] = paths.as_slice() {
+        let lead = match others.len() {
+            0 => " leads".to_owned(),
+            1 => " and one other file lead".to_owned(),
+            many => format!(" and {many} other files lead"),
+        };
+        terminal::say(&format!(
+            "warning: the headers that `{first}`{lead} to are too many or too deep to be followed to the \
+             end: macros may be missing"
+        ));
+    }
 }
 
 fn report_problems(problems: &[Problem]) -> bool {

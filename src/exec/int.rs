@@ -125,6 +125,12 @@ pub fn fits(low: i64, high: i64, bits: u32, signed: bool) -> bool {
 }
 
 impl World {
+    /// Drops the results that are remembered.
+    #[cfg(test)]
+    pub fn forget_results(&mut self) {
+        self.results = Results::default();
+    }
+
     /// A world for a block of this shape.
     #[must_use]
     pub fn new(shape: Shape) -> World {

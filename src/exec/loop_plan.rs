@@ -391,6 +391,14 @@ pub struct Known {
     found: Option<Rc<Found>>,
 }
 
+impl Known {
+    /// Drops what only makes it quicker to find again.
+    #[cfg(test)]
+    pub fn forget(&mut self) {
+        self.found = None;
+    }
+}
+
 /// How a loop changes the state.
 #[derive(Debug)]
 struct Found {

@@ -71,6 +71,12 @@ impl Slots {
         }
     }
 
+    /// Copies what is shared with other copies of the state.
+    #[cfg(test)]
+    pub fn unshare(&mut self) {
+        self.0 = Rc::new(self.0.iter().map(|slot| Rc::new(Slot::clone(slot))).collect());
+    }
+
     /// The variables, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.0.iter().map(|slot| &**slot)

@@ -41,6 +41,8 @@ impl Machine<'_> {
             if !self.step(stmt.span) {
                 return;
             }
+            #[cfg(test)]
+            self.forget();
             self.run_stmt(stmt);
         }
     }

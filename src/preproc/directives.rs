@@ -3,11 +3,13 @@
 //! A file's directives are read once; what they mean depends on the macros at the time
 //! they are replayed.
 
+use super::Includes;
 use super::lexer::{Kind, Lexer, Token};
 use super::outside::Seen;
 use crate::source::{FileId, SourceFile, Span};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// One file's directives, in order.
@@ -19,9 +21,15 @@ pub(crate) struct Directives {
     pub has_spans: bool,
     /// The directives.
     pub list: Vec<Directive>,
+    /// The numbers of the headers that `list`'s includes led to so far; else [`NO_HEADER`]. Apart from
+    /// the list, because most includes lead to a file that was included before: many are told at once.
+    led_to: Box<[AtomicU32]>,
     /// What is found out about the file on demand.
     pub seen: Seen,
 }
+
+/// Not the number of a header.
+const NO_HEADER: u32 = u32::MAX;
 
 /// One directive: the bytes from its `#` to its last token.
 #[derive(Debug)]
@@ -104,7 +112,29 @@ impl Directives {
         }
         let count = list.len() as u32;
         groups.into_iter().for_each(|open| link(&mut list, open, count));
-        Directives { file, has_spans, list, seen: Seen::default() }
+        let led_to = list.iter().map(|_| AtomicU32::new(NO_HEADER)).collect();
+        Directives { file, has_spans, list, led_to, seen: Seen::default() }
+    }
+
+    /// The header that directive `index` includes.
+    pub fn included(&self, index: usize, includes: &dyn Includes) -> Option<&Arc<SourceFile>> {
+        let DirectiveKind::Include { spec, angled, found } = &self.list.get(index)?.kind else { return None };
+        let open = || {
+            let spec = self.file.text.get(spec.clone()).unwrap_or("");
+            let found = includes.open(&self.file, spec, *angled);
+            if let (Some(found), Some(place)) = (&found, self.led_to.get(index)) {
+                place.store(found.id.0, Ordering::Relaxed);
+            }
+            found
+        };
+        found.get_or_init(open).as_ref()
+    }
+
+    /// How many directives from `index` on include, one after the other, headers that are `done`.
+    pub fn included_again(&self, index: usize, done: impl Fn(FileId) -> bool) -> usize {
+        let rest = self.led_to.get(index..).unwrap_or_default().iter();
+        let headers = rest.map(|place| place.load(Ordering::Relaxed));
+        headers.take_while(|header| *header != NO_HEADER && done(FileId(*header))).count()
     }
 
     /// The macro that directive `index` defines.

@@ -8,7 +8,7 @@
 //! In `a.cu` the header has that definition from outside; in `b.cu`, which does not say it, none.
 
 use super::Includes;
-use super::directives::{DirectiveKind, Directives, HeaderCache};
+use super::directives::{Directives, HeaderCache};
 use super::macros::{MacroRef, Macros};
 use crate::source::{FileId, SourceFile};
 use rustc_hash::{FxHashSet, FxHasher};
@@ -135,7 +135,7 @@ impl Directives {
             let mut next = 0;
             while let Some(file) = files.get(next).map(|file| cache.directives(file)) {
                 next += 1;
-                for found in file.included(includes) {
+                for found in file.all_included(includes) {
                     if !files.iter().any(|it| it.id == found.id) {
                         files.push(found);
                     }
@@ -149,14 +149,8 @@ impl Directives {
         reached.as_deref()
     }
 
-    fn included(&self, includes: &dyn Includes) -> impl Iterator<Item = Arc<SourceFile>> {
-        self.list.iter().filter_map(move |directive| match &directive.kind {
-            DirectiveKind::Include { spec, angled, found } => {
-                let spec = self.file.text.get(spec.clone()).unwrap_or("");
-                found.get_or_init(|| includes.open(&self.file, spec, *angled)).clone()
-            }
-            _ => None,
-        })
+    fn all_included(&self, includes: &dyn Includes) -> impl Iterator<Item = Arc<SourceFile>> {
+        (0..self.list.len()).filter_map(|index| self.included(index, includes)).cloned()
     }
 }
 

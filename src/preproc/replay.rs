@@ -10,14 +10,19 @@ use super::macros::{MacroRef, Macros};
 use super::outside::Outside;
 use super::{Included, Includes};
 use crate::source::{FileId, SourceFile};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How deep headers may include each other.
-const MAX_INCLUDE_DEPTH: usize = 64;
+/// How deep headers may include each other: as deep as compilers let them.
+const MAX_INCLUDE_DEPTH: usize = 200;
 /// How many directives of headers one file may run.
-const MAX_HEADER_DIRECTIVES: u32 = 1 << 20;
+const MAX_HEADER_DIRECTIVES: u64 = 1 << 20;
+/// The same, times the headers that they stand in. Each header is run by itself too, and what is run
+/// of headers that all lead to each other has to stay within bounds in all.
+const MAX_HEADER_WORK: u64 = 1 << 29;
+/// How many includes of headers that are to be run only once, and were, count as one directive.
+const INCLUDES_FOR_ONE: u64 = 8;
 /// How many tokens the conditions of one file may cost.
 const CONDITION_BUDGET: u64 = 8 << 20;
 
@@ -26,17 +31,52 @@ pub(crate) struct Replay<'r> {
     pub macros: Macros,
     /// What of the main file is not text: directives and untaken branches, in order.
     pub blanks: Vec<Range<usize>>,
-    /// The headers, in order of first inclusion.
+    /// The headers, in order of first inclusion, if they are asked for.
     pub headers: Vec<Included>,
+    lists_headers: bool,
     includes: &'r dyn Includes,
     cache: &'r HeaderCache,
-    /// The number of each file among the expansion's files.
-    numbers: FxHashMap<FileId, u32>,
-    once: FxHashSet<FileId>,
+    /// The files met so far.
+    seen: FxHashMap<FileId, Seen>,
+    /// Those that are to be run only once.
+    once: Set,
+    /// Those that were met.
+    met: Set,
     /// The byte of the main file from which definitions hold.
     from: u32,
-    header_directives: u32,
+    header_directives: u64,
+    most_directives: u64,
     conditions: Kept,
+}
+
+/// Files, a bit for each: nearly every directive asks.
+#[derive(Clone, Debug, Default)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn contains(&self, file: FileId) -> bool {
+        self.0.get(file.0 as usize / 64).is_some_and(|word| word >> (file.0 % 64) & 1 == 1)
+    }
+
+    fn insert(&mut self, file: FileId) {
+        let at = file.0 as usize / 64;
+        if at >= self.0.len() {
+            self.0.resize(at + 1, 0);
+        }
+        if let Some(word) = self.0.get_mut(at) {
+            *word |= 1 << (file.0 % 64);
+        }
+    }
+}
+
+/// What happened to a file so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Its number among the expansion's files.
+    number: u32,
+    entered: bool,
+    /// It was included where it was too deep to enter.
+    too_deep: bool,
 }
 
 /// A file being run: which, where in it, and for each open conditional whether a branch was taken.
@@ -48,18 +88,27 @@ struct Open {
 
 impl<'r> Replay<'r> {
     /// Starts with `macros`, whose file 0 is the main file.
-    pub fn new(macros: Macros, includes: &'r dyn Includes, cache: &'r HeaderCache) -> Replay<'r> {
-        let numbers = macros.files.first().map(|main| (main.file.id, 0)).into_iter().collect();
+    pub fn new(
+        macros: Macros,
+        includes: &'r dyn Includes,
+        cache: &'r HeaderCache,
+        lists_headers: bool,
+    ) -> Replay<'r> {
+        let main = macros.files.first();
+        let seen = main.map(|main| (main.file.id, Seen { entered: true, ..Seen::default() }));
         Replay {
             macros,
             blanks: Vec::new(),
             headers: Vec::new(),
+            lists_headers,
             includes,
             cache,
-            numbers,
-            once: FxHashSet::default(),
+            seen: seen.into_iter().collect(),
+            once: Set::default(),
+            met: Set::default(),
             from: 0,
             header_directives: 0,
+            most_directives: MAX_HEADER_DIRECTIVES,
             conditions: Kept::with_budget(CONDITION_BUDGET),
         }
     }
@@ -80,6 +129,13 @@ impl<'r> Replay<'r> {
         }
     }
 
+    /// Whether a header was left out, or not run to its end, because it would have been too much.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.header_directives > self.most_directives
+            || self.seen.values().any(|seen| seen.too_deep && !seen.entered)
+    }
+
     /// Runs the topmost file until its end (`None`) or until it includes a header.
     fn run_file(
         &mut self,
@@ -87,11 +143,20 @@ impl<'r> Replay<'r> {
         open: &mut [Open],
         header: bool,
     ) -> Option<Arc<SourceFile>> {
+        let deepest = open.len() > MAX_INCLUDE_DEPTH;
         let top = open.last_mut()?;
         while let Some(directive) = file.list.get(top.next) {
             if header {
+                // Where nothing can be entered any more, only a new header is of interest.
+                let known = if deepest { &self.met } else { &self.once };
+                let again = file.included_again(top.next, |header| known.contains(header));
+                if again > 0 {
+                    self.header_directives += 1 + again as u64 / INCLUDES_FOR_ONE;
+                    top.next += again;
+                    continue;
+                }
                 self.header_directives += 1;
-                if self.header_directives > MAX_HEADER_DIRECTIVES {
+                if self.header_directives > self.most_directives {
                     return None;
                 }
             } else {
@@ -135,11 +200,11 @@ impl<'r> Replay<'r> {
                     top.taken.pop();
                     None
                 }
-                DirectiveKind::Include { spec, angled, found } => {
-                    let spec = file.file.text.get(spec.clone()).unwrap_or("");
-                    let found = found.get_or_init(|| self.includes.open(&file.file, spec, *angled));
-                    if found.is_some() {
-                        return found.clone();
+                DirectiveKind::Include { .. } => {
+                    if let Some(found) = file.included(index as usize, self.includes)
+                        && !self.once.contains(found.id)
+                    {
+                        return Some(Arc::clone(found));
                     }
                     None
                 }
@@ -175,16 +240,23 @@ impl<'r> Replay<'r> {
     }
 
     fn enter(&mut self, header: &Arc<SourceFile>, open: &mut Vec<Open>) {
-        let known = self.numbers.get(&header.id).copied();
-        let number = known.unwrap_or(self.macros.files.len() as u32);
-        if known.is_none() {
-            self.numbers.insert(header.id, number);
+        let deep = open.len() > MAX_INCLUDE_DEPTH;
+        let number = self.macros.files.len() as u32;
+        let seen = self.seen.entry(header.id).or_insert(Seen { number, ..Seen::default() });
+        let own = seen.number;
+        seen.too_deep |= deep;
+        seen.entered |= !deep;
+        if own == number {
+            self.met.insert(header.id);
             self.macros.files.push(self.cache.directives(header));
-            let outside = Outside::of(header, &self.macros, self.includes, self.cache);
-            self.headers.push(Included { file: Arc::clone(header), outside });
+            self.most_directives = self.most_directives.min(MAX_HEADER_WORK / (u64::from(number) + 1));
+            if self.lists_headers {
+                let outside = Outside::of(header, &self.macros, self.includes, self.cache);
+                self.headers.push(Included { file: Arc::clone(header), outside });
+            }
         }
-        if open.len() <= MAX_INCLUDE_DEPTH && !self.once.contains(&header.id) {
-            open.push(Open { number, next: 0, taken: Vec::new() });
+        if !deep && !self.once.contains(header.id) {
+            open.push(Open { number: own, next: 0, taken: Vec::new() });
         }
     }
 
