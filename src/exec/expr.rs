@@ -7,7 +7,7 @@ use super::symbol::{Key, Origin};
 use super::types::Ty;
 use super::value::{Condition, Pointer, Reason, Step, Target, Unknown, Value, Variation};
 use crate::ir::visit::children;
-use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type};
+use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Path, Scalar, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -168,6 +168,10 @@ impl Machine<'_> {
                 self.effects(target);
                 self.writes += 1;
             }
+            ExprKind::Asm(asm) if self.pitch.is_none() && self.computes_data(asm) => {
+                asm.inputs.iter().for_each(|(_, value)| self.effects(value));
+                self.writes += asm.outputs.len() as u64;
+            }
             // With a pitch, what an expression is bears on it.
             ExprKind::Assign(op, target, value) if self.pitch.is_none() => {
                 if self.step(expr.span) {
@@ -183,6 +187,11 @@ impl Machine<'_> {
     /// Whether a place is of no concern to requests and barriers.
     fn is_data(&self, target: &Expr) -> bool {
         self.frame().is_some_and(|frame| frame.slice.is_data(target))
+    }
+
+    /// Whether inline assembly does nothing but compute such.
+    fn computes_data(&self, asm: &Asm) -> bool {
+        super::slice::is_arithmetic(asm) && asm.outputs.iter().all(|(_, target)| self.is_data(target))
     }
 
     fn acts(&self, expr: &Expr) -> bool {

@@ -283,7 +283,10 @@ impl Machine<'_> {
                 }
             }
         }
-        written.retain(|(frame, _)| *frame < depth);
+        let carried = |frame: usize, local| {
+            self.state.frames.get(frame).is_none_or(|frame| frame.slice.is_carried(local))
+        };
+        written.retain(|(frame, local)| *frame < depth && carried(*frame, *local));
         written
     }
 

@@ -19,11 +19,16 @@
 //! A variable matters when it stands in an address, a condition, an argument of a function that
 //! is run, or flows into one that matters. That is found without regard to the order of statements.
 
+mod flow;
 mod parts;
+mod places;
+mod plain;
 
 use crate::ir::program::Program;
-use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Type};
+use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Stmt};
+use flow::Flow;
+use places::Places;
+use plain::Plains;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a statement is good for.
@@ -31,7 +36,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub enum Part {
     /// Nothing in it is traced, and nothing that matters outlives it.
     Idle,
-    /// Nothing that matters outlives it.
+    /// Nothing that is carried outlives it.
     Quiet,
 }
 
@@ -53,24 +58,20 @@ impl Given {
     }
 }
 
-/// A variable that holds its value itself.
-#[derive(Clone, Copy, Debug)]
-struct Own {
-    /// Its dimensions, if it is an array.
-    dimensions: usize,
-    /// Whether nothing in its elements points elsewhere.
-    plain: bool,
-}
-
 /// What is known of one function: its slice, as far as requests go.
 #[derive(Debug, Default)]
 pub struct Slice {
     /// Variables that do not matter; those not listed do.
     data: FxHashSet<LocalId>,
+    /// Variables that are not carried; those not listed are.
+    passing: FxHashSet<LocalId>,
     /// Pointers that lead to no shared memory and no variable.
     global: FxHashSet<LocalId>,
     /// Variables that hold their value themselves.
-    owned: FxHashMap<LocalId, Own>,
+    places: Places,
+    /// Calls of functions that only compute data, by their address in the program, and the variables
+    /// that they may change.
+    calls: FxHashMap<usize, Vec<LocalId>>,
     /// Shared variables.
     shared: FxHashSet<LocalId>,
     /// Variables that stand for others, and so perhaps for shared ones.
@@ -86,20 +87,27 @@ impl Slice {
     #[must_use]
     pub fn of(function: &Function, given: Given, program: &Program) -> Slice {
         let Some(body) = function.body.as_deref() else { return Slice::default() };
-        let mut flow = Flow::new(function, given, program);
-        flow.stmts(body);
+        let plains = Plains::default();
+        let mut flow = Flow::of(function, body, given, program, &plains);
         flow.find_global(function, given);
-        flow.close();
+        let matters = flow.all_into(flow.matters.clone());
+        let carried = flow.all_into(flow.carried_of(&matters));
+        let without = |set: &FxHashSet<LocalId>| -> FxHashSet<LocalId> {
+            flow.seen.iter().filter(|local| !set.contains(local)).copied().collect()
+        };
+        let taken = flow.taken.iter().any(|local| matters.contains(local)) || flow.pointers_out;
+        let data = without(&matters);
         let mut slice = Slice {
-            data: flow.seen.iter().filter(|local| !flow.matters.contains(local)).copied().collect(),
+            passing: without(&carried).union(&data).copied().collect(),
+            data,
             global: flow.global,
-            owned: flow.owned,
+            places: flow.places,
+            calls: flow.calls,
             shared: flow.shared,
             aliases: flow.aliases,
             parts: FxHashMap::default(),
             axes: flow.axes,
         };
-        let taken = flow.taken.iter().any(|local| flow.matters.contains(local)) || flow.pointers_out;
         let parts = parts::Finder::new(&slice, program, taken).find(body);
         slice.parts = parts;
         slice
@@ -114,7 +122,19 @@ impl Slice {
     /// Whether the place is (a part of) a variable that does not matter.
     #[must_use]
     pub fn is_data(&self, target: &Expr) -> bool {
-        part_of(target, &self.owned).is_some_and(|local| self.data.contains(&local))
+        self.places.part_of(target).is_some_and(|local| self.data.contains(&local))
+    }
+
+    /// Whether the variable does not matter.
+    #[must_use]
+    pub fn is_data_variable(&self, local: LocalId) -> bool {
+        self.data.contains(&local)
+    }
+
+    /// Whether a loop has to know how the variable changes from round to round.
+    #[must_use]
+    pub fn is_carried(&self, local: LocalId) -> bool {
+        !self.passing.contains(&local)
     }
 
     /// Whether evaluating `expr` may be traced or change anything by itself, its operands aside.
@@ -123,7 +143,7 @@ impl Slice {
         match &expr.kind {
             ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => !self.is_private(expr),
             ExprKind::Call { callee, .. } => match &callee.kind {
-                ExprKind::Path(path) => !is_pure(&path.name, program),
+                ExprKind::Path(path) => !is_pure(&path.name, program) && !self.calls.contains_key(&key(expr)),
                 _ => true,
             },
             ExprKind::Local(local) => self.shared.contains(local) || self.aliases.contains(local),
@@ -145,13 +165,14 @@ impl Slice {
             | ExprKind::SizeofExpr(_)
             | ExprKind::AlignofType(_)
             | ExprKind::Offsetof(..) => false,
+            ExprKind::Asm(asm) => !is_arithmetic(asm),
             _ => true,
         }
     }
 
     /// Whether an lvalue surely lies in a variable of the function or behind a global pointer.
     fn is_private(&self, expr: &Expr) -> bool {
-        if root(expr).is_some_and(|(local, count)| holds(&self.owned, local, count)) {
+        if self.places.inside(expr).is_some() {
             return true;
         }
         match &expr.kind {
@@ -180,31 +201,14 @@ impl Slice {
     }
 }
 
+/// The key of an expression: the program is not moved while it runs.
+fn key(expr: &Expr) -> usize {
+    std::ptr::from_ref(expr).addr()
+}
+
 /// The key of a statement: the program is not moved while it runs.
 fn address(stmt: &Stmt) -> usize {
     std::ptr::from_ref(stmt).addr()
-}
-
-/// The variable that a place is (a part of), and how often it is indexed on the way, if no
-/// pointer is followed by name.
-fn root(expr: &Expr) -> Option<(LocalId, usize)> {
-    match &expr.kind {
-        ExprKind::Local(local) => Some((*local, 0)),
-        ExprKind::Member { base, arrow: false, .. } => root(base),
-        ExprKind::Index(base, _) => root(base).map(|(local, count)| (local, count + 1)),
-        _ => None,
-    }
-}
-
-/// The variable of which a place is surely a part.
-fn part_of(expr: &Expr, owned: &FxHashMap<LocalId, Own>) -> Option<LocalId> {
-    let (local, count) = root(expr)?;
-    (holds(owned, local, count) || matches!(expr.kind, ExprKind::Local(_))).then_some(local)
-}
-
-/// Whether a variable indexed so often still lies in itself.
-fn holds(owned: &FxHashMap<LocalId, Own>, local: LocalId, count: usize) -> bool {
-    owned.get(&local).is_some_and(|own| own.plain || count <= own.dimensions)
 }
 
 fn is_global(expr: &Expr, known: &FxHashSet<LocalId>) -> bool {
@@ -228,7 +232,7 @@ fn is_coordinate(name: &str) -> bool {
 
 /// Functions that CUDA defines and that do nothing but compute a value of their arguments.
 pub fn is_pure(name: &str, program: &Program) -> bool {
-    const WHOLE: [&str; 42] = [
+    const WHOLE: [&str; 63] = [
         "mma_sync",
         "fill_fragment",
         "max",
@@ -271,339 +275,41 @@ pub fn is_pure(name: &str, program: &Program) -> bool {
         "__ldg",
         "make_float4",
         "make_float2",
+        "make_float3",
+        "make_half2",
+        "make_int2",
+        "make_int4",
+        "make_uint2",
+        "make_uint4",
+        "abs",
+        "ceilf",
+        "erf",
+        "exp2",
+        "floorf",
+        "isinf",
+        "isnan",
+        "log1pf",
+        "log2",
+        "rintf",
+        "roundf",
+        "tanf",
+        "__tanf",
+        "__popc",
+        "__byte_perm",
     ];
-    const BEGINNINGS: [&str; 8] =
-        ["__half", "__float", "__int2", "__hadd", "__hmul", "__hfma", "__hmax", "__hmin"];
+    const BEGINNINGS: [&str; 22] = [
+        "__shfl", "__half", "__float", "__bfloat", "__int2", "__hadd", "__hsub", "__hmul", "__hdiv",
+        "__hfma", "__hmax", "__hmin", "__low", "__high", "__fadd", "__fsub", "__fmul", "__fdiv", "__frcp",
+        "__fsqrt", "__frsqrt", "__dp4a",
+    ];
     (WHOLE.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)))
         && program.functions(name).is_empty()
 }
 
-/// How values flow between the variables of a function.
-struct Flow<'a> {
-    program: &'a Program,
-    seen: FxHashSet<LocalId>,
-    matters: FxHashSet<LocalId>,
-    /// Into which variable the value of an expression goes, and whether as a whole (`=`).
-    flows: Vec<(LocalId, &'a Expr, bool)>,
-    /// Values written through pointers.
-    through_pointers: Vec<&'a Expr>,
-    /// Variables whose address is taken.
-    taken: FxHashSet<LocalId>,
-    /// Variables given to functions.
-    handed: FxHashSet<LocalId>,
-    owned: FxHashMap<LocalId, Own>,
-    shared: FxHashSet<LocalId>,
-    aliases: FxHashSet<LocalId>,
-    global: FxHashSet<LocalId>,
-    /// Whether pointers given to the function may lead to its caller's variables.
-    pointers_out: bool,
-    axes: [bool; 3],
-}
-
-impl<'a> Flow<'a> {
-    fn new(function: &Function, given: Given, program: &'a Program) -> Flow<'a> {
-        let mut flow = Flow {
-            program,
-            seen: FxHashSet::default(),
-            matters: FxHashSet::default(),
-            flows: Vec::new(),
-            through_pointers: Vec::new(),
-            taken: FxHashSet::default(),
-            handed: FxHashSet::default(),
-            owned: FxHashMap::default(),
-            shared: FxHashSet::default(),
-            aliases: FxHashSet::default(),
-            global: FxHashSet::default(),
-            pointers_out: given.escaping,
-            axes: [false; 3],
-        };
-        for param in &function.params {
-            flow.seen.insert(param.local);
-            // What is written to it may be the caller's.
-            if !matches!(param.ty, Type::Scalar(_)) {
-                flow.matters.insert(param.local);
-            }
-            if matches!(param.ty, Type::Reference(_) | Type::Auto) {
-                flow.aliases.insert(param.local);
-            }
-        }
-        flow
-    }
-
-    /// Pointers that lead to global memory: parameters that do, and what is made of them alone.
-    fn find_global(&mut self, function: &Function, given: Given) {
-        let leads =
-            |(at, param): &(usize, &Param)| given.is_global(*at) && matches!(param.ty, Type::Pointer(_));
-        let params: FxHashSet<LocalId> =
-            function.params.iter().enumerate().filter(leads).map(|(_, p)| p.local).collect();
-        let assigned: FxHashSet<LocalId> = self.flows.iter().map(|(local, ..)| *local).collect();
-        // Suppose all pointers that are only assigned to do, then take back what contradicts it.
-        self.global = params
-            .iter()
-            .copied()
-            .chain(assigned)
-            .filter(|l| !self.taken.contains(l) && !self.handed.contains(l))
-            .collect();
-        loop {
-            let known = &self.global;
-            let wrong: Vec<LocalId> = self
-                .flows
-                .iter()
-                .filter(|(local, value, whole)| *whole && known.contains(local) && !is_global(value, known))
-                .map(|(local, ..)| *local)
-                .collect();
-            if wrong.is_empty() {
-                break;
-            }
-            wrong.iter().for_each(|local| {
-                self.global.remove(local);
-            });
-        }
-    }
-
-    /// Follows the flows backwards from what matters, each of them once.
-    fn close(&mut self) {
-        let mut into: FxHashMap<LocalId, Vec<&'a Expr>> = FxHashMap::default();
-        for (local, value, _) in &self.flows {
-            into.entry(*local).or_default().push(value);
-        }
-        let mut waiting: Vec<LocalId> = self.matters.iter().copied().collect();
-        let (mut pointers, mut values) = (self.pointers_out, Vec::<&Expr>::new());
-        loop {
-            if pointers {
-                values.append(&mut self.through_pointers);
-            }
-            for value in values {
-                each_local(value, &mut |local| {
-                    if self.matters.insert(local) {
-                        waiting.push(local);
-                    }
-                });
-            }
-            let Some(local) = waiting.pop() else { return };
-            pointers |= self.taken.contains(&local);
-            values = into.remove(&local).unwrap_or_default();
-        }
-    }
-
-    /// Every variable in an expression matters.
-    fn seed(&mut self, expr: &Expr) {
-        each_local(expr, &mut |local| {
-            self.matters.insert(local);
-        });
-    }
-
-    fn stmts(&mut self, stmts: &'a [Stmt]) {
-        stmts.iter().for_each(|stmt| self.stmt(stmt));
-    }
-
-    fn stmt(&mut self, stmt: &'a Stmt) {
-        match &stmt.kind {
-            StmtKind::Expr(expr) => self.expr(expr),
-            StmtKind::Declare(list) => {
-                for declaration in list {
-                    self.seen.insert(declaration.local);
-                    let shared = declaration.storage.is_shared();
-                    if shared {
-                        self.shared.insert(declaration.local);
-                    }
-                    if shared || matches!(declaration.ty, Type::Reference(_) | Type::Auto) {
-                        self.aliases.insert(declaration.local);
-                        self.matters.insert(declaration.local);
-                        declaration.init.iter().for_each(|init| self.seed(init));
-                    } else if !matches!(declaration.ty, Type::Pointer(_)) {
-                        self.owned.insert(declaration.local, own(&declaration.ty));
-                    }
-                    self.type_lengths(&declaration.ty);
-                    if let Some(init) = &declaration.init {
-                        self.flows.push((declaration.local, init, true));
-                        self.expr(init);
-                    }
-                }
-            }
-            StmtKind::Block(body) | StmtKind::Unsupported(_, body) => self.stmts(body),
-            StmtKind::If { cond, then, otherwise } => {
-                self.condition(cond);
-                self.stmts(then);
-                self.stmts(otherwise);
-            }
-            StmtKind::Loop { cond, body, step, .. } => {
-                cond.iter().for_each(|cond| self.condition(cond));
-                step.iter().for_each(|step| self.expr(step));
-                self.stmts(body);
-            }
-            StmtKind::Switch { value, cases } => {
-                self.condition(value);
-                cases.iter().for_each(|case| self.stmts(&case.body));
-            }
-            StmtKind::Return(value) => value.iter().for_each(|value| self.condition(value)),
-            StmtKind::Break | StmtKind::Continue | StmtKind::Damaged => {}
-        }
-    }
-
-    fn type_lengths(&mut self, ty: &Type) {
-        if let Type::Array(inner, length) = ty {
-            length.iter().for_each(|length| self.seed(length));
-            self.type_lengths(inner);
-        }
-    }
-
-    /// Something whose value decides what runs.
-    fn condition(&mut self, expr: &'a Expr) {
-        self.seed(expr);
-        self.expr(expr);
-    }
-
-    fn expr(&mut self, expr: &'a Expr) {
-        match &expr.kind {
-            ExprKind::Assign(op, target, value) => {
-                self.write(target, Some(value), op.is_none());
-                self.expr(target);
-                self.expr(value);
-            }
-            ExprKind::Step { target, .. } => {
-                self.write(target, None, false);
-                self.expr(target);
-            }
-            ExprKind::Index(base, index) => {
-                if part_of(expr, &self.owned).is_none() {
-                    self.seed(base);
-                    self.seed(index);
-                }
-                self.expr(base);
-                self.expr(index);
-            }
-            ExprKind::Deref(pointer) => self.condition(pointer),
-            ExprKind::Member { base, arrow, name } => {
-                if let ExprKind::Path(path) = &base.kind
-                    && matches!(&*path.name, "threadIdx" | "blockDim")
-                    && let Some(axis) = ["x", "y", "z"].iter().position(|axis| **axis == **name)
-                {
-                    self.axes[axis] = true;
-                }
-                if *arrow {
-                    self.seed(base);
-                }
-                self.expr(base);
-            }
-            ExprKind::AddressOf(inner) => {
-                self.taken.extend(part_of(inner, &self.owned).filter(|local| !self.shared.contains(local)));
-                self.expr(inner);
-            }
-            ExprKind::Conditional(cond, a, b) => {
-                self.condition(cond);
-                self.expr(a);
-                self.expr(b);
-            }
-            ExprKind::Binary(op, a, b) => {
-                if matches!(op, crate::ir::BinaryOp::LogicalAnd | crate::ir::BinaryOp::LogicalOr) {
-                    self.seed(a);
-                }
-                self.expr(a);
-                self.expr(b);
-            }
-            ExprKind::Call { callee, args } => self.call(callee, args),
-            ExprKind::Asm(asm) => self.assembly(asm),
-            ExprKind::Lambda(lambda) => {
-                lambda.params.iter().for_each(|param| {
-                    self.matters.insert(param.local);
-                });
-                each_local(expr, &mut |local| {
-                    self.matters.insert(local);
-                });
-                self.stmts(&lambda.body);
-            }
-            ExprKind::Launch(_) => self.seed(expr),
-            ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::SizeofExpr(a) => self.expr(a),
-            ExprKind::Comma(a, b) => {
-                self.expr(a);
-                self.expr(b);
-            }
-            ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
-                items.iter().for_each(|item| self.expr(item));
-            }
-            _ => {}
-        }
-    }
-
-    fn write(&mut self, target: &'a Expr, value: Option<&'a Expr>, whole: bool) {
-        match part_of(target, &self.owned) {
-            Some(local) => {
-                self.flows.extend(value.map(|value| (local, value, whole)));
-                // An index of an array that matters matters.
-                if !matches!(target.kind, ExprKind::Local(_)) {
-                    self.flows.push((local, target, false));
-                }
-            }
-            None => {
-                self.seed(target);
-                self.through_pointers.extend(value);
-            }
-        }
-    }
-
-    fn call(&mut self, callee: &'a Expr, args: &'a [Expr]) {
-        let pure = match &callee.kind {
-            ExprKind::Path(path) => is_pure(&path.name, self.program),
-            _ => false,
-        };
-        if !pure {
-            self.seed(callee);
-            args.iter().for_each(|arg| {
-                self.seed(arg);
-                // It may be taken by reference.
-                self.handed.extend(root(arg).map(|(local, _)| local));
-            });
-        }
-        self.expr(callee);
-        args.iter().for_each(|arg| self.expr(arg));
-    }
-
-    /// Operands matter where one of them may be an address.
-    fn assembly(&mut self, asm: &'a Asm) {
-        for (_, target) in &asm.outputs {
-            self.handed.extend(root(target).map(|(local, _)| local));
-            self.write(target, None, false);
-            self.expr(target);
-        }
-        for (_, value) in &asm.inputs {
-            if !is_arithmetic(asm) {
-                self.seed(value);
-            }
-            self.expr(value);
-        }
-    }
-}
-
-fn own(ty: &Type) -> Own {
-    match ty {
-        Type::Array(inner, _) => {
-            let inner = own(inner);
-            Own { dimensions: inner.dimensions + 1, ..inner }
-        }
-        Type::Scalar(_) => Own { dimensions: 0, plain: true },
-        Type::Named(path) => Own { dimensions: 0, plain: &*path.name == "fragment" },
-        _ => Own { dimensions: 0, plain: false },
-    }
-}
-
 /// Whether inline assembly only computes: it names no address and no barrier.
-fn is_arithmetic(asm: &Asm) -> bool {
+#[must_use]
+pub fn is_arithmetic(asm: &Asm) -> bool {
     asm.template.contains("mma") && !asm.template.contains('[')
-}
-
-/// Visits every variable in an expression, those in lambdas too.
-fn each_local(expr: &Expr, visit: &mut dyn FnMut(LocalId)) {
-    match &expr.kind {
-        ExprKind::Local(local) => visit(*local),
-        ExprKind::Lambda(lambda) => lambda.body.iter().for_each(|stmt| each_local_of(stmt, visit)),
-        _ => children(expr, &mut |child| each_local(child, visit)),
-    }
-}
-
-fn each_local_of(stmt: &Stmt, visit: &mut dyn FnMut(LocalId)) {
-    own_exprs(stmt, &mut |expr| each_local(expr, visit));
-    own_stmts(stmt, &mut |inner| each_local_of(inner, visit));
 }
 
 #[cfg(test)]

@@ -163,6 +163,10 @@ impl Machine<'_> {
         let Some(init) = &declaration.init else {
             return Slot { value: Value::Undefined, ty: declared, reference: false };
         };
+        if self.is_data_of(declaration, &declared) {
+            self.effects(init);
+            return Slot { value: Value::Undefined, ty: declared, reference: false };
+        }
         let value = self.initial(init, &declared);
         let ty = match (&declared, &value) {
             (Ty::Unknown(name), _) if &**name == "auto" => self.type_of(init),
@@ -179,6 +183,19 @@ impl Machine<'_> {
             value => value,
         };
         Slot { value, ty, reference: false }
+    }
+
+    /// Whether the value of a variable is of no concern, to its type and to templates neither.
+    fn is_data_of(&self, declaration: &Declaration, ty: &Ty) -> bool {
+        let told = match ty.innermost() {
+            Ty::Unknown(_) => false,
+            Ty::Pointer(inner) => !matches!(**inner, Ty::Unknown(_)),
+            // Its constructor may be run.
+            Ty::Record(layout) => layout.record.is_none(),
+            _ => true,
+        };
+        let data = || self.frame().is_some_and(|frame| frame.slice.is_data_variable(declaration.local));
+        told && !declaration.constant && self.mode == Mode::Device && data()
     }
 
     /// `if`: the value of the condition decides what runs.

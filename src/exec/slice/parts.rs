@@ -1,6 +1,7 @@
 //! Which statements may be passed over?
 
-use super::{Part, Slice, address, is_global, is_pure, part_of, root};
+use super::places::root;
+use super::{Part, Slice, address, is_global, is_pure, key};
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Type};
@@ -70,7 +71,13 @@ impl<'a> Finder<'a> {
                         effect.writes.insert(declaration.local);
                     }
                 }
-                // Later statements ask for the type of what it declares.
+                // Later statements ask for the type of what it declares, and templates for constants.
+                let left = list
+                    .iter()
+                    .any(|it| it.constant || it.storage.is_shared() || self.slice.is_carried(it.local));
+                if !left && self.is_quiet(&effect) {
+                    self.found.insert(address(stmt), Part::Quiet);
+                }
                 return effect;
             }
             StmtKind::Loop { .. } => (effect.continues, effect.breaks) = (false, false),
@@ -83,19 +90,30 @@ impl<'a> Finder<'a> {
             }
             StmtKind::Expr(_) | StmtKind::Block(_) | StmtKind::If { .. } => {}
         }
-        let within = effect.writes.is_subset(&effect.declares);
-        if within && !effect.changes && !effect.returns && !effect.continues && !effect.breaks {
-            let part = if effect.traced { Part::Quiet } else { Part::Idle };
-            self.found.insert(address(stmt), part);
+        if self.is_quiet(&effect) {
+            let idle = !effect.traced && effect.writes.is_subset(&effect.declares);
+            self.found.insert(address(stmt), if idle { Part::Idle } else { Part::Quiet });
         }
         effect
+    }
+
+    /// Whether nothing that is carried outlives it.
+    fn is_quiet(&self, effect: &Effect) -> bool {
+        let leaves = effect.returns || effect.continues || effect.breaks;
+        let stays = |local: &LocalId| effect.declares.contains(local) || !self.slice.is_carried(*local);
+        !effect.changes && !leaves && effect.writes.iter().all(stays)
     }
 
     fn expr(&self, expr: &Expr, effect: &mut Effect) {
         effect.traced |= self.slice.acts(expr, self.program) && !is_write(expr);
         match &expr.kind {
             ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => self.write(target, effect),
-            ExprKind::Call { callee, args } => self.call(callee, args, effect),
+            ExprKind::Call { callee, args } => match self.slice.calls.get(&key(expr)) {
+                Some(given) => {
+                    effect.writes.extend(given.iter().filter(|l| !self.slice.data.contains(l)));
+                }
+                None => self.call(callee, args, effect),
+            },
             ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| self.write(target, effect)),
             _ => {}
         }
@@ -103,8 +121,10 @@ impl<'a> Finder<'a> {
     }
 
     fn write(&self, target: &Expr, effect: &mut Effect) {
-        match part_of(target, &self.slice.owned) {
+        match self.slice.places.part_of(target) {
             Some(local) => {
+                // What it stands for is changed.
+                effect.changes |= self.slice.aliases.contains(&local) && !self.slice.shared.contains(&local);
                 if !self.slice.data.contains(&local) {
                     effect.writes.insert(local);
                 }
@@ -133,6 +153,8 @@ impl<'a> Finder<'a> {
         if is_pure(&path.name, self.program) {
             return;
         }
+        // It leaves the kernel.
+        effect.returns |= &*path.name == "__trap";
         let candidates = self.program.functions(&path.name);
         let by_reference = |at: usize| {
             &*path.name == "swap"

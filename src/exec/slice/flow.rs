@@ -1,0 +1,503 @@
+//! How do values flow between the variables of a function?
+
+use super::places::{Places, is_indirect, root};
+use super::plain::{Plains, given_to};
+use super::{Given, is_arithmetic, is_global, is_pure, key};
+use crate::ir::program::Program;
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, Type};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How values flow between the variables of a function.
+pub(super) struct Flow<'a> {
+    program: &'a Program,
+    /// All variables of the function.
+    pub(super) seen: FxHashSet<LocalId>,
+    /// Those that stand where something matters.
+    pub(super) matters: FxHashSet<LocalId>,
+    /// Those of them that may bear on who goes on, or on variables in ways that are not known.
+    course: FxHashSet<LocalId>,
+    /// The loops around each variable's declaration, and those around the statement.
+    declared_in: FxHashMap<LocalId, usize>,
+    loops: usize,
+    /// Variables written in a loop that they are declared outside of.
+    kept: FxHashSet<LocalId>,
+    /// Into which variable the value of an expression goes, and whether as a whole (`=`).
+    flows: Vec<(LocalId, &'a Expr, bool)>,
+    /// Values written through pointers, the pointers, and arguments of functions that may do so.
+    through_pointers: Vec<&'a Expr>,
+    /// Variables whose address is taken.
+    pub(super) taken: FxHashSet<LocalId>,
+    /// Variables given to functions.
+    handed: FxHashSet<LocalId>,
+    pub(super) places: Places,
+    /// Pointers declared here.
+    pointers: Vec<LocalId>,
+    /// Calls of functions that only compute data, and the variables that they may change.
+    pub(super) calls: FxHashMap<usize, Vec<LocalId>>,
+    plains: &'a Plains,
+    depth: usize,
+    /// Whether what is returned is followed by whoever asks.
+    plain: bool,
+    pub(super) shared: FxHashSet<LocalId>,
+    pub(super) aliases: FxHashSet<LocalId>,
+    pub(super) global: FxHashSet<LocalId>,
+    /// Whether pointers given to the function may lead to its caller's variables.
+    pub(super) pointers_out: bool,
+    pub(super) axes: [bool; 3],
+}
+
+impl<'a> Flow<'a> {
+    /// The flows of a function.
+    pub(super) fn of(
+        function: &Function,
+        body: &'a [Stmt],
+        given: Given,
+        program: &'a Program,
+        plains: &'a Plains,
+    ) -> Flow<'a> {
+        let mut first = Flow::new(function, given, program, plains);
+        first.stmts(body);
+        let places = first.with_leads();
+        if !first.pointers.iter().any(|pointer| places.leads(*pointer)) {
+            return first;
+        }
+        let mut flow = Flow { places, ..Flow::new(function, given, program, plains) };
+        flow.stmts(body);
+        flow
+    }
+
+    /// The flows of a function that is taken to compute data alone: whatever it is given is as one of
+    /// its own variables.
+    pub(super) fn of_plain(
+        function: &'a Function,
+        program: &'a Program,
+        plains: &'a Plains,
+        depth: usize,
+    ) -> Flow<'a> {
+        let given = Given::default();
+        let mut flow = Flow { depth, plain: true, ..Flow::new(function, given, program, plains) };
+        flow.matters.clear();
+        flow.course.clear();
+        flow.aliases.clear();
+        for param in &function.params {
+            match &param.ty {
+                Type::Pointer(_) => flow.places.lead(param.local, param.local),
+                Type::Reference(inner) => flow.places.own(param.local, inner, program),
+                ty => flow.places.own(param.local, ty, program),
+            }
+        }
+        flow.stmts(function.body.as_deref().unwrap_or(&[]));
+        flow
+    }
+
+    fn new(function: &Function, given: Given, program: &'a Program, plains: &'a Plains) -> Flow<'a> {
+        let mut flow = Flow {
+            program,
+            seen: FxHashSet::default(),
+            matters: FxHashSet::default(),
+            course: FxHashSet::default(),
+            declared_in: FxHashMap::default(),
+            loops: 0,
+            kept: FxHashSet::default(),
+            flows: Vec::new(),
+            through_pointers: Vec::new(),
+            taken: FxHashSet::default(),
+            handed: FxHashSet::default(),
+            places: Places::default(),
+            pointers: Vec::new(),
+            calls: FxHashMap::default(),
+            plains,
+            depth: 0,
+            plain: false,
+            shared: FxHashSet::default(),
+            aliases: FxHashSet::default(),
+            global: FxHashSet::default(),
+            pointers_out: given.escaping,
+            axes: [false; 3],
+        };
+        for param in &function.params {
+            flow.seen.insert(param.local);
+            // What is written to it may be the caller's.
+            if !matches!(param.ty, Type::Scalar(_)) {
+                flow.matters.insert(param.local);
+                if given.escaping {
+                    flow.course.insert(param.local);
+                }
+            }
+            if matches!(param.ty, Type::Reference(_) | Type::Auto) {
+                flow.aliases.insert(param.local);
+            }
+        }
+        flow
+    }
+
+    /// Pointers that lead to global memory: parameters that do, and what is made of them alone.
+    pub(super) fn find_global(&mut self, function: &Function, given: Given) {
+        let leads =
+            |(at, param): &(usize, &Param)| given.is_global(*at) && matches!(param.ty, Type::Pointer(_));
+        let params: FxHashSet<LocalId> =
+            function.params.iter().enumerate().filter(leads).map(|(_, p)| p.local).collect();
+        let assigned: FxHashSet<LocalId> = self.flows.iter().map(|(local, ..)| *local).collect();
+        // Suppose all pointers that are only assigned to do, then take back what contradicts it.
+        self.global = params
+            .iter()
+            .copied()
+            .chain(assigned)
+            .filter(|l| !self.taken.contains(l) && !self.handed.contains(l))
+            .collect();
+        loop {
+            let known = &self.global;
+            let wrong: Vec<LocalId> = self
+                .flows
+                .iter()
+                .filter(|(local, value, whole)| *whole && known.contains(local) && !is_global(value, known))
+                .map(|(local, ..)| *local)
+                .collect();
+            if wrong.is_empty() {
+                break;
+            }
+            wrong.iter().for_each(|local| {
+                self.global.remove(local);
+            });
+        }
+    }
+
+    /// The variables, with the pointers that surely lead to one of them.
+    fn with_leads(&self) -> Places {
+        let mut places = self.places.clone();
+        let mut open: Vec<LocalId> = self.pointers.clone();
+        open.retain(|pointer| !self.taken.contains(pointer) && !self.handed.contains(pointer));
+        let mut given: FxHashMap<LocalId, Vec<&Expr>> = FxHashMap::default();
+        for (local, value, whole) in &self.flows {
+            if *whole && open.contains(local) {
+                given.entry(*local).or_default().push(value);
+            }
+        }
+        // A pointer may be made of one that is found to lead somewhere.
+        loop {
+            let before = open.len();
+            open.retain(|pointer| {
+                let mut values = given.get(pointer).into_iter().flatten();
+                let to = values.next().and_then(|value| places.points_to(value));
+                let to = to.filter(|to| values.all(|value| places.points_to(value) == Some(*to)));
+                to.iter().for_each(|to| places.lead(*pointer, *to));
+                to.is_none()
+            });
+            if open.len() == before {
+                return places;
+            }
+        }
+    }
+
+    /// What is carried at the least, of what matters.
+    pub(super) fn carried_of(&self, matters: &FxHashSet<LocalId>) -> FxHashSet<LocalId> {
+        let kept = self.kept.iter().chain(&self.taken).filter(|local| matters.contains(local));
+        self.course.iter().chain(kept).copied().collect()
+    }
+
+    /// Follows the flows backwards from these variables, each of them once: all that flow into them.
+    pub(super) fn all_into(&self, mut found: FxHashSet<LocalId>) -> FxHashSet<LocalId> {
+        let mut into: FxHashMap<LocalId, Vec<&'a Expr>> = FxHashMap::default();
+        for (local, value, _) in &self.flows {
+            into.entry(*local).or_default().push(value);
+        }
+        let mut waiting: Vec<LocalId> = found.iter().copied().collect();
+        let (mut pointers, mut followed) = (self.pointers_out, false);
+        let mut values = Vec::<&Expr>::new();
+        loop {
+            if pointers && !followed {
+                followed = true;
+                values.extend_from_slice(&self.through_pointers);
+            }
+            for value in values {
+                each_local(value, &mut |local| {
+                    if found.insert(local) {
+                        waiting.push(local);
+                    }
+                });
+            }
+            let Some(local) = waiting.pop() else { return found };
+            pointers |= self.taken.contains(&local);
+            values = into.remove(&local).unwrap_or_default();
+        }
+    }
+
+    /// Every variable in an expression matters.
+    fn seed(&mut self, expr: &Expr) {
+        each_local(expr, &mut |local| {
+            self.matters.insert(local);
+        });
+    }
+
+    /// Every variable in an expression matters, and is carried.
+    fn seed_course(&mut self, expr: &Expr) {
+        self.seed(expr);
+        each_local(expr, &mut |local| {
+            self.course.insert(local);
+        });
+    }
+
+    /// A variable is written.
+    fn note_kept(&mut self, local: LocalId) {
+        if self.declared_in.get(&local).copied().unwrap_or(0) < self.loops {
+            self.kept.insert(local);
+        }
+    }
+
+    pub(super) fn stmts(&mut self, stmts: &'a [Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        match &stmt.kind {
+            StmtKind::Expr(expr) => self.expr(expr),
+            StmtKind::Declare(list) => {
+                for declaration in list {
+                    self.seen.insert(declaration.local);
+                    self.declared_in.insert(declaration.local, self.loops);
+                    let shared = declaration.storage.is_shared();
+                    if shared {
+                        self.shared.insert(declaration.local);
+                    }
+                    if shared || matches!(declaration.ty, Type::Reference(_) | Type::Auto) {
+                        self.aliases.insert(declaration.local);
+                        self.matters.insert(declaration.local);
+                        declaration.init.iter().for_each(|init| self.seed(init));
+                        if !shared {
+                            // It may stand for any variable.
+                            self.course.insert(declaration.local);
+                            let other = declaration.init.as_ref().and_then(root);
+                            self.taken.extend(other.map(|(local, _)| local));
+                        }
+                    } else {
+                        self.places.own(declaration.local, &declaration.ty, self.program);
+                        if let Type::Pointer(pointee) = &declaration.ty
+                            && declaration.storage == Storage::Automatic
+                            && !is_indirect(pointee)
+                        {
+                            self.pointers.push(declaration.local);
+                        }
+                    }
+                    self.type_lengths(&declaration.ty);
+                    if let Some(init) = &declaration.init {
+                        self.flows.push((declaration.local, init, true));
+                        self.expr(init);
+                    }
+                }
+            }
+            StmtKind::Block(body) | StmtKind::Unsupported(_, body) => self.stmts(body),
+            StmtKind::If { cond, then, otherwise } => {
+                self.condition(cond);
+                self.stmts(then);
+                self.stmts(otherwise);
+            }
+            StmtKind::Loop { cond, body, step, .. } => {
+                self.loops += 1;
+                cond.iter().for_each(|cond| self.condition(cond));
+                step.iter().for_each(|step| self.expr(step));
+                self.stmts(body);
+                self.loops -= 1;
+            }
+            StmtKind::Switch { value, cases } => {
+                self.condition(value);
+                cases.iter().for_each(|case| self.stmts(&case.body));
+            }
+            StmtKind::Return(value) => value.iter().for_each(|value| match self.plain {
+                true => self.expr(value),
+                false => self.condition(value),
+            }),
+            StmtKind::Break | StmtKind::Continue | StmtKind::Damaged => {}
+        }
+    }
+
+    fn type_lengths(&mut self, ty: &Type) {
+        if let Type::Array(inner, length) = ty {
+            length.iter().for_each(|length| self.seed_course(length));
+            self.type_lengths(inner);
+        }
+    }
+
+    /// Something whose value decides what runs.
+    fn condition(&mut self, expr: &'a Expr) {
+        self.seed_course(expr);
+        self.expr(expr);
+    }
+
+    fn expr(&mut self, expr: &'a Expr) {
+        match &expr.kind {
+            ExprKind::Assign(op, target, value) => {
+                self.write(target, Some(value), op.is_none());
+                self.expr(target);
+                self.expr(value);
+            }
+            ExprKind::Step { target, .. } => {
+                self.write(target, None, false);
+                self.expr(target);
+            }
+            ExprKind::Index(base, index) => {
+                if self.places.part_of(expr).is_none() {
+                    self.seed(base);
+                    self.seed(index);
+                }
+                self.expr(base);
+                self.expr(index);
+            }
+            ExprKind::Deref(pointer) => {
+                if self.places.part_of(expr).is_none() {
+                    self.seed(pointer);
+                }
+                self.expr(pointer);
+            }
+            ExprKind::Member { base, arrow, name } => {
+                if let ExprKind::Path(path) = &base.kind
+                    && matches!(&*path.name, "threadIdx" | "blockDim")
+                    && let Some(axis) = ["x", "y", "z"].iter().position(|axis| **axis == **name)
+                {
+                    self.axes[axis] = true;
+                }
+                if *arrow && self.places.part_of(expr).is_none() {
+                    self.seed(base);
+                }
+                self.expr(base);
+            }
+            ExprKind::AddressOf(inner) => {
+                self.taken.extend(self.places.part_of(inner).filter(|local| !self.shared.contains(local)));
+                self.expr(inner);
+            }
+            ExprKind::Conditional(cond, a, b) => {
+                self.condition(cond);
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Binary(op, a, b) => {
+                if matches!(op, crate::ir::BinaryOp::LogicalAnd | crate::ir::BinaryOp::LogicalOr) {
+                    self.seed_course(a);
+                }
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Call { callee, args } => self.call(expr, callee, args),
+            ExprKind::Asm(asm) => self.assembly(asm),
+            ExprKind::Lambda(lambda) => {
+                lambda.params.iter().for_each(|param| {
+                    self.matters.insert(param.local);
+                    self.course.insert(param.local);
+                });
+                self.seed_course(expr);
+                self.stmts(&lambda.body);
+            }
+            ExprKind::Launch(_) => self.seed_course(expr),
+            ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::SizeofExpr(a) => self.expr(a),
+            ExprKind::Comma(a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
+                items.iter().for_each(|item| self.expr(item));
+            }
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, target: &'a Expr, value: Option<&'a Expr>, whole: bool) {
+        match self.places.part_of(target) {
+            Some(local) => {
+                self.note_kept(local);
+                self.flows.extend(value.map(|value| (local, value, whole)));
+                // An index of an array that matters matters.
+                if !matches!(target.kind, ExprKind::Local(_)) {
+                    self.flows.push((local, target, false));
+                }
+            }
+            None => {
+                self.seed(target);
+                self.through_pointers.push(target);
+                self.through_pointers.extend(value);
+            }
+        }
+    }
+
+    /// The variables that a call of a function may change that only computes data.
+    fn computed(&self, callee: &Expr, args: &[Expr]) -> Option<Vec<LocalId>> {
+        let ExprKind::Path(path) = &callee.kind else { return None };
+        let plain = self.plains.is_plain(&path.name, self.program, self.depth);
+        plain.then(|| given_to(&path.name, args, self, self.program)).flatten()
+    }
+
+    fn call(&mut self, expr: &'a Expr, callee: &'a Expr, args: &'a [Expr]) {
+        if let Some(given) = self.computed(callee, args) {
+            for local in &given {
+                self.note_kept(*local);
+                self.flows.extend(args.iter().map(|arg| (*local, arg, false)));
+            }
+            self.calls.insert(key(expr), given);
+            args.iter().for_each(|arg| self.expr(arg));
+            return;
+        }
+        let pure = match &callee.kind {
+            ExprKind::Path(path) => is_pure(&path.name, self.program),
+            _ => false,
+        };
+        if !pure {
+            self.seed(callee);
+            match &callee.kind {
+                ExprKind::Path(_) => {}
+                // A method may change its object, a lambda anything.
+                _ => args.iter().chain([callee]).for_each(|part| self.seed_course(part)),
+            }
+            args.iter().for_each(|arg| self.seed(arg));
+            self.through_pointers.extend(args);
+            // They may be taken by reference.
+            for local in args.iter().filter_map(handed) {
+                self.handed.insert(local);
+                self.note_kept(local);
+                self.flows.extend(args.iter().map(|arg| (local, arg, false)));
+            }
+        }
+        self.expr(callee);
+        args.iter().for_each(|arg| self.expr(arg));
+    }
+
+    /// Operands matter where one of them may be an address.
+    fn assembly(&mut self, asm: &'a Asm) {
+        for (_, target) in &asm.outputs {
+            if let Some((local, _)) = root(target) {
+                self.handed.insert(local);
+                self.flows.extend(asm.inputs.iter().map(|(_, value)| (local, value, false)));
+            }
+            self.write(target, None, false);
+            self.expr(target);
+        }
+        for (_, value) in &asm.inputs {
+            if !is_arithmetic(asm) {
+                self.seed(value);
+                self.through_pointers.push(value);
+            }
+            self.expr(value);
+        }
+    }
+}
+
+/// The variable that a function may change when it is given this.
+fn handed(arg: &Expr) -> Option<LocalId> {
+    match &arg.kind {
+        ExprKind::AddressOf(inner) => root(inner),
+        _ => root(arg),
+    }
+    .map(|(local, _)| local)
+}
+
+/// Visits every variable in an expression, those in lambdas too.
+fn each_local(expr: &Expr, visit: &mut dyn FnMut(LocalId)) {
+    match &expr.kind {
+        ExprKind::Local(local) => visit(*local),
+        ExprKind::Lambda(lambda) => lambda.body.iter().for_each(|stmt| each_local_of(stmt, visit)),
+        _ => children(expr, &mut |child| each_local(child, visit)),
+    }
+}
+
+fn each_local_of(stmt: &Stmt, visit: &mut dyn FnMut(LocalId)) {
+    own_exprs(stmt, &mut |expr| each_local(expr, visit));
+    own_stmts(stmt, &mut |inner| each_local_of(inner, visit));
+}

@@ -1,0 +1,148 @@
+//! Of which variable is a place a part?
+//!
+//! Data lies in variables and arrays of the function, and is often reached through pointers that
+//! lead to nothing else:
+//!
+//! ```text
+//! uint32_t R[8][2];
+//! half *p = reinterpret_cast<half *>(&R[j][0]);
+//! p[1] = __float2half(x);        // a part of `R`
+//! ```
+//!
+//! Such a pointer *leads* to its variable. It is one that is only ever given addresses in one
+//! variable, is changed by nobody else, and whose variable holds no pointers that could be
+//! followed further. What is not found out here is not a part of any variable that is known.
+
+use crate::ir::program::Program;
+use crate::ir::{BinaryOp, Expr, ExprKind, LocalId, Type};
+use rustc_hash::FxHashMap;
+
+/// A variable that holds its value itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Own {
+    /// Its dimensions, if it is an array.
+    dimensions: usize,
+    /// Whether nothing in its elements points elsewhere.
+    plain: bool,
+}
+
+/// The variables of a function that are known to hold their values themselves, and the pointers
+/// that lead to them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    owned: FxHashMap<LocalId, Own>,
+    leads: FxHashMap<LocalId, LocalId>,
+}
+
+impl Places {
+    /// Notes a variable that is neither shared nor a reference.
+    pub(super) fn own(&mut self, local: LocalId, ty: &Type, program: &Program) {
+        if !matches!(ty, Type::Pointer(_)) {
+            self.owned.insert(local, own(ty, program));
+        }
+    }
+
+    /// Notes that a pointer leads to a variable.
+    pub(super) fn lead(&mut self, pointer: LocalId, to: LocalId) {
+        self.leads.insert(pointer, to);
+    }
+
+    /// Whether it is known where a pointer leads.
+    pub(super) fn leads(&self, pointer: LocalId) -> bool {
+        self.leads.contains_key(&pointer)
+    }
+
+    /// The variable of which a place is surely a part.
+    pub(super) fn part_of(&self, expr: &Expr) -> Option<LocalId> {
+        match &expr.kind {
+            ExprKind::Local(local) => Some(*local),
+            _ => self.held(expr).map(|(local, _)| local).or_else(|| self.behind(expr)),
+        }
+    }
+
+    /// The variable that holds a place itself, if that is surely one of the function's.
+    pub(super) fn inside(&self, expr: &Expr) -> Option<LocalId> {
+        self.held(expr).map(|(local, _)| local).or_else(|| self.behind(expr))
+    }
+
+    /// A variable indexed at most as often as it has dimensions; whether an array is left.
+    fn held(&self, expr: &Expr) -> Option<(LocalId, bool)> {
+        let (local, count) = root(expr)?;
+        let own = self.owned.get(&local)?;
+        (own.plain || count <= own.dimensions).then_some((local, count < own.dimensions))
+    }
+
+    fn behind(&self, expr: &Expr) -> Option<LocalId> {
+        match &expr.kind {
+            ExprKind::Index(base, _) | ExprKind::Deref(base) => self.points_to(base),
+            ExprKind::Member { base, arrow: true, .. } => self.points_to(base),
+            ExprKind::Member { base, arrow: false, .. } => self.behind(base),
+            _ => None,
+        }
+    }
+
+    /// The variable into which a pointer surely leads, and that holds no pointers.
+    pub(super) fn points_to(&self, expr: &Expr) -> Option<LocalId> {
+        let plain = |local: &LocalId| self.owned.get(local).is_none_or(|own| own.plain);
+        match &expr.kind {
+            ExprKind::Local(local) if self.leads(*local) => self.leads.get(local).copied(),
+            ExprKind::AddressOf(inner) => self.inside(inner).filter(plain),
+            ExprKind::Cast(Type::Pointer(pointee), inner) if !is_indirect(pointee) => self.points_to(inner),
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, _) => self.points_to(a),
+            ExprKind::Conditional(_, a, b) => self.points_to(a).filter(|to| self.points_to(b) == Some(*to)),
+            _ => {
+                let (local, array) = self.held(expr)?;
+                (array && plain(&local)).then_some(local)
+            }
+        }
+    }
+}
+
+/// Whether following a pointer to it gives something that can be followed further.
+pub(super) fn is_indirect(pointee: &Type) -> bool {
+    matches!(pointee, Type::Pointer(_) | Type::Reference(_) | Type::Auto | Type::Decltype(_))
+}
+
+/// The variable that a place is (a part of), and how often it is indexed on the way, if no
+/// pointer is followed by name.
+pub(super) fn root(expr: &Expr) -> Option<(LocalId, usize)> {
+    match &expr.kind {
+        ExprKind::Local(local) => Some((*local, 0)),
+        ExprKind::Member { base, arrow: false, .. } => root(base),
+        ExprKind::Index(base, _) => root(base).map(|(local, count)| (local, count + 1)),
+        _ => None,
+    }
+}
+
+fn own(ty: &Type, program: &Program) -> Own {
+    match ty {
+        Type::Array(inner, _) => {
+            let inner = own(inner, program);
+            Own { dimensions: inner.dimensions + 1, ..inner }
+        }
+        Type::Scalar(_) => Own { dimensions: 0, plain: true },
+        Type::Named(path) => Own { dimensions: 0, plain: is_plain(&path.name, program) },
+        _ => Own { dimensions: 0, plain: false },
+    }
+}
+
+/// Types that CUDA defines and that hold numbers alone.
+fn is_plain(name: &str, program: &Program) -> bool {
+    const NUMBERS: [&str; 14] = [
+        "fragment",
+        "half",
+        "half2",
+        "__half",
+        "__half2",
+        "__nv_bfloat16",
+        "__nv_bfloat162",
+        "float2",
+        "float3",
+        "float4",
+        "int2",
+        "int4",
+        "uint2",
+        "uint4",
+    ];
+    NUMBERS.contains(&name) && program.records(name).is_empty() && program.aliases(name).is_empty()
+}

@@ -1,0 +1,131 @@
+//! Which functions only compute data?
+//!
+//! `fill(R, 0.0f)`, `warp_reduce(x)`: a function of the program that reads and writes nothing but
+//! its own variables and what it is given, and in which nothing that it is given decides what runs.
+//! A call of it is like an operator: what goes in flows into its result and into the variables that
+//! it is given by reference or pointer.
+
+use super::flow::Flow;
+use super::is_arithmetic;
+use crate::ir::program::Program;
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::{Expr, ExprKind, Function, FunctionKind, LocalId, Name, Stmt, StmtKind, Storage, Type};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// Calls in calls that are followed.
+const DEEP: usize = 3;
+
+/// What was found of functions, by name.
+#[derive(Debug, Default)]
+pub(super) struct Plains {
+    known: RefCell<FxHashMap<Name, bool>>,
+}
+
+impl Plains {
+    /// Whether all functions of this name only compute data.
+    pub(super) fn is_plain(&self, name: &Name, program: &Program, depth: usize) -> bool {
+        if let Some(known) = self.known.borrow().get(name) {
+            return *known;
+        }
+        let candidates = program.functions(name);
+        let plain = depth < DEEP
+            && !candidates.is_empty()
+            && candidates.iter().all(|function| self.computes(function, program, depth));
+        self.known.borrow_mut().insert(name.clone(), plain);
+        plain
+    }
+
+    fn computes(&self, function: &Function, program: &Program, depth: usize) -> bool {
+        let mentions = &function.mentions;
+        let simple = function.kind == FunctionKind::Device
+            && function.owner.is_none()
+            && !function.damaged
+            && !(mentions.shared || mentions.barrier || mentions.volatile || mentions.launch)
+            && !function.template_params.iter().any(|param| param.pack)
+            && function.params.iter().all(|param| is_followed(&param.ty));
+        let Some(body) = function.body.as_deref().filter(|_| simple) else { return false };
+        let flow = Flow::of_plain(function, program, self, depth + 1);
+        let used = flow.all_into(flow.matters.clone());
+        !flow.axes.contains(&true)
+            && !function.params.iter().any(|param| used.contains(&param.local))
+            && body.iter().all(|stmt| only_computes(stmt, &flow, program))
+    }
+}
+
+/// Whether it is known what a parameter of this type gives access to.
+fn is_followed(ty: &Type) -> bool {
+    match ty {
+        Type::Pointer(inner) => matches!(**inner, Type::Scalar(_) | Type::Named(_)),
+        Type::Reference(inner) => matches!(**inner, Type::Scalar(_) | Type::Named(_) | Type::Array(..)),
+        Type::Scalar(_) | Type::Named(_) => true,
+        _ => false,
+    }
+}
+
+fn only_computes(stmt: &Stmt, flow: &Flow<'_>, program: &Program) -> bool {
+    let mut computes = match &stmt.kind {
+        StmtKind::Declare(list) => list.iter().all(|it| {
+            it.storage == Storage::Automatic
+                && !matches!(it.ty, Type::Reference(_) | Type::Auto | Type::Decltype(_))
+        }),
+        StmtKind::Unsupported(..) | StmtKind::Damaged => false,
+        _ => true,
+    };
+    own_exprs(stmt, &mut |expr| computes &= is_computation(expr, flow, program));
+    own_stmts(stmt, &mut |inner| computes &= only_computes(inner, flow, program));
+    computes
+}
+
+fn is_computation(expr: &Expr, flow: &Flow<'_>, program: &Program) -> bool {
+    let mut computes = match &expr.kind {
+        ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => {
+            flow.places.inside(expr).is_some()
+        }
+        ExprKind::Path(path) => program.variables(&path.name).iter().all(|it| !it.storage.is_shared()),
+        ExprKind::Call { callee, args } => match &callee.kind {
+            ExprKind::Path(path) => {
+                let known = super::is_pure(&path.name, program) || flow.calls.contains_key(&super::key(expr));
+                return known && args.iter().all(|arg| is_computation(arg, flow, program));
+            }
+            _ => false,
+        },
+        ExprKind::Asm(asm) => is_arithmetic(asm),
+        ExprKind::This
+        | ExprKind::Lambda(_)
+        | ExprKind::Launch(_)
+        | ExprKind::Unsupported(_)
+        | ExprKind::Damaged => false,
+        _ => true,
+    };
+    children(expr, &mut |child| computes &= is_computation(child, flow, program));
+    computes
+}
+
+/// The variables of the caller that a call of a function that only computes may change; `None` if
+/// it may reach anything else.
+pub(super) fn given_to(
+    name: &str,
+    args: &[Expr],
+    flow: &Flow<'_>,
+    program: &Program,
+) -> Option<Vec<LocalId>> {
+    let mut given = Vec::new();
+    for function in program.functions(name) {
+        for (at, arg) in args.iter().enumerate() {
+            match function.params.get(at).map(|param| &param.ty)? {
+                Type::Pointer(_) => given.push(flow.places.points_to(arg)?),
+                Type::Reference(_) => match &arg.kind {
+                    ExprKind::Int(..)
+                    | ExprKind::Float(..)
+                    | ExprKind::Unary(..)
+                    | ExprKind::Binary(..)
+                    | ExprKind::Call { .. } => {}
+                    _ => given.push(flow.places.inside(arg)?),
+                },
+                _ => {}
+            }
+        }
+    }
+    Some(given)
+}
