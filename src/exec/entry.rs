@@ -51,15 +51,17 @@ pub fn run_flat(program: &Program, function: &Arc<Function>, setting: &Setting) 
 
 fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting, only_flat: bool) -> Trace {
     let mut trace = Trace::default();
-    let mut most_rounds = u64::MAX;
-    for longest in LOOP_LENGTHS {
+    let (mut most_rounds, mut before) = (u64::MAX, None);
+    for (longest, longest_at_last) in LOOP_LENGTHS {
         // Without a loop of more rounds, it would run as before.
-        if most_rounds <= longest {
+        if most_rounds <= longest && before == Some(longest_at_last) {
             continue;
         }
+        before = Some(longest_at_last);
         let run = |bounds: Bounds| {
             let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
             machine.longest = longest;
+            machine.longest_at_last = longest_at_last;
             machine.only_flat = only_flat;
             machine.bounds = bounds;
             machine.pads.clone_from(&setting.pads);

@@ -91,7 +91,7 @@ impl Machine<'_> {
             s if s < 0.3 => self.longest,
             s if s < 0.6 => self.longest.min(128),
             s if s < 0.8 => self.longest.min(16),
-            _ => self.longest.min(8),
+            _ => self.longest.min(self.longest_at_last),
         }
     }
 

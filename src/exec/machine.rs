@@ -26,9 +26,10 @@ pub const STEP_BUDGET: u64 = 75_000;
 pub const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
 /// The same for host code, whose launches come late.
 pub const HOST_STEP_BUDGET: u64 = 150_000;
-/// The longest loop that is run for real: when the budget runs out, the run is tried again with
-/// shorter ones, whose remaining iterations are run all at once.
-pub const LOOP_LENGTHS: [u64; 4] = [1100, 72, 12, 2];
+/// The longest loop that is run for real, and the longest when the budget is nearly spent. When the
+/// budget runs out, the run is tried again with shorter ones, whose remaining iterations are run all
+/// at once.
+pub const LOOP_LENGTHS: [(u64, u64); 5] = [(1100, 8), (72, 8), (12, 8), (1100, 2), (2, 2)];
 /// Calls within calls.
 pub const CALL_DEPTH: usize = 24;
 
@@ -81,6 +82,8 @@ pub struct Machine<'p> {
     pub watched: Vec<Vec<(usize, LocalId)>>,
     /// The longest loop that is run for real.
     pub longest: u64,
+    /// The longest that is when most of the budget is spent.
+    pub longest_at_last: u64,
     /// The most rounds of a loop that were held against `longest`.
     pub most_rounds: u64,
     /// Whether the run is given up once a second thread coordinate is seen to be used.
@@ -268,7 +271,8 @@ impl<'p> Machine<'p> {
             pitch: None,
             residues: Vec::new(),
             watched: Vec::new(),
-            longest: LOOP_LENGTHS[0],
+            longest: LOOP_LENGTHS[0].0,
+            longest_at_last: LOOP_LENGTHS[0].1,
             most_rounds: 0,
             only_flat: false,
             out_of_bounds: false,
