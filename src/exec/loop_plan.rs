@@ -31,9 +31,6 @@ use std::rc::Rc;
 /// The most iterations unrolled in a row.
 const UNROLL: u64 = 64;
 
-/// Steps of a round that may be run once more to spare one that is recorded.
-const CHEAP: u64 = 100;
-
 impl Machine<'_> {
     /// Tries what was found of this loop the last time, so that loops in loops are not searched
     /// again in every round of the outer ones. The state at the start of an iteration, if it holds.
@@ -147,9 +144,7 @@ impl Machine<'_> {
         let was_recording = std::mem::replace(&mut self.recording, false);
         let departures = self.departures.len();
         self.world.demands.remove(&symbol);
-        let begun = self.steps;
         let written = self.watch(parts, start, unroll);
-        let cheap = self.steps - begun < CHEAP;
         self.recording = was_recording;
         self.departures.truncate(departures);
         let mut plan: Vec<(usize, LocalId, Change)> = Vec::new();
@@ -162,17 +157,13 @@ impl Machine<'_> {
         let mut cycles = false;
         let mut stable = false;
         let mut entry = start.clone();
-        // What changes from round to round is the same whether it is recorded or not, and cheaper so.
-        let mut settled = !was_recording || !cheap;
-        for round in 0..if settled { 6 } else { 8 } {
-            if round > 0 && settled {
+        for round in 0..6 {
+            if round > 0 {
                 self.trace_rollback(mark);
                 self.trace.launches.truncate(mark.launches);
             }
             entry = self.entry_state(start, &plan, &Int::symbol(symbol));
-            self.recording = was_recording && settled;
             let mut found = self.watch(parts, &entry, unroll);
-            self.recording = was_recording;
             self.departures.truncate(departures);
             found.retain(|(frame, local)| !plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
             stable = found.is_empty();
@@ -182,10 +173,9 @@ impl Machine<'_> {
             let (same, turned) = self.revise(&mut plan, start, &entry, round == 0);
             stable &= same;
             cycles |= turned;
-            if stable && settled {
+            if stable {
                 break;
             }
-            settled |= stable || round > 4;
         }
         let demanded = self.world.demands.get(&symbol).copied().unwrap_or(1);
         let mut wanted = unroll.saturating_mul(demanded);
