@@ -242,7 +242,10 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
         ),
         SplitKind::Rounds(inside) => (
             "near the bound some threads of a block have a round more than others".to_string(),
-            vec![format!("safe only if, in every round, {}, or all of it does not", all_of(inside))],
+            vec![format!(
+                "safe only if each round is run by all threads of a block or by none, as where {}",
+                all_of(inside)
+            )],
         ),
         _ => {
             let reaches = barrier.active.threads().next().map(|t| thread(t, shape));
