@@ -88,6 +88,15 @@ impl Slots {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
+    /// Whether a variable that was declared then has another value now of which something is known.
+    #[must_use]
+    pub fn learned_since(&self, then: &Slots) -> bool {
+        let changed = |(then, now): (&Slot, &Slot)| {
+            then.ty != Ty::Void && !now.value.is_lost() && then.value != now.value
+        };
+        !self.same(then) && then.iter().zip(self.iter()).any(changed)
+    }
+
     /// Whether a variable is the same in both because it was not written since they were copied.
     #[must_use]
     pub fn same_at(&self, other: &Slots, number: usize) -> bool {

@@ -7,7 +7,7 @@ use super::condition::Truth;
 use super::int::Int;
 use super::lanes::Bits;
 use super::loops::Parts;
-use super::machine::{Frame, Machine, Mode, State};
+use super::machine::{Machine, Mode, State};
 use super::slots::Slot;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
@@ -368,20 +368,11 @@ impl Machine<'_> {
         self.in_branch(true, |machine| machine.run_side(id, span, false, side, kind, run));
         self.state.active = self.state.active.or(&rest);
         // What follows rests on the guard only if taking it changed something.
-        if self.state.active == before && !self.learned_since(&start) {
+        let frames = || start.iter().zip(&self.state.frames);
+        let learned = frames().any(|(then, now)| now.slots.learned_since(&then.slots));
+        if self.state.active == before && !learned {
             self.state.assumptions.truncate(marks);
         }
-    }
-
-    /// Whether a variable that was there then has another value now of which something is known.
-    fn learned_since(&self, start: &[Frame]) -> bool {
-        let frames = start.iter().zip(&self.state.frames);
-        frames.filter(|(then, now)| !then.slots.same(&now.slots)).any(|(then, now)| {
-            then.slots.iter().zip(now.slots.iter()).any(|(then, now)| {
-                let declared = then.ty != Ty::Void;
-                declared && !now.value.is_lost() && then.value != now.value
-            })
-        })
     }
 
     pub(super) fn run_side(
