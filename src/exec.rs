@@ -21,6 +21,7 @@ pub mod counted;
 pub mod deduce;
 pub mod entry;
 pub mod enumerate;
+pub mod exposed;
 pub mod expr;
 #[cfg(test)]
 mod forgetful;

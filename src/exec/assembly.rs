@@ -38,8 +38,9 @@ impl Machine<'_> {
                 let why = Unknown::new(Reason::DataDependent, span, "the result of inline assembly");
                 Value::Opaque(Variation::Maybe, why)
             });
-            if let Ok(pointer) = self.locate(target) {
-                self.write(&pointer, value, span);
+            match self.locate(target) {
+                Ok(pointer) => self.write(&pointer, value, span),
+                Err(_) => self.write_somewhere(span),
             }
         }
     }

@@ -253,6 +253,7 @@ impl Machine<'_> {
         self.rejoin(mark);
         self.in_lambda = outer;
         let frame = self.state.frames.pop();
+        self.unexpose(self.state.frames.len());
         self.state.loops = loops;
         self.departures.truncate(departures);
         // Whoever called comes back, whichever way through the function.
@@ -282,11 +283,17 @@ impl Machine<'_> {
             && let Ok(pointer) = self.locate_argument(arg)
         {
             if super::stmt::is_pointer_to_array(inner, &pointer) {
+                self.expose(&pointer);
                 let pointer = Self::decay(pointer);
                 let ty = Ty::Pointer(Rc::new(pointer.pointee.clone()));
                 return Slot { value: Value::Pointer(pointer), ty, reference: false };
             }
             return Slot { ty: pointer.pointee.clone(), value: Value::Pointer(pointer), reference: true };
+        }
+        if let Type::Reference(_) = &param.ty
+            && let Some(slot) = self.lost_reference(arg)
+        {
+            return slot;
         }
         let value = self.evaluate(arg);
         let ty = match &value {
@@ -319,6 +326,7 @@ impl Machine<'_> {
         }
         // Its body uses the slots of the frame it was made in: put that frame on top.
         let above = self.state.frames.split_off(frame + 1);
+        let exposed_above = self.unexpose(frame + 1);
         for ((local, mut slot), param) in slots.into_iter().zip(&lambda.params) {
             let ty = self.resolve_type(&param.ty);
             if !slot.reference && !matches!(ty, Ty::Unknown(_)) {
@@ -351,6 +359,7 @@ impl Machine<'_> {
             (top.result, top.returned) = (value, returned);
         }
         self.state.frames.extend(above);
+        self.exposed.extend(exposed_above);
         self.state.active = active.minus(&self.state.exited);
         result
     }
@@ -434,6 +443,8 @@ impl Machine<'_> {
                     let unknown = if host { Variation::Uniform } else { Variation::Maybe };
                     self.write(pointer, Value::Opaque(unknown, why), span);
                 }
+            } else if !host && !self.exposed.is_empty() && matches!(self.type_of(arg), Ty::Pointer(_)) {
+                self.write_somewhere(span);
             }
         }
         // Equal results for different arguments are possible: not surely varying.

@@ -59,7 +59,10 @@ impl Machine<'_> {
                 self.evaluate(b)
             }
             ExprKind::AddressOf(inner) => match self.locate(inner) {
-                Ok(pointer) => Value::Pointer(pointer),
+                Ok(pointer) => {
+                    self.expose(&pointer);
+                    Value::Pointer(pointer)
+                }
                 Err(why) => match &inner.kind {
                     ExprKind::Path(path) if !self.program.functions(&path.name).is_empty() => {
                         Value::Function(Rc::new(self.closed_path(path)))
@@ -244,7 +247,10 @@ impl Machine<'_> {
     fn read_lvalue(&mut self, expr: &Expr) -> Value {
         if matches!(expr.kind, ExprKind::This) {
             return match self.locate(expr) {
-                Ok(pointer) => Value::Pointer(pointer),
+                Ok(pointer) => {
+                    self.expose(&pointer);
+                    Value::Pointer(pointer)
+                }
                 Err(why) => Value::Opaque(Variation::Uniform, why),
             };
         }
@@ -371,8 +377,7 @@ impl Machine<'_> {
         let pointer = match self.locate(target) {
             Ok(pointer) => pointer,
             Err(_) => {
-                // It may lead to any array.
-                self.index.registers.forget();
+                self.write_somewhere(target.span);
                 return result;
             }
         };
@@ -402,7 +407,10 @@ impl Machine<'_> {
     fn step_variable(&mut self, target: &Expr, by: i8, post: bool) -> Value {
         let pointer = match self.locate(target) {
             Ok(pointer) => pointer,
-            Err(why) => return Value::Opaque(Variation::Maybe, why),
+            Err(why) => {
+                self.write_somewhere(target.span);
+                return Value::Opaque(Variation::Maybe, why);
+            }
         };
         let old = self.read(&pointer, target.span);
         let new = self.binary(BinaryOp::Add, &old, &Value::int(i64::from(by)), target.span);

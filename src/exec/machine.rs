@@ -80,6 +80,8 @@ pub struct Machine<'p> {
     pub residues: Vec<(String, i64, i64)>,
     /// Slots that were assigned since a loop began to watch, innermost loop last.
     pub watched: Vec<Vec<(usize, LocalId)>>,
+    /// Variables whose address is a value.
+    pub exposed: super::exposed::Exposed,
     /// The longest loop that is run for real.
     pub longest: u64,
     /// The longest that is when most of the budget is spent.
@@ -271,6 +273,7 @@ impl<'p> Machine<'p> {
             pitch: None,
             residues: Vec::new(),
             watched: Vec::new(),
+            exposed: Vec::new(),
             longest: LOOP_LENGTHS[0].0,
             longest_at_last: LOOP_LENGTHS[0].1,
             most_rounds: 0,

@@ -391,6 +391,7 @@ impl Machine<'_> {
     /// Reads what a pointer points to.
     pub fn read(&mut self, pointer: &Pointer, span: Span) -> Value {
         if matches!(pointer.pointee, Ty::Array(..)) {
+            self.expose(pointer);
             return Value::Pointer(Self::decay(pointer.clone()));
         }
         match &pointer.target {

@@ -270,6 +270,7 @@ impl Machine<'_> {
         self.state.frames.push(Frame { env, namespace, ..self.blank.clone() });
         let result = work(self);
         self.state.frames.pop();
+        self.unexpose(self.state.frames.len());
         result
     }
 

@@ -132,6 +132,7 @@ impl Machine<'_> {
             let target = declaration.init.as_ref().map(|init| self.locate(init));
             match target {
                 Some(Ok(pointer)) if is_pointer_to_array(inner, &pointer) => {
+                    self.expose(&pointer);
                     let pointer = Self::decay(pointer);
                     let ty = Ty::Pointer(Rc::new(pointer.pointee.clone()));
                     return Slot { value: Value::Pointer(pointer), ty, reference: false };
@@ -144,8 +145,11 @@ impl Machine<'_> {
                     let pointer = Pointer { pointee: pointee.clone(), ..pointer };
                     return Slot { value: Value::Pointer(pointer), ty: pointee, reference: true };
                 }
-                // A reference to a temporary is a variable.
                 _ => {
+                    if let Some(slot) = declaration.init.as_ref().and_then(|init| self.lost_reference(init)) {
+                        return slot;
+                    }
+                    // A reference to a temporary is a variable.
                     let value =
                         declaration.init.as_ref().map_or(Value::Undefined, |init| self.evaluate(init));
                     let ty = self.resolve_written(inner);

@@ -26,8 +26,10 @@ pub(super) struct Flow<'a> {
     flows: Vec<(LocalId, &'a Expr, bool)>,
     /// Values written through pointers, the pointers, and arguments of functions that may do so.
     through_pointers: Vec<&'a Expr>,
-    /// Variables whose address is taken.
+    /// Variables whose address is taken, arrays that become pointers among them.
     pub(super) taken: FxHashSet<LocalId>,
+    /// Whether what the next expression points to is known to whoever uses it.
+    followed: bool,
     /// Variables given to functions.
     handed: FxHashSet<LocalId>,
     pub(super) places: Places,
@@ -103,6 +105,7 @@ impl<'a> Flow<'a> {
             flows: Vec::new(),
             through_pointers: Vec::new(),
             taken: FxHashSet::default(),
+            followed: false,
             handed: FxHashSet::default(),
             places: Places::default(),
             pointers: Vec::new(),
@@ -282,7 +285,7 @@ impl<'a> Flow<'a> {
                     self.type_lengths(&declaration.ty);
                     if let Some(init) = &declaration.init {
                         self.flows.push((declaration.local, init, true));
-                        self.expr(init);
+                        self.pointed(init, self.places.leads(declaration.local));
                     }
                 }
             }
@@ -324,30 +327,42 @@ impl<'a> Flow<'a> {
         self.expr(expr);
     }
 
+    /// An expression whose pointer is `followed` by whoever uses it, or may be lost.
+    fn pointed(&mut self, expr: &'a Expr, followed: bool) {
+        self.followed = followed;
+        self.expr(expr);
+        self.followed = false;
+    }
+
     fn expr(&mut self, expr: &'a Expr) {
+        let followed = std::mem::take(&mut self.followed);
+        if !followed {
+            self.taken.extend(self.places.array(expr));
+        }
         match &expr.kind {
             ExprKind::Assign(op, target, value) => {
                 self.write(target, Some(value), op.is_none());
-                self.expr(target);
-                self.expr(value);
+                self.pointed(target, true);
+                let leads = matches!(target.kind, ExprKind::Local(local) if self.places.leads(local));
+                self.pointed(value, leads);
             }
             ExprKind::Step { target, .. } => {
                 self.write(target, None, false);
-                self.expr(target);
+                self.pointed(target, true);
             }
             ExprKind::Index(base, index) => {
                 if self.places.part_of(expr).is_none() {
                     self.seed(base);
                     self.seed(index);
                 }
-                self.expr(base);
+                self.pointed(base, true);
                 self.expr(index);
             }
             ExprKind::Deref(pointer) => {
                 if self.places.part_of(expr).is_none() {
                     self.seed(pointer);
                 }
-                self.expr(pointer);
+                self.pointed(pointer, true);
             }
             ExprKind::Member { base, arrow, name } => {
                 if let ExprKind::Path(path) = &base.kind
@@ -359,22 +374,22 @@ impl<'a> Flow<'a> {
                 if *arrow && self.places.part_of(expr).is_none() {
                     self.seed(base);
                 }
-                self.expr(base);
+                self.pointed(base, true);
             }
             ExprKind::AddressOf(inner) => {
                 self.taken.extend(self.places.part_of(inner).filter(|local| !self.shared.contains(local)));
-                self.expr(inner);
+                self.pointed(inner, true);
             }
             ExprKind::Conditional(cond, a, b) => {
                 self.condition(cond);
-                self.expr(a);
-                self.expr(b);
+                self.pointed(a, followed);
+                self.pointed(b, followed);
             }
             ExprKind::Binary(op, a, b) => {
                 if matches!(op, crate::ir::BinaryOp::LogicalAnd | crate::ir::BinaryOp::LogicalOr) {
                     self.seed_course(a);
                 }
-                self.expr(a);
+                self.pointed(a, followed);
                 self.expr(b);
             }
             ExprKind::Call { callee, args } => self.call(expr, callee, args),
@@ -388,10 +403,12 @@ impl<'a> Flow<'a> {
                 self.stmts(&lambda.body);
             }
             ExprKind::Launch(_) => self.seed_course(expr),
-            ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::SizeofExpr(a) => self.expr(a),
+            ExprKind::Cast(_, a) => self.pointed(a, followed),
+            ExprKind::SizeofExpr(a) => self.pointed(a, true),
+            ExprKind::Unary(_, a) => self.expr(a),
             ExprKind::Comma(a, b) => {
                 self.expr(a);
-                self.expr(b);
+                self.pointed(b, followed);
             }
             ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
                 items.iter().for_each(|item| self.expr(item));
@@ -432,7 +449,7 @@ impl<'a> Flow<'a> {
                 self.flows.extend(args.iter().map(|arg| (*local, arg, false)));
             }
             self.calls.insert(key(expr), given);
-            args.iter().for_each(|arg| self.expr(arg));
+            args.iter().for_each(|arg| self.pointed(arg, true));
             return;
         }
         let pure = match &callee.kind {
@@ -456,7 +473,7 @@ impl<'a> Flow<'a> {
             }
         }
         self.expr(callee);
-        args.iter().for_each(|arg| self.expr(arg));
+        args.iter().for_each(|arg| self.pointed(arg, pure));
     }
 
     /// Operands matter where one of them may be an address.

@@ -72,6 +72,11 @@ impl Places {
         (own.plain || count <= own.dimensions).then_some((local, count < own.dimensions))
     }
 
+    /// The variable of which an expression is an array, that becomes a pointer when it is used.
+    pub(super) fn array(&self, expr: &Expr) -> Option<LocalId> {
+        self.held(expr).filter(|(_, array)| *array).map(|(local, _)| local)
+    }
+
     fn behind(&self, expr: &Expr) -> Option<LocalId> {
         match &expr.kind {
             ExprKind::Index(base, _) | ExprKind::Deref(base) => self.points_to(base),

@@ -1,0 +1,73 @@
+//! What may a write through a pointer change that is not followed?
+//!
+//! ```text
+//! int i = 0, j = 0;
+//! int *p = n > 3 ? &i : &j;      // not followed: it may lead to either
+//! *p = threadIdx.x;              // neither `i` nor `j` is known from here on
+//! ```
+//!
+//! A variable is *exposed* when its address has become a value, from where it may be lost. A write
+//! to an unknown place may be one to any exposed variable.
+
+use super::machine::{Machine, Mode};
+use super::slots::Slot;
+use super::value::{Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
+use crate::ir::{Expr, ExprKind, LocalId};
+use crate::source::Span;
+
+/// Variables, by the number of their frame.
+pub type Exposed = Vec<(usize, LocalId)>;
+
+impl Machine<'_> {
+    /// Notes that a pointer is a value, which may come to be one that is not followed.
+    pub(super) fn expose(&mut self, pointer: &Pointer) {
+        if let Target::Place(Place { frame, local, .. }) = pointer.target
+            && self.mode == Mode::Device
+            && !self.exposed.contains(&(frame, local))
+        {
+            self.exposed.push((frame, local));
+        }
+    }
+
+    /// Writes to a place that is not known.
+    pub(super) fn write_somewhere(&mut self, span: Span) {
+        // It may lead to any array.
+        self.index.registers.forget();
+        for (frame, local) in self.exposed.clone() {
+            let place = Place { frame, local, path: Steps::new(), blurred: false };
+            let words = "a write through a pointer that is not followed may have changed it";
+            let why = Unknown::new(Reason::UnknownPointer, span, words);
+            self.write_place(&place, Value::Opaque(Variation::Maybe, why));
+        }
+    }
+
+    /// A reference to what is no followed place, if it is one to a place: what is read there is not
+    /// known, and what is written there may be anything.
+    pub(super) fn lost_reference(&mut self, target: &Expr) -> Option<Slot> {
+        if self.mode != Mode::Device {
+            return None;
+        }
+        let why = match &target.kind {
+            ExprKind::Deref(_) | ExprKind::Index(..) => self.locate(target).err()?,
+            ExprKind::Conditional(_, a, b) => {
+                for side in [a, b] {
+                    match self.locate(side) {
+                        Ok(pointer) if matches!(pointer.target, Target::Place(_)) => self.expose(&pointer),
+                        _ => return None,
+                    }
+                }
+                Unknown::new(Reason::UnknownPointer, target.span, "a reference to either of two places")
+            }
+            _ => return None,
+        };
+        let ty = self.type_of(target);
+        Some(Slot { value: Value::Opaque(Variation::Maybe, why), ty, reference: true })
+    }
+
+    /// Takes out the variables of the frames from this one on.
+    pub(super) fn unexpose(&mut self, from: usize) -> Exposed {
+        let (gone, left) = self.exposed.drain(..).partition(|(frame, _)| *frame >= from);
+        self.exposed = left;
+        gone
+    }
+}
