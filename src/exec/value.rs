@@ -302,6 +302,7 @@ impl Value {
     pub fn is_lost(&self) -> bool {
         match self {
             Value::Opaque(variation, _) => *variation != Variation::Uniform,
+            Value::Condition(condition) => condition.is_lost(),
             Value::Aggregate(parts) => parts.iter().all(|(_, part)| part.is_lost()),
             _ => false,
         }
@@ -330,6 +331,15 @@ impl Value {
 }
 
 impl Condition {
+    fn is_lost(&self) -> bool {
+        match self {
+            Condition::Known(_) | Condition::Compare { .. } => false,
+            Condition::Opaque(variation, _) => *variation != Variation::Uniform,
+            Condition::Not(inner) => inner.is_lost(),
+            Condition::And(a, b) | Condition::Or(a, b) => a.is_lost() && b.is_lost(),
+        }
+    }
+
     /// Why it is not known, where something but numbers decides it.
     #[must_use]
     pub fn why(&self) -> Option<&Unknown> {
