@@ -1,0 +1,126 @@
+//! How is the trace taken back to an earlier moment?
+//!
+//! A loop's body is probed before it is counted, and what was supposed of a loop may turn out not to be.
+//! Whatever is recorded is therefore written down, so that it can be undone, the last first.
+
+use super::Requested;
+use crate::exec::machine::Machine;
+use crate::trace::Within;
+
+/// A change of the trace that can be taken back.
+#[derive(Debug)]
+pub(super) enum Undo {
+    /// A pattern's count grew.
+    Count { site: u32, pattern: u32, by: u64, warps: u32 },
+    /// A site was reached.
+    Occurrence { site: u32 },
+    /// What a site reads was in a register.
+    Kept { site: u32 },
+    /// A site got its last pattern.
+    Pattern { site: u32 },
+    /// The last site was new.
+    Site,
+    /// A site became unknown.
+    Unknown { site: u32 },
+    /// A site became doubtful.
+    Doubt { site: u32 },
+    /// A site was reached in another loop of unknown length than before.
+    Within { site: u32, was: Within },
+    /// A site was seen to leave its array.
+    Outside { site: u32 },
+    /// A site got its last assumption.
+    Assumption { site: u32 },
+}
+
+/// A moment to which the trace can be taken back.
+#[derive(Debug)]
+pub struct Mark {
+    journal: usize,
+    accesses: u32,
+    writes: u32,
+    barriers: usize,
+    /// Launches recorded so far.
+    pub launches: usize,
+}
+
+impl Machine<'_> {
+    /// The trace as it is now.
+    #[must_use]
+    pub fn trace_mark(&self) -> Mark {
+        Mark {
+            journal: self.index.journal.len(),
+            accesses: self.index.accesses,
+            writes: self.index.writes,
+            barriers: self.trace.barriers.len(),
+            launches: self.trace.launches.len(),
+        }
+    }
+
+    /// Takes back the requests and barriers recorded since the mark.
+    pub fn trace_rollback(&mut self, mark: &Mark) {
+        self.trace.barriers.truncate(mark.barriers);
+        self.index.registers.forget();
+        (self.index.accesses, self.index.writes) = (mark.accesses, mark.writes);
+        while self.index.journal.len() > mark.journal {
+            let Some(undo) = self.index.journal.pop() else { return };
+            self.undo(undo);
+        }
+    }
+
+    /// Whether what was recorded since the mark only repeats sites known before.
+    #[must_use]
+    pub fn repeats_since(&self, mark: &Mark) -> bool {
+        let repeats = |undo: &Undo| {
+            matches!(
+                undo,
+                Undo::Count { .. } | Undo::Occurrence { .. } | Undo::Kept { .. } | Undo::Pattern { .. }
+            )
+        };
+        self.index.journal[mark.journal..].iter().all(repeats)
+    }
+
+    /// Whether something recorded since the mark is not known, or depends on a number that is not.
+    #[must_use]
+    pub fn undecided_since(&self, mark: &Mark) -> bool {
+        self.index.journal[mark.journal..].iter().any(|undo| match undo {
+            Undo::Unknown { .. } => true,
+            Undo::Pattern { site } => {
+                let patterns = &self.trace.accesses[*site as usize].patterns;
+                patterns.last().is_some_and(|pattern| !pattern.varying.is_empty())
+            }
+            _ => false,
+        })
+    }
+
+    fn undo(&mut self, undo: Undo) {
+        let accesses = &mut self.trace.accesses;
+        match undo {
+            Undo::Count { site, pattern, by, warps } => {
+                let pattern = &mut accesses[site as usize].patterns[pattern as usize];
+                pattern.count -= by;
+                pattern.warps &= !warps;
+            }
+            Undo::Kept { site } => accesses[site as usize].kept -= 1,
+            Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,
+            Undo::Pattern { site } => {
+                let Some(pattern) = accesses[site as usize].patterns.pop() else { return };
+                let (site, last) = (site as usize, accesses[site as usize].patterns.len() as u32);
+                let key = (site, Requested::of(&pattern).hash());
+                if let Some(alike) = self.index.patterns.get_mut(&key) {
+                    alike.retain(|at| *at < last);
+                }
+            }
+            Undo::Site => {
+                let Some(access) = accesses.pop() else { return };
+                self.index.sites.remove(&(access.span, access.op, access.array, access.bytes));
+            }
+            Undo::Unknown { site } => accesses[site as usize].unknown = None,
+            Undo::Doubt { site } => accesses[site as usize].doubt = None,
+            Undo::Within { site, was } => accesses[site as usize].within = was,
+            Undo::Outside { site } => accesses[site as usize].outside = false,
+            Undo::Assumption { site } => {
+                accesses[site as usize].assumptions.pop();
+            }
+        }
+    }
+}
