@@ -208,6 +208,9 @@ pub struct Access {
     pub patterns: Vec<Pattern>,
     /// Whether a lane that is surely active was seen to leave the array.
     pub outside: bool,
+    /// Whether it was reached in rounds of a loop whose number is given at run time, and of which as many
+    /// were run as its threads and arrays allow.
+    pub at_most: bool,
     /// In which loops of unknown length it was reached: their rounds count as one.
     pub within: Within,
     /// Why some request of it is not known, if one is not.

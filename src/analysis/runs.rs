@@ -204,6 +204,7 @@ fn not_run(kernel: &Function, runs: &[KernelRun], why: &str) -> Trace {
                     kept: 0,
                     patterns: Vec::new(),
                     outside: false,
+                    at_most: false,
                     unknown: None,
                     doubt: None,
                     assumptions: Vec::new(),

@@ -151,6 +151,10 @@ impl Machine<'_> {
             access.outside = true;
             self.index.journal.push(Undo::Outside { site: site as u32 });
         }
+        if self.enumerating > 0 && !access.at_most {
+            access.at_most = true;
+            self.index.journal.push(Undo::AtMost { site: site as u32 });
+        }
         if access.doubt.is_none() && self.state.doubt.is_some() {
             access.doubt.clone_from(&self.state.doubt);
             self.index.journal.push(Undo::Doubt { site: site as u32 });
@@ -228,6 +232,7 @@ impl Machine<'_> {
             kept: 0,
             patterns: Vec::new(),
             outside: false,
+            at_most: false,
             within: Within::Nothing,
             unknown: None,
             doubt: None,

@@ -28,6 +28,8 @@ pub(super) enum Undo {
     Within { site: u32, was: Within },
     /// A site was seen to leave its array.
     Outside { site: u32 },
+    /// A site was reached in rounds of which there may be fewer.
+    AtMost { site: u32 },
     /// A site got its last assumption.
     Assumption { site: u32 },
 }
@@ -118,6 +120,7 @@ impl Machine<'_> {
             Undo::Doubt { site } => accesses[site as usize].doubt = None,
             Undo::Within { site, was } => accesses[site as usize].within = was,
             Undo::Outside { site } => accesses[site as usize].outside = false,
+            Undo::AtMost { site } => accesses[site as usize].at_most = false,
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();
             }

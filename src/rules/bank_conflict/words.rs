@@ -15,10 +15,13 @@ pub fn message(conflict: &Conflict<'_>, array: &Array) -> String {
     let figures = conflict.totals.worst;
     let all = conflict.totals.requests.saturating_mul(figures.wavefronts.into());
     let sure = all == conflict.totals.wavefronts && !conflict.lanes_by_data;
-    let (possible, up_to) =
-        (if conflict.lanes_by_data { "possible " } else { "" }, if sure { "" } else { "up to " });
+    let possible = if conflict.lanes_by_data { "possible " } else { "" };
+    let up_to = if sure { "" } else { "up to " };
+    // Which of its requests there are is given at run time.
+    let open = conflict.access.at_most && possible.is_empty() && figures.ways > 2;
+    let most = if open { up_to } else { "" };
     format!(
-        "{possible}{}-way bank conflict: this {} `{}` takes {up_to}{} instead of {}",
+        "{possible}{most}{}-way bank conflict: this {} `{}` takes {up_to}{} instead of {}",
         figures.ways,
         access_words(conflict.access.op).0,
         array.name,
@@ -95,7 +98,8 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
     }
     let some = totals.conflicting < totals.requests && totals.conflicting > 0;
     let who = if some { format!("{who}, {} of them in conflict", totals.conflicting) } else { who };
-    format!("{who}: {} {per}", plural(extra, "extra wavefront"))
+    let most = if access.at_most { "at most " } else { "" };
+    format!("{most}{who}: {} {per}", plural(extra, "extra wavefront"))
 }
 
 /// The array's name with its dimensions, where they stand together in the text.
