@@ -35,6 +35,7 @@ pub mod locals;
 pub mod loop_plan;
 pub mod loops;
 pub mod machine;
+pub mod members;
 pub mod memo;
 pub mod operators;
 pub mod pitch;

@@ -576,6 +576,15 @@ pub struct Record {
     pub extent: Span,
 }
 
+impl Record {
+    /// Whether a part of the text lies in its definition.
+    #[must_use]
+    pub fn holds(&self, part: Span) -> bool {
+        let extent = self.extent;
+        extent.file == part.file && extent.start <= part.start && part.end <= extent.end
+    }
+}
+
 /// A data member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {

@@ -8,9 +8,7 @@ use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::namespace::Namespace;
 use crate::ir::visit::CalledNames;
-use crate::ir::{
-    Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, TemplateParam, Type,
-};
+use crate::ir::{Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, Type};
 use crate::source::{FileId, Span};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
@@ -77,7 +75,7 @@ impl Machine<'_> {
         self.nested(|machine| machine.resolve_named(path)).unwrap_or_else(too_deep)
     }
 
-    fn resolve_named(&mut self, path: &Path) -> Ty {
+    pub(super) fn resolve_named(&mut self, path: &Path) -> Ty {
         let name = &path.name;
         if let Some((owner, args)) = path.qualifiers.last() {
             let owner_path = Path { qualifiers: Vec::new(), name: owner.clone(), args: Some(args.clone()) };
@@ -107,47 +105,6 @@ impl Machine<'_> {
             return ty;
         }
         builtin(name).unwrap_or_else(|| Ty::Unknown(name.clone()))
-    }
-
-    /// A member typedef of the class that the running method belongs to.
-    fn own_alias(&mut self, path: &Path) -> Option<Ty> {
-        let owner = self.frame()?.function.owner.clone()?;
-        let alias = self
-            .program
-            .records(&owner)
-            .iter()
-            .find_map(|record| record.aliases.iter().find(|alias| alias.name == path.name).cloned())?;
-        // `using Shape = Shape<M, N>;`: in its own definition the name is that of something else.
-        if self.own_aliases.contains(&alias.name) {
-            return None;
-        }
-        self.own_aliases.push(alias.name.clone());
-        let ty = self.resolve_type(&alias.ty);
-        self.own_aliases.pop();
-        Some(ty)
-    }
-
-    fn member_type(&mut self, layout: &Rc<Layout>, path: &Path) -> Ty {
-        let alias = layout
-            .record
-            .as_ref()
-            .and_then(|record| record.aliases.iter().find(|alias| alias.name == path.name).cloned());
-        if let Some(alias) = alias {
-            return self
-                .within(Rc::clone(&layout.env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
-        }
-        let nested = Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone() };
-        let nested = self.within_env(Rc::clone(&layout.env), |machine| machine.named_record(&nested));
-        nested.unwrap_or_else(|| Ty::Unknown(path.name.clone()))
-    }
-
-    /// The record in front of `::`, by its own name or by a typedef's.
-    fn owner_layout(&mut self, owner: &Path) -> Option<Rc<Layout>> {
-        let ty = match self.named_record(owner) {
-            Some(ty) => ty,
-            None => self.resolve_named(owner),
-        };
-        if let Ty::Record(layout) = ty { Some(layout) } else { None }
     }
 
     /// The record of this name for these template arguments, laid out.
@@ -192,8 +149,9 @@ impl Machine<'_> {
         }
         // A record that holds itself by value is not C++; the guard keeps broken code finite.
         made.push((Rc::clone(&env), Ty::Unknown(record.name.clone())));
-        let layout =
-            self.within(Rc::clone(&env), &record.namespace, |machine| machine.compute_layout(record, &env));
+        let layout = self.within(Rc::clone(&env), &record.namespace, |machine| {
+            machine.member_scope(record, |machine| machine.compute_layout(record, &env))
+        });
         let ty = Ty::Record(Rc::new(layout));
         let made = self.layouts.entry(key).or_default();
         made.retain(|(other, _)| !Rc::ptr_eq(other, &env));
@@ -299,20 +257,9 @@ impl Machine<'_> {
             let args = (!args.is_empty()).then(|| args.clone());
             let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args };
             if let Some(layout) = self.owner_layout(&owner)
-                && let Some(record) = layout.record.clone()
+                && let Some(value) = self.member_constant(&layout, name)
             {
-                let bound = |param: &TemplateParam| {
-                    param.name.is_empty() || layout.env.bindings.contains_key(&param.name)
-                };
-                let env = if record.template_params.iter().all(bound) {
-                    Rc::clone(&layout.env)
-                } else {
-                    let env = Env { bindings: layout.env.bindings.clone() };
-                    Rc::new(self.bind_rest(&record.template_params, env))
-                };
-                if let Some(value) = self.static_member(&record, env, name) {
-                    return Some(value);
-                }
+                return Some(value);
             }
             if matches!((&**owner_name(path), &**name), ("std", "numeric_limits")) {
                 return None;
@@ -324,13 +271,8 @@ impl Machine<'_> {
                     Binding::Type(_) => None,
                 };
             }
-            if let Some(owner) = self.frame().and_then(|frame| frame.function.owner.clone()) {
-                let env = self.env();
-                for record in self.program.records(&owner).to_vec() {
-                    if let Some(value) = self.static_member(&record, Rc::clone(&env), name) {
-                        return Some(value);
-                    }
-                }
+            if let Some(value) = self.own_constant(name) {
+                return Some(value);
             }
         }
         match &**name {
@@ -349,31 +291,6 @@ impl Machine<'_> {
             return Some(Value::Function(Rc::new(self.closed_path(path))));
         }
         None
-    }
-
-    fn static_member(&mut self, record: &Arc<Record>, env: Rc<Env>, name: &Name) -> Option<Value> {
-        let constant = record.constants.iter().find(|c| c.name == *name)?;
-        let init = constant.init.as_ref()?;
-        if let Some(value) = self.memo.constant(constant, &env) {
-            return Some(value);
-        }
-        let value = self.within(Rc::clone(&env), &record.namespace, |machine| {
-            machine.member_scope(record, |machine| machine.evaluate(init))
-        });
-        let ty = self.resolve_type(&constant.ty);
-        let value = self.convert(value, &ty);
-        self.memo.keep_constant(constant, &env, &value);
-        Some(value)
-    }
-
-    /// Lets unqualified names find the record's own constants and typedefs.
-    fn member_scope<R>(&mut self, record: &Arc<Record>, work: impl FnOnce(&mut Self) -> R) -> R {
-        if let Some(frame) = self.state.frames.last_mut() {
-            let mut function = (*frame.function).clone();
-            function.owner = Some(record.name.clone());
-            frame.function = Arc::new(function);
-        }
-        work(self)
     }
 
     /// A file-scope variable as a value: constants by their initialiser, arrays as memory.

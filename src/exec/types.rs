@@ -71,10 +71,7 @@ impl Layout {
     /// specialisation of its template.
     #[must_use]
     pub fn holds(&self, method: Span) -> bool {
-        self.record.as_ref().is_some_and(|record| {
-            let extent = record.extent;
-            extent.file == method.file && extent.start <= method.start && method.end <= extent.end
-        })
+        self.record.as_ref().is_some_and(|record| record.holds(method))
     }
 
     /// The member of this name.

@@ -1,0 +1,162 @@
+//! What does a member of a class stand for that belongs to no object: a constant or a type?
+//!
+//! In a class and in its methods, its members and those of its bases are found by their bare names.
+
+use super::machine::Machine;
+use super::types::Env;
+use super::types::{Layout, Ty};
+use super::value::Value;
+use crate::ir::{Alias, Name, Path, Record, TemplateParam};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Bases of bases that are searched.
+const BASES: usize = 8;
+
+impl Machine<'_> {
+    /// The classes that the running method, or the class that is laid out, may belong to: the one that
+    /// holds its text, if one does.
+    fn own_records(&self) -> Vec<Arc<Record>> {
+        let Some(function) = self.frame().map(|frame| &frame.function) else { return Vec::new() };
+        let Some(owner) = &function.owner else { return Vec::new() };
+        let records = self.program.records(owner);
+        match records.iter().find(|record| record.holds(function.span)) {
+            Some(own) => vec![Arc::clone(own)],
+            None => records.to_vec(),
+        }
+    }
+
+    /// A member typedef of the class that the running method belongs to.
+    pub(super) fn own_alias(&mut self, path: &Path) -> Option<Ty> {
+        let records = self.own_records();
+        let own = |record: &Arc<Record>| alias_of(record, &path.name).cloned();
+        let Some(alias) = records.iter().find_map(own) else {
+            let env = self.env();
+            return records.iter().find_map(|record| self.type_of_bases(record, &env, path, BASES));
+        };
+        // `using Shape = Shape<M, N>;`: in its own definition the name is that of something else.
+        if self.own_aliases.contains(&alias.name) {
+            return None;
+        }
+        self.own_aliases.push(alias.name.clone());
+        let ty = self.resolve_type(&alias.ty);
+        self.own_aliases.pop();
+        Some(ty)
+    }
+
+    /// `Layout::type`.
+    pub(super) fn member_type(&mut self, layout: &Rc<Layout>, path: &Path) -> Ty {
+        let found = layout.record.as_ref().and_then(|record| alias_of(record, &path.name).cloned());
+        if let Some(alias) = found {
+            return self
+                .within(Rc::clone(&layout.env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
+        }
+        let nested = Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone() };
+        let nested = self.within_env(Rc::clone(&layout.env), |machine| machine.named_record(&nested));
+        let of_bases = |machine: &mut Self| {
+            let record = layout.record.clone()?;
+            machine.type_of_bases(&record, &layout.env, path, BASES)
+        };
+        nested.or_else(|| of_bases(self)).unwrap_or_else(|| Ty::Unknown(path.name.clone()))
+    }
+
+    fn type_of_bases(
+        &mut self,
+        record: &Arc<Record>,
+        env: &Rc<Env>,
+        path: &Path,
+        depth: usize,
+    ) -> Option<Ty> {
+        self.bases(record, env, depth).into_iter().find_map(|base| {
+            let record = base.record.clone()?;
+            match alias_of(&record, &path.name).cloned() {
+                Some(alias) => Some(self.within(Rc::clone(&base.env), &record.namespace, |machine| {
+                    machine.member_scope(&record, |machine| machine.resolve_type(&alias.ty))
+                })),
+                None => self.type_of_bases(&record, &base.env, path, depth - 1),
+            }
+        })
+    }
+
+    /// The classes that a class is made of; none at a depth of 0.
+    fn bases(&mut self, record: &Arc<Record>, env: &Rc<Env>, depth: usize) -> Vec<Rc<Layout>> {
+        if record.bases.is_empty() || depth == 0 {
+            return Vec::new();
+        }
+        let bases = self.within(Rc::clone(env), &record.namespace, |machine| -> Vec<Ty> {
+            record.bases.iter().map(|base| machine.resolve_type(base)).collect()
+        });
+        let layout = |ty| if let Ty::Record(layout) = ty { Some(layout) } else { None };
+        bases.into_iter().filter_map(layout).collect()
+    }
+
+    /// The record in front of `::`, by its own name or by a typedef's.
+    pub(super) fn owner_layout(&mut self, owner: &Path) -> Option<Rc<Layout>> {
+        let ty = match self.named_record(owner) {
+            Some(ty) => ty,
+            None => self.resolve_named(owner),
+        };
+        if let Ty::Record(layout) = ty { Some(layout) } else { None }
+    }
+
+    /// `Layout::constant`.
+    pub(super) fn member_constant(&mut self, layout: &Rc<Layout>, name: &Name) -> Option<Value> {
+        let record = layout.record.clone()?;
+        let bound =
+            |param: &TemplateParam| param.name.is_empty() || layout.env.bindings.contains_key(&param.name);
+        let env = if record.template_params.iter().all(bound) {
+            Rc::clone(&layout.env)
+        } else {
+            let env = Env { bindings: layout.env.bindings.clone() };
+            Rc::new(self.bind_rest(&record.template_params, env))
+        };
+        self.constant_of(&record, &env, name, BASES)
+    }
+
+    /// A constant of the class that the running method belongs to.
+    pub(super) fn own_constant(&mut self, name: &Name) -> Option<Value> {
+        let records = self.own_records();
+        let env = self.env();
+        records.iter().find_map(|record| self.constant_of(record, &env, name, BASES))
+    }
+
+    fn constant_of(
+        &mut self,
+        record: &Arc<Record>,
+        env: &Rc<Env>,
+        name: &Name,
+        depth: usize,
+    ) -> Option<Value> {
+        let Some(constant) = record.constants.iter().find(|constant| constant.name == *name) else {
+            return self.bases(record, env, depth).into_iter().find_map(|base| {
+                let record = base.record.clone()?;
+                self.constant_of(&record, &base.env, name, depth - 1)
+            });
+        };
+        let init = constant.init.as_ref()?;
+        if let Some(value) = self.memo.constant(constant, env) {
+            return Some(value);
+        }
+        let value = self.within(Rc::clone(env), &record.namespace, |machine| {
+            machine.member_scope(record, |machine| machine.evaluate(init))
+        });
+        let ty = self.resolve_type(&constant.ty);
+        let value = self.convert(value, &ty);
+        self.memo.keep_constant(constant, env, &value);
+        Some(value)
+    }
+
+    /// Lets unqualified names find the record's own constants and typedefs.
+    pub(super) fn member_scope<R>(&mut self, record: &Arc<Record>, work: impl FnOnce(&mut Self) -> R) -> R {
+        if let Some(frame) = self.state.frames.last_mut() {
+            let mut function = (*frame.function).clone();
+            (function.owner, function.span) = (Some(record.name.clone()), record.span);
+            frame.function = Arc::new(function);
+        }
+        work(self)
+    }
+}
+
+fn alias_of<'a>(record: &'a Record, name: &Name) -> Option<&'a Alias> {
+    record.aliases.iter().find(|alias| alias.name == *name)
+}
