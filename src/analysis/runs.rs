@@ -23,8 +23,11 @@ use std::sync::Arc;
 /// Scenarios of one kernel that may run out of budget.
 const MOST_STOPPED: usize = 4;
 
-/// The largest modulus of a run-time number whose residues are all tried.
+/// The most residues of run-time numbers that are tried.
 const MOST_RESIDUES: i64 = 32;
+
+/// As in [`Setting::residues`].
+type Residues = Vec<(String, i64, i64)>;
 
 /// One way to fill what a scenario leaves open.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +35,7 @@ pub struct Variant {
     /// Threads in x, y and z.
     pub block: [u32; 3],
     /// As in [`Setting::residues`].
-    pub residues: Vec<(String, i64, i64)>,
+    pub residues: Residues,
     /// As in [`Setting::template_args`].
     pub template_args: Vec<LaunchArg>,
 }
@@ -130,21 +133,19 @@ impl Subject<'_> {
         };
         let mut usual = Variant::of(scenario);
         let mut judged = run(&usual);
-        // A rotation by a run-time number: every residue is tried, and the verdict has to hold for all.
-        if let [(name, modulus)] = judged.trace.demands.as_slice()
-            && *modulus <= MOST_RESIDUES
-        {
-            let (name, modulus) = (name.clone(), *modulus);
-            let with =
-                |residue| Variant { residues: vec![(name.clone(), modulus, residue)], ..usual.clone() };
-            judged = run(&with(0));
-            for residue in 1..modulus {
+        // A rotation by run-time numbers: all residues are tried, and the verdict has to hold for each.
+        if let Some((first, rest)) = residues_of(&judged.trace.demands).split_first() {
+            let with = |residues: &Residues| Variant { residues: residues.clone(), ..usual.clone() };
+            let words: Vec<String> =
+                first.iter().map(|(name, modulus, _)| format!("`{name}` modulo {modulus}")).collect();
+            let reason = format!("it depends on {}", words.join(" and "));
+            judged = run(&with(first));
+            for residues in rest {
                 // Another residue can only take a verdict back.
                 if nothing_known(&judged.judgements) {
                     break;
                 }
-                let reason = format!("it depends on `{name}` modulo {modulus}");
-                judged.reconcile(&run(&with(residue)), Reason::NotAffine, &reason);
+                judged.reconcile(&run(&with(residues)), Reason::NotAffine, &reason);
             }
         } else if let Some(open) = types::OpenType::of(self.kernel, &usual, &judged.trace) {
             (usual, judged) = open.try_sizes(&usual, &mut run);
@@ -176,6 +177,20 @@ impl Subject<'_> {
             judgements,
         }
     }
+}
+
+/// All residues of numbers by which lanes are rotated, by name and modulus; none where these are too many.
+fn residues_of(demands: &[(String, i64)]) -> Vec<Residues> {
+    let count = demands.iter().try_fold(1i64, |count, (_, modulus)| count.checked_mul(*modulus));
+    if demands.is_empty() || count.is_none_or(|count| count > MOST_RESIDUES) {
+        return Vec::new();
+    }
+    demands.iter().fold(vec![Residues::new()], |all, (name, modulus)| {
+        let with = |before: &Residues, residue| {
+            before.iter().cloned().chain([(name.clone(), *modulus, residue)]).collect()
+        };
+        all.iter().flat_map(|before| (0..*modulus).map(move |residue| with(before, residue))).collect()
+    })
 }
 
 fn nothing_known(judgements: &[Vec<Judgement>]) -> bool {

@@ -313,13 +313,9 @@ impl Machine<'_> {
                 let (origin, low) =
                     if base == "blockIdx" { (Origin::BlockIndex, 0) } else { (Origin::GridSize, 1) };
                 let key = Key::Named(name.clone());
-                Int::symbol(self.world.symbols.intern(
-                    key,
-                    |_| name,
-                    origin,
-                    Some(low),
-                    Some(i64::from(i32::MAX)),
-                ))
+                let high = Some(i64::from(i32::MAX));
+                let id = self.world.symbols.intern(key, |_| name, origin, Some(low), high);
+                self.with_residue(id)
             }
             _ => return None,
         };

@@ -95,7 +95,7 @@ impl Machine<'_> {
         let key = super::symbol::Key::Named(format!("member {} {name}", id.0));
         let low = super::resolve::low_of(scalar);
         let id = self.world.symbols.intern(key, |_| name, super::symbol::Origin::Given, low, None);
-        Value::Int(Int::symbol(id), scalar)
+        Value::Int(self.with_residue(id), scalar)
     }
 
     /// Puts in what the conditions around say of symbols.

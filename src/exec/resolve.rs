@@ -248,7 +248,7 @@ impl Machine<'_> {
         let name = qualified(path);
         let key = Key::Named(format!("name {name}"));
         let id = self.world.symbols.intern(key, |_| name, Origin::Given, None, None);
-        Value::Int(Int::symbol(id), Scalar::I32)
+        Value::Int(self.with_residue(id), Scalar::I32)
     }
 
     fn lookup_value(&mut self, path: &Path, span: Span) -> Option<Value> {

@@ -254,8 +254,8 @@ pub fn builtin(name: &str) -> Option<Ty> {
         "__nv_fp8x2_e4m3" | "__nv_fp8x2_e5m2" => sized(name, 2),
         "__nv_fp8x4_e4m3" | "__nv_fp8x4_e5m2" => sized(name, 4),
         "dim3" => vector(name, &Ty::Scalar(Scalar::U32), 3),
-        "cuComplex" | "cuFloatComplex" => vector("float2", &Ty::Scalar(Scalar::F32), 2),
-        "cuDoubleComplex" => vector("double2", &Ty::Scalar(Scalar::F64), 2),
+        "cuComplex" | "cuFloatComplex" | "cufftComplex" => vector("float2", &Ty::Scalar(Scalar::F32), 2),
+        "cuDoubleComplex" | "cufftDoubleComplex" => vector("double2", &Ty::Scalar(Scalar::F64), 2),
         _ => {
             let lanes = name.chars().last()?.to_digit(10).filter(|n| (1..=4).contains(n))?;
             let element = match &name[..name.len() - 1] {
@@ -303,10 +303,10 @@ fn scalar_by_name(name: &str) -> Option<Scalar> {
         "ushort" | "uint16_t" | "u16" => Scalar::U16,
         "int" | "int32_t" | "i32" => Scalar::I32,
         "uint" | "uint32_t" | "u32" => Scalar::U32,
-        "long" | "int64_t" | "ptrdiff_t" | "ssize_t" | "intptr_t" | "i64" => Scalar::I64,
+        "long" | "int64_t" | "ptrdiff_t" | "ssize_t" | "intptr_t" | "clock_t" | "i64" => Scalar::I64,
         "ulong" | "uint64_t" | "size_t" | "uintptr_t" | "u64" | "CUdeviceptr" => Scalar::U64,
-        "float" | "float_t" => Scalar::F32,
-        "double" | "double_t" => Scalar::F64,
+        "float" | "float_t" | "cufftReal" => Scalar::F32,
+        "double" | "double_t" | "cufftDoubleReal" => Scalar::F64,
         _ => return None,
     })
 }

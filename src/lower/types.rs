@@ -110,6 +110,8 @@ fn is_cuda_type(name: &str) -> bool {
                 | "cuComplex"
                 | "cuFloatComplex"
                 | "cuDoubleComplex"
+                | "cufftComplex"
+                | "cufftDoubleComplex"
                 | "cudaTextureObject_t"
                 | "cudaSurfaceObject_t"
         )
