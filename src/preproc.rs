@@ -59,7 +59,32 @@ pub fn expand_cached(
     includes: &dyn Includes,
     cache: &HeaderCache,
 ) -> Expanded {
-    Replayed::new(file, &Outside::default(), defines, includes, cache).expand()
+    Surroundings { defines, includes, cache }.replay(file).expand()
+}
+
+/// Where a file's macros and headers come from.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// What is defined before any file.
+    pub defines: &'a Defines,
+    /// Finds headers.
+    pub includes: &'a dyn Includes,
+    /// Holds the directives of headers that were read before.
+    pub cache: &'a HeaderCache,
+}
+
+impl Surroundings<'_> {
+    /// Runs a file's directives and those of the headers it includes.
+    #[must_use]
+    pub fn replay(self, file: &Arc<SourceFile>) -> Replayed {
+        Replayed::run(file, &Outside::default(), self, true)
+    }
+
+    /// The same of a header, with what `outside` defines; another file lists its headers.
+    #[must_use]
+    pub fn replay_header(self, file: &Arc<SourceFile>, outside: &Outside) -> Replayed {
+        Replayed::run(file, outside, self, false)
+    }
 }
 
 /// A header where it was first included.
@@ -77,7 +102,7 @@ pub struct Replayed {
     /// The file.
     pub file: Arc<SourceFile>,
     /// Every project header that was reached, in order of first inclusion; none for one that is
-    /// [`Replayed::of_header`].
+    /// [a header itself](Surroundings::replay_header).
     pub headers: Vec<Included>,
     /// Whether a header was left out or not run to its end: more would have been too much.
     pub is_cut_short: bool,
@@ -87,38 +112,13 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    /// Runs a file's directives and those of the headers it includes, with what `outside` defines.
-    #[must_use]
-    pub fn new(
-        file: &Arc<SourceFile>,
-        outside: &Outside,
-        defines: &Defines,
-        includes: &dyn Includes,
-        cache: &HeaderCache,
-    ) -> Replayed {
-        Replayed::run(file, outside, defines, includes, cache, true)
-    }
-
-    /// The same of a header whose own headers another file lists.
-    #[must_use]
-    pub fn of_header(
-        file: &Arc<SourceFile>,
-        outside: &Outside,
-        defines: &Defines,
-        includes: &dyn Includes,
-        cache: &HeaderCache,
-    ) -> Replayed {
-        Replayed::run(file, outside, defines, includes, cache, false)
-    }
-
     fn run(
         file: &Arc<SourceFile>,
         outside: &Outside,
-        defines: &Defines,
-        includes: &dyn Includes,
-        cache: &HeaderCache,
+        surroundings: Surroundings<'_>,
         lists_headers: bool,
     ) -> Replayed {
+        let Surroundings { defines, includes, cache } = surroundings;
         let mut macros = defines.macros.for_file(cache.directives(file));
         outside.define(&mut macros);
         let mut replay = replay::Replay::new(macros, includes, cache, lists_headers);

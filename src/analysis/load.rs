@@ -9,7 +9,7 @@ use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Module, Name};
 use crate::lower::lower;
 use crate::preproc::comments::{self, Directive};
-use crate::preproc::{Expanded, Included, Outside, Replayed};
+use crate::preproc::{Expanded, Included, Outside, Replayed, Surroundings};
 use crate::reach::Reach;
 use crate::relevance::{JudgedKernels, Words};
 use crate::scenario;
@@ -182,8 +182,7 @@ impl Run {
             return silent(&file, None);
         }
         let settings = self.settings_of(path);
-        let defines = &self.settings[settings].defines;
-        let replayed = Replayed::new(&file, &Outside::default(), defines, &self.headers, &self.cache);
+        let replayed = self.surroundings(settings).replay(&file);
         let cut_short = replayed.is_cut_short.then_some(file.id);
         if !own && !replayed.headers.iter().any(|header| mentions_cuda(&header.file.text)) {
             return silent(&file, cut_short);
@@ -251,8 +250,9 @@ impl Run {
         links
     }
 
-    fn replay_header(&self, file: &Arc<SourceFile>, outside: &Outside, settings: usize) -> Replayed {
-        Replayed::of_header(file, outside, &self.settings[settings].defines, &self.headers, &self.cache)
+    fn surroundings(&self, settings: usize) -> Surroundings<'_> {
+        let defines = &self.settings[settings].defines;
+        Surroundings { defines, includes: &self.headers, cache: &self.cache }
     }
 
     /// Parses and lowers a file and the headers it includes, each once for all files that have the
@@ -264,7 +264,7 @@ impl Run {
         let mut modules = vec![self.headers.module(alone, || lowered(replayed.expand()))];
         for Included { file, outside } in &included {
             let reading = Reading { file: file.id, settings, outside: outside.clone() };
-            let lower = || lowered(self.replay_header(file, outside, settings).expand());
+            let lower = || lowered(self.surroundings(settings).replay_header(file, outside).expand());
             modules.push(self.headers.module(reading, lower));
         }
         Program::new(modules)
