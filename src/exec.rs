@@ -37,6 +37,7 @@ pub mod loops;
 pub mod machine;
 pub mod members;
 pub mod memo;
+pub mod methods;
 pub mod operators;
 pub mod pitch;
 pub mod place;

@@ -40,7 +40,8 @@ impl Machine<'_> {
             return value;
         }
         if let Some(function) = self.choose_function(path, args) {
-            return self.call_function(&function, path, None, args, expr.span);
+            let this = self.own_part(&function);
+            return self.call_function(&function, path, this, args, expr.span);
         }
         if let Some(ty) = self.constructed_type(path) {
             return self.construct(&ty, args, expr.span);
@@ -94,16 +95,30 @@ impl Machine<'_> {
             Some(owner) => of(Some(owner), before_owner),
             None => of(None, &path.qualifiers),
         };
+        if candidates.is_empty() && path.qualifiers.is_empty() && owner.is_some() {
+            let bases = self.own_bases();
+            candidates =
+                bases.iter().map(|base| of(Some(base), &[])).find(|of| !of.is_empty()).unwrap_or_default();
+        }
         if candidates.is_empty()
             && (path.qualifiers.is_empty() || self.program.records(owner.as_deref().unwrap_or("")).is_empty())
         {
             candidates = of(None, &path.qualifiers);
         }
+        self.best_of(candidates, path.args.as_deref().unwrap_or(&[]), args)
+    }
+
+    /// Of several definitions the one whose parameters fit best.
+    pub(super) fn best_of(
+        &mut self,
+        mut candidates: Vec<Arc<Function>>,
+        explicit: &[TemplateArg],
+        args: &[Expr],
+    ) -> Option<Arc<Function>> {
         if candidates.len() <= 1 {
             return candidates.pop();
         }
         let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
-        let explicit = path.args.as_deref().unwrap_or(&[]);
         let score = |machine: &mut Self, f: &Arc<Function>| -> i32 {
             let mut score = 0;
             if !f.specialization.is_empty() {
@@ -362,60 +377,6 @@ impl Machine<'_> {
         self.exposed.extend(exposed_above);
         self.state.active = active.minus(&self.state.exited);
         result
-    }
-
-    fn call_method(&mut self, expr: &Expr, base: &Expr, name: &str, arrow: bool, args: &[Expr]) -> Value {
-        if let Some(value) = self.group_method(expr, base, name, args) {
-            return value;
-        }
-        let object = if arrow {
-            match self.evaluate(base) {
-                Value::Pointer(pointer) => Ok(pointer),
-                _ => Err(()),
-            }
-        } else {
-            self.locate(base).map_err(|_| ())
-        };
-        match object {
-            Ok(object) => self.call_member(expr, &object, name, args),
-            Err(()) => {
-                self.evaluate(base);
-                self.call_unknown(name, args, expr.span)
-            }
-        }
-    }
-
-    fn call_member(&mut self, expr: &Expr, object: &Pointer, name: &str, args: &[Expr]) -> Value {
-        let owner = match &object.pointee {
-            Ty::Record(layout) => layout.name.clone(),
-            _ => return self.call_unknown(name, args, expr.span),
-        };
-        let mut owners = vec![owner];
-        if let Some(record) = self.program.records(&owners[0]).first() {
-            owners.extend(record.bases.iter().filter_map(|base| match base {
-                Type::Named(path) => Some(path.name.clone()),
-                _ => None,
-            }));
-        }
-        let candidates: Vec<Arc<Function>> = self
-            .program
-            .functions(name)
-            .iter()
-            .filter(|f| f.body.is_some() && f.owner.as_ref().is_some_and(|o| owners.contains(o)))
-            .filter(|f| args.len() <= f.params.len())
-            .cloned()
-            .collect();
-        let own = match &object.pointee {
-            Ty::Record(layout) => candidates.iter().find(|f| layout.holds(f.span)),
-            _ => None,
-        };
-        match own.or(candidates.first()) {
-            Some(function) => {
-                let path = Path::simple(name.into());
-                self.call_function(&Arc::clone(function), &path, Some(object.clone()), args, expr.span)
-            }
-            None => self.call_unknown(name, args, expr.span),
-        }
     }
 
     /// A function whose body is not visible: it may do anything to what it is given.

@@ -7,16 +7,17 @@ use super::types::Env;
 use super::types::{Layout, Ty};
 use super::value::Value;
 use crate::ir::{Alias, Name, Path, Record, TemplateParam};
+use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Bases of bases that are searched.
-const BASES: usize = 8;
+pub(super) const BASES: usize = 8;
 
 impl Machine<'_> {
     /// The classes that the running method, or the class that is laid out, may belong to: the one that
     /// holds its text, if one does.
-    fn own_records(&self) -> Vec<Arc<Record>> {
+    pub(super) fn own_records(&self) -> Vec<Arc<Record>> {
         let Some(function) = self.frame().map(|frame| &frame.function) else { return Vec::new() };
         let Some(owner) = &function.owner else { return Vec::new() };
         let records = self.program.records(owner);
@@ -24,6 +25,11 @@ impl Machine<'_> {
             Some(own) => vec![Arc::clone(own)],
             None => records.to_vec(),
         }
+    }
+
+    /// Whether a bare name is that of a data member of the running method's class.
+    pub(super) fn is_field(&self, name: &Name) -> bool {
+        self.own_records().iter().any(|record| record.fields.iter().any(|field| field.name == *name))
     }
 
     /// A member typedef of the class that the running method belongs to.
@@ -79,7 +85,7 @@ impl Machine<'_> {
     }
 
     /// The classes that a class is made of; none at a depth of 0.
-    fn bases(&mut self, record: &Arc<Record>, env: &Rc<Env>, depth: usize) -> Vec<Rc<Layout>> {
+    pub(super) fn bases(&mut self, record: &Arc<Record>, env: &Rc<Env>, depth: usize) -> Vec<Rc<Layout>> {
         if record.bases.is_empty() || depth == 0 {
             return Vec::new();
         }
@@ -118,6 +124,28 @@ impl Machine<'_> {
         let records = self.own_records();
         let env = self.env();
         records.iter().find_map(|record| self.constant_of(record, &env, name, BASES))
+    }
+
+    /// `E::A` of an `enum class E`, which is a constant of that whole name where `E` is declared.
+    pub(super) fn enumerator(&mut self, path: &Path, span: Span) -> Option<Value> {
+        let ((owner, args), before) = path.qualifiers.split_last()?;
+        if !args.is_empty() {
+            return None;
+        }
+        let name: Name = format!("{owner}::{}", path.name).into();
+        let of_class = match before.last() {
+            None => self.own_constant(&name),
+            Some((class, args)) => {
+                let args = (!args.is_empty()).then(|| args.clone());
+                let class = Path { qualifiers: Vec::new(), name: class.clone(), args };
+                self.owner_layout(&class).and_then(|layout| self.member_constant(&layout, &name))
+            }
+        };
+        of_class.or_else(|| {
+            let whole = Path { qualifiers: before.to_vec(), name, args: None };
+            let variable = self.program.variable_meant(&whole, &self.namespace())?.clone();
+            Some(self.file_scope_variable(&variable, span))
+        })
     }
 
     fn constant_of(

@@ -261,6 +261,9 @@ impl Machine<'_> {
             {
                 return Some(value);
             }
+            if let Some(value) = self.enumerator(path, span) {
+                return Some(value);
+            }
             if matches!((&**owner_name(path), &**name), ("std", "numeric_limits")) {
                 return None;
             }
@@ -273,6 +276,10 @@ impl Machine<'_> {
             }
             if let Some(value) = self.own_constant(name) {
                 return Some(value);
+            }
+            if self.is_field(name) {
+                let why = Unknown::new(Reason::UnknownPointer, span, "`this` is not known");
+                return Some(Value::Opaque(Variation::Maybe, why));
             }
         }
         match &**name {
