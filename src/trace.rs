@@ -453,9 +453,42 @@ pub struct LaunchSite {
     pub dynamic_bytes: Option<i64>,
     /// The kernel's integer arguments, as far as known.
     pub args: Vec<Option<i64>>,
+    /// Of what numbers those arguments that are not known are multiples; 1 says nothing.
+    pub multiples: Vec<i64>,
     /// The definitions of that name visible from the launch, by the span of their name; none when
     /// it is only declared there.
     pub definitions: Vec<Span>,
+    /// What keeps it from happening, if the numbers found on every way there do.
+    pub refuted: Option<Arc<Refuted>>,
+}
+
+/// What keeps a launch from happening: with the numbers found the program ends before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refuted {
+    /// The `assert`, or the condition.
+    pub span: Span,
+    /// What it is.
+    pub by: EndedBy,
+    /// The variables of which something was asked, and that are not known after it.
+    pub numbers: Vec<Doubted>,
+}
+
+/// A variable that is not what it was asked to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doubted {
+    /// Its name.
+    pub name: String,
+    /// Of what it was asked to be a multiple; else 1.
+    pub multiple: i64,
+}
+
+/// How a program ends when something is not as it was asked to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// An `assert` fails.
+    Assert,
+    /// An `if` leads to `exit`, or out of the outermost function.
+    Check,
 }
 
 impl LaunchSite {
@@ -467,6 +500,8 @@ impl LaunchSite {
             && self.block == other.block
             && self.template_args == other.template_args
             && self.args == other.args
+            && self.multiples == other.multiples
+            && self.refuted == other.refuted
     }
 }
 

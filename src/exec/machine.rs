@@ -12,7 +12,7 @@ use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
 use crate::ir::{Function, LocalId, Name, Stmt};
 use crate::source::Span;
-use crate::trace::{Call, Split, Trace};
+use crate::trace::{Call, Refuted, Split, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -177,6 +177,8 @@ pub struct State {
     pub facts: Vec<(SymbolId, i64)>,
     /// In host code: conditions that hold here, or fail, because the other way led elsewhere.
     pub claims: Vec<Rc<(Condition, bool)>>,
+    /// In lenient host code: what the numbers refute on the way here.
+    pub refuted: Option<Arc<Refuted>>,
 }
 
 /// The threads that left an iteration or a loop.
@@ -257,6 +259,7 @@ impl<'p> Machine<'p> {
                 assumptions: Vec::new(),
                 facts: Vec::new(),
                 claims: Vec::new(),
+                refuted: None,
             },
             objects: Vec::new(),
             trace: Trace::default(),

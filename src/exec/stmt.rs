@@ -60,7 +60,7 @@ impl Machine<'_> {
             StmtKind::Block(body) => self.run(body),
             StmtKind::If { cond, then, otherwise } => {
                 let value = self.evaluate(cond);
-                self.branch(&value, cond.span, then, otherwise);
+                self.branch(&value, cond, then, otherwise);
             }
             StmtKind::Loop { cond, body, step, body_first, flat } => {
                 let parts = Parts {
@@ -203,10 +203,11 @@ impl Machine<'_> {
     }
 
     /// `if`: the value of the condition decides what runs.
-    pub fn branch(&mut self, value: &Value, span: Span, then: &[Stmt], otherwise: &[Stmt]) {
+    pub fn branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         if self.mode == Mode::Host {
-            return self.host_branch(value, span, then, otherwise);
+            return self.host_branch(value, cond, then, otherwise);
         }
+        let span = cond.span;
         let condition = self.condition_of(value, span);
         let truth = self.truth(&condition, only_leaves(then));
         self.fork(
@@ -456,6 +457,10 @@ impl Machine<'_> {
         }
         let both = self.state.claims.iter().zip(&held.claims).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
         self.state.claims.truncate(both);
+        // Where one side is not refuted, a way leads on.
+        if held.refuted.is_none() {
+            self.state.refuted = None;
+        }
         for text in held.assumptions {
             if !self.state.assumptions.contains(&text) {
                 self.state.assumptions.push(text);
