@@ -20,6 +20,9 @@ use crate::trace::{Access, Call, Doubted, EndedBy, Refuted, Trace};
 use crate::verdict::{AccessOp, BlockFrom, Judgement};
 use std::sync::Arc;
 
+/// The most calls of one function that are listed.
+const MOST_CALLS: usize = 3;
+
 /// A rule, as the command line and the documentation know it.
 #[derive(Debug)]
 pub struct Rule {
@@ -241,16 +244,41 @@ impl Case<'_> {
         format!("; {what} at {place} keeps it from happening with the numbers found{so}{}", listed(&taken))
     }
 
-    /// The way from the kernel to a device function, when there is one.
-    fn calls_words(&self, run: usize, calls: &[Call]) -> Option<String> {
+    /// The way from the kernel to a device function, when there is one; `others`: the other ways to it.
+    fn calls_words(&self, run: usize, calls: &[Call], others: &[&[Call]]) -> Option<String> {
         let last = calls.last()?;
-        let names: Vec<String> = calls.iter().map(|call| format!("`{}`", call.function)).collect();
+        let names = |calls: &[Call]| {
+            calls.iter().map(|call| format!("`{}`", call.function)).collect::<Vec<_>>().join(", ")
+        };
+        let through = names(calls);
         let kernel = &self.runs.get(run)?.kernel;
-        Some(format!(
-            "reached from kernel `{kernel}` through {}, called at {}",
-            names.join(", "),
-            (self.place)(last.span)
-        ))
+        let (alike, unlike): (Vec<&[Call]>, Vec<_>) =
+            others.iter().partition(|other| names(other) == through);
+        let mut spans = vec![last.span];
+        for call in alike.iter().filter_map(|calls| calls.last()) {
+            if !spans.contains(&call.span) {
+                spans.push(call.span);
+            }
+        }
+        let places: Vec<String> = spans.iter().take(MOST_CALLS).map(|span| (self.place)(*span)).collect();
+        let places = match spans.len() {
+            1..=MOST_CALLS => listed(&places),
+            all => format!("{} and at {} other places", places[0], all - 1),
+        };
+        let mut ways: Vec<String> = Vec::new();
+        for other in unlike {
+            let way =
+                if other.is_empty() { "directly".to_owned() } else { format!("through {}", names(other)) };
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        let also = match ways.len() {
+            0 => String::new(),
+            1..=MOST_CALLS => format!("; also {}", listed(&ways)),
+            many => format!("; also in {many} other ways"),
+        };
+        Some(format!("reached from kernel `{kernel}` through {through}, called at {places}{also}"))
     }
 
     /// What a verdict rests on.

@@ -7,6 +7,8 @@
 //! its place in a 256-byte window (the longest bank period of any target), and equal patterns
 //! are counted, not repeated. A kernel of 32 warps and 1,000 iterations usually has a handful.
 
+mod ways;
+
 use crate::exec::lanes::Bits;
 use crate::exec::value::Unknown;
 use crate::ir::{Name, Path, Type};
@@ -14,6 +16,7 @@ use crate::source::Span;
 use crate::verdict::AccessOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
+pub use ways::Ways;
 
 /// Everything one run recorded, in the order in which sites were first reached.
 #[derive(Debug, Default)]
@@ -359,8 +362,10 @@ pub struct Pattern {
     pub epoch: u32,
     /// How often the site had been reached before it first happened.
     pub occurrence: u32,
-    /// By which calls: index into [`Access::paths`].
+    /// By which calls at first: index into [`Access::paths`].
     pub path: u32,
+    /// By which ways in all.
+    pub ways: Ways,
     /// Shared accesses of any site before it first happened, in program order, itself among them.
     pub position: u32,
     /// Those of them that are not loads.

@@ -12,10 +12,10 @@ mod choices;
 mod refuted;
 
 use self::choices::Made;
+use super::join::Join;
 use super::machine::{Frame, Machine, Mode, State};
 use super::resolve::NOWHERE;
 use super::slots::{Slot, Slots};
-use super::stmt::Join;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Condition, Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};

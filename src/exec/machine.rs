@@ -173,6 +173,8 @@ pub struct State {
     pub loops: Vec<LoopMask>,
     /// What is taken for granted from here on.
     pub assumptions: Vec<Arc<str>>,
+    /// The branches around that a block may pass by, innermost last: each by a number of its own.
+    pub passable: Vec<u32>,
     /// Symbols known to have a value here, because of a condition around.
     pub facts: Vec<(SymbolId, i64)>,
     /// In host code: conditions that hold here, or fail, because the other way led elsewhere.
@@ -257,6 +259,7 @@ impl<'p> Machine<'p> {
                 exited: Bits::NONE,
                 loops: Vec::new(),
                 assumptions: Vec::new(),
+                passable: Vec::new(),
                 facts: Vec::new(),
                 claims: Vec::new(),
                 refuted: None,

@@ -150,14 +150,14 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
     let mut notes = vec![case.block_words(worst.run), words::counts(case, worst)];
-    notes.extend(case.calls_words(worst.run, worst.access.path(worst.totals.worst.path)));
+    notes.extend(words::calls(case, worst));
     notes.extend(words::other_runs(case, worst));
     notes.extend(words::other_targets(case, worst));
     notes.extend(case.assumption_words(worst.run, worst.target, worst.access));
     let mut helps = Vec::new();
     let mut fix = None;
     helps.extend(words::same_word(worst));
-    if let Some(padding) = padding {
+    if let Some(padding) = padding.filter(|padding| padding.helps(worst.access)) {
         helps.push(padding.help);
         let Padding { title, edits, basis, .. } = padding;
         fix = padding.complete.then_some(Fix { title, edits, basis });

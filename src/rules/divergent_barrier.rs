@@ -156,7 +156,7 @@ fn no_finding(case: &Case<'_>, run: usize, barrier: &Barrier) -> Diagnostic {
         ),
     };
     let mut notes = vec![case.block_words(run)];
-    notes.extend(case.calls_words(run, &barrier.calls));
+    notes.extend(case.calls_words(run, &barrier.calls, &[]));
     Diagnostic {
         labels,
         notes,
@@ -263,7 +263,7 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
         notes.push(format!("{reach} of {of} threads of the block {verb} it"));
     }
     notes.push(case.block_words(run));
-    notes.extend(case.calls_words(run, &barrier.calls));
+    notes.extend(case.calls_words(run, &barrier.calls, &[]));
     let mut helps = vec![
         "let every thread of the block reach it: take it out of the condition or loop, and guard only the work"
             .to_string(),
