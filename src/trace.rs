@@ -425,6 +425,8 @@ pub struct Split {
     pub before: Bits,
     /// How it is known.
     pub kind: SplitKind,
+    /// Whether it decides who runs another round of a loop.
+    pub of_rounds: bool,
 }
 
 /// How a condition that splits the block is known.

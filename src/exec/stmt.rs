@@ -392,7 +392,7 @@ impl Machine<'_> {
         let kind = kind(&taken);
         let split = !(whole && kind == SplitKind::Known);
         if split {
-            self.splits.push(Split { id, span, branch, taken, before, kind });
+            self.splits.push(Split { id, span, branch, taken, before, kind, of_rounds: false });
         }
         run(self, branch);
         if split {
