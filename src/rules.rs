@@ -241,7 +241,9 @@ impl Case<'_> {
         });
         let taken: Vec<String> = taken.collect();
         let so = if taken.is_empty() { "" } else { ", so " };
-        format!("; {what} at {place} keeps it from happening with the numbers found{so}{}", listed(&taken))
+        // What is not followed may give other numbers.
+        let kept = format!("as far as the host code is followed, {what} at {place} keeps it from happening");
+        format!("; {kept}{so}{}", listed(&taken))
     }
 
     /// The way from the kernel to a device function, when there is one; `others`: the other ways to it.
@@ -313,7 +315,9 @@ impl KernelRun {
         let why = match (is_assumed(self.block_from), self.launch.is_some()) {
             (true, true) => "the launch does not tell it",
             (true, false) => "no launch was found",
-            (false, _) if self.refuted.is_some() => "which the numbers found keep from happening",
+            (false, _) if self.refuted.is_some() => {
+                "which as far as the host code is followed does not happen"
+            }
             (false, _) => return None,
         };
         let mark = if is_assumed(self.block_from) { ";" } else { "," };

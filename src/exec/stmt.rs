@@ -157,7 +157,8 @@ impl Machine<'_> {
             *length = Some(Rc::new(Int::constant(items.len() as i64)));
         }
         let Some(init) = &declaration.init else {
-            return Slot { value: Value::Undefined, ty: declared, reference: false };
+            let value = self.default_members(&declared).unwrap_or(Value::Undefined);
+            return Slot { value, ty: declared, reference: false };
         };
         if self.is_data_of(declaration, &declared) {
             self.effects(init);
