@@ -59,12 +59,11 @@ pub fn launches(program: &Program, wanted: &JudgedKernels, told: &FxHashSet<File
     let outer = hosts.iter().filter(|f| !called.contains(&f.name)).filter(leads);
     let cut: Vec<_> = outer.filter(|function| run(function, false, &mut found)).collect();
     // What the numbers keep from happening on every way.
-    let before: Vec<Span> = found.iter().map(|launch| launch.span).collect();
     let mut refuted = Vec::new();
     for function in cut {
         run(function, true, &mut refuted);
     }
-    found.extend(refuted.into_iter().filter(|launch| !before.contains(&launch.span)));
+    let is_of = |launch: &LaunchSite, list: &[LaunchSite]| list.iter().any(|other| other.span == launch.span);
     // What no outer function led to, by itself.
     for function in hosts.iter().filter(|f| may_launch(program, f, wanted)) {
         let seen = |site: &&Expr| found.iter().any(|launch| launch.span == site.span);
@@ -79,10 +78,20 @@ pub fn launches(program: &Program, wanted: &JudgedKernels, told: &FxHashSet<File
             let before: Vec<Span> = found.iter().map(|launch| launch.span).collect();
             let mut alone = Vec::new();
             run(function, false, &mut alone);
-            found.extend(alone.into_iter().filter(|launch| !before.contains(&launch.span)));
+            let kept = |launch: &LaunchSite| tells_shape(launch) || !is_of(launch, &refuted);
+            found.extend(alone.into_iter().filter(|it| !before.contains(&it.span) && kept(it)));
         }
     }
+    refuted.retain(|launch| !is_of(launch, &found));
+    found.extend(refuted);
     found
+}
+
+/// Whether a launch tells the block and all the template arguments that are written.
+fn tells_shape(launch: &LaunchSite) -> bool {
+    let known = |args: &Vec<LaunchArg>| !args.contains(&LaunchArg::Unknown);
+    let arguments = launch.template_args.as_ref().map_or(launch.kernel.args.is_none(), known);
+    arguments && launch.block.iter().all(Option::is_some)
 }
 
 /// Whether a function's own text launches a wanted kernel, or one that its name does not tell.
