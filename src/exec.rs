@@ -29,6 +29,7 @@ pub mod fragment;
 pub mod host;
 pub mod int;
 pub mod intrinsics;
+pub mod join;
 pub mod lanes;
 pub mod launch;
 pub mod locals;

@@ -596,6 +596,8 @@ pub struct Field {
     pub align: Option<Expr>,
     /// Whether it is a bit-field, whose place is not modelled.
     pub bit_field: bool,
+    /// What it is unless something else is said, if that is written.
+    pub init: Option<Expr>,
 }
 
 /// `typedef T Name;` and `using Name = T;`

@@ -16,8 +16,12 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::explanation::Explanation;
 use crate::preproc::Constant;
 use crate::source::Span;
-use crate::trace::{Access, Call, Trace};
+use crate::trace::{Access, Call, Doubted, EndedBy, Refuted, Trace};
 use crate::verdict::{AccessOp, BlockFrom, Judgement};
+use std::sync::Arc;
+
+/// The most calls of one function that are listed.
+const MOST_CALLS: usize = 3;
 
 /// A rule, as the command line and the documentation know it.
 #[derive(Debug)]
@@ -77,6 +81,8 @@ pub struct KernelRun {
     pub block_from: BlockFrom,
     /// The launch it came from, if it did.
     pub launch: Option<Span>,
+    /// What keeps that launch from happening, if something does.
+    pub refuted: Option<Arc<Refuted>>,
     /// What happened.
     pub trace: Trace,
     /// What the bank model says: by target, then by access of the trace.
@@ -207,7 +213,8 @@ impl Case<'_> {
         let run = &self.runs[run];
         let [x, y, z] = run.block;
         let block = format!("block is ({x}, {y}, {z})");
-        match (run.block_from, run.launch) {
+        let refuted = run.refuted.as_ref().map(|refuted| self.refuted_words(refuted));
+        let words = match (run.block_from, run.launch) {
             (BlockFrom::Launch, Some(span)) => format!("{block}, from the launch at {}", (self.place)(span)),
             (from, Some(span)) if is_assumed(from) => {
                 let launch = (self.place)(span);
@@ -217,19 +224,63 @@ impl Case<'_> {
                 format!("{block}, {}; no launch was found", block_source(from))
             }
             (from, _) => format!("{block}, {}", block_source(from)),
-        }
+        };
+        words + &refuted.unwrap_or_default()
     }
 
-    /// The way from the kernel to a device function, when there is one.
-    fn calls_words(&self, run: usize, calls: &[Call]) -> Option<String> {
+    /// What keeps a launch from happening, and what is made of that.
+    fn refuted_words(&self, refuted: &Refuted) -> String {
+        let what = match refuted.by {
+            EndedBy::Assert => "the assert",
+            EndedBy::Check => "the check",
+        };
+        let place = (self.place)(refuted.span);
+        let taken = refuted.numbers.iter().map(|Doubted { name, multiple }| match multiple {
+            1 => format!("`{name}` is taken as not known"),
+            many => format!("`{name}` is taken for some multiple of {many}"),
+        });
+        let taken: Vec<String> = taken.collect();
+        let so = if taken.is_empty() { "" } else { ", so " };
+        // What is not followed may give other numbers.
+        let kept = format!("as far as the host code is followed, {what} at {place} keeps it from happening");
+        format!("; {kept}{so}{}", listed(&taken))
+    }
+
+    /// The way from the kernel to a device function, when there is one; `others`: the other ways to it.
+    fn calls_words(&self, run: usize, calls: &[Call], others: &[&[Call]]) -> Option<String> {
         let last = calls.last()?;
-        let names: Vec<String> = calls.iter().map(|call| format!("`{}`", call.function)).collect();
+        let names = |calls: &[Call]| {
+            calls.iter().map(|call| format!("`{}`", call.function)).collect::<Vec<_>>().join(", ")
+        };
+        let through = names(calls);
         let kernel = &self.runs.get(run)?.kernel;
-        Some(format!(
-            "reached from kernel `{kernel}` through {}, called at {}",
-            names.join(", "),
-            (self.place)(last.span)
-        ))
+        let (alike, unlike): (Vec<&[Call]>, Vec<_>) =
+            others.iter().partition(|other| names(other) == through);
+        let mut spans = vec![last.span];
+        for call in alike.iter().filter_map(|calls| calls.last()) {
+            if !spans.contains(&call.span) {
+                spans.push(call.span);
+            }
+        }
+        let places: Vec<String> = spans.iter().take(MOST_CALLS).map(|span| (self.place)(*span)).collect();
+        let places = match spans.len() {
+            1..=MOST_CALLS => listed(&places),
+            all => format!("{} and at {} other places", places[0], all - 1),
+        };
+        let mut ways: Vec<String> = Vec::new();
+        for other in unlike {
+            let way =
+                if other.is_empty() { "directly".to_owned() } else { format!("through {}", names(other)) };
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        let also = match ways.len() {
+            0 => String::new(),
+            1..=MOST_CALLS => format!("; also {}", listed(&ways)),
+            many => format!("; also in {many} other ways"),
+        };
+        Some(format!("reached from kernel `{kernel}` through {through}, called at {places}{also}"))
     }
 
     /// What a verdict rests on.
@@ -238,7 +289,7 @@ impl Case<'_> {
         let at = run.trace.accesses.iter().position(|a| std::ptr::eq(a, access));
         let judged = at.map(|at| run.judgements[target][at].assumptions.clone()).unwrap_or_default();
         // The block has a note of its own.
-        let said = block_assumption(run.block, run.block_from, run.launch.is_some());
+        let said = run.block_assumption();
         let all: Vec<String> = access
             .assumptions
             .iter()
@@ -256,13 +307,22 @@ pub fn is_assumed(from: BlockFrom) -> bool {
     matches!(from, BlockFrom::LaunchBounds | BlockFrom::Implied | BlockFrom::Default)
 }
 
-/// The assumption that a block shape is, unless the user or a launch gave it. `launched`: whether a
-/// launch was found, which does not tell the shape.
-#[must_use]
-pub fn block_assumption(block: [u32; 3], from: BlockFrom, launched: bool) -> Option<String> {
-    let [x, y, z] = block;
-    let why = if launched { "the launch does not tell it" } else { "no launch was found" };
-    is_assumed(from).then(|| format!("block is ({x}, {y}, {z}), {}; {why}", block_source(from)))
+impl KernelRun {
+    /// The assumption that the block shape is, unless the user gave it or a launch that happens.
+    #[must_use]
+    pub fn block_assumption(&self) -> Option<String> {
+        let ([x, y, z], source) = (self.block, block_source(self.block_from));
+        let why = match (is_assumed(self.block_from), self.launch.is_some()) {
+            (true, true) => "the launch does not tell it",
+            (true, false) => "no launch was found",
+            (false, _) if self.refuted.is_some() => {
+                "which as far as the host code is followed does not happen"
+            }
+            (false, _) => return None,
+        };
+        let mark = if is_assumed(self.block_from) { ";" } else { "," };
+        Some(format!("block is ({x}, {y}, {z}), {source}{mark} {why}"))
+    }
 }
 
 /// Joins texts that differ only in the name at their end: "inside the bounds given by `w` and `h`".

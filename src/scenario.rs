@@ -12,7 +12,7 @@ use crate::exec::entry::{Setting, constant_in_kernel, instantiation, run_flat, r
 use crate::ir::program::Program;
 use crate::ir::{Function, TemplateParamKind};
 use crate::source::Span;
-use crate::trace::{LaunchArg, LaunchSite, Trace};
+use crate::trace::{LaunchArg, LaunchSite, Refuted, Trace};
 use crate::verdict::BlockFrom;
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub struct Scenario {
     pub block_from: BlockFrom,
     /// The launch, if there is one; unless [`BlockFrom::Launch`], it does not tell the shape.
     pub launch: Option<Span>,
+    /// What keeps that launch from happening, if something does.
+    pub refuted: Option<Arc<Refuted>>,
     /// Other shapes that are as likely; a verdict has to hold for them too.
     pub alternatives: Vec<[u32; 3]>,
     /// For how many ways to run the kernel it stands, itself among them, of which none is run; 0 for a
@@ -38,6 +40,13 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// One that nothing but its setting is known of.
+    fn of(setting: Setting) -> Scenario {
+        let (launch, refuted) = (None, None);
+        let block_from = BlockFrom::Default;
+        Scenario { setting, block_from, launch, refuted, alternatives: Vec::new(), left_out: 0 }
+    }
+
     /// The kernel's name with its template arguments, as far as they are known.
     #[must_use]
     pub fn name_of(&self, kernel: &Function) -> String {
@@ -62,8 +71,21 @@ struct Group {
     template_args: Vec<LaunchArg>,
     /// The arguments on which all its launches agree.
     args: Vec<Option<i64>>,
+    /// Of what numbers the others are multiples, as far as they agree on it.
+    multiples: Vec<i64>,
     /// The first of its launches.
     span: Span,
+    /// What keeps them from happening.
+    refuted: Option<Arc<Refuted>>,
+}
+
+impl Group {
+    /// The arguments that are not known, but to be multiples of a number: as in [`Setting::residues`].
+    fn residues(&self, kernel: &Function) -> Vec<(String, i64, i64)> {
+        let args = self.args.iter().zip(&self.multiples).zip(&kernel.params);
+        let open = args.filter(|((arg, multiple), _)| arg.is_none() && **multiple > 1);
+        open.map(|((_, multiple), param)| (param.name.to_string(), *multiple, 0)).collect()
+    }
 }
 
 /// Runs that were made to find a shape, and need not be made again.
@@ -88,6 +110,10 @@ pub fn scenarios(
         let block = fixed.map_or(launch.block, |(shape, _)| shape.map(|d| Some(i64::from(d))));
         add_launch(&mut groups, launch, block);
     }
+    // What happens says more than what does not.
+    if groups.iter().any(|group| group.refuted.is_none() && known_shape(group.block).is_some()) {
+        groups.retain(|group| group.refuted.is_none());
+    }
     drop_vague(&mut groups, kernel);
     let (groups, left_out) = varied(groups);
     if groups.is_empty() {
@@ -106,7 +132,7 @@ pub fn scenarios(
                     pitch: None,
                     residues: Vec::new(),
                 };
-                Scenario { setting, block_from, launch: None, alternatives: Vec::new(), left_out: 0 }
+                Scenario { block_from, ..Scenario::of(setting) }
             }
             None => without_launch(program, kernel, template_args, [None; 3], probes),
         };
@@ -118,14 +144,15 @@ pub fn scenarios(
     let mut scenario = |group: Group| match known_shape(group.block) {
         Some(block) => {
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
+            let residues = group.residues(kernel);
             let (template_args, args) = (group.template_args, group.args);
-            let setting =
-                Setting { block, template_args, args, pads: Vec::new(), pitch: None, residues: Vec::new() };
-            Scenario { setting, block_from, launch: Some(group.span), alternatives: Vec::new(), left_out: 0 }
+            let setting = Setting { block, template_args, args, pads: Vec::new(), pitch: None, residues };
+            let (launch, refuted) = (Some(group.span), group.refuted);
+            Scenario { block_from, launch, refuted, ..Scenario::of(setting) }
         }
         None => {
             let mut scenario = without_launch(program, kernel, group.template_args, group.block, probes);
-            scenario.launch = Some(group.span);
+            (scenario.launch, scenario.refuted) = (Some(group.span), group.refuted);
             if group.args.iter().any(Option::is_some) {
                 scenario.setting.args = group.args;
             }
@@ -154,15 +181,28 @@ fn rest(found: &[Scenario], left_out: Vec<Vec<LaunchArg>>) -> Option<Scenario> {
 /// Adds a launch to the group of its block and template arguments.
 fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>; 3]) {
     let template_args = launch.template_args.clone().unwrap_or_default();
-    match groups.iter_mut().find(|g| g.block == block && g.template_args == template_args) {
+    let alike =
+        |g: &&mut Group| g.block == block && g.template_args == template_args && g.refuted == launch.refuted;
+    match groups.iter_mut().find(alike) {
         Some(group) => {
             for (at, arg) in group.args.iter_mut().enumerate() {
                 if launch.args.get(at).copied().flatten() != *arg {
                     *arg = None;
                 }
             }
+            let agreed = |at: usize, multiple: i64| launch.multiples.get(at) == Some(&multiple);
+            for (at, multiple) in group.multiples.iter_mut().enumerate() {
+                *multiple = if agreed(at, *multiple) { *multiple } else { 1 };
+            }
         }
-        None => groups.push(Group { block, template_args, args: launch.args.clone(), span: launch.span }),
+        None => groups.push(Group {
+            block,
+            template_args,
+            args: launch.args.clone(),
+            multiples: launch.multiples.clone(),
+            span: launch.span,
+            refuted: launch.refuted.clone(),
+        }),
     }
 }
 
@@ -259,11 +299,9 @@ fn without_launch(
         .and_then(|expr| constant_in_kernel(program, kernel, &template_args, expr));
     let bound = bound.and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=1024).contains(n));
     let scenario = |block, block_from, alternatives| Scenario {
-        setting: setting(block),
         block_from,
-        launch: None,
         alternatives,
-        left_out: 0,
+        ..Scenario::of(setting(block))
     };
     let partly = partly.map(|d| d.and_then(|d| u32::try_from(d).ok()).filter(|d| (1..=1024).contains(d)));
     let from = if bound.is_some() { BlockFrom::LaunchBounds } else { BlockFrom::Default };

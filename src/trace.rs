@@ -7,6 +7,8 @@
 //! its place in a 256-byte window (the longest bank period of any target), and equal patterns
 //! are counted, not repeated. A kernel of 32 warps and 1,000 iterations usually has a handful.
 
+mod ways;
+
 use crate::exec::lanes::Bits;
 use crate::exec::value::Unknown;
 use crate::ir::{Name, Path, Type};
@@ -14,6 +16,7 @@ use crate::source::Span;
 use crate::verdict::AccessOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
+pub use ways::Ways;
 
 /// Everything one run recorded, in the order in which sites were first reached.
 #[derive(Debug, Default)]
@@ -359,8 +362,10 @@ pub struct Pattern {
     pub epoch: u32,
     /// How often the site had been reached before it first happened.
     pub occurrence: u32,
-    /// By which calls: index into [`Access::paths`].
+    /// By which calls at first: index into [`Access::paths`].
     pub path: u32,
+    /// By which ways in all.
+    pub ways: Ways,
     /// Shared accesses of any site before it first happened, in program order, itself among them.
     pub position: u32,
     /// Those of them that are not loads.
@@ -420,6 +425,8 @@ pub struct Split {
     pub before: Bits,
     /// How it is known.
     pub kind: SplitKind,
+    /// Whether it decides who runs another round of a loop.
+    pub of_rounds: bool,
 }
 
 /// How a condition that splits the block is known.
@@ -453,9 +460,42 @@ pub struct LaunchSite {
     pub dynamic_bytes: Option<i64>,
     /// The kernel's integer arguments, as far as known.
     pub args: Vec<Option<i64>>,
+    /// Of what numbers those arguments that are not known are multiples; 1 says nothing.
+    pub multiples: Vec<i64>,
     /// The definitions of that name visible from the launch, by the span of their name; none when
     /// it is only declared there.
     pub definitions: Vec<Span>,
+    /// What keeps it from happening, if the numbers found on every way there do.
+    pub refuted: Option<Arc<Refuted>>,
+}
+
+/// What keeps a launch from happening: with the numbers found the program ends before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refuted {
+    /// The `assert`, or the condition.
+    pub span: Span,
+    /// What it is.
+    pub by: EndedBy,
+    /// The variables of which something was asked, and that are not known after it.
+    pub numbers: Vec<Doubted>,
+}
+
+/// A variable that is not what it was asked to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doubted {
+    /// Its name.
+    pub name: String,
+    /// Of what it was asked to be a multiple; else 1.
+    pub multiple: i64,
+}
+
+/// How a program ends when something is not as it was asked to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// An `assert` fails.
+    Assert,
+    /// An `if` leads to `exit`, or out of the outermost function.
+    Check,
 }
 
 impl LaunchSite {
@@ -467,6 +507,8 @@ impl LaunchSite {
             && self.block == other.block
             && self.template_args == other.template_args
             && self.args == other.args
+            && self.multiples == other.multiples
+            && self.refuted == other.refuted
     }
 }
 

@@ -18,7 +18,7 @@ pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 use crate::banks::{ComputeCapability, Contention, Cost, Target, Witness};
 use crate::exec::value::{Reason, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Pattern, Trace};
+use crate::trace::{Access, Pattern, Trace, Ways};
 use request::NoCost;
 use symbols::{Row, Weighed, weigh};
 
@@ -216,6 +216,8 @@ pub struct Totals {
     pub requests: u64,
     /// Those of them that take more wavefronts than usual.
     pub conflicting: u64,
+    /// By which ways a block comes to those.
+    pub ways: Ways,
     /// Wavefronts.
     pub wavefronts: u64,
     /// The fewest wavefronts possible.
@@ -376,6 +378,7 @@ impl Totals {
         self.requests = self.requests.saturating_add(pattern.count);
         if cost.wavefronts > cost.usual {
             self.conflicting = self.conflicting.saturating_add(pattern.count);
+            self.ways = self.ways.and(pattern.ways);
         }
         self.wavefronts =
             self.wavefronts.saturating_add(pattern.count.saturating_mul(cost.wavefronts.into()));

@@ -13,7 +13,7 @@ use crate::exec::pitch::Pitch;
 use crate::exec::value::{Reason, Unknown};
 use crate::ir::Function;
 use crate::ir::program::Program;
-use crate::rules::{self, KernelRun};
+use crate::rules::KernelRun;
 use crate::scenario::{Probes, Scenario};
 use crate::source::Span;
 use crate::trace::{Access, LaunchArg, Trace};
@@ -160,22 +160,24 @@ impl Subject<'_> {
             judged.reconcile(&other, Reason::BlockShape, reason);
         }
         let Judged { trace, mut judgements } = judged;
-        let launched = scenario.launch.is_some();
-        let assumption = rules::block_assumption(scenario.setting.block, scenario.block_from, launched);
+        let mut run = KernelRun {
+            kernel: scenario.name_of(self.kernel),
+            block: scenario.setting.block,
+            block_from: scenario.block_from,
+            launch: scenario.launch,
+            refuted: scenario.refuted.clone(),
+            trace,
+            judgements: Vec::new(),
+        };
+        let assumption = run.block_assumption();
         for judgement in judgements.iter_mut().flatten() {
             if let (Some(text), true) = (&assumption, judgement.status != Status::Unknown) {
                 judgement.status = judgement.status.resting_on_more();
                 judgement.assumptions.insert(0, text.clone());
             }
         }
-        KernelRun {
-            kernel: scenario.name_of(self.kernel),
-            block: scenario.setting.block,
-            block_from: scenario.block_from,
-            launch: scenario.launch,
-            trace,
-            judgements,
-        }
+        run.judgements = judgements;
+        run
     }
 }
 

@@ -126,6 +126,11 @@ impl Machine<'_> {
                 };
                 self.memory_operand(AccessOp::Atomic, rest, registers, bytes, Some(kind), span);
             }
+            "trap" | "exit" => {
+                if !guarded {
+                    self.end_threads();
+                }
+            }
             _ => {
                 let list: Vec<&str> = rest.split(',').map(str::trim).collect();
                 self.computes(&parts, &list, registers, guarded, span);
@@ -170,9 +175,9 @@ pub(super) fn instructions(template: &str) -> Vec<String> {
 
 /// Whether an instruction is one that [`Machine::instruction`] does something for.
 fn is_followed(text: &str) -> bool {
-    const FOLLOWED: [&str; 22] = [
-        "add", "and", "atom", "bar", "barrier", "cp", "cvt", "cvta", "ld", "ldmatrix", "mad", "mov", "mul",
-        "or", "red", "setp", "shl", "shr", "st", "stmatrix", "sub", "xor",
+    const FOLLOWED: [&str; 24] = [
+        "add", "and", "atom", "bar", "barrier", "cp", "cvt", "cvta", "exit", "ld", "ldmatrix", "mad", "mov",
+        "mul", "or", "red", "setp", "shl", "shr", "st", "stmatrix", "sub", "trap", "xor",
     ];
     let unguarded = match text.strip_prefix('@') {
         Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim(),

@@ -50,6 +50,7 @@ impl Machine<'_> {
         if let (SplitKind::Guard(words), true) = (&split.kind, by_round) {
             split.kind = SplitKind::Rounds(words.clone());
         }
+        split.of_rounds |= by_round;
         self.departures.push((self.state.active, split));
     }
 }

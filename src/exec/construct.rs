@@ -3,7 +3,7 @@
 //! `T x = e`, `T(args)` and `{a, b}`: an aggregate is the list of its parts, each under its path.
 
 use super::int::Int;
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Reason, Step, Steps, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, Path, Scalar, Type};
@@ -25,6 +25,25 @@ impl Machine<'_> {
             }
             _ => value,
         }
+    }
+
+    /// The numbers that a record of host code holds before anything is written to it: the initialisers
+    /// of its members.
+    pub fn default_members(&mut self, ty: &Ty) -> Option<Value> {
+        let Ty::Record(layout) = ty else { return None };
+        let record = layout.record.clone().filter(|_| self.mode == Mode::Host)?;
+        let mut parts = Vec::new();
+        for field in &record.fields {
+            let laid = layout.fields.iter().find(|laid| laid.name == field.name);
+            let (Some(init), Some(laid)) = (&field.init, laid) else { continue };
+            let value = self
+                .within(Rc::clone(&layout.env), &record.namespace, |machine| machine.initial(init, &laid.ty));
+            let value = self.convert(value, &laid.ty);
+            if matches!(value, Value::Int(..) | Value::Float(_)) {
+                push_parts(&mut parts, Step::Member(field.name.clone()), value);
+            }
+        }
+        (!parts.is_empty()).then(|| Value::Aggregate(Rc::new(parts)))
     }
 
     /// Runs the class's own conversion to a pointer or number: `T *p = SharedMemory<T>();`.

@@ -86,20 +86,23 @@ fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting
 }
 
 /// Runs a host function for the launches it leads to. `launching` are the functions that lead to
-/// one.
+/// one; `lenient`: a way that the numbers refute goes on. Also whether launches may be missing
+/// because it does not.
 #[must_use]
 pub fn run_host(
     program: &Program,
     function: &Arc<Function>,
     template_args: &[LaunchArg],
     launching: &Rc<FxHashSet<Name>>,
-) -> Vec<LaunchSite> {
+    lenient: bool,
+) -> (Vec<LaunchSite>, bool) {
     let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
     machine.host.launching = Rc::clone(launching);
+    machine.host.lenient = lenient;
     let globals = machine.globals_frame();
     machine.state.frames.push(globals);
     machine.start(function, template_args, &[]);
-    machine.trace.launches
+    (machine.trace.launches, machine.host.cut)
 }
 
 /// The template arguments of an explicit instantiation.

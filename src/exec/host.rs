@@ -9,12 +9,13 @@
 //! `if (threads == 256) k<256><<<g, threads>>>()` once.
 
 mod choices;
+mod refuted;
 
 use self::choices::Made;
+use super::join::Join;
 use super::machine::{Frame, Machine, Mode, State};
 use super::resolve::NOWHERE;
 use super::slots::{Slot, Slots};
-use super::stmt::Join;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Condition, Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
@@ -54,6 +55,10 @@ pub struct Host {
     idle_loops: u32,
     /// States in which one side of a branch left a loop or function that the other stayed in.
     left: Vec<(Exit, State)>,
+    /// Whether a way that the numbers refute goes on, without what was asked of them.
+    pub lenient: bool,
+    /// Whether a way was left because the numbers refute it, so that launches may be missing.
+    pub cut: bool,
 }
 
 /// How a side of a branch left.
@@ -113,15 +118,14 @@ impl Machine<'_> {
     }
 
     /// `if` in host code: both sides are run unless the numbers decide.
-    pub fn host_branch(&mut self, value: &Value, span: Span, then: &[Stmt], otherwise: &[Stmt]) {
+    pub fn host_branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
+        let span = cond.span;
         let condition = self.condition_of(value, span);
         let truth = self.truth(&condition, false);
-        if truth.decided {
-            return self.run(if truth.can_hold.is_empty() { otherwise } else { then });
-        }
-        let decided = self.follows(&condition, &[]);
+        let decided =
+            if truth.decided { Some(!truth.can_hold.is_empty()) } else { self.follows(&condition, &[]) };
         if let Some(holds) = decided {
-            return self.run(if holds { then } else { otherwise });
+            return self.run_decided(holds, cond, then, otherwise);
         }
         let start = self.state.clone();
         self.claim(condition.clone(), true);
@@ -142,20 +146,6 @@ impl Machine<'_> {
             }
             (true, _) => self.note_left(held),
             (false, false) => self.join(held, Join::Uniform(choice, why)),
-        }
-    }
-
-    /// `assert` in host code: what the numbers refute does not go on, so that no launch after it
-    /// is taken for one that happens.
-    pub fn host_assert(&mut self, claim: &Expr) {
-        let value = self.evaluate(claim);
-        let condition = self.condition_of(&value, claim.span);
-        let truth = self.truth(&condition, false);
-        let refuted = truth.decided && truth.can_hold.is_empty();
-        if refuted || self.follows(&condition, &[]) == Some(false) {
-            self.end_program();
-        } else if !truth.decided {
-            self.claim(condition, true);
         }
     }
 

@@ -36,7 +36,7 @@ impl Machine<'_> {
         }
         match name {
             "assert" if self.mode == Mode::Host && args.len() == 1 => {
-                self.host_assert(&args[0]);
+                self.host_assert(&args[0], span);
                 Some(Value::Undefined)
             }
             "abort" | "exit" | "_Exit" | "quick_exit" | "terminate"

@@ -1,6 +1,7 @@
 //! Kernel launches, seen when host code is run.
 
 use super::int::Int;
+use super::lanes::gcd;
 use super::machine::{Machine, Mode};
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
@@ -142,9 +143,14 @@ impl Machine<'_> {
         let settled = row.len();
         row.extend(configuration.grid.iter().cloned());
         row.push(configuration.dynamic_bytes.clone());
+        let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
         row.extend(arguments);
         let mut cases: Vec<Vec<Option<i64>>> = Vec::new();
-        for case in self.cases(&row) {
+        let found = self.cases(&row);
+        self.host.cut |= found.is_empty();
+        // Where nothing tells which of the numbers is not as it was asked to be, none is believed.
+        let believed = self.state.refuted.as_ref().is_none_or(|refuted| !refuted.numbers.is_empty());
+        for case in found {
             // Ways that differ in arguments alone are one, without what they do not agree on.
             match cases.iter_mut().find(|other| other[..settled] == case[..settled]) {
                 Some(other) => {
@@ -171,17 +177,26 @@ impl Machine<'_> {
                 grid: [rest[0], rest[1], rest[2]],
                 block: [case[0], case[1], case[2]],
                 dynamic_bytes: rest[3],
-                args: rest[4..].to_vec(),
+                args: rest[4..].iter().map(|arg| arg.filter(|_| believed)).collect(),
                 definitions: definitions
                     .iter()
                     .filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
                     .map(|f| f.name_span)
                     .collect(),
+                multiples: multiples.clone(),
+                refuted: self.state.refuted.clone(),
             };
             if !self.trace.launches.iter().any(|launch| launch.same(&site)) {
                 self.trace.launches.push(site);
             }
         }
+    }
+
+    /// Of what an argument is surely a multiple because it was asked to be.
+    fn multiple_of(&self, argument: Option<&Int>) -> i64 {
+        let Some((argument, _)) = argument.zip(self.state.refuted.as_ref()) else { return 1 };
+        let base = argument.base.as_constant().map_or(1, i64::unsigned_abs);
+        i64::try_from(gcd(base, argument.terms_gcd())).unwrap_or(1).max(1)
     }
 
     /// The template arguments written, and those that the types of the arguments tell.

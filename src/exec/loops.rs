@@ -170,7 +170,7 @@ impl Machine<'_> {
     fn loop_split(&mut self, parts: Parts<'_>, taken: Bits, kind: SplitKind) -> Split {
         self.next_split += 1;
         let span = parts.cond.map_or(parts.span, |cond| cond.span);
-        Split { id: self.next_split, span, branch: true, taken, before: taken, kind }
+        Split { id: self.next_split, span, branch: true, taken, before: taken, kind, of_rounds: true }
     }
 
     fn test(&mut self, parts: Parts<'_>, _first: bool) -> Test {

@@ -12,7 +12,7 @@ use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
 use crate::ir::{Function, LocalId, Name, Stmt};
 use crate::source::Span;
-use crate::trace::{Call, Split, Trace};
+use crate::trace::{Call, Refuted, Split, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -173,10 +173,14 @@ pub struct State {
     pub loops: Vec<LoopMask>,
     /// What is taken for granted from here on.
     pub assumptions: Vec<Arc<str>>,
+    /// The branches around that a block may pass by, innermost last: each by a number of its own.
+    pub passable: Vec<u32>,
     /// Symbols known to have a value here, because of a condition around.
     pub facts: Vec<(SymbolId, i64)>,
     /// In host code: conditions that hold here, or fail, because the other way led elsewhere.
     pub claims: Vec<Rc<(Condition, bool)>>,
+    /// In lenient host code: what the numbers refute on the way here.
+    pub refuted: Option<Arc<Refuted>>,
 }
 
 /// The threads that left an iteration or a loop.
@@ -255,8 +259,10 @@ impl<'p> Machine<'p> {
                 exited: Bits::NONE,
                 loops: Vec::new(),
                 assumptions: Vec::new(),
+                passable: Vec::new(),
                 facts: Vec::new(),
                 claims: Vec::new(),
+                refuted: None,
             },
             objects: Vec::new(),
             trace: Trace::default(),

@@ -11,7 +11,7 @@ use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Atomic, CopiedFrom, Pattern, SymbolFacts, Within};
+use crate::trace::{Access, Atomic, CopiedFrom, Pattern, SymbolFacts, Ways, Within};
 use crate::verdict::AccessOp;
 pub use journal::Mark;
 use journal::Undo;
@@ -361,6 +361,8 @@ impl Machine<'_> {
         let (weight, epoch, region) = (self.weight, self.epoch, self.region);
         let innermost = self.uncounted.last().copied();
         let access = &mut self.trace.accesses[site];
+        let path = access.path_number(&self.calls);
+        let ways = Ways::by(path, self.state.passable.last().copied());
         let within = access.within.and(innermost);
         if within != access.within {
             let was = std::mem::replace(&mut access.within, within);
@@ -376,8 +378,12 @@ impl Machine<'_> {
             let by = *count - before;
             let fresh = !access.patterns[at].warps & 1 << (warp % 32);
             access.patterns[at].warps |= fresh;
+            let was = access.patterns[at].ways;
+            access.patterns[at].ways = was.and(ways);
+            let new_way = was != access.patterns[at].ways;
             let (site, pattern) = (site as u32, at as u32);
             self.index.journal.push(Undo::Count { site, pattern, by, warps: fresh });
+            self.index.journal.extend(new_way.then_some(Undo::Ways { site, pattern, was }));
             return;
         }
         if access.patterns.len() >= 4096 {
@@ -388,7 +394,6 @@ impl Machine<'_> {
             }
             return;
         }
-        let path = access.path_number(&self.calls);
         self.index.patterns.entry(key).or_default().push(access.patterns.len() as u32);
         access.patterns.push(Pattern {
             offsets,
@@ -405,6 +410,7 @@ impl Machine<'_> {
             epoch,
             occurrence: access.occurrences,
             path,
+            ways,
             position: self.index.accesses,
             writes: self.index.writes,
             warps: 1 << (warp % 32),

@@ -5,11 +5,12 @@
 
 use super::condition::Truth;
 use super::int::Int;
+use super::join::Join;
 use super::lanes::Bits;
 use super::loops::Parts;
-use super::machine::{Machine, Mode, State};
+use super::machine::{Machine, Mode};
 use super::slots::Slot;
-use super::symbol::{Origin, SymbolId};
+use super::symbol::Origin;
 use super::types::Ty;
 use super::value::{Pointer, Reason, Unknown, Value};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
@@ -17,15 +18,6 @@ use crate::source::Span;
 use crate::trace::{Split, SplitKind};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// How two copies of the state are joined.
-#[derive(Clone, Debug)]
-pub enum Join {
-    /// The same unknown choice for every thread.
-    Uniform(SymbolId, Unknown),
-    /// Any thread may have come either way.
-    Varying(Unknown),
-}
 
 impl Machine<'_> {
     /// Runs statements until no thread is active.
@@ -60,7 +52,7 @@ impl Machine<'_> {
             StmtKind::Block(body) => self.run(body),
             StmtKind::If { cond, then, otherwise } => {
                 let value = self.evaluate(cond);
-                self.branch(&value, cond.span, then, otherwise);
+                self.branch(&value, cond, then, otherwise);
             }
             StmtKind::Loop { cond, body, step, body_first, flat } => {
                 let parts = Parts {
@@ -165,7 +157,8 @@ impl Machine<'_> {
             *length = Some(Rc::new(Int::constant(items.len() as i64)));
         }
         let Some(init) = &declaration.init else {
-            return Slot { value: Value::Undefined, ty: declared, reference: false };
+            let value = self.default_members(&declared).unwrap_or(Value::Undefined);
+            return Slot { value, ty: declared, reference: false };
         };
         if self.is_data_of(declaration, &declared) {
             self.effects(init);
@@ -203,10 +196,11 @@ impl Machine<'_> {
     }
 
     /// `if`: the value of the condition decides what runs.
-    pub fn branch(&mut self, value: &Value, span: Span, then: &[Stmt], otherwise: &[Stmt]) {
+    pub fn branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         if self.mode == Mode::Host {
-            return self.host_branch(value, span, then, otherwise);
+            return self.host_branch(value, cond, then, otherwise);
         }
+        let span = cond.span;
         let condition = self.condition_of(value, span);
         let truth = self.truth(&condition, only_leaves(then));
         self.fork(
@@ -276,6 +270,7 @@ impl Machine<'_> {
         }
         let data = |_: &Bits| if truth.differs { SplitKind::Guard(String::new()) } else { SplitKind::Data };
         self.enter_side(truth.holds, &truth.can_hold, &why);
+        self.enter_passable();
         self.state.facts.extend(truth.equality);
         let side = self.state.active;
         let split = !truth.uniform;
@@ -289,6 +284,7 @@ impl Machine<'_> {
         let start_doubt = start.doubt.clone();
         let held = std::mem::replace(&mut self.state, start);
         self.enter_side(truth.fails, &truth.can_fail, &why);
+        self.enter_passable();
         let side = self.state.active;
         self.in_branch(true, |machine| match split {
             true => machine.run_side(id, span, false, side, data, run),
@@ -397,82 +393,11 @@ impl Machine<'_> {
         let kind = kind(&taken);
         let split = !(whole && kind == SplitKind::Known);
         if split {
-            self.splits.push(Split { id, span, branch, taken, before, kind });
+            self.splits.push(Split { id, span, branch, taken, before, kind, of_rounds: false });
         }
         run(self, branch);
         if split {
             self.splits.pop();
-        }
-    }
-
-    /// Joins the present state with another that started from the same one. The doubt about
-    /// the active threads ends with the branch, unless the branches end with different ones.
-    pub fn join(&mut self, held: State, how: Join) {
-        // A side that left goes on where what it left ends.
-        if held.active.is_empty() && !matches!(how, Join::Varying(_)) {
-            return self.note_left(held);
-        }
-        if self.state.active.is_empty() && !matches!(how, Join::Varying(_)) {
-            let left = std::mem::replace(&mut self.state, held);
-            return self.note_left(left);
-        }
-        let why = match &how {
-            Join::Uniform(_, why) | Join::Varying(why) => why.clone(),
-        };
-        for (at, frame) in held.frames.into_iter().enumerate() {
-            let written = self.state.frames.get(at).is_some_and(|f| !f.slots.same(&frame.slots));
-            for (number, slot) in frame.slots.iter().enumerate().filter(|_| written) {
-                let Some(slots) = self.state.frames.get(at).map(|f| &f.slots) else { continue };
-                let Some(here) = slots.get(number) else { continue };
-                if slots.same_at(&frame.slots, number) || here.value == slot.value {
-                    continue;
-                }
-                let failed = here.value.clone();
-                let value = self.join_values(&slot.value, &failed, &how);
-                if let Some(place) = self.state.frames.get_mut(at).and_then(|f| f.slots.get_mut(number)) {
-                    if matches!(place.value, Value::Undefined) {
-                        place.ty = slot.ty.clone();
-                        place.reference = slot.reference;
-                    }
-                    place.value = value;
-                }
-            }
-            let Some(here) = self.state.frames.get(at).map(|f| f.result.clone()) else { continue };
-            let result =
-                if here == frame.result { here } else { self.join_values(&frame.result, &here, &how) };
-            if let Some(place) = self.state.frames.get_mut(at) {
-                place.result = result;
-                place.returned = place.returned.and(&frame.returned);
-            }
-        }
-        if held.active != self.state.active {
-            self.state.doubt.get_or_insert(why);
-        }
-        self.state.active = self.state.active.or(&held.active);
-        self.state.exited = self.state.exited.and(&held.exited);
-        for (here, there) in self.state.loops.iter_mut().zip(&held.loops) {
-            here.broken = here.broken.and(&there.broken);
-            here.continued = here.continued.and(&there.continued);
-        }
-        let both = self.state.claims.iter().zip(&held.claims).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
-        self.state.claims.truncate(both);
-        for text in held.assumptions {
-            if !self.state.assumptions.contains(&text) {
-                self.state.assumptions.push(text);
-            }
-        }
-    }
-
-    fn join_values(&mut self, held: &Value, failed: &Value, how: &Join) -> Value {
-        match how {
-            Join::Uniform(choice, _) => self.choose(held, failed, *choice),
-            Join::Varying(why) => match (held, failed) {
-                (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
-                _ => match self.lost(held, failed) {
-                    Value::Opaque(variation, _) => Value::Opaque(variation, why.clone()),
-                    other => other,
-                },
-            },
         }
     }
 

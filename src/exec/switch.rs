@@ -1,9 +1,9 @@
 //! Which threads run which cases of a switch?
 
 use super::condition::Truth;
+use super::join::Join;
 use super::lanes::Bits;
 use super::machine::{LoopMask, Machine, State};
-use super::stmt::Join;
 use super::symbol::Origin;
 use super::value::{Reason, Unknown, Value};
 use crate::ir::{Case, Expr};
@@ -95,6 +95,7 @@ impl Machine<'_> {
             if !uniform {
                 self.state.doubt.get_or_insert_with(|| why.clone());
             }
+            self.enter_passable();
             self.state.facts.extend(truth.and_then(|t| t.equality));
             self.in_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
             self.state.facts.truncate(start.facts.len());

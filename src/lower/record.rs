@@ -127,7 +127,8 @@ impl<'t> Lowerer<'t> {
             let name = self.name(self.text(name_node));
             if !is_static {
                 let ty = if declared.function.is_some() { Type::Opaque } else { declared.ty };
-                record.fields.push(Field { name, ty, align: specifiers.align.clone(), bit_field });
+                let init = field(node, "default_value").map(|value| self.full_expr(value));
+                record.fields.push(Field { name, ty, align: specifiers.align.clone(), bit_field, init });
                 continue;
             }
             let value = field(node, "default_value");
@@ -155,7 +156,8 @@ impl<'t> Lowerer<'t> {
         });
         let anonymous = record_type && specifier.is_some_and(|specifier| field(specifier, "name").is_none());
         if unnamed && (anonymous || bit_field) {
-            record.fields.push(Field { name: self.name(""), ty: base, align: specifiers.align, bit_field });
+            let name = self.name("");
+            record.fields.push(Field { name, ty: base, align: specifiers.align, bit_field, init: None });
         }
     }
 

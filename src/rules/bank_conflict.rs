@@ -58,7 +58,10 @@
 //! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is
 //!   not known by `unresolved-access`.
 //! - The block shape is taken from the launch, from `__launch_bounds__`, from the shape that
-//!   the code implies, or is taken to be 256 threads; each finding says which.
+//!   the code implies, or is taken to be 256 threads; each finding says which. A launch that an `assert`
+//!   of the host code keeps from happening still tells the block, and the finding says that too.
+//! - What a block costs is the sum over all requests of the line, by whichever calls. Where a block may
+//!   come to some of them and pass others by, under conditions that are not known, it is "at most".
 //! - Neighbouring accesses that the compiler surely joins into a wider one are judged as that one;
 //!   where it only may, and the wider one would be free of conflicts, nothing is said.
 //! - Of an asynchronous copy only what the banks of shared memory add is reported. `cudalint accesses` has
@@ -150,14 +153,14 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
     let mut notes = vec![case.block_words(worst.run), words::counts(case, worst)];
-    notes.extend(case.calls_words(worst.run, worst.access.path(worst.totals.worst.path)));
+    notes.extend(words::calls(case, worst));
     notes.extend(words::other_runs(case, worst));
     notes.extend(words::other_targets(case, worst));
     notes.extend(case.assumption_words(worst.run, worst.target, worst.access));
     let mut helps = Vec::new();
     let mut fix = None;
     helps.extend(words::same_word(worst));
-    if let Some(padding) = padding {
+    if let Some(padding) = padding.filter(|padding| padding.helps(worst.access)) {
         helps.push(padding.help);
         let Padding { title, edits, basis, .. } = padding;
         fix = padding.complete.then_some(Fix { title, edits, basis });

@@ -156,7 +156,7 @@ fn no_finding(case: &Case<'_>, run: usize, barrier: &Barrier) -> Diagnostic {
         ),
     };
     let mut notes = vec![case.block_words(run)];
-    notes.extend(case.calls_words(run, &barrier.calls));
+    notes.extend(case.calls_words(run, &barrier.calls, &[]));
     Diagnostic {
         labels,
         notes,
@@ -263,18 +263,27 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
         notes.push(format!("{reach} of {of} threads of the block {verb} it"));
     }
     notes.push(case.block_words(run));
-    notes.extend(case.calls_words(run, &barrier.calls));
-    let mut helps = vec![
-        "let every thread of the block reach it: take it out of the condition or loop, and guard only the work"
-            .to_string(),
-    ];
+    notes.extend(case.calls_words(run, &barrier.calls, &[]));
+    let help = match split.of_rounds {
+        true => {
+            "let all threads of the block run as many rounds: round the bound up, and guard only the work"
+        }
+        false => {
+            "let every thread of the block reach it: take it out of the condition, and guard only the work"
+        }
+    };
+    let mut helps = vec![help.to_owned()];
     helps.extend(block_help(kernel.block_from));
-    let message = match sure {
-        true => format!("divergent barrier: not all threads of the block reach this `{}`", barrier.name),
-        false => format!(
-            "possibly divergent barrier: not all threads of the block may reach this `{}`",
-            barrier.name
-        ),
+    let name = &barrier.name;
+    let message = match (sure, &split.kind) {
+        // Other blocks are whole.
+        (true, SplitKind::Guard(_)) => {
+            format!("divergent barrier: in a block at the edge not all threads reach this `{name}`")
+        }
+        (true, _) => format!("divergent barrier: not all threads of the block reach this `{name}`"),
+        (false, _) => {
+            format!("possibly divergent barrier: not all threads of the block may reach this `{name}`")
+        }
     };
     Diagnostic {
         rule: RULE.id,

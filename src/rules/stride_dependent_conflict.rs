@@ -123,7 +123,7 @@ pub fn describe(
         notes.push(format!("the figures are for {}", case.targets[target]));
     }
     notes.push(case.block_words(run));
-    notes.extend(case.calls_words(run, access.path(0)));
+    notes.extend(case.calls_words(run, access.path(0), &[]));
     notes.extend(case.assumption_words(run, target, access));
     let mut helps: Vec<String> = Vec::new();
     // A stride can be chosen; the size of a type, or what a rest can be, is what it is.

@@ -82,7 +82,7 @@ pub fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: &Judgem
     let elsewhere = judgement.cause.filter(|cause| *cause != access.span);
     labels.extend(elsewhere.map(|cause| (cause, reason.clone())));
     let mut notes = vec![case.block_words(run)];
-    notes.extend(case.calls_words(run, access.path(0)));
+    notes.extend(case.calls_words(run, access.path(0), &[]));
     let helps = match judgement.kind {
         Some(Reason::BlockShape) => block_help(kernel.block_from).into_iter().collect(),
         _ => Vec::new(),

@@ -42,19 +42,28 @@ pub fn launches(program: &Program, wanted: &JudgedKernels, told: &FxHashSet<File
         called.extend(called_names(function).iter().filter(|name| **name != function.name));
     }
     let mut found: Vec<LaunchSite> = Vec::new();
-    let run = |function: &Arc<Function>, found: &mut Vec<LaunchSite>| {
+    let run = |function: &Arc<Function>, lenient: bool, found: &mut Vec<LaunchSite>| {
+        let mut cut = false;
         for args in template_arguments(program, function) {
-            for launch in run_host(program, function, &args, &calls.launching) {
+            let (launches, left) = run_host(program, function, &args, &calls.launching, lenient);
+            cut |= left;
+            for launch in launches {
                 if found.len() < MOST && !found.iter().any(|other| other.same(&launch)) {
                     found.push(launch);
                 }
             }
         }
+        cut
     };
     let leads = |f: &&&Arc<Function>| calls.wanted.contains(&f.name);
-    for function in hosts.iter().filter(|f| !called.contains(&f.name)).filter(leads) {
-        run(function, &mut found);
+    let outer = hosts.iter().filter(|f| !called.contains(&f.name)).filter(leads);
+    let cut: Vec<_> = outer.filter(|function| run(function, false, &mut found)).collect();
+    // What the numbers keep from happening on every way.
+    let mut refuted = Vec::new();
+    for function in cut {
+        run(function, true, &mut refuted);
     }
+    let is_of = |launch: &LaunchSite, list: &[LaunchSite]| list.iter().any(|other| other.span == launch.span);
     // What no outer function led to, by itself.
     for function in hosts.iter().filter(|f| may_launch(program, f, wanted)) {
         let seen = |site: &&Expr| found.iter().any(|launch| launch.span == site.span);
@@ -68,11 +77,21 @@ pub fn launches(program: &Program, wanted: &JudgedKernels, told: &FxHashSet<File
         if !all_seen {
             let before: Vec<Span> = found.iter().map(|launch| launch.span).collect();
             let mut alone = Vec::new();
-            run(function, &mut alone);
-            found.extend(alone.into_iter().filter(|launch| !before.contains(&launch.span)));
+            run(function, false, &mut alone);
+            let kept = |launch: &LaunchSite| tells_shape(launch) || !is_of(launch, &refuted);
+            found.extend(alone.into_iter().filter(|it| !before.contains(&it.span) && kept(it)));
         }
     }
+    refuted.retain(|launch| !is_of(launch, &found));
+    found.extend(refuted);
     found
+}
+
+/// Whether a launch tells the block and all the template arguments that are written.
+fn tells_shape(launch: &LaunchSite) -> bool {
+    let known = |args: &Vec<LaunchArg>| !args.contains(&LaunchArg::Unknown);
+    let arguments = launch.template_args.as_ref().map_or(launch.kernel.args.is_none(), known);
+    arguments && launch.block.iter().all(Option::is_some)
 }
 
 /// Whether a function's own text launches a wanted kernel, or one that its name does not tell.

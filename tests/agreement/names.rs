@@ -10,6 +10,7 @@ pub struct Kernel {
 impl Kernel {
     /// `void ns::reduce<int, (unsigned int)256>(T1 *, T1 *)`
     pub fn demangled(text: &str) -> Kernel {
+        let text = &text.replace("<unnamed>::", "");
         let end = text.find(['<', '(']).unwrap_or(text.len());
         let (head, rest) = text.split_at(end);
         Kernel { arguments: arguments(rest), ..Kernel::plain(head) }
@@ -72,4 +73,6 @@ fn names_are_read_as_both_tools_write_them() {
     assert!(!Kernel::written("reduce6<int, 32, 1>").has_arguments_of(&measured));
     assert!(Kernel::written("reduce6<int, ?>").has_arguments_of(&measured));
     assert_eq!(Kernel::demangled("copy(float *, int)"), Kernel::written("copy"));
+    let unnamed = Kernel::demangled("void <unnamed>::copy<(<unnamed>::Kind)2, (int)0>(float *)");
+    assert_eq!(unnamed, Kernel::written("copy<2, 0>"));
 }

@@ -5,7 +5,7 @@
 
 use super::Requested;
 use crate::exec::machine::Machine;
-use crate::trace::Within;
+use crate::trace::{Ways, Within};
 
 /// A change of the trace that can be taken back.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub(super) enum Undo {
     Kept { site: u32 },
     /// A site got its last pattern.
     Pattern { site: u32 },
+    /// A pattern was reached by another way.
+    Ways { site: u32, pattern: u32, was: Ways },
     /// The last site was new.
     Site,
     /// A site became unknown.
@@ -73,10 +75,8 @@ impl Machine<'_> {
     #[must_use]
     pub fn repeats_since(&self, mark: &Mark) -> bool {
         let repeats = |undo: &Undo| {
-            matches!(
-                undo,
-                Undo::Count { .. } | Undo::Occurrence { .. } | Undo::Kept { .. } | Undo::Pattern { .. }
-            )
+            let seen = matches!(undo, Undo::Occurrence { .. } | Undo::Kept { .. });
+            seen || matches!(undo, Undo::Count { .. } | Undo::Pattern { .. } | Undo::Ways { .. })
         };
         self.index.journal[mark.journal..].iter().all(repeats)
     }
@@ -111,6 +111,9 @@ impl Machine<'_> {
                 if let Some(alike) = self.index.patterns.get_mut(&key) {
                     alike.retain(|at| *at < last);
                 }
+            }
+            Undo::Ways { site, pattern, was } => {
+                accesses[site as usize].patterns[pattern as usize].ways = was;
             }
             Undo::Site => {
                 let Some(access) = accesses.pop() else { return };

@@ -114,7 +114,11 @@ impl<'a> Finder<'a> {
                 }
                 None => self.call(callee, args, effect),
             },
-            ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| self.write(target, effect)),
+            ExprKind::Asm(asm) => {
+                // It may leave the kernel.
+                effect.returns |= ["trap", "exit"].iter().any(|word| asm.template.contains(word));
+                asm.outputs.iter().for_each(|(_, target)| self.write(target, effect));
+            }
             _ => {}
         }
         children(expr, &mut |child| self.expr(child, effect));

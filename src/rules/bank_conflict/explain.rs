@@ -111,7 +111,7 @@ impl Site<'_> {
         };
         let mut notes = vec![case.block_words(self.run)];
         notes.extend((totals.requests > 0).then(|| words::counts(case, conflict)));
-        notes.extend(case.calls_words(self.run, access.path(conflict.totals.worst.path)));
+        notes.extend(words::calls(case, conflict));
         notes.extend(case.assumption_words(self.run, conflict.target, access));
         if judgement.page_only {
             let text = "only the profiler's source page counts these wavefronts: time does not follow them";

@@ -35,6 +35,8 @@ pub struct Padding {
     pub help: String,
     /// Whether no access of the array then takes more wavefronts than it has to.
     pub complete: bool,
+    /// The accesses that then take fewer wavefronts.
+    helped: Vec<(Span, AccessOp)>,
 }
 
 /// One access of the array in one run on one target.
@@ -144,6 +146,11 @@ impl Rows {
 }
 
 impl Padding {
+    /// Whether an access then takes fewer wavefronts.
+    pub fn helps(&self, access: &Access) -> bool {
+        self.helped.contains(&(access.span, access.op))
+    }
+
     /// A run made again with it.
     pub fn run(&self, case: &Case<'_>, name: Span, run: usize) -> Option<KernelRun> {
         let rows = self.pitched.clone().map_or(Rows::Declared, Rows::Pitched);
@@ -210,7 +217,7 @@ impl Padding {
             Some(worst) if ideal => format!("{verb} {}", plural(worst.into(), "wavefront")),
             _ if ideal => format!("{verb} as few wavefronts as they can"),
             _ => format!(
-                "{verb} {} instead of {}, at best {}",
+                "{verb} {} in all instead of {}, at best {}",
                 plural(after.wavefronts(), "wavefront"),
                 before.wavefronts(),
                 after.ideal()
@@ -245,7 +252,9 @@ impl Padding {
         let title = format!("pad the rows of `{}` by {by}", array.name);
         let cost = if bytes == 0 { String::new() } else { format!(" (+{bytes} bytes)") };
         let help = format!("pad the rows by {by}: {changes}; {who} of `{}` then {gain}{cost}", array.name);
-        Some(Padding { extra, pitched, edits, basis, title, help, complete })
+        let better = before.0.iter().zip(&after.0).filter(|(old, new)| new.wavefronts < old.wavefronts);
+        let helped = better.map(|(old, _)| (old.place.2, old.place.3)).collect();
+        Some(Padding { extra, pitched, edits, basis, title, help, complete, helped })
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::{Case, access_words, listed, plural};
 use super::Conflict;
 use crate::banks::Target;
 use crate::source::Span;
-use crate::trace::{Access, Array, Within};
+use crate::trace::{Access, Array, Call, Within};
 use crate::verdict::AccessOp;
 
 /// The most other runs that are told of.
@@ -63,6 +63,15 @@ pub fn same_word(conflict: &Conflict<'_>) -> Option<String> {
     atomic.then(|| text.to_owned())
 }
 
+/// By which calls a block comes to the requests that conflict, if it is by calls: to the worst first.
+pub fn calls(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+    let (access, totals) = (conflict.access, conflict.totals);
+    let worst = access.path(totals.worst.path);
+    let others = totals.ways.paths(access.paths.len()).map(|number| access.path(number));
+    let others: Vec<&[Call]> = others.filter(|path| *path != worst).collect();
+    case.calls_words(conflict.run, worst, &others)
+}
+
 /// How often, and what it costs the block.
 pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
     let (access, totals) = (conflict.access, conflict.totals);
@@ -75,7 +84,9 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
         totals.requests.saturating_mul(joined) == once.saturating_mul(rounds) && each.is_multiple_of(joined)
     });
     let even = even.map(|(warps, each)| (warps, each / joined));
-    let who = match even {
+    // Not every block comes to all of them.
+    let at_most = access.at_most || totals.ways.may_part();
+    let who = match even.filter(|_| !at_most) {
         None => {
             format!("{} by {}", plural(totals.requests, "request"), plural(access.warps().into(), "warp"))
         }
@@ -98,8 +109,8 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
     }
     let some = totals.conflicting < totals.requests && totals.conflicting > 0;
     let who = if some { format!("{who}, {} of them in conflict", totals.conflicting) } else { who };
-    let most = if access.at_most { "at most " } else { "" };
-    format!("{most}{who}: {} {per}", plural(extra, "extra wavefront"))
+    let most = if at_most { "at most " } else { "" };
+    format!("{most}{who}: {most}{} {per}", plural(extra, "extra wavefront"))
 }
 
 /// The array's name with its dimensions, where they stand together in the text.
@@ -234,7 +245,20 @@ pub fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
         }
     }
     if told.iter().all(|(_, there)| *there == There::Same) {
-        return None;
+        // Instances that are alike need no word, but the figures are those of one block.
+        let blocks = case.runs.iter().filter(|run| run.kernel == own.kernel && run.block != own.block);
+        let mut shapes: Vec<String> = Vec::new();
+        for [x, y, z] in blocks.map(|run| run.block) {
+            let shape = format!("({x}, {y}, {z})");
+            if !shapes.contains(&shape) {
+                shapes.push(shape);
+            }
+        }
+        let more = shapes.len().saturating_sub(MOST_RUNS);
+        shapes.truncate(MOST_RUNS);
+        shapes.extend((more > 0).then(|| plural(more as u64, "other")));
+        return (!told.is_empty() && !shapes.is_empty())
+            .then(|| format!("as many wavefronts at worst with block {}", listed(&shapes)));
     }
     let mut words: Vec<String> = if named { vec![format!("found in `{}`", own.kernel)] } else { Vec::new() };
     let (same, others): (Vec<_>, Vec<_>) = told.iter().partition(|(_, there)| *there == There::Same);

@@ -1,0 +1,100 @@
+//! What is known where two ways through the code meet?
+
+use super::machine::{Machine, State};
+use super::symbol::SymbolId;
+use super::value::{Unknown, Value};
+use std::rc::Rc;
+
+/// How two copies of the state are joined.
+#[derive(Clone, Debug)]
+pub enum Join {
+    /// The same unknown choice for every thread.
+    Uniform(SymbolId, Unknown),
+    /// Any thread may have come either way.
+    Varying(Unknown),
+}
+
+impl Machine<'_> {
+    /// Here code begins that a block may pass by, as it may pass by what comes after it, if it leaves.
+    pub(super) fn enter_passable(&mut self) {
+        self.next_split += 1;
+        self.state.passable.push(self.next_split);
+    }
+
+    /// Joins the present state with another that started from the same one. The doubt about
+    /// the active threads ends with the branch, unless the branches end with different ones.
+    pub fn join(&mut self, held: State, how: Join) {
+        // A side that left goes on where what it left ends.
+        if held.active.is_empty() && !matches!(how, Join::Varying(_)) {
+            return self.note_left(held);
+        }
+        if self.state.active.is_empty() && !matches!(how, Join::Varying(_)) {
+            let left = std::mem::replace(&mut self.state, held);
+            return self.note_left(left);
+        }
+        let why = match &how {
+            Join::Uniform(_, why) | Join::Varying(why) => why.clone(),
+        };
+        for (at, frame) in held.frames.into_iter().enumerate() {
+            let written = self.state.frames.get(at).is_some_and(|f| !f.slots.same(&frame.slots));
+            for (number, slot) in frame.slots.iter().enumerate().filter(|_| written) {
+                let Some(slots) = self.state.frames.get(at).map(|f| &f.slots) else { continue };
+                let Some(here) = slots.get(number) else { continue };
+                if slots.same_at(&frame.slots, number) || here.value == slot.value {
+                    continue;
+                }
+                let failed = here.value.clone();
+                let value = self.join_values(&slot.value, &failed, &how);
+                if let Some(place) = self.state.frames.get_mut(at).and_then(|f| f.slots.get_mut(number)) {
+                    if matches!(place.value, Value::Undefined) {
+                        place.ty = slot.ty.clone();
+                        place.reference = slot.reference;
+                    }
+                    place.value = value;
+                }
+            }
+            let Some(here) = self.state.frames.get(at).map(|f| f.result.clone()) else { continue };
+            let result =
+                if here == frame.result { here } else { self.join_values(&frame.result, &here, &how) };
+            if let Some(place) = self.state.frames.get_mut(at) {
+                place.result = result;
+                place.returned = place.returned.and(&frame.returned);
+            }
+        }
+        if held.active != self.state.active {
+            self.state.doubt.get_or_insert(why);
+        }
+        self.state.active = self.state.active.or(&held.active);
+        self.state.exited = self.state.exited.and(&held.exited);
+        for (here, there) in self.state.loops.iter_mut().zip(&held.loops) {
+            here.broken = here.broken.and(&there.broken);
+            here.continued = here.continued.and(&there.continued);
+        }
+        let both = self.state.claims.iter().zip(&held.claims).take_while(|(a, b)| Rc::ptr_eq(a, b)).count();
+        self.state.claims.truncate(both);
+        let both = self.state.passable.iter().zip(&held.passable).take_while(|(a, b)| a == b).count();
+        self.state.passable.truncate(both);
+        // Where one side is not refuted, a way leads on.
+        if held.refuted.is_none() {
+            self.state.refuted = None;
+        }
+        for text in held.assumptions {
+            if !self.state.assumptions.contains(&text) {
+                self.state.assumptions.push(text);
+            }
+        }
+    }
+
+    fn join_values(&mut self, held: &Value, failed: &Value, how: &Join) -> Value {
+        match how {
+            Join::Uniform(choice, _) => self.choose(held, failed, *choice),
+            Join::Varying(why) => match (held, failed) {
+                (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
+                _ => match self.lost(held, failed) {
+                    Value::Opaque(variation, _) => Value::Opaque(variation, why.clone()),
+                    other => other,
+                },
+            },
+        }
+    }
+}
