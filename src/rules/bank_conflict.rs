@@ -152,7 +152,8 @@ fn reported(judgement: &Judgement) -> Option<Totals> {
 fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> Diagnostic {
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
-    let mut notes = vec![case.block_words(worst.run), words::counts(case, worst)];
+    let mut notes = vec![case.block_words(worst.run)];
+    notes.extend(words::counts(case, worst));
     notes.extend(words::calls(case, worst));
     notes.extend(words::other_runs(case, worst));
     notes.extend(words::other_targets(case, worst));

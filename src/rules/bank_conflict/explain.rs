@@ -110,7 +110,7 @@ impl Site<'_> {
             _ => format!("no bank conflict: {this} takes {wavefronts}, no more than such a request has to"),
         };
         let mut notes = vec![case.block_words(self.run)];
-        notes.extend((totals.requests > 0).then(|| words::counts(case, conflict)));
+        notes.extend((totals.requests > 0).then(|| words::counts(case, conflict)).flatten());
         notes.extend(words::calls(case, conflict));
         notes.extend(case.assumption_words(self.run, conflict.target, access));
         if judgement.page_only {

@@ -72,8 +72,9 @@ pub fn calls(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     case.calls_words(conflict.run, worst, &others)
 }
 
-/// How often, and what it costs the block.
-pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
+/// How often, and what it costs the block. Where data decide which lanes do it, the lanes of one request
+/// may all do so, but seldom those of one round and of the next: then no sum is told.
+pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     let (access, totals) = (conflict.access, conflict.totals);
     let once = access.requests();
     // A loop whose counter the banks depend on is judged for several of its rounds, and requests that
@@ -105,12 +106,13 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> String {
     };
     let extra = totals.wavefronts.saturating_sub(totals.ideal);
     if conflict.lanes_by_data {
-        return format!("at most {} {per}", plural(extra, "extra wavefront"));
+        let once = matches!(even, Some((_, 1)));
+        return once.then(|| format!("at most {} {per}", plural(extra, "extra wavefront")));
     }
     let some = totals.conflicting < totals.requests && totals.conflicting > 0;
     let who = if some { format!("{who}, {} of them in conflict", totals.conflicting) } else { who };
     let most = if at_most { "at most " } else { "" };
-    format!("{most}{who}: {most}{} {per}", plural(extra, "extra wavefront"))
+    Some(format!("{most}{who}: {most}{} {per}", plural(extra, "extra wavefront")))
 }
 
 /// The array's name with its dimensions, where they stand together in the text.
