@@ -338,7 +338,7 @@ fn tile(call: &str, layout: &str) -> (bool, Tile) {
         ("signed char", Element::Byte),
         ("unsigned char", Element::Byte),
         ("half", Element::Half),
-        ("__nv_bfloat16", Element::Half),
+        ("__nv_bfloat16", Element::Bfloat16),
         ("tf32", Element::Tf32),
         ("float", Element::Float),
         ("int", Element::Int),

@@ -8,7 +8,8 @@
 //!
 //! | fragment | element | lines along k | lines across k |
 //! |---|---|---|---|
-//! | `matrix_a`, `matrix_b` | 2 bytes, k = 16 | `ldmatrix`: 8 lanes give 8 lines, for 16 bytes of each | the same (`.trans`) |
+//! | `matrix_a`, `matrix_b` | `half`, k = 16 | `ldmatrix`: 8 lanes give 8 lines, for 16 bytes of each | the same (`.trans`) |
+//! | | `__nv_bfloat16`, k = 16 | 4 bytes for each 8x8 part: line g, elements 2t and 2t + 1 | the same (transposed in registers, `MOVM`) |
 //! | | 1 byte, k = 16 | `ldmatrix` likewise | bytes one by one: k = 4t + {0, 1, 2, 3}, the other index g |
 //! | | `tf32`, k = 8 | 4 bytes: k = t and t + 4, the other index g | the same |
 //! | | `double`, k = 4 | 8 bytes: k = t, the other index g | the same |
@@ -41,8 +42,10 @@ pub enum Role {
 pub enum Element {
     /// `signed char`, `unsigned char`
     Byte,
-    /// `half`, `__nv_bfloat16`
+    /// `half`
     Half,
+    /// `__nv_bfloat16`
+    Bfloat16,
     /// `wmma::precision::tf32`: a `float` in memory.
     Tf32,
     /// `float`
@@ -59,7 +62,7 @@ impl Element {
     pub fn bytes(self) -> u32 {
         match self {
             Element::Byte => 1,
-            Element::Half => 2,
+            Element::Half | Element::Bfloat16 => 2,
             Element::Tf32 | Element::Float | Element::Int => 4,
             Element::Double => 8,
         }
@@ -104,7 +107,9 @@ impl Tile {
             (Role::Accumulator, Element::Int | Element::Half) => OF_HALVES.contains(&self.shape),
             (_, Element::Double) => self.shape == OF_DOUBLES,
             (Role::A | Role::B, Element::Tf32) => self.shape == OF_TF32,
-            (Role::A | Role::B, Element::Half | Element::Byte) => OF_HALVES.contains(&self.shape),
+            (Role::A | Role::B, Element::Half | Element::Bfloat16 | Element::Byte) => {
+                OF_HALVES.contains(&self.shape)
+            }
             _ => false,
         };
         let [m, n, k] = self.shape;
@@ -122,6 +127,7 @@ impl Tile {
         let plain = |list: &mut Vec<FragmentRequest>, lane: &dyn Fn(u32, u32) -> (u32, u32)| {
             list.push(FragmentRequest { matrices: 0, bytes, lanes: by_lane(lane) });
         };
+        let (lines, length) = if along { (across, k) } else { (k, across) };
         let mut found = Vec::new();
         let parts = across / 8;
         match self.element {
@@ -130,7 +136,14 @@ impl Tile {
                     plain(&mut found, &|g, t| place(8 * part + g, 4 * t + byte));
                 }
             }
-            Element::Byte | Element::Half => return matrices(across, k, along, 16 / bytes),
+            Element::Byte | Element::Half => return matrices(lines, length, 16 / bytes),
+            Element::Bfloat16 => {
+                for (down, right) in (0..lines / 8).flat_map(|down| (0..length / 8).map(move |at| (down, at)))
+                {
+                    let lanes = by_lane(&|g, t| (8 * down + g, 8 * right + 2 * t));
+                    found.push(FragmentRequest { matrices: 0, bytes: 2 * bytes, lanes });
+                }
+            }
             _ => {
                 for (part, step) in (0..parts).flat_map(|part| (0..k / 4).map(move |step| (part, step))) {
                     plain(&mut found, &|g, t| place(8 * part + g, 4 * step + t));
@@ -164,9 +177,8 @@ impl Tile {
     }
 }
 
-/// The `ldmatrix` of a tile whose lines are of `across` (or k) elements, `chunk` of them in 16 bytes.
-fn matrices(across: u32, k: u32, along: bool, chunk: u32) -> Vec<FragmentRequest> {
-    let (lines, length) = if along { (across, k) } else { (k, across) };
+/// The `ldmatrix` of a tile of lines of so many elements, `chunk` of them in 16 bytes.
+fn matrices(lines: u32, length: u32, chunk: u32) -> Vec<FragmentRequest> {
     let chunks = length / chunk;
     // 8 lines of 16 bytes each: where they begin.
     let all: Vec<(u32, u32)> =

@@ -158,6 +158,9 @@ fn tile(fragment: &Fragment, layout: Option<&Expr>, load: bool) -> Option<Tile> 
         Ty::Scalar(Scalar::I32) => Element::Int,
         Ty::Scalar(Scalar::F32) => Element::Float,
         Ty::Scalar(Scalar::F64) => Element::Double,
+        Ty::Sized { size: 2, name } if name.ends_with("bfloat16") || &**name == "bfloat16_t" => {
+            Element::Bfloat16
+        }
         Ty::Sized { size: 2, .. } => Element::Half,
         Ty::Unknown(name) if &**name == "tf32" => Element::Tf32,
         _ => return None,
