@@ -80,7 +80,7 @@ pub fn example(
             Example { warp: pattern.first_warp, active: pattern.active, cost, served }
         };
         // Neighbouring accesses that the compiler joins are one wider request.
-        let wide = merges.get(number, tried.pattern).filter(|_| tried.cost.excess() > 0);
+        let wide = merges.get(number, tried.pattern).filter(|wide| wide.sure || tried.cost.excess() > 0);
         let joined = wide.and_then(|wide| Some((wide, as_joined(access, pattern, wide, target).ok()??)));
         found = match joined {
             Some((wide, (bytes, cost))) => {

@@ -132,16 +132,22 @@ pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         let mut costs = site.pattern(pattern, &mut left)?;
         if let Some(Some(row)) = costs.rows.first_mut().filter(|_| costs.axes.is_empty())
             && let Some(wide) = merges.get(number, at)
-            && row.costs.iter().any(|cost| cost.excess() > 0)
         {
-            let joined = as_joined(access, pattern, wide, target)?;
+            let conflicts = |costs: &[Cost]| costs.iter().any(|cost| cost.excess() > 0);
+            let apart = conflicts(&row.costs);
+            let joined = match apart || wide.sure {
+                true => as_joined(access, pattern, wide, target)?,
+                false => None,
+            };
             if let Some((bytes, cost)) = joined {
                 // Its other parts are the same request.
                 follows |= !wide.head;
                 row.costs = if wide.first { vec![cost] } else { Vec::new() };
-                assume(&format!(
-                    "the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
-                ));
+                if apart || conflicts(&[cost]) {
+                    assume(&format!(
+                        "the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
+                    ));
+                }
             }
         }
         if costs.in_turn {

@@ -13,7 +13,7 @@ use super::super::{Case, KernelRun, Pitched, plural};
 use crate::diagnostic::{Basis, Edit};
 use crate::source::Span;
 use crate::trace::{Access, Array, Pattern, Trace};
-use crate::verdict::{AccessOp, Merges};
+use crate::verdict::{AccessOp, Merges, Totals};
 
 /// The most elements tried.
 const MOST: u64 = 8;
@@ -72,6 +72,8 @@ impl Sites {
                 // What only the profiler's page shows is no cost that padding could save.
                 if kernel.trace.arrays[access.array].name_span == name && !judgement.page_only {
                     let totals = judgement.totals?;
+                    // The request that it is a part of is counted where it begins.
+                    let totals = if judgement.follows { Totals::default() } else { totals };
                     let place = (run, target, access.span, access.op);
                     let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
                     let wide = merges.get(at, 0);
