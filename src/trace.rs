@@ -15,6 +15,7 @@ use crate::ir::{Name, Path, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::sync::Arc;
 pub use ways::Ways;
 
@@ -80,11 +81,26 @@ pub struct PitchPiece {
 pub struct Straight {
     surely: Vec<(u32, u32)>,
     perhaps: Vec<(u32, u32)>,
+    /// Those of `surely` whose rounds the compiler can count.
+    counted: Vec<(u32, u32)>,
+    /// Regions with a loop that is to be unrolled and whose rounds it cannot count, in order.
+    open: Vec<u32>,
+}
+
+/// How a loop becomes straight code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unrolled {
+    /// It may.
+    Perhaps,
+    /// Surely, if the compiler can count its rounds.
+    Surely,
+    /// Surely, and it can: each round is code of its own.
+    Counted,
 }
 
 impl Straight {
     /// Adds a loop that ends now: the region before it, those of its rounds, and the one after it.
-    pub fn add(&mut self, before: u32, after: u32, sure: bool) {
+    pub fn add(&mut self, before: u32, after: u32, how: Unrolled) {
         let within = |spans: &mut Vec<(u32, u32)>| {
             while spans.pop_if(|span| span.0 >= before).is_some() {}
             match spans.last_mut() {
@@ -94,9 +110,28 @@ impl Straight {
             }
         };
         within(&mut self.perhaps);
-        if sure {
+        if how != Unrolled::Perhaps {
             within(&mut self.surely);
         }
+        if how == Unrolled::Counted {
+            within(&mut self.counted);
+        }
+    }
+
+    /// Adds a region with a loop that is to be unrolled and whose rounds the compiler cannot count.
+    pub fn add_open(&mut self, region: u32) {
+        if self.open.last() != Some(&region) {
+            self.open.push(region);
+        }
+    }
+
+    /// Whether these regions are one piece of straight code, and each round of its loops code of its own.
+    #[must_use]
+    pub fn is_written_out(&self, first: u32, last: u32) -> bool {
+        let at = self.counted.partition_point(|span| span.1 < first);
+        let within = self.counted.get(at).is_some_and(|span| span.0 <= first && last <= span.1);
+        let open = self.open.partition_point(|region| *region < first);
+        (first == last || within) && self.open.get(open).is_none_or(|region| *region > last)
     }
 
     /// Whether two regions are one piece of straight code: `None` if not, and if so, whether surely.
@@ -214,8 +249,6 @@ pub struct Access {
     /// Whether it was reached in rounds of a loop whose number is given at run time, and of which as many
     /// were run as its threads and arrays allow.
     pub at_most: bool,
-    /// In which loops of unknown length it was reached: their rounds count as one.
-    pub within: Within,
     /// Why some request of it is not known, if one is not.
     pub unknown: Option<Unknown>,
     /// Why its active lanes are only an upper bound, if they are.
@@ -240,8 +273,7 @@ pub enum Within {
 
 impl Within {
     /// The same with requests in this loop besides.
-    #[must_use]
-    pub fn and(self, innermost: Option<Span>) -> Within {
+    fn and(self, innermost: Option<Span>) -> Within {
         let new = innermost.map_or(Within::Counted, Within::Loop);
         if self == Within::Nothing || self == new { new } else { Within::Several }
     }
@@ -270,19 +302,20 @@ impl Access {
         number as u32
     }
 
+    /// In which loops of unknown length it was reached: their rounds count as one.
+    #[must_use]
+    pub fn within(&self) -> Within {
+        let loops = self.patterns.iter().flat_map(|pattern| &pattern.within);
+        loops.fold(Within::Nothing, |all, (innermost, _)| all.and(*innermost))
+    }
+
     /// The warps that reach it and the requests of each, if all make as many; else `None`.
     #[must_use]
     pub fn even_requests(&self) -> Option<(u32, u64)> {
         let mut by_warp = [0u64; 32];
         for pattern in &self.patterns {
-            let warps = u64::from(pattern.warps.count_ones());
-            if warps == 0 || !pattern.count.is_multiple_of(warps) {
-                return None;
-            }
-            for (warp, requests) in by_warp.iter_mut().enumerate() {
-                if pattern.warps >> warp & 1 == 1 {
-                    *requests = requests.saturating_add(pattern.count / warps);
-                }
+            for (all, times) in by_warp.iter_mut().zip(&pattern.times) {
+                *all = all.saturating_add(*times);
             }
         }
         let each = by_warp.into_iter().find(|&requests| requests > 0)?;
@@ -357,6 +390,13 @@ pub struct Pattern {
     pub region: u32,
     /// The stretch of code without branches in which it first happened, by number.
     pub stretch: u32,
+    /// The branches around that, outermost first, by number.
+    pub branches: SmallVec<[u32; 4]>,
+    /// A power of two, 16 at most: by multiples of it the offsets of all threads differ, those that do not
+    /// take part among them.
+    pub apart: u8,
+    /// Whether it happened in another region or epoch, too.
+    pub elsewhere: bool,
     /// Block barriers and rounds of uncounted loops passed before it first happened: two requests
     /// with equal numbers have none between them.
     pub epoch: u32,
@@ -376,6 +416,10 @@ pub struct Pattern {
     pub first_warp: u32,
     /// How often it happens in a block, as far as loops are counted.
     pub count: u64,
+    /// How often each warp does it, likewise.
+    pub times: [u64; 32],
+    /// How often in which loop of unknown length, the innermost around it, if there is one.
+    pub within: SmallVec<[(Option<Span>, u64); 1]>,
 }
 
 /// What the lanes of an asynchronous copy read from global memory.

@@ -129,6 +129,9 @@ pub struct Judgement {
     pub status: Status,
     /// The numbers, when they are known.
     pub totals: Option<Totals>,
+    /// The wavefronts beyond the ideal by the innermost loop of unknown length, whose rounds count as one,
+    /// if there is one.
+    pub extra: Vec<(Option<Span>, u64)>,
     /// Why it is not known, or what it depends on.
     pub reason: Option<String>,
     /// The kind of that reason.
@@ -157,6 +160,7 @@ impl Judgement {
         Judgement {
             status: Status::Unknown,
             totals: None,
+            extra: Vec::new(),
             reason: Some(reason.into()),
             kind: Some(kind),
             cause: None,
@@ -322,10 +326,11 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     }
     let no_assumptions = assumptions.is_empty() && access.assumptions.is_empty();
     let status = if no_assumptions { Status::Exact } else { Status::Assumed };
-    let totals = Some(least.totals);
+    let (totals, extra) = (Some(least.totals), least.extra.clone());
     Judgement {
         status,
         totals,
+        extra,
         reason: None,
         kind: None,
         cause: None,

@@ -11,7 +11,7 @@ use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown};
 use crate::source::Span;
-use crate::trace::{Access, Atomic, CopiedFrom, Pattern, SymbolFacts, Ways, Within};
+use crate::trace::{Access, Atomic, CopiedFrom, Pattern, SymbolFacts, Ways};
 use crate::verdict::AccessOp;
 pub use journal::Mark;
 use journal::Undo;
@@ -64,6 +64,7 @@ struct Shift {
     walk: Option<u64>,
     turn: u32,
     moved: Option<i64>,
+    apart: u8,
 }
 
 impl Shift {
@@ -233,7 +234,6 @@ impl Machine<'_> {
             patterns: Vec::new(),
             outside: false,
             at_most: false,
-            within: Within::Nothing,
             unknown: None,
             doubt: None,
             assumptions: Vec::new(),
@@ -303,7 +303,8 @@ impl Machine<'_> {
             }
         }
         let moved = offset.terms.is_empty().then_some(0);
-        let shift = Shift { unit, open, walk: walks.then_some(rest), turn: self.turn(site), moved };
+        let (walk, turn, apart) = (walks.then_some(rest), self.turn(site), divisor(&base));
+        let shift = Shift { unit, open, walk, turn, moved, apart };
         let active = self.state.active;
         self.trace.accesses[site].occurrences += 1;
         self.index.journal.push(Undo::Occurrence { site: site as u32 });
@@ -350,7 +351,7 @@ impl Machine<'_> {
         shift: Shift,
         warp: u32,
     ) {
-        let Shift { unit, open, walk, turn, moved } = shift;
+        let Shift { unit, open, walk, turn, moved, apart } = shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let source = self.copying.as_ref().and_then(|copying| copying.of_warp(warp as usize, active));
@@ -363,26 +364,20 @@ impl Machine<'_> {
         let access = &mut self.trace.accesses[site];
         let path = access.path_number(&self.calls);
         let ways = Ways::by(path, self.state.passable.last().copied());
-        let within = access.within.and(innermost);
-        if within != access.within {
-            let was = std::mem::replace(&mut access.within, within);
-            self.index.journal.push(Undo::Within { site: site as u32, was });
-        }
         let alike = self.index.patterns.get(&key).map_or(&[][..], |alike| alike);
         let known = alike.iter().map(|at| *at as usize);
         let known = known.into_iter().find(|at| Requested::of(&access.patterns[*at]) == requested);
         if let Some(at) = known {
-            let count = &mut access.patterns[at].count;
-            let before = *count;
-            *count = before.saturating_add(weight);
-            let by = *count - before;
-            let fresh = !access.patterns[at].warps & 1 << (warp % 32);
-            access.patterns[at].warps |= fresh;
-            let was = access.patterns[at].ways;
-            access.patterns[at].ways = was.and(ways);
-            let new_way = was != access.patterns[at].ways;
+            let pattern = &mut access.patterns[at];
+            let (elsewhere, before) = (pattern.elsewhere, pattern.count);
+            pattern.happens(warp, weight, innermost);
+            pattern.elsewhere |= (pattern.epoch, pattern.region) != (epoch, region);
+            let was = pattern.ways;
+            pattern.ways = was.and(ways);
+            let new_way = was != pattern.ways;
+            let by = pattern.count - before;
             let (site, pattern) = (site as u32, at as u32);
-            self.index.journal.push(Undo::Count { site, pattern, by, warps: fresh });
+            self.index.journal.push(Undo::Again { site, pattern, by, warp, within: innermost, elsewhere });
             self.index.journal.extend(new_way.then_some(Undo::Ways { site, pattern, was }));
             return;
         }
@@ -395,7 +390,7 @@ impl Machine<'_> {
             return;
         }
         self.index.patterns.entry(key).or_default().push(access.patterns.len() as u32);
-        access.patterns.push(Pattern {
+        let mut pattern = Pattern {
             offsets,
             moved,
             active,
@@ -407,16 +402,23 @@ impl Machine<'_> {
             turn,
             region,
             stretch: self.stretch.at,
+            branches: SmallVec::from_slice(&self.stretch.branches),
+            apart,
+            elsewhere: false,
             epoch,
             occurrence: access.occurrences,
             path,
             ways,
             position: self.index.accesses,
             writes: self.index.writes,
-            warps: 1 << (warp % 32),
+            warps: 0,
             first_warp: warp,
-            count: weight,
-        });
+            count: 0,
+            times: [0; 32],
+            within: SmallVec::new(),
+        };
+        pattern.happens(warp, weight, innermost);
+        access.patterns.push(pattern);
         self.index.journal.push(Undo::Pattern { site: site as u32 });
     }
 
@@ -440,6 +442,27 @@ impl Machine<'_> {
         });
         number
     }
+}
+
+impl Pattern {
+    /// It happens so often, in a loop of unknown length or in none.
+    fn happens(&mut self, warp: u32, times: u64, within: Option<Span>) {
+        self.count = self.count.saturating_add(times);
+        self.warps |= 1 << (warp % 32);
+        let of_warp = &mut self.times[warp as usize % 32];
+        *of_warp = of_warp.saturating_add(times);
+        match self.within.iter_mut().find(|(innermost, _)| *innermost == within) {
+            Some((_, known)) => *known = known.saturating_add(times),
+            None => self.within.push((within, times)),
+        }
+    }
+}
+
+/// The largest power of two up to 16 that divides all differences between the offsets.
+fn divisor(offsets: &[i64]) -> u8 {
+    let first = offsets.first().copied().unwrap_or(0);
+    let bits = offsets.iter().fold(16, |bits, offset| bits | offset.wrapping_sub(first));
+    1 << bits.trailing_zeros().min(4)
 }
 
 /// Moves the lowest active lane into the first window; also by how much.

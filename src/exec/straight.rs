@@ -18,6 +18,7 @@ use super::machine::Machine;
 use super::slice::Slice;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind};
+use crate::trace::Unrolled;
 use crate::verdict::AccessOp;
 use std::rc::Rc;
 
@@ -46,10 +47,12 @@ pub struct Operations {
 }
 
 /// Stretches of code without branches, by number. The compiler joins accesses within one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Stretch {
     /// The one that runs.
     pub at: u32,
+    /// The branches around it, outermost first, by number.
+    pub branches: Vec<u32>,
     count: u32,
 }
 
@@ -127,12 +130,14 @@ impl Machine<'_> {
             elsewhere: self.elsewhere,
         };
         self.stretch.begin();
+        self.stretch.branches.push(self.stretch.at);
         mark
     }
 
     /// The branch that began there ends. What only computes is no branch: the compiler computes both
     /// sides and chooses.
     pub(super) fn end_branch(&mut self, mark: &BranchMark) {
+        self.stretch.branches.pop();
         match (self.index.accesses(), self.elsewhere) == (mark.accesses, mark.elsewhere) {
             true => self.stretch.at = mark.stretch,
             false => self.stretch.begin(),
@@ -188,7 +193,15 @@ impl Machine<'_> {
         let sure = size.whole <= SURELY_UNROLLED.whole && size.round <= SURELY_UNROLLED.round;
         let perhaps = size.whole <= PERHAPS_UNROLLED.whole || size.round <= PERHAPS_UNROLLED.round;
         if seen && !parts.flat && perhaps {
-            self.trace.straight.add(begin.region, self.region.saturating_add(1), sure);
+            let how = match (sure, at_launch) {
+                (false, _) => Unrolled::Perhaps,
+                (true, true) => Unrolled::Surely,
+                (true, false) => Unrolled::Counted,
+            };
+            self.trace.straight.add(begin.region, self.region.saturating_add(1), how);
+        }
+        if parts.flat && (at_launch || self.rolled != begin.rolled) {
+            self.trace.straight.add_open(self.region);
         }
         sure && !at_launch && self.rolled == begin.rolled
     }

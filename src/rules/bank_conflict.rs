@@ -99,6 +99,8 @@ struct Conflict<'a> {
     target: usize,
     access: &'a Access,
     totals: Totals,
+    /// The wavefronts beyond the ideal, by loop of unknown length.
+    extra: &'a [(Option<Span>, u64)],
     /// Whether data decide which lanes do it.
     lanes_by_data: bool,
 }
@@ -112,8 +114,8 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
                 let Some(totals) = reported(judgement) else { continue };
                 let array = kernel.trace.arrays[access.array].name_span;
                 let key = (access.span, access.op, array);
-                let lanes_by_data = judgement.lanes_by_data;
-                let conflict = Conflict { run, target, access, totals, lanes_by_data };
+                let (extra, lanes_by_data) = (judgement.extra.as_slice(), judgement.lanes_by_data);
+                let conflict = Conflict { run, target, access, totals, extra, lanes_by_data };
                 match sites.iter_mut().find(|(other, _)| *other == key) {
                     Some((_, list)) => list.push(conflict),
                     None => sites.push((key, vec![conflict])),

@@ -26,6 +26,7 @@ use super::{Merges, Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
 use crate::exec::lanes::gcd;
 use crate::exec::value::Reason;
+use crate::source::Span;
 use crate::trace::{Access, Pattern, Trace};
 
 /// The most requests tried for one pattern of a site.
@@ -89,10 +90,12 @@ pub struct Weighed {
 }
 
 /// What a site costs for one value of each axis.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Row {
     /// The sums.
     pub totals: Totals,
+    /// The wavefronts beyond the ideal, by the innermost loop of unknown length, if there is one.
+    pub extra: Vec<(Option<Span>, u64)>,
     /// Whether only some of the numbers with these residues cost as much.
     pub at_most: bool,
 }
@@ -101,6 +104,17 @@ impl Row {
     /// Whether some request takes more wavefronts than it could.
     pub fn conflicts(&self) -> bool {
         self.totals.wavefronts > self.totals.ideal
+    }
+
+    fn add(&mut self, cost: &Cost, pattern: &Pattern) {
+        self.totals.add(cost, pattern);
+        for &(innermost, times) in &pattern.within {
+            let by = times.saturating_mul(cost.excess().into());
+            match self.extra.iter_mut().find(|(known, _)| *known == innermost) {
+                Some((_, sum)) => *sum = sum.saturating_add(by),
+                None => self.extra.push((innermost, by)),
+            }
+        }
     }
 }
 
@@ -158,7 +172,7 @@ pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
             match costs.at(&site, &table, &digits(number, lengths())) {
                 None => *slot = None,
                 Some(found) => {
-                    found.costs.iter().for_each(|cost| row.totals.add(cost, pattern));
+                    found.costs.iter().for_each(|cost| row.add(cost, pattern));
                     row.at_most |= found.at_most;
                 }
             }

@@ -5,13 +5,14 @@
 
 use super::Requested;
 use crate::exec::machine::Machine;
-use crate::trace::{Ways, Within};
+use crate::source::Span;
+use crate::trace::{Pattern, Ways};
 
 /// A change of the trace that can be taken back.
 #[derive(Debug)]
 pub(super) enum Undo {
-    /// A pattern's count grew.
-    Count { site: u32, pattern: u32, by: u64, warps: u32 },
+    /// A pattern happened again, in this loop of unknown length.
+    Again { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span>, elsewhere: bool },
     /// A site was reached.
     Occurrence { site: u32 },
     /// What a site reads was in a register.
@@ -26,8 +27,6 @@ pub(super) enum Undo {
     Unknown { site: u32 },
     /// A site became doubtful.
     Doubt { site: u32 },
-    /// A site was reached in another loop of unknown length than before.
-    Within { site: u32, was: Within },
     /// A site was seen to leave its array.
     Outside { site: u32 },
     /// A site was reached in rounds of which there may be fewer.
@@ -76,7 +75,7 @@ impl Machine<'_> {
     pub fn repeats_since(&self, mark: &Mark) -> bool {
         let repeats = |undo: &Undo| {
             let seen = matches!(undo, Undo::Occurrence { .. } | Undo::Kept { .. });
-            seen || matches!(undo, Undo::Count { .. } | Undo::Pattern { .. } | Undo::Ways { .. })
+            seen || matches!(undo, Undo::Again { .. } | Undo::Pattern { .. } | Undo::Ways { .. })
         };
         self.index.journal[mark.journal..].iter().all(repeats)
     }
@@ -97,10 +96,10 @@ impl Machine<'_> {
     fn undo(&mut self, undo: Undo) {
         let accesses = &mut self.trace.accesses;
         match undo {
-            Undo::Count { site, pattern, by, warps } => {
+            Undo::Again { site, pattern, by, warp, within, elsewhere } => {
                 let pattern = &mut accesses[site as usize].patterns[pattern as usize];
-                pattern.count -= by;
-                pattern.warps &= !warps;
+                pattern.happens_not(warp, by, within);
+                pattern.elsewhere = elsewhere;
             }
             Undo::Kept { site } => accesses[site as usize].kept -= 1,
             Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,
@@ -121,12 +120,27 @@ impl Machine<'_> {
             }
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
             Undo::Doubt { site } => accesses[site as usize].doubt = None,
-            Undo::Within { site, was } => accesses[site as usize].within = was,
             Undo::Outside { site } => accesses[site as usize].outside = false,
             Undo::AtMost { site } => accesses[site as usize].at_most = false,
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();
             }
         }
+    }
+}
+
+impl Pattern {
+    /// Takes back that it happens so often, in a loop of unknown length or in none.
+    fn happens_not(&mut self, warp: u32, times: u64, within: Option<Span>) {
+        self.count = self.count.saturating_sub(times);
+        let of_warp = &mut self.times[warp as usize % 32];
+        *of_warp = of_warp.saturating_sub(times);
+        if *of_warp == 0 {
+            self.warps &= !(1 << (warp % 32));
+        }
+        for (_, known) in self.within.iter_mut().filter(|(innermost, _)| *innermost == within) {
+            *known = known.saturating_sub(times);
+        }
+        self.within.retain(|(_, known)| *known > 0);
     }
 }

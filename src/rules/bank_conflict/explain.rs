@@ -53,9 +53,9 @@ impl Site<'_> {
 
     fn conflict(&self, target: usize) -> Option<Conflict<'_>> {
         let judgement = self.judgement(target);
-        let (totals, lanes_by_data) = (judgement.totals, judgement.lanes_by_data);
-        let totals = totals?;
-        Some(Conflict { run: self.run, target, access: self.access(), totals, lanes_by_data })
+        let (totals, extra) = (judgement.totals?, judgement.extra.as_slice());
+        let lanes_by_data = judgement.lanes_by_data;
+        Some(Conflict { run: self.run, target, access: self.access(), totals, extra, lanes_by_data })
     }
 
     /// The words of the finding for the first target that has one, or that there is none.

@@ -87,32 +87,43 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     let even = even.map(|(warps, each)| (warps, each / joined));
     // Not every block comes to all of them.
     let at_most = access.at_most || totals.ways.may_part();
-    let who = match even.filter(|_| !at_most) {
+    let some = totals.conflicting < totals.requests && totals.conflicting > 0;
+    let who = match even.filter(|(warps, _)| !at_most && (!some || *warps == 1)) {
         None => {
             format!("{} by {}", plural(totals.requests, "request"), plural(access.warps().into(), "warp"))
         }
         Some((warps, 1)) => plural(warps.into(), "warp"),
         Some((warps, each)) => format!("{} x {each} requests", plural(warps.into(), "warp")),
     };
-    let per = match (access.within, rounds) {
-        (Within::Nothing | Within::Counted, _) => "per block".to_owned(),
-        (Within::Loop(span), 1) => format!("per block in each round of the loop at {}", (case.place)(span)),
+    let most = if at_most { "at most " } else { "" };
+    let each = |span: Span| format!("in each round of the loop at {}", (case.place)(span));
+    let extra = plural(totals.wavefronts.saturating_sub(totals.ideal), "extra wavefront");
+    let extra = match (access.within(), rounds) {
+        (Within::Nothing | Within::Counted, _) => format!("{extra} per block"),
+        (Within::Loop(span), 1) => format!("{extra} per block {}", each(span)),
         (Within::Loop(span), rounds) => {
-            format!("per block in {rounds} rounds of the loop at {}", (case.place)(span))
+            format!("{extra} per block in {rounds} rounds of the loop at {}", (case.place)(span))
         }
         (Within::Several, _) => {
-            "per block, with one round of each loop that runs an unknown number of times".to_owned()
+            let mut sums: Vec<_> = conflict.extra.iter().filter(|(_, extra)| *extra > 0).collect();
+            sums.sort_by_key(|(innermost, _)| innermost.is_some());
+            let place =
+                |innermost: Option<Span>| innermost.map_or(String::new(), |it| format!(" {}", each(it)));
+            let words = sums.iter().enumerate().map(|(at, (innermost, extra))| match at {
+                0 => format!("{} per block{}", plural(*extra, "extra wavefront"), place(*innermost)),
+                _ => format!("{extra}{}", place(*innermost)),
+            });
+            let who = plural(access.warps().into(), "warp");
+            let words = format!("{who}: {most}{}", listed(&words.collect::<Vec<_>>()));
+            return (!conflict.lanes_by_data).then_some(words);
         }
     };
-    let extra = totals.wavefronts.saturating_sub(totals.ideal);
     if conflict.lanes_by_data {
         let once = matches!(even, Some((_, 1)));
-        return once.then(|| format!("at most {} {per}", plural(extra, "extra wavefront")));
+        return once.then(|| format!("at most {extra}"));
     }
-    let some = totals.conflicting < totals.requests && totals.conflicting > 0;
     let who = if some { format!("{who}, {} of them in conflict", totals.conflicting) } else { who };
-    let most = if at_most { "at most " } else { "" };
-    Some(format!("{most}{who}: {most}{} {per}", plural(extra, "extra wavefront")))
+    Some(format!("{most}{who}: {most}{extra}"))
 }
 
 /// The array's name with its dimensions, where they stand together in the text.
