@@ -163,6 +163,7 @@ impl Machine<'_> {
         if let Some(step) = parts.step
             && !self.state.active.is_empty()
         {
+            self.at_launch.begin();
             self.discard(step);
         }
     }

@@ -32,9 +32,23 @@
 //! | `p = a[x]; r = b[y]; q = a[x + 1];` | yes | yes |
 //! | `p = a[x]; b[y] = p; q = a[x + 1];` | no | yes |
 //!
-//! Nor are accesses joined that a branch parts: rounds of an unrolled loop that read global memory under a
+//! Nor are stores joined that a branch parts: rounds of an unrolled loop that read global memory under a
 //! condition each (`s[i] = in_bounds ? in[i] : 0`), which is not read in advance. A condition under which
-//! only something is computed is no branch.
+//! only something is computed is no branch. A load is made in advance, though, where all that come to it
+//! have made its neighbour's, and it is made in one branch only once. Seen in the same way:
+//!
+//! | in program order | joined |
+//! |---|---|
+//! | `p = a[x]; if (p > k) q = a[x + 1];`, also two branches deep, in `else`, or behind a `return` | yes |
+//! | `if (a[x] \|\| a[x + 1])` | yes |
+//! | `p = a[x]; if (p > k) out[y] = p; q = a[x + 1];` | yes |
+//! | `if (k) p = a[x]; if (l) q = a[x + 1];`, also `k ? a[x] : 0` | no |
+//! | `p = a[x]; if (p > k) { b[y] = p; q = a[x + 1]; }` | no |
+//! | `p = a[x]; if (p > k) a[x + 1] = p;`, stores on both sides of a branch | no |
+//!
+//! Where a loop is unrolled whole and the compiler can count its rounds, each round is code of its own: in
+//! the last one of `for (s = 128; s > 0; s /= 2)` it joins `a[x]` and `a[x + s]`. It has to see the alignment
+//! in the index, of all threads: that of `if (t % (2 * s) == 0) a[t] += a[t + s]` it does not see.
 //!
 //! Some joins are only possible, not sure ([`Wide::sure`]): where a number that the compiler knows and the
 //! text seen does not (a template argument, a constant defined elsewhere) decides the alignment, of elements of 2 bytes (copies and half
@@ -67,6 +81,8 @@ pub struct Wide {
     /// Whether this narrow request is the first of its site in the wide one, and so stands for it when
     /// requests are counted.
     pub first: bool,
+    /// Whether other requests of its site are not joined.
+    pub single: bool,
     /// Which elements of the wide request are of this site, as bits.
     parts: u8,
 }
@@ -78,7 +94,8 @@ struct Group {
     bytes: u32,
     active: u32,
     epoch: u32,
-    stretch: u32,
+    /// Of stores: loads are made in advance.
+    stretch: Option<u32>,
     warps: u32,
     unit: u64,
     open_unit: u64,
@@ -110,7 +127,7 @@ impl Merges {
                     bytes,
                     active: pattern.active,
                     epoch: pattern.epoch,
-                    stretch: pattern.stretch,
+                    stretch: (access.op == AccessOp::Store).then_some(pattern.stretch),
                     warps: pattern.warps,
                     unit: pattern.unit,
                     open_unit: pattern.open_unit,
@@ -125,19 +142,20 @@ impl Merges {
             members.sort_unstable();
         }
         let order = Order::of(trace);
+        let mut joiner = Joiner { trace, order, by_access, joined: Vec::new(), single: None };
         for count in [4, 3, 2] {
             for (group, members) in &groups {
-                join(group, members, count, trace, &order, &mut by_access);
+                joiner.join(group, members, count);
             }
-            // All or nothing: alignment is known at compile time or not at all.
-            for patterns in &mut by_access {
-                let role = |wide: &Option<Wide>| wide.map(|w| (w.bytes, w.sure, w.parts));
-                let first = patterns.first().and_then(role);
-                if first.is_none() || patterns.iter().any(|wide| role(wide) != first) {
-                    patterns.fill(None);
-                }
+            joiner.all_or_nothing();
+        }
+        joiner.single = Some(joiner.written_out());
+        for count in [4, 2] {
+            for (group, members) in &groups {
+                joiner.join(group, members, count);
             }
         }
+        let Joiner { by_access, .. } = joiner;
         Merges { by_access }
     }
 
@@ -191,80 +209,195 @@ fn over_rounds(pattern: &Pattern, bytes: u32, rest: u64, shape: &[i64; 32]) -> O
     })?;
     let (first, _) = relative(pattern);
     let begin = first.rem_euclid(wide);
-    let offsets = pattern.offsets.map(|offset| offset.wrapping_sub(begin));
-    Some(Wide { bytes: wide as u32, offsets, sure: false, head: true, first: true, parts: 1 })
+    let (bytes, offsets) = (wide as u32, pattern.offsets.map(|offset| offset.wrapping_sub(begin)));
+    Some(Wide { bytes, offsets, sure: false, head: true, first: true, single: false, parts: 1 })
 }
 
-/// Joins runs of `count` neighbours that begin aligned in every lane.
-fn join(
-    group: &Group,
-    members: &[Member],
-    count: i64,
-    trace: &Trace,
-    order: &Order,
-    by_access: &mut [Vec<Option<Wide>>],
-) {
-    let bytes = i64::from(group.bytes);
-    let Some(wide) = width(group.bytes, count) else { return };
-    let known = group.unit.is_multiple_of(wide as u64);
-    let shift_keeps_alignment = known || group.open_unit.is_multiple_of(wide as u64);
-    let aligned_shape = group.shape.iter().all(|offset| offset % wide == 0);
-    // Only what is read may be read in excess.
-    let allowed = count != 3 || group.op == AccessOp::Load;
-    if !shift_keeps_alignment || !aligned_shape || !allowed {
-        return;
+/// Joins the requests of a trace.
+struct Joiner<'a> {
+    trace: &'a Trace,
+    order: Order,
+    by_access: Vec<Vec<Option<Wide>>>,
+    /// What was joined: the access and pattern of its parts, and of those that read the same again.
+    joined: Vec<[Vec<(usize, usize)>; 2]>,
+    /// The sites whose requests may be joined one by one, if those are now.
+    single: Option<Vec<bool>>,
+}
+
+impl Joiner<'_> {
+    fn pattern(&self, member: &Member) -> &Pattern {
+        &self.trace.accesses[member.access].patterns[member.pattern]
     }
-    let sure = count != 3 && group.bytes > 2 && known;
-    // A site's requests of one time and the next, or of one piece of straight code.
-    let straight = |last: &Member, next: &Member| match next.time == last.time + 1 {
-        true => Some(true),
-        false => trace.straight.together(last.region, next.region),
-    };
-    for head in members {
-        let skipped = head.first.rem_euclid(wide);
-        let fits = skipped == 0 || (count == 3 && skipped == bytes);
-        if !fits || by_access[head.access][head.pattern].is_some() {
-            continue;
-        }
-        let mut parts: Vec<&Member> = Vec::new();
-        let mut sure = sure;
-        for k in 0..count {
-            let wanted = head.first + k * bytes;
-            let from = members.partition_point(|other| other.first < wanted);
-            let mut there = members[from..].iter().take_while(|other| other.first == wanted);
-            let next = there.find(|other| {
-                let last = parts.iter().rev().find(|part| part.access == other.access);
-                last.is_none_or(|last| straight(last, other).is_some())
-                    && by_access[other.access][other.pattern].is_none()
-            });
-            let last = next.and_then(|next| parts.iter().rev().find(|part| part.access == next.access));
-            sure &= last.zip(next).is_none_or(|(last, next)| straight(last, next) == Some(true));
-            parts.extend(next);
-        }
-        if parts.len() as i64 != count {
-            continue;
-        }
-        let patterns = parts.iter().map(|part| &trace.accesses[part.access].patterns[part.pattern]);
-        let free = match trace.arrays[group.array].alignment < wide as u64 {
-            true => nothing_between(group.op, patterns),
-            false => order.may_move(trace, group, wide, patterns),
+
+    fn is_free(&self, member: &Member) -> bool {
+        let may_be = self.single.as_ref().is_none_or(|single| single[member.access]);
+        may_be && self.by_access[member.access][member.pattern].is_none()
+    }
+
+    /// The sites without a join whose rounds are each code of its own.
+    fn written_out(&self) -> Vec<bool> {
+        let is = |(access, wide): (&Access, &Vec<Option<Wide>>)| {
+            let regions = access.patterns.iter().map(|pattern| pattern.region);
+            let (first, last) = (regions.clone().min().unwrap_or(0), regions.max().unwrap_or(0));
+            wide.iter().all(Option::is_none) && self.trace.straight.is_written_out(first, last)
         };
-        if !free {
-            continue;
-        }
-        let offsets = trace.accesses[head.access].patterns[head.pattern].offsets;
-        let offsets = offsets.map(|offset| offset.wrapping_sub(skipped));
-        for (at, member) in parts.iter().enumerate() {
-            let own = |(at, part): (usize, &&Member)| u8::from(part.access == member.access) << at;
-            let parts_of_site = parts.iter().enumerate().map(own).sum::<u8>();
-            by_access[member.access][member.pattern] = Some(Wide {
-                bytes: wide as u32,
-                offsets,
-                sure,
-                head: parts_of_site & 1 == 1,
-                first: parts_of_site.trailing_zeros() == at as u32,
-                parts: parts_of_site,
+        self.trace.accesses.iter().zip(&self.by_access).map(is).collect()
+    }
+
+    /// Takes back what not all of a site's requests are a part of, and all that was joined with it:
+    /// alignment is known at compile time or not at all.
+    fn all_or_nothing(&mut self) {
+        loop {
+            for patterns in &mut self.by_access {
+                let role = |wide: &Option<Wide>| wide.map(|w| (w.bytes, w.sure, w.parts));
+                let first = patterns.first().and_then(role);
+                if first.is_none() || patterns.iter().any(|wide| role(wide) != first) {
+                    patterns.fill(None);
+                }
+            }
+            let by_access = &mut self.by_access;
+            let before = self.joined.len();
+            self.joined.retain(|[parts, again]| {
+                let whole = parts.iter().all(|&(access, pattern)| by_access[access][pattern].is_some());
+                for &(access, pattern) in parts.iter().chain(again).filter(|_| !whole) {
+                    by_access[access][pattern] = None;
+                }
+                whole
             });
+            if self.joined.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Whether the compiler moves the later of two to the earlier, as far as branches go.
+    fn in_line(&self, group: &Group, one: &Member, other: &Member) -> bool {
+        let (one, other) = (self.pattern(one), self.pattern(other));
+        let (first, then) = if one.position <= other.position { (one, other) } else { (other, one) };
+        group.op == AccessOp::Store
+            || first.stretch == then.stretch
+            || (then.branches.starts_with(&first.branches)
+                && self.trace.straight.together(first.region, then.region) == Some(true))
+    }
+
+    /// Whether they are of one round and of nothing else, by all warps that ever come to their sites,
+    /// with an alignment that the compiler sees in their index.
+    fn are_by_themselves(&self, parts: &[&Member], wide: i64) -> bool {
+        parts.iter().all(|part| {
+            let (pattern, first) = (self.pattern(part), self.pattern(parts[0]));
+            let all = self.trace.accesses[part.access].patterns.iter().fold(0, |all, it| all | it.warps);
+            !pattern.elsewhere
+                && pattern.warps == all
+                && pattern.times == first.times
+                && i64::from(pattern.apart) % wide == 0
+                && self
+                    .trace
+                    .straight
+                    .is_written_out(pattern.region.min(first.region), pattern.region.max(first.region))
+        })
+    }
+
+    /// Whether what the later reads of bytes that the earlier read, too, is in a register: not written
+    /// since, and read whenever the earlier is.
+    fn is_again(&self, one: &Member, other: &Member) -> bool {
+        let (first, then) = (self.pattern(one), self.pattern(other));
+        let alone = |pattern: &Pattern| !pattern.elsewhere && pattern.times == first.times;
+        first.position < then.position
+            && first.turn == then.turn
+            && alone(first)
+            && alone(then)
+            && then.branches.starts_with(&first.branches)
+            && self.trace.straight.together(first.region, then.region) == Some(true)
+    }
+
+    /// Joins runs of `count` neighbours that begin aligned in every lane.
+    fn join(&mut self, group: &Group, members: &[Member], count: i64) {
+        let bytes = i64::from(group.bytes);
+        let Some(wide) = width(group.bytes, count) else { return };
+        let known = group.unit.is_multiple_of(wide as u64);
+        let shift_keeps_alignment = known || group.open_unit.is_multiple_of(wide as u64);
+        let aligned_shape = group.shape.iter().all(|offset| offset % wide == 0);
+        // Only what is read may be read in excess.
+        let allowed = count != 3 || group.op == AccessOp::Load;
+        if !shift_keeps_alignment || !aligned_shape || !allowed {
+            return;
+        }
+        let sure = count != 3 && group.bytes > 2 && known;
+        // A site's requests of one time and the next, or of one piece of straight code.
+        let trace = self.trace;
+        let straight = |last: &Member, next: &Member| match next.time == last.time + 1 {
+            true => Some(true),
+            false => trace.straight.together(last.region, next.region),
+        };
+        let at = |wanted: i64| {
+            let from = members.partition_point(|other| other.first < wanted);
+            members[from..].iter().take_while(move |other| other.first == wanted)
+        };
+        for head in members {
+            let skipped = head.first.rem_euclid(wide);
+            let fits = skipped == 0 || (count == 3 && skipped == bytes);
+            if !fits || !self.is_free(head) {
+                continue;
+            }
+            let mut parts: Vec<&Member> = Vec::new();
+            let mut sure = sure;
+            for k in 0..count {
+                let mut there = at(head.first + k * bytes).filter(|other| {
+                    let last = parts.iter().rev().find(|part| part.access == other.access);
+                    last.is_none_or(|last| straight(last, other).is_some())
+                        && self.is_free(other)
+                        && parts.iter().all(|part| self.in_line(group, part, other))
+                });
+                let stretch = self.pattern(head).stretch;
+                let next = there.clone().find(|other| self.pattern(other).stretch == stretch);
+                let next = next.or_else(|| there.next());
+                let last = next.and_then(|next| parts.iter().rev().find(|part| part.access == next.access));
+                sure &= last.zip(next).is_none_or(|(last, next)| straight(last, next) == Some(true));
+                parts.extend(next);
+            }
+            if parts.len() as i64 != count
+                || (self.single.is_some() && !(sure && self.are_by_themselves(&parts, wide)))
+            {
+                continue;
+            }
+            let patterns = parts.iter().map(|part| self.pattern(part));
+            let one_stretch = patterns.clone().all(|part| part.stretch == self.pattern(head).stretch);
+            let free = match one_stretch && self.trace.arrays[group.array].alignment >= wide as u64 {
+                false => nothing_between(group.op, patterns),
+                true => self.order.may_move(self.trace, group, wide, patterns),
+            };
+            if !free {
+                continue;
+            }
+            let offsets = self.pattern(head).offsets.map(|offset| offset.wrapping_sub(skipped));
+            let single = self.single.is_some();
+            let wide =
+                Wide { bytes: wide as u32, offsets, sure, head: false, first: false, single, parts: 0 };
+            let place = |member: &Member| (member.access, member.pattern);
+            let mut found: Vec<(usize, usize, Wide)> = Vec::new();
+            for (at, member) in parts.iter().enumerate() {
+                let own = |(at, part): (usize, &&Member)| u8::from(part.access == member.access) << at;
+                let parts = parts.iter().enumerate().map(own).sum::<u8>();
+                let (head, first) = (parts & 1 == 1, parts.trailing_zeros() == at as u32);
+                found.push((member.access, member.pattern, Wide { head, first, parts, ..wide }));
+            }
+            let joined = parts.iter().map(|part| place(part)).collect();
+            let mut again = Vec::new();
+            if let Some(earliest) = parts.iter().min_by_key(|part| self.pattern(part).position)
+                && group.op == AccessOp::Load
+            {
+                for (k, other) in (0..count).flat_map(|k| at(head.first + k * bytes).map(move |it| (k, it))) {
+                    let part = parts.iter().any(|part| place(part) == place(other));
+                    if !part && self.is_free(other) && self.is_again(earliest, other) {
+                        again.push(place(other));
+                        found.push((other.access, other.pattern, Wide { parts: 1 << k, ..wide }));
+                    }
+                }
+            }
+            self.joined.push([joined, again]);
+            for (access, pattern, wide) in found {
+                self.by_access[access][pattern] = Some(wide);
+            }
         }
     }
 }

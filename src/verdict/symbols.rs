@@ -155,11 +155,12 @@ pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
             };
             if let Some((bytes, cost)) = joined {
                 // Its other parts are the same request.
-                follows |= !wide.head;
+                follows |= !wide.head && !wide.single;
                 row.costs = if wide.first { vec![cost] } else { Vec::new() };
                 if apart || conflicts(&[cost]) {
+                    let some = if wide.single { "in some rounds " } else { "" };
                     assume(&format!(
-                        "the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
+                        "{some}the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
                     ));
                 }
             }
