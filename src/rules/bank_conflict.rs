@@ -68,7 +68,8 @@
 //!   all its wavefronts: those for the lines of global memory that `cp.async.ca` reads, and for
 //!   `cp.async.cg` what Nsight's source page shows, which time does not follow.
 //! - Where data decide which lanes do an access, as in `if (a > b) swap(s[i], s[j])`, the finding is a note:
-//!   its numbers are those of all lanes that may, and fewer may do it. Of atomics nothing is said then.
+//!   its numbers are those of all lanes that may, and fewer may do it; what is done in several rounds is not
+//!   added up. Of atomics nothing is said then.
 //! - On atomics, two lanes that update the same word wait for each other on any layout: that
 //!   is contention, which no padding removes.
 
