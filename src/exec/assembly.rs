@@ -25,7 +25,7 @@ impl Machine<'_> {
         }
         // What gives no value acts on memory.
         if asm.outputs.is_empty() {
-            self.index.registers.forget();
+            self.clobber();
         }
         let followed = !registers.outputs.is_empty() && registers.outputs.iter().all(Option::is_some);
         if self.recording && self.index.accesses() == before && !followed {

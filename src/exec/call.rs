@@ -384,7 +384,7 @@ impl Machine<'_> {
         let host = self.mode == Mode::Host;
         // What CUDA itself defines under such a name changes nothing and waits for nobody.
         if !name.starts_with("__") && !super::slice::is_pure(name, self.program) {
-            self.index.registers.forget();
+            self.clobber();
         }
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
         for arg in args {

@@ -67,7 +67,7 @@ impl Machine<'_> {
                     self.evaluate(arg);
                 }
                 if name == "printf" {
-                    self.index.registers.forget();
+                    self.clobber();
                 }
                 Some(Value::Undefined)
             }

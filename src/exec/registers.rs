@@ -149,6 +149,12 @@ impl Machine<'_> {
         false
     }
 
+    /// Something may write any place of any array, and nothing in a register is what it was.
+    pub(super) fn clobber(&mut self) {
+        self.index.registers.forget();
+        self.turns.iter_mut().for_each(|(_, turns)| *turns = turns.wrapping_add(1));
+    }
+
     /// Notes an access that may write any place of its array.
     pub(super) fn may_write(&mut self, site: usize) {
         let access = &self.trace.accesses[site];

@@ -276,7 +276,8 @@ impl Joiner<'_> {
         let (first, then) = if one.position <= other.position { (one, other) } else { (other, one) };
         group.op == AccessOp::Store
             || first.stretch == then.stretch
-            || (then.branches.starts_with(&first.branches)
+            || (first.moved == then.moved
+                && then.branches.starts_with(&first.branches)
                 && self.trace.straight.together(first.region, then.region) == Some(true))
     }
 
@@ -289,6 +290,8 @@ impl Joiner<'_> {
             !pattern.elsewhere
                 && pattern.warps == all
                 && pattern.times == first.times
+                && pattern.moved.is_some()
+                && pattern.moved == first.moved
                 && i64::from(pattern.apart) % wide == 0
                 && self
                     .trace
@@ -301,8 +304,12 @@ impl Joiner<'_> {
     /// since, and read whenever the earlier is.
     fn is_again(&self, one: &Member, other: &Member) -> bool {
         let (first, then) = (self.pattern(one), self.pattern(other));
+        let window = |pattern: &Pattern| pattern.moved.map(|moved| (moved, pattern.first_warp));
         let alone = |pattern: &Pattern| !pattern.elsewhere && pattern.times == first.times;
         first.position < then.position
+            && first.stretch != then.stretch
+            && window(first).is_some()
+            && window(first) == window(then)
             && first.turn == then.turn
             && alone(first)
             && alone(then)
