@@ -7,7 +7,7 @@ use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
 use super::slice::Given;
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
-use super::value::{Pointer, Reason, Target, Unknown, Value, Variation};
+use super::value::{Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
 use crate::ir::namespace::meant;
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Name, Param, Path, TemplateArg, Type};
 use crate::source::Span;
@@ -39,7 +39,9 @@ impl Machine<'_> {
         if let Some(value) = self.intrinsic(expr, path, args, used) {
             return value;
         }
-        if let Some(function) = self.choose_function(path, args) {
+        // In its class, a constructor is found like a method.
+        let is_method = |f: &Arc<Function>| f.owner.as_ref() != Some(&f.name);
+        if let Some(function) = self.choose_function(path, args).filter(is_method) {
             let this = self.own_part(&function);
             return self.call_function(&function, path, this, args, expr.span);
         }
@@ -71,7 +73,7 @@ impl Machine<'_> {
     }
 
     /// The definition a call means: by owner, number of parameters, then how well types fit.
-    fn choose_function(&mut self, path: &Path, args: &[Expr]) -> Option<Arc<Function>> {
+    pub(super) fn choose_function(&mut self, path: &Path, args: &[Expr]) -> Option<Arc<Function>> {
         let owner = match path.qualifiers.last() {
             Some((name, _)) => Some(name.clone()),
             None => self.frame().and_then(|f| f.function.owner.clone()),
@@ -104,6 +106,18 @@ impl Machine<'_> {
             && (path.qualifiers.is_empty() || self.program.records(owner.as_deref().unwrap_or("")).is_empty())
         {
             candidates = of(None, &path.qualifiers);
+        }
+        // `Unrolled<0>::run` may be that of a specialisation.
+        if candidates.len() > 1
+            && let Some((owner, owner_args)) = path.qualifiers.last()
+        {
+            let args = (!owner_args.is_empty()).then(|| owner_args.clone());
+            let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args };
+            if let Some(layout) = self.owner_layout(&owner)
+                && candidates.iter().any(|f| layout.holds(f.span))
+            {
+                candidates.retain(|f| layout.holds(f.span));
+            }
         }
         self.best_of(candidates, path.args.as_deref().unwrap_or(&[]), args)
     }
@@ -163,8 +177,25 @@ impl Machine<'_> {
         args: &[Expr],
         span: Span,
     ) -> Value {
+        match (self.run_function(function, path, this, args, span), &function.return_type) {
+            (Value::Pointer(pointer), Type::Reference(_)) => self.read(&pointer, span),
+            (value, _) => value,
+        }
+    }
+
+    /// The same; of a reference that is handed back, where it leads.
+    pub(super) fn run_function(
+        &mut self,
+        function: &Arc<Function>,
+        path: &Path,
+        this: Option<Pointer>,
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
         let recursive = self.state.frames.iter().filter(|f| Arc::ptr_eq(&f.function, function)).count();
-        if self.state.frames.len() >= CALL_DEPTH || recursive >= 2 {
+        // A template that calls itself does so with other arguments, and ends.
+        let template = !function.template_params.is_empty() || !function.owner_params.is_empty();
+        if self.state.frames.len() >= CALL_DEPTH || recursive >= 2 && !template {
             return self.call_unknown(&function.name, args, span);
         }
         let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };
@@ -233,7 +264,6 @@ impl Machine<'_> {
         let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
         self.calls.pop();
         match (result, &function.return_type) {
-            (Value::Pointer(pointer), Type::Reference(_)) => self.read(&pointer, span),
             (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::Opaque(
                 Variation::Maybe,
                 Unknown::new(Reason::Unsupported, span, "a function without a known result"),
@@ -394,6 +424,9 @@ impl Machine<'_> {
                 self.call_lambda(lambda, *frame, &[], span);
                 continue;
             }
+            if let Value::Closure(lambda, frame) = &value {
+                self.hand_over(lambda, *frame, name, span);
+            }
             variation = if host { variation } else { variation.max(value.variation()) };
             self.note_pitched_escape(&value, span, "it goes to a function that is not visible");
             if let Value::Pointer(pointer) = &value {
@@ -411,6 +444,29 @@ impl Machine<'_> {
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
         Value::Opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name)))
+    }
+
+    /// A lambda goes to a function that is not followed: it may be called any number of times.
+    fn hand_over(&mut self, lambda: &Arc<Lambda>, frame: usize, name: &str, span: Span) {
+        let why = Unknown::new(Reason::UnknownFunction, span, format!("`{name}` may have changed it"));
+        let before = self.state.clone();
+        let anything = Slot {
+            value: Value::Opaque(Variation::Maybe, why.clone()),
+            ty: Ty::Unknown("auto".into()),
+            reference: false,
+        };
+        if let Some(frame) = self.state.frames.get_mut(frame) {
+            lambda.params.iter().for_each(|param| frame.slots.set(param.local.0 as usize, anything.clone()));
+        }
+        self.state.doubt.get_or_insert_with(|| why.clone());
+        self.watched.push(Vec::new());
+        self.in_branch(true, |machine| machine.call_lambda(lambda, frame, &[], span));
+        let written = self.watched.pop().unwrap_or_default();
+        self.state = before;
+        for (frame, local) in written.into_iter().filter(|(at, _)| *at <= frame) {
+            let place = Place { frame, local, path: Steps::new(), blurred: false };
+            self.write_place(&place, anything.value.clone());
+        }
     }
 
     /// Arrays go to unknown functions as pointers; nothing of them is read here.

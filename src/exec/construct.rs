@@ -4,18 +4,22 @@
 
 use super::int::Int;
 use super::machine::{Machine, Mode};
-use super::types::Ty;
+use super::types::{Layout, Ty};
 use super::value::{Reason, Step, Steps, Unknown, Value, Variation};
-use crate::ir::{Expr, ExprKind, Path, Scalar, Type};
+use crate::ir::{Expr, ExprKind, Function, Path, Scalar, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// An initialiser for a variable of type `ty`.
     pub fn initial(&mut self, expr: &Expr, ty: &Ty) -> Value {
         if let ExprKind::InitList(items) = &expr.kind {
             return self.construct(ty, items, expr.span);
+        }
+        if self.converts(expr, ty) {
+            return self.construct(ty, std::slice::from_ref(expr), expr.span);
         }
         let value = self.evaluate(expr);
         match (&value, ty) {
@@ -27,11 +31,65 @@ impl Machine<'_> {
         }
     }
 
-    /// The numbers that a record of host code holds before anything is written to it: the initialisers
-    /// of its members.
+    /// Whether an initialiser is given to a constructor: it is of another type than the class.
+    fn converts(&mut self, expr: &Expr, ty: &Ty) -> bool {
+        let Ty::Record(layout) = ty else { return false };
+        !self.program.functions(&layout.name).is_empty()
+            && self.has_constructors(layout)
+            && matches!(self.type_of(expr), Ty::Scalar(_) | Ty::Pointer(_) | Ty::Array(..))
+    }
+
+    fn has_constructors(&self, layout: &Layout) -> bool {
+        let all = self.program.functions(&layout.name);
+        layout.record.is_some() && all.iter().any(|f| f.owner.as_ref() == Some(&layout.name))
+    }
+
+    /// An object of a class that says itself how it is made; none for other classes and for copies.
+    fn constructed(&mut self, layout: &Rc<Layout>, args: &[Expr], span: Span) -> Option<Value> {
+        if !self.has_constructors(layout) || self.mode != Mode::Device {
+            return None;
+        }
+        if let [single] = args
+            && matches!(self.type_of(single), Ty::Record(_) | Ty::Unknown(_))
+        {
+            return None;
+        }
+        let fits = |f: &&Arc<Function>| {
+            let required = f.params.iter().filter(|param| param.default.is_none()).count();
+            f.owner.as_ref() == Some(&layout.name)
+                && f.body.is_some()
+                && (required..=f.params.len()).contains(&args.len())
+        };
+        let all = self.program.functions(&layout.name);
+        let candidates: Vec<Arc<Function>> = all.iter().filter(fits).cloned().collect();
+        let own: Vec<Arc<Function>> = candidates.iter().filter(|f| layout.holds(f.span)).cloned().collect();
+        let Some(constructor) = self.best_of(if own.is_empty() { candidates } else { own }, &[], args) else {
+            // `T() = default;`
+            return if args.is_empty() { None } else { Some(unmade(layout, span)) };
+        };
+        let ty = Ty::Record(Rc::clone(layout));
+        let value = self.default_members(&ty).unwrap_or(Value::Undefined);
+        let path = Path::simple(layout.name.clone());
+        let made = self.with_temporary(value, ty, |machine, object| {
+            machine.run_function(&constructor, &path, Some(object.clone()), args, span);
+            machine.read(object, span)
+        });
+        Some(made.unwrap_or_else(|| unmade(layout, span)))
+    }
+
+    /// The object of a declaration without an initialiser.
+    pub(super) fn made_by_default(&mut self, ty: &Ty, span: Span) -> Value {
+        let made = match ty {
+            Ty::Record(layout) => self.constructed(&Rc::clone(layout), &[], span),
+            _ => None,
+        };
+        made.or_else(|| self.default_members(ty)).unwrap_or(Value::Undefined)
+    }
+
+    /// The numbers that a record holds before anything is written to it: the initialisers of its members.
     pub fn default_members(&mut self, ty: &Ty) -> Option<Value> {
         let Ty::Record(layout) = ty else { return None };
-        let record = layout.record.clone().filter(|_| self.mode == Mode::Host)?;
+        let record = layout.record.clone()?;
         let mut parts = Vec::new();
         for field in &record.fields {
             let laid = layout.fields.iter().find(|laid| laid.name == field.name);
@@ -67,6 +125,9 @@ impl Machine<'_> {
         match ty {
             Ty::Record(layout) => {
                 let layout = Rc::clone(layout);
+                if let Some(object) = self.constructed(&layout, args, span) {
+                    return object;
+                }
                 if let [single] = args
                     && &*layout.name != "dim3"
                 {
@@ -130,6 +191,12 @@ impl Machine<'_> {
 }
 
 /// Adds a value under a step; an aggregate's parts are added one by one.
+/// An object of which nothing is known.
+fn unmade(layout: &Layout, span: Span) -> Value {
+    let what = format!("an object of type `{}`", layout.name);
+    Value::Opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
+}
+
 fn push_parts(parts: &mut Vec<(Steps, Value)>, step: Step, value: Value) {
     match value {
         Value::Aggregate(inner) => {

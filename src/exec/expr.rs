@@ -31,7 +31,11 @@ impl Machine<'_> {
             ExprKind::Float(value, _) => Value::Float(*value),
             ExprKind::Null => Value::Int(Int::constant(0), Scalar::I64),
             ExprKind::Local(local) => self.read_variable(*local).unwrap_or_else(|| self.read_lvalue(expr)),
-            ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::This => self.read_lvalue(expr),
+            ExprKind::Index(..) => match self.called_subscript(expr) {
+                Some(value) => value,
+                None => self.read_lvalue(expr),
+            },
+            ExprKind::Deref(_) | ExprKind::This => self.read_lvalue(expr),
             ExprKind::Path(path) => self.evaluate_path(expr, path),
             ExprKind::Member { base, name, .. } => self.evaluate_member(expr, base, name),
             ExprKind::Unary(op, inner) => {
@@ -365,7 +369,7 @@ impl Machine<'_> {
     ) -> Value {
         let result = match op {
             None => {
-                let ty = self.type_of_target(target);
+                let ty = self.type_of_target(target, value);
                 self.initial(value, &ty)
             }
             Some(_) => self.evaluate(value),
@@ -389,13 +393,10 @@ impl Machine<'_> {
         kept
     }
 
-    /// The type an initialiser list on the right of `=` is for; cheap and only that.
-    fn type_of_target(&mut self, target: &Expr) -> Ty {
-        match &target.kind {
-            ExprKind::Local(local) => self
-                .frame()
-                .and_then(|f| f.slots.get(local.0 as usize))
-                .map_or(Ty::Void, |slot| slot.ty.clone()),
+    /// The type an initialiser on the right of `=` is for, where it may matter.
+    fn type_of_target(&mut self, target: &Expr, value: &Expr) -> Ty {
+        match (&target.kind, &value.kind) {
+            (ExprKind::Local(_), _) | (_, ExprKind::InitList(_)) => self.type_of(target),
             _ => Ty::Unknown("auto".into()),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::int::{Int, NotAffine};
 use super::locals::advance_place;
-use super::machine::{Machine, ObjectKind};
+use super::machine::{Machine, Mode, ObjectKind};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Reason, Step, Steps, Target, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
@@ -31,6 +31,9 @@ impl Machine<'_> {
             ExprKind::Index(base, index) => {
                 if let Some(element) = self.own_element(expr) {
                     return Ok(element);
+                }
+                if let Some(place) = self.called_place(expr) {
+                    return place;
                 }
                 let (base, declared) = self.indexed(base);
                 let index = self.evaluate(index);
@@ -99,7 +102,9 @@ impl Machine<'_> {
                 .frame()
                 .and_then(|frame| frame.this.clone())
                 .ok_or_else(|| Unknown::new(Reason::UnknownPointer, expr.span, "`this` is not known")),
-            _ => Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue that is followed")),
+            _ => self.called_place(expr).unwrap_or_else(|| {
+                Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue that is followed"))
+            }),
         }
     }
 
@@ -149,6 +154,12 @@ impl Machine<'_> {
                     let length = length.filter(|_| self.is_shared(&pointer));
                     (Value::Pointer(Self::decay(pointer)), length)
                 }
+                // A subscript of its own that is not seen.
+                Ty::Record(layout) if layout.record.is_some() && self.mode == Mode::Device => {
+                    let words = "the body of `operator[]` is not visible";
+                    let why = Unknown::new(Reason::UnknownFunction, base.span, words);
+                    (Value::Opaque(Variation::Maybe, why), None)
+                }
                 _ => {
                     let value = self.read(&pointer, base.span);
                     if let Value::Pointer(inner) = &value {
@@ -160,6 +171,10 @@ impl Machine<'_> {
             },
             Err(_) if matches!(base.kind, ExprKind::Path(_) | ExprKind::Member { .. }) => {
                 (self.evaluate(base), None)
+            }
+            Err(why) if matches!(base.kind, ExprKind::Index(..)) => {
+                let value = self.called_subscript(base);
+                (value.unwrap_or(Value::Opaque(Variation::Maybe, why)), None)
             }
             Err(why) => (Value::Opaque(Variation::Maybe, why), None),
         }

@@ -25,7 +25,7 @@ mod places;
 mod plain;
 
 use crate::ir::program::Program;
-use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Stmt};
+use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Stmt, Type};
 use flow::Flow;
 use places::Places;
 use plain::Plains;
@@ -147,6 +147,9 @@ impl Slice {
                 _ => true,
             },
             ExprKind::Local(local) => self.shared.contains(local) || self.aliases.contains(local),
+            // Its constructor may do anything.
+            ExprKind::Construct(Type::Named(path), _) => !program.functions(&path.name).is_empty(),
+            ExprKind::Construct(..) => false,
             ExprKind::Path(path) => program.variables(&path.name).iter().any(|v| v.storage.is_shared()),
             ExprKind::Int(..)
             | ExprKind::Float(..)
@@ -159,7 +162,6 @@ impl Slice {
             | ExprKind::Comma(..)
             | ExprKind::AddressOf(_)
             | ExprKind::Cast(..)
-            | ExprKind::Construct(..)
             | ExprKind::InitList(_)
             | ExprKind::SizeofType(_)
             | ExprKind::SizeofExpr(_)

@@ -58,6 +58,20 @@ impl Slots {
         }
     }
 
+    /// One more variable; its number.
+    pub fn push(&mut self, slot: Slot) -> usize {
+        let all = Rc::make_mut(&mut self.0);
+        all.push(Rc::new(slot));
+        all.len() - 1
+    }
+
+    /// Takes the last variables away, all but so many.
+    pub fn truncate(&mut self, count: usize) {
+        if self.0.len() > count {
+            Rc::make_mut(&mut self.0).truncate(count);
+        }
+    }
+
     /// Replaces the value of a variable.
     pub fn set_value(&mut self, number: usize, value: Value) {
         if number >= self.0.len() {

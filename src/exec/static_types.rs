@@ -19,12 +19,17 @@ impl Machine<'_> {
             ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve_type(ty),
             ExprKind::Index(base, _) => match self.type_of(base) {
                 Ty::Array(element, _) | Ty::Pointer(element) => (*element).clone(),
+                Ty::Record(_) => self.type_of_method(expr).unwrap_or_else(unknown),
                 _ => unknown(),
             },
             ExprKind::Deref(inner) => match self.type_of(inner) {
                 Ty::Pointer(inner) | Ty::Array(inner, _) => (*inner).clone(),
                 _ => unknown(),
             },
+            ExprKind::This => {
+                let this = self.frame().and_then(|frame| frame.this.as_ref());
+                this.map_or_else(unknown, |this| Ty::Pointer(Rc::new(this.pointee.clone())))
+            }
             ExprKind::AddressOf(inner) => Ty::Pointer(Rc::new(self.type_of(inner))),
             ExprKind::Member { base, name, arrow } => {
                 let mut ty = self.type_of(base);
@@ -76,7 +81,7 @@ impl Machine<'_> {
                     }
                     return self.resolve_type(&Type::Named(path.clone()));
                 }
-                unknown()
+                self.type_of_method(expr).unwrap_or_else(unknown)
             }
             _ => unknown(),
         }

@@ -157,7 +157,7 @@ impl Machine<'_> {
             *length = Some(Rc::new(Int::constant(items.len() as i64)));
         }
         let Some(init) = &declaration.init else {
-            let value = self.default_members(&declared).unwrap_or(Value::Undefined);
+            let value = self.made_by_default(&declared, declaration.name_span);
             return Slot { value, ty: declared, reference: false };
         };
         if self.is_data_of(declaration, &declared) {

@@ -73,7 +73,11 @@ fn piece(rest: &str, first: char, fresh: bool) -> (Kind, usize) {
     } else if first.is_ascii_digit() {
         (Number, run(&|c| word(c) || c == '.' || c == '\''))
     } else if word(first) {
-        (Word, run(&word))
+        let length = run(&word);
+        // The grammar knows `operator[]` and `operator()` only with nothing between their brackets.
+        let whole =
+            &rest[..length] == "operator" && ["[]", "()"].iter().any(|it| rest[length..].starts_with(it));
+        (Word, if whole { length + 2 } else { length })
     } else {
         let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
         (Sign, sign.map_or(first.len_utf8(), |sign| sign.len()))
@@ -327,7 +331,7 @@ pub fn new_names(text: &str, others: &str, random: &mut Random) -> BTreeMap<Stri
         let follows = code
             .get(at + 1)
             .is_some_and(|(_, next)| matches!(*next, "=" | ";" | "," | ")" | "[" | ">" | ":"));
-        if follows && typed.contains(&ty.0) && !GIVEN.contains(&name) {
+        if follows && typed.contains(&ty.0) && name != "operator" && !GIVEN.contains(&name) {
             declared.insert(name);
         }
     }
