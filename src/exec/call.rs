@@ -15,6 +15,9 @@ use crate::trace::Call;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// The most calls within two of the same function, in one run.
+const MOST_RECURSIONS: u32 = 2048;
+
 impl Machine<'_> {
     /// A call. `used`: whether its value is.
     pub fn call(&mut self, expr: &Expr, callee: &Expr, args: &[Expr], used: bool) -> Value {
@@ -193,9 +196,11 @@ impl Machine<'_> {
         span: Span,
     ) -> Value {
         let recursive = self.state.frames.iter().filter(|f| Arc::ptr_eq(&f.function, function)).count();
-        // A template that calls itself does so with other arguments, and ends.
+        // A template that calls itself does so with other arguments, and ends; but it may branch.
         let template = !function.template_params.is_empty() || !function.owner_params.is_empty();
-        if self.state.frames.len() >= CALL_DEPTH || recursive >= 2 && !template {
+        self.recursions += u32::from(recursive >= 2);
+        let goes_on = template && self.recursions <= MOST_RECURSIONS;
+        if self.state.frames.len() >= CALL_DEPTH || recursive >= 2 && !goes_on {
             return self.call_unknown(&function.name, args, span);
         }
         let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };

@@ -66,6 +66,8 @@ pub struct Machine<'p> {
     pub steps: u64,
     /// The calls around.
     pub calls: Vec<Call>,
+    /// Calls of a function within two of its own.
+    pub recursions: u32,
     /// The conditions around.
     pub splits: Vec<Split>,
     /// Numbers the splits.
@@ -279,6 +281,7 @@ impl<'p> Machine<'p> {
             pitch: None,
             residues: Vec::new(),
             watched: Vec::new(),
+            recursions: 0,
             exposed: Vec::new(),
             longest: LOOP_LENGTHS[0].0,
             longest_at_last: LOOP_LENGTHS[0].1,
