@@ -363,6 +363,9 @@ fn rectangles(n: u32) -> Vec<[u32; 3]> {
     shapes
 }
 
+/// The longest row by which a block's extent is told: 1024 threads, padded.
+const MOST_IMPLIED: u32 = 1028;
+
 /// The block that subscripts by bare coordinates imply: `tile[threadIdx.y][threadIdx.x]` in a
 /// `[16][17]` tile is a block of 16 x 16 (rows are padded by at most 4 elements).
 fn implied(probe: &Trace) -> Option<[u32; 3]> {
@@ -370,7 +373,7 @@ fn implied(probe: &Trace) -> Option<[u32; 3]> {
         if !probe.axes[axis] {
             return Some(1);
         }
-        let length = u32::try_from(probe.extents[axis]?).ok()?;
+        let length = u32::try_from(probe.extents[axis]?).ok().filter(|length| *length <= MOST_IMPLIED)?;
         let rounded = if length.is_power_of_two() { length } else { (length + 1).next_power_of_two() / 2 };
         Some(if length - rounded <= 4 { rounded } else { length })
     };

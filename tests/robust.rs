@@ -303,6 +303,8 @@ fn sizes_at_their_limits() {
         let ran = run(&kernel(&format!("{declaration} a[threadIdx.x] = 1; a[1][2] = 3;")));
         assert!(has_witness(&ran), "{declaration}: {}", ran.stderr);
     }
+    let alone = "__global__ void k() { __shared__ char a[4294967295][32]; a[threadIdx.y][threadIdx.x] = 1; }";
+    assert!(!run(alone).stderr.contains("panicked"));
     let own = "struct T { T a; T b[4]; int c; };\nstruct U { struct V v; }; struct V { U u; };\n";
     let text =
         format!("{own}{}", kernel("__shared__ T t[4]; __shared__ U u; t[threadIdx.x].a.a.c = 1; u.v.u;"));

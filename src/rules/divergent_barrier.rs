@@ -266,7 +266,7 @@ fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape
     notes.extend(case.calls_words(run, &barrier.calls, &[]));
     let help = match split.of_rounds {
         true => {
-            "let all threads of the block run as many rounds: round the bound up, and guard only the work"
+            "let all threads of the block run the same number of rounds: round the bound up, and guard only the work"
         }
         false => {
             "let every thread of the block reach it: take it out of the condition, and guard only the work"

@@ -110,11 +110,11 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
             let place =
                 |innermost: Option<Span>| innermost.map_or(String::new(), |it| format!(" {}", each(it)));
             let words = sums.iter().enumerate().map(|(at, (innermost, extra))| match at {
-                0 => format!("{} per block{}", plural(*extra, "extra wavefront"), place(*innermost)),
-                _ => format!("{extra}{}", place(*innermost)),
+                0 => format!("{most}{} per block{}", plural(*extra, "extra wavefront"), place(*innermost)),
+                _ => format!("{most}{extra}{}", place(*innermost)),
             });
             let who = plural(access.warps().into(), "warp");
-            let words = format!("{who}: {most}{}", listed(&words.collect::<Vec<_>>()));
+            let words = format!("{who}: {}", listed(&words.collect::<Vec<_>>()));
             return (!conflict.lanes_by_data).then_some(words);
         }
     };
@@ -271,7 +271,7 @@ pub fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
         shapes.truncate(MOST_RUNS);
         shapes.extend((more > 0).then(|| plural(more as u64, "other")));
         return (!told.is_empty() && !shapes.is_empty())
-            .then(|| format!("as many wavefronts at worst with block {}", listed(&shapes)));
+            .then(|| format!("just as many wavefronts at worst with block {}", listed(&shapes)));
     }
     let mut words: Vec<String> = if named { vec![format!("found in `{}`", own.kernel)] } else { Vec::new() };
     let (same, others): (Vec<_>, Vec<_>) = told.iter().partition(|(_, there)| *there == There::Same);
