@@ -6,7 +6,7 @@ use super::int::Int;
 use super::machine::{Machine, Mode};
 use super::types::{Layout, Ty};
 use super::value::{Reason, Step, Steps, Unknown, Value, Variation};
-use crate::ir::{Expr, ExprKind, Function, Path, Scalar, Type};
+use crate::ir::{Expr, ExprKind, Function, Path, Scalar, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -23,6 +23,9 @@ impl Machine<'_> {
         }
         let value = self.evaluate(expr);
         match (&value, ty) {
+            (Value::Aggregate(_), Ty::Record(layout)) if self.copies_itself(layout) => {
+                unmade(layout, expr.span)
+            }
             (Value::Aggregate(_), Ty::Pointer(_) | Ty::Scalar(_)) => {
                 let from = self.type_of(expr);
                 self.convert_object(&from, ty, expr.span).unwrap_or(value)
@@ -39,6 +42,20 @@ impl Machine<'_> {
             && matches!(self.type_of(expr), Ty::Scalar(_) | Ty::Pointer(_) | Ty::Array(..))
     }
 
+    /// Whether a class says itself what a copy is: that is not followed.
+    pub(super) fn copies_itself(&self, layout: &Layout) -> bool {
+        let own = |f: &&Arc<Function>| f.owner.as_ref() == Some(&layout.name) && f.body.is_some();
+        let of_itself = |f: &Arc<Function>| match f.params.as_slice() {
+            [only] => matches!(&only.ty, Type::Reference(inner)
+                if matches!(&**inner, Type::Named(path) if path.name == layout.name)),
+            _ => false,
+        };
+        self.mode == Mode::Device
+            && layout.record.is_some()
+            && (self.program.functions("operator=").iter().any(|f| own(&f))
+                || self.program.functions(&layout.name).iter().filter(own).any(of_itself))
+    }
+
     fn has_constructors(&self, layout: &Layout) -> bool {
         let all = self.program.functions(&layout.name);
         layout.record.is_some() && all.iter().any(|f| f.owner.as_ref() == Some(&layout.name))
@@ -52,7 +69,7 @@ impl Machine<'_> {
         if let [single] = args
             && matches!(self.type_of(single), Ty::Record(_) | Ty::Unknown(_))
         {
-            return None;
+            return self.copies_itself(layout).then(|| unmade(layout, span));
         }
         let fits = |f: &&Arc<Function>| {
             let required = f.params.iter().filter(|param| param.default.is_none()).count();
@@ -67,6 +84,9 @@ impl Machine<'_> {
             // `T() = default;`
             return if args.is_empty() { None } else { Some(unmade(layout, span)) };
         };
+        if hands_on(&constructor) {
+            return Some(unmade(layout, span));
+        }
         let ty = Ty::Record(Rc::clone(layout));
         let value = self.default_members(&ty).unwrap_or(Value::Undefined);
         let path = Path::simple(layout.name.clone());
@@ -191,6 +211,19 @@ impl Machine<'_> {
 }
 
 /// Adds a value under a step; an aggregate's parts are added one by one.
+/// Whether a constructor leaves its work to another of its class, which is not followed.
+fn hands_on(constructor: &Function) -> bool {
+    constructor.body.iter().flatten().any(|stmt| match &stmt.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), .. }) => match &target.kind {
+            ExprKind::Member { base, name, arrow: true } => {
+                matches!(base.kind, ExprKind::This) && *name == constructor.name
+            }
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
 /// An object of which nothing is known.
 fn unmade(layout: &Layout, span: Span) -> Value {
     let what = format!("an object of type `{}`", layout.name);

@@ -381,6 +381,14 @@ impl Machine<'_> {
                 return result;
             }
         };
+        if let Ty::Record(layout) = &pointer.pointee
+            && op.is_none()
+            && self.copies_itself(layout)
+        {
+            let why = Unknown::new(Reason::UnknownFunction, span, "the class's own `operator=`");
+            self.write(&pointer, Value::Opaque(Variation::Maybe, why.clone()), target.span);
+            return Value::Opaque(Variation::Maybe, why);
+        }
         let result = match op {
             None => result,
             Some(op) => {

@@ -428,6 +428,12 @@ impl<'a> Flow<'a> {
                 }
             }
             None => {
+                // An array in a struct is a part of it, though one behind a pointer in it is not.
+                if let Some(local) = self.places.perhaps_part_of(target) {
+                    self.note_kept(local);
+                    self.flows.extend(value.map(|value| (local, value, false)));
+                    self.flows.push((local, target, false));
+                }
                 self.seed(target);
                 self.through_pointers.push(target);
                 self.through_pointers.extend(value);

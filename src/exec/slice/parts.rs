@@ -133,7 +133,11 @@ impl<'a> Finder<'a> {
                     effect.writes.insert(local);
                 }
             }
-            None => effect.changes |= self.taken && !self.is_elsewhere(target),
+            None => {
+                effect.changes |= self.taken && !self.is_elsewhere(target);
+                let local = self.slice.places.perhaps_part_of(target);
+                effect.writes.extend(local.filter(|local| !self.slice.data.contains(local)));
+            }
         }
     }
 

@@ -72,6 +72,11 @@ impl Places {
         (own.plain || count <= own.dimensions).then_some((local, count < own.dimensions))
     }
 
+    /// The variable of which a place is a part, if it does not lie behind a pointer in it.
+    pub(super) fn perhaps_part_of(&self, expr: &Expr) -> Option<LocalId> {
+        root(expr).map(|(local, _)| local).filter(|local| self.owned.contains_key(local))
+    }
+
     /// The variable of which an expression is an array, that becomes a pointer when it is used.
     pub(super) fn array(&self, expr: &Expr) -> Option<LocalId> {
         self.held(expr).filter(|(_, array)| *array).map(|(local, _)| local)
