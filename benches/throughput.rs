@@ -10,7 +10,7 @@
 
 use cpu_time::ProcessTime;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use cudalint::analysis::{Files, Options, Run, Wanted};
+use cudalint::analysis::{Files, Loaded, Options, Run, Wanted};
 use cudalint::banks::{Access, Request, Target, cost};
 use cudalint::walk::{self, Candidate};
 use rayon::prelude::*;
@@ -29,7 +29,7 @@ struct Disk;
 
 impl Files for Disk {
     fn read(&self, path: &Path) -> Option<Vec<u8>> {
-        walk::read(&Candidate { path: path.to_path_buf(), only_if_cuda: false }).ok().flatten()
+        walk::read(&Candidate::header(path)).ok().flatten()
     }
 }
 
@@ -41,7 +41,7 @@ struct Corpus {
 impl Corpus {
     fn folder(path: &Path) -> Corpus {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let candidates = walk::find(&[path.to_path_buf()], &|_, _| false).candidates;
+        let candidates = walk::find(&[path.to_path_buf()], &[], &|_, _| false).candidates;
         let read = |candidate: &Candidate| {
             let bytes = walk::read(candidate).ok().flatten()?;
             Some((candidate.path.clone(), bytes))
@@ -59,11 +59,16 @@ impl Corpus {
         let run = Run::new(Options::default(), &paths, Box::new(Disk));
         let files: Vec<&(PathBuf, Vec<u8>)> = self.files.iter().collect();
         let loaded: Vec<_> = one_by_one(files, |(path, bytes)| run.load(path, bytes.clone()));
-        let judged = run.judged_kernels(&loaded);
-        let loaded = one_by_one(loaded, |loaded| run.follow(loaded, &judged));
+        let survey = run.survey(&loaded);
+        let loaded = one_by_one(loaded, |loaded| run.follow(loaded, &survey));
         let links = run.link(&loaded);
-        let reports =
-            one_by_one(loaded.iter().collect(), |loaded| run.analyze(loaded, &links, Wanted::Findings));
+        let analyze = |loaded: &Loaded| run.analyze(loaded, &links, Wanted::Findings);
+        let reports = one_by_one(loaded.iter().collect(), |loaded| (loaded, analyze(loaded)));
+        let entered = reports.iter().flat_map(|(_, report)| report.entered.iter().copied()).collect();
+        let reports = one_by_one(reports, |(loaded, mut report)| {
+            run.analyze_unreached(loaded, &entered, Wanted::Findings, &mut report);
+            report
+        });
         reports.iter().map(|report| report.verdicts.len() + report.diagnostics.len()).sum()
     }
 

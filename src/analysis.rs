@@ -1,13 +1,16 @@
 //! What do we find in one file?
 //!
 //! The pipeline: text and headers in, findings and verdicts out. Runs in passes over the files
-//! given: [`Run::load`] parses each that may hold something to judge, [`Run::judged_kernels`] collects
+//! given: [`Run::load`] parses each that may hold something to judge, [`Run::survey`] collects
 //! the kernels worth judging, [`Run::follow`] finds the launches that lead to them, [`Run::link`]
-//! makes every file's launches known to all, [`Run::analyze`] runs the kernels. Touches no stdout
+//! says which launches each kernel gets, [`Run::analyze`] runs the kernels, and
+//! [`Run::analyze_unreached`] the device functions that no kernel of any file led to.
+//! [`Run::analyze_all`] is all passes at once. Touches no stdout
 //! and no exit code, and reads headers only through the [`Files`] it is given.
 
+mod context;
+mod links;
 mod load;
-
 mod padded;
 mod pitch;
 mod runs;
@@ -19,19 +22,19 @@ pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind};
 use crate::preproc::comments::Directive;
-use crate::preproc::{Defines, HeaderCache, constant, names};
-use crate::reach::Reach;
+use crate::preproc::{Defines, HeaderCache, Missing, constant, names};
 use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
 use crate::scenario::{self, Probes};
 use crate::source::{FileId, Sources, Span};
 use crate::verdict::{SiteVerdict, Status};
-pub use load::{Links, Loaded};
+use crate::visible::one_line;
+pub use links::{Links, Survey};
+pub use load::Loaded;
 use padded::Padded;
 use runs::Subject;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What the user asked for, the same for every file of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,6 +136,8 @@ pub struct FileReport {
     pub asked: Vec<Asked>,
     /// The file or headers of it, where what they include was too much to be run to its end.
     pub cut_short: Vec<FileId>,
+    /// The functions that its kernels entered, by the place of their name.
+    pub entered: Vec<Span>,
 }
 
 /// What the comments of one file ask for.
@@ -240,57 +245,115 @@ impl Run {
         self.headers.is_given_path(path)
     }
 
-    /// Runs the kernels of one file.
+    /// The includes that were run and led to no file, in no order.
+    #[must_use]
+    pub fn missing_includes(&self) -> Vec<Missing> {
+        self.cache.missing()
+    }
+
+    /// Whether a file may have something to say about those files for which `is_given` says so: it reaches
+    /// one of them, or one of them launches a kernel that is judged for it.
+    #[must_use]
+    pub fn concerns(&self, loaded: &Loaded, links: &Links, is_given: &dyn Fn(&Path) -> bool) -> bool {
+        let given = |file: FileId| is_given(&self.sources().get(file).path);
+        let work = loaded.file().map_or(&[][..], |file| links.work(file));
+        loaded.program.modules.iter().filter_map(|module| module.file).any(given)
+            || work.iter().flat_map(|work| &work.launches).any(|launch| given(launch.span.file))
+    }
+
+    /// Says which launches each kernel gets.
+    #[must_use]
+    pub fn link<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Links {
+        Links::new(files, &self.headers)
+    }
+
+    /// Runs the kernels to be judged for one file.
     #[must_use]
     pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted<'_>) -> FileReport {
         let (asked, cut_short) = (loaded.asked(), loaded.cut_short());
         let mut report = FileReport { asked, cut_short, ..FileReport::default() };
         let program = &loaded.program;
-        let Some(own) = program.modules.first() else { return report };
-        let settings = &self.settings[loaded.settings];
-        let eight = settings.eight_byte_banks || own.eight_byte_banks;
-        let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
-        let targets: Vec<Target> = settings.targets.iter().map(|t| Target { bank_size, ..*t }).collect();
-        let mut entered: Vec<Span> = Vec::new();
-        for kernel in loaded.kernels(links) {
-            let launches = loaded.launches(kernel, links, self.headers.sources());
+        let Some(file) = loaded.file() else { return report };
+        let targets = self.targets_of(loaded);
+        for work in links.work(file) {
+            let kernel = &work.kernel;
             let mut probes = Probes::new();
-            let scenarios = scenario::scenarios(program, kernel, &launches, &settings.blocks, &mut probes);
+            let blocks = self.blocks_of(loaded, kernel);
+            let mut scenarios = scenario::scenarios(program, kernel, &work.launches, blocks, &mut probes);
+            scenarios.extend(scenario::rest(&scenarios, work.left_out));
             let hosts = links.hosts(&kernel.name);
             let subject = Subject { program, kernel, scenarios: &scenarios, targets: &targets, hosts };
             let runs = subject.run_all(probes);
             self.report(&subject, &runs, wanted, &mut report);
-            entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
-        }
-        // Device functions with shared memory of their own that no kernel here reaches.
-        let elsewhere: Vec<&Arc<Function>> = loaded.left_to_includers(links).collect();
-        let reach = (!elsewhere.is_empty()).then(|| Reach::new(program));
-        let orphans: Vec<Arc<Function>> = own
-            .functions
-            .iter()
-            .filter(|f| f.kind == FunctionKind::Device && f.body.is_some() && f.mentions.shared)
-            .filter(|f| !entered.contains(&f.name_span))
-            .filter(|f| !reach.as_ref().is_some_and(|reach| elsewhere.iter().any(|k| reach.leads_to(k, f))))
-            .cloned()
-            .collect();
-        for function in orphans {
-            let mut probes = Probes::new();
-            let scenarios = scenario::scenarios(program, &function, &[], &settings.blocks, &mut probes);
-            let targets = &targets;
-            let subject = Subject { program, kernel: &function, scenarios: &scenarios, targets, hosts: &[] };
-            self.report(&subject, &subject.run_all(probes), wanted, &mut report);
+            report.entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
         }
         report
     }
 
-    /// Analyses one file by itself: all passes at once.
+    /// Runs the device functions with shared memory of their own that no kernel of any file `entered`.
+    pub fn analyze_unreached(
+        &self,
+        loaded: &Loaded,
+        entered: &FxHashSet<Span>,
+        wanted: Wanted<'_>,
+        report: &mut FileReport,
+    ) {
+        if loaded.is_left {
+            return;
+        }
+        let (program, targets) = (&loaded.program, self.targets_of(loaded));
+        let kept = |file: Option<FileId>| file.is_some_and(|file| loaded.keeps.contains(&file));
+        let modules = program.modules.iter().enumerate();
+        let own = modules.filter(|(at, module)| *at == 0 || kept(module.file));
+        let functions = own.flat_map(|(_, module)| &module.functions);
+        let unreached = functions
+            .filter(|f| f.kind == FunctionKind::Device && f.body.is_some() && f.mentions.shared)
+            .filter(|f| !entered.contains(&f.name_span));
+        for function in unreached {
+            let mut probes = Probes::new();
+            let blocks = self.blocks_of(loaded, function);
+            let scenarios = scenario::scenarios(program, function, &[], blocks, &mut probes);
+            let targets = &targets;
+            let subject = Subject { program, kernel: function, scenarios: &scenarios, targets, hosts: &[] };
+            self.report(&subject, &subject.run_all(probes), wanted, report);
+        }
+    }
+
+    /// Analyses files together, one after the other.
+    #[must_use]
+    pub fn analyze_all(&self, files: Vec<(&Path, Vec<u8>)>, wanted: Wanted<'_>) -> Vec<FileReport> {
+        let loaded: Vec<Loaded> = files.into_iter().map(|(path, bytes)| self.load(path, bytes)).collect();
+        let survey = self.survey(&loaded);
+        let loaded: Vec<Loaded> = loaded.into_iter().map(|it| self.follow(it, &survey)).collect();
+        let links = self.link(&loaded);
+        let mut reports: Vec<FileReport> = loaded.iter().map(|it| self.analyze(it, &links, wanted)).collect();
+        let entered = reports.iter().flat_map(|report| report.entered.iter().copied()).collect();
+        for (loaded, report) in loaded.iter().zip(&mut reports) {
+            self.analyze_unreached(loaded, &entered, wanted, report);
+        }
+        reports
+    }
+
+    /// Analyses one file by itself.
     #[must_use]
     pub fn analyze_file(&self, path: &Path, bytes: Vec<u8>) -> FileReport {
-        let loaded = self.load(path, bytes);
-        let judged = self.judged_kernels([&loaded]);
-        let loaded = self.follow(loaded, &judged);
-        let links = self.link([&loaded]);
-        self.analyze(&loaded, &links, Wanted::Findings)
+        self.analyze_all(vec![(path, bytes)], Wanted::Findings).pop().unwrap_or_default()
+    }
+
+    fn targets_of(&self, loaded: &Loaded) -> Vec<Target> {
+        let settings = &self.settings[loaded.settings];
+        let own = loaded.program.modules.first();
+        let eight = settings.eight_byte_banks || own.is_some_and(|module| module.eight_byte_banks);
+        let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
+        settings.targets.iter().map(|target| Target { bank_size, ..*target }).collect()
+    }
+
+    /// The block shapes given for the file that a function stands in.
+    fn blocks_of(&self, loaded: &Loaded, function: &Function) -> &[BlockOption] {
+        let path = self.headers.sources().get(function.name_span.file).path.clone();
+        let settings =
+            if self.headers.is_given_path(&path) { self.settings_of(&path) } else { loaded.settings };
+        &self.settings[settings].blocks
     }
 
     fn report(&self, subject: &Subject<'_>, runs: &[KernelRun], wanted: Wanted<'_>, report: &mut FileReport) {
@@ -305,7 +368,7 @@ impl Run {
         let text = |span: Span| sources.get(span.file).slice(span).to_string();
         let place = |span: Span| {
             let file = sources.get(span.file);
-            format!("{}:{}", file.display_path(), file.line_column(span.start).0)
+            format!("{}:{}", one_line(&file.display_path()), file.line_column(span.start).0)
         };
         let padder = Padded::new(*subject, runs);
         // What a header names too may be used there.

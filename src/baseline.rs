@@ -5,11 +5,12 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::fingerprint::SCHEME;
-use crate::output::Place;
+use crate::output::json;
 use crate::source::Sources;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::path::Path;
 
 #[derive(Deserialize, Serialize)]
 struct Written<'a> {
@@ -68,16 +69,21 @@ impl Baseline {
     }
 }
 
-/// A baseline of these findings.
+/// A baseline of these findings. `name` is what a file is called.
 #[must_use]
-pub fn render(sources: &Sources, findings: &[Diagnostic], fingerprints: &[String]) -> Vec<u8> {
+pub fn render(
+    sources: &Sources,
+    findings: &[Diagnostic],
+    fingerprints: &[String],
+    name: &dyn Fn(&Path) -> String,
+) -> Vec<u8> {
     let entries = findings.iter().zip(fingerprints).map(|(finding, fingerprint)| Entry {
         fingerprint: fingerprint.clone(),
         rule: finding.rule.to_owned(),
-        file: Place::of(sources, finding.primary).file,
+        file: name(&sources.get(finding.primary.file).path),
         kernel: finding.kernel.clone(),
     });
-    let lines: Vec<String> = entries.filter_map(|entry| serde_json::to_string(&entry).ok()).collect();
+    let lines: Vec<String> = entries.map(|entry| json::line(&entry)).collect();
     let list = if lines.is_empty() { String::new() } else { format!("\n  {}\n", lines.join(",\n  ")) };
     format!("{{\n\"fingerprints\": \"{SCHEME}\",\n\"findings\": [{list}]\n}}\n").into_bytes()
 }
@@ -92,12 +98,13 @@ mod tests {
     fn what_is_written_is_read() {
         let (sources, finding) = testing::finding("a.cu", "x = s[i];", "s[i]");
         let findings = [finding.clone(), finding];
-        let prints = fingerprint::of_all(&sources, &findings);
-        let text = String::from_utf8(render(&sources, &findings[..1], &prints[..1])).unwrap();
+        let name = |path: &Path| path.to_string_lossy().into_owned();
+        let prints = fingerprint::of_all(&sources, &findings, &name);
+        let text = String::from_utf8(render(&sources, &findings[..1], &prints[..1], &name)).unwrap();
         let baseline = Baseline::read(&text).unwrap();
         assert!(baseline.contains(&prints[0]) && !baseline.contains(&prints[1]));
         assert!(Baseline::read(&text.replace("/v1", "\\/v1")).unwrap().contains(&prints[0]));
-        let none = String::from_utf8(render(&sources, &[], &[])).unwrap();
+        let none = String::from_utf8(render(&sources, &[], &[], &name)).unwrap();
         assert!(Baseline::read(&none).unwrap().is_empty());
         assert!(Baseline::read("[]").is_err());
         assert!(Baseline::read(&text.replace("/v1", "/v0")).unwrap_err().contains("write it anew"));

@@ -4,6 +4,8 @@
 //! stdout, stderr and the exit code.
 
 pub mod args;
+mod blocks;
+mod builds;
 mod changed;
 pub mod check;
 mod configuration;
@@ -12,13 +14,19 @@ mod driver;
 mod explain;
 mod fix;
 mod generated;
+mod git;
+mod includes;
+mod mistaken;
+mod names;
 mod progress;
+mod replace;
 mod settings;
 mod tables;
 mod terminal;
 
 use args::{Cli, Command};
 use clap::Parser;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// How a run ended.
@@ -45,7 +53,15 @@ impl From<Outcome> for ExitCode {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    if let Some(name) = mistaken::option(std::env::args_os().skip(1)) {
+        let name = name.to_string_lossy();
+        terminal::say_error(&format!(
+            "`{name}` is an option and the name of a file here; for the file write `./{name}`, or `--` before all \
+             files"
+        ));
+        return Outcome::Failed.into();
+    }
+    let cli = match Cli::try_parse_from(args::subcommand_first(std::env::args_os().collect())) {
         Ok(cli) => cli,
         Err(error) => {
             // Nobody left to read the help is no failure.
@@ -54,7 +70,13 @@ pub fn main() -> ExitCode {
         }
     };
     let outcome = match cli.command {
-        None => check::check(&cli.check),
+        None => match misspelt_subcommand(&cli.check.analysis.paths) {
+            Some(error) => {
+                terminal::say_error(&error);
+                Outcome::Failed
+            }
+            None => check::check(&cli.check),
+        },
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Accesses(args)) => tables::accesses(&args),
         Some(Command::Banks(args)) => tables::banks(&args),
@@ -66,4 +88,15 @@ pub fn main() -> ExitCode {
         Some(Command::Explain(args)) => explain::explain(&args),
     };
     outcome.into()
+}
+
+/// What is to be said when the first of the paths is no file and was most likely meant for a subcommand.
+fn misspelt_subcommand(paths: &[PathBuf]) -> Option<String> {
+    let word = paths.first()?;
+    if word.exists() {
+        return None;
+    }
+    let word = word.to_str()?;
+    let meant = args::nearest_subcommand(word)?;
+    Some(format!("there is no file or subcommand `{word}`; did you mean `{meant}`?"))
 }

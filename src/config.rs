@@ -34,6 +34,17 @@ pub struct Set<T> {
     pub line: usize,
 }
 
+/// Where the compile commands of a file are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhichCommands {
+    /// Where builds usually write them.
+    Found,
+    /// There, which is a file or its folder.
+    At(PathBuf),
+    /// They are not to be looked at.
+    Off,
+}
+
 /// What one file says.
 #[derive(Debug)]
 pub struct Config {
@@ -47,6 +58,8 @@ pub struct Config {
     pub bank_size: Option<Set<u8>>,
     /// Folders in which `#include` looks.
     pub include: Vec<Set<PathBuf>>,
+    /// Which compile commands its files are under.
+    pub compile_commands: Option<Set<WhichCommands>>,
     /// Macros.
     pub defines: Vec<Set<(String, String)>>,
     /// Block shapes, of one kernel or of all.
@@ -72,6 +85,12 @@ impl Config {
     /// When it is not understood: what is wrong, and in which line.
     pub fn parse(text: &str, path: &Path) -> Result<Config, Error> {
         written::read(text, path.parent().unwrap_or(path), path, &Path::to_path_buf)
+    }
+
+    /// The folder that it is about, absolute.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The level of a rule in a file, if this says one.

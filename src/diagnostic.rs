@@ -32,6 +32,8 @@ pub struct Diagnostic {
     pub primary_label: String,
     /// Other places that matter, with a few words each.
     pub labels: Vec<(Span, String)>,
+    /// The launches with which the kernel was run.
+    pub launches: Vec<Span>,
     /// `= note:` lines.
     pub notes: Vec<String>,
     /// `= help:` lines.
@@ -53,6 +55,7 @@ impl Diagnostic {
             primary,
             primary_label: String::new(),
             labels: Vec::new(),
+            launches: Vec::new(),
             notes: Vec::new(),
             helps: Vec::new(),
             fix: None,

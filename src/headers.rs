@@ -16,6 +16,8 @@
 //! | `<string.h>` | `compat/string.h` | the system's |
 //! | `"cutlass/gemm.h"` | `include/cutlass/gemm.h` | a library's, whose headers lead to hundreds more: `-I` tells |
 
+mod provided;
+
 use crate::ir::Module;
 use crate::preproc::{Includes, Outside};
 use crate::source::{FileId, SourceFile, Sources};
@@ -23,6 +25,8 @@ use rustc_hash::FxHashMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+pub use provided::{is_of_host_library, is_provided};
 
 /// Reads headers for the analysis, which does not touch the disk itself.
 pub trait Files: Send + Sync {
@@ -32,6 +36,16 @@ pub trait Files: Send + Sync {
     /// The headers of this name below the folders that the user gave.
     fn named(&self, _name: &OsStr) -> &[PathBuf] {
         &[]
+    }
+
+    /// The path of a header as it is shown that an include led to.
+    fn shown(&self, path: &Path) -> PathBuf {
+        normalise(path)
+    }
+
+    /// What a path is called by whichever way it is written: two paths to one file have one key.
+    fn key(&self, path: &Path) -> PathBuf {
+        normalise(path)
     }
 }
 
@@ -64,7 +78,7 @@ pub struct Headers {
     sources: Sources,
     disk: Box<dyn Files>,
     include_dirs: Vec<PathBuf>,
-    /// Paths as the user gave them, by normalised path.
+    /// Paths as the user gave them, by their keys.
     given: FxHashMap<PathBuf, PathBuf>,
     files: Mutex<FxHashMap<PathBuf, Option<Arc<SourceFile>>>>,
     modules: Mutex<FxHashMap<Reading, Slot>>,
@@ -76,9 +90,9 @@ impl Headers {
     pub fn new(given: &[PathBuf], include_dirs: Vec<PathBuf>, disk: Box<dyn Files>) -> Headers {
         Headers {
             sources: Sources::default(),
+            given: given.iter().map(|path| (disk.key(path), path.clone())).collect(),
             disk,
             include_dirs,
-            given: given.iter().map(|path| (normalise(path), path.clone())).collect(),
             files: Mutex::default(),
             modules: Mutex::default(),
         }
@@ -92,7 +106,7 @@ impl Headers {
 
     /// The source file for a path that the user gave.
     pub fn given(&self, path: &Path, bytes: Vec<u8>) -> Arc<SourceFile> {
-        let key = normalise(path);
+        let key = self.disk.key(path);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let known = files.get(&key).cloned().flatten();
         known.unwrap_or_else(|| {
@@ -111,7 +125,7 @@ impl Headers {
     /// The same of a path.
     #[must_use]
     pub fn is_given_path(&self, path: &Path) -> bool {
-        self.given.contains_key(&normalise(path))
+        self.given.contains_key(&self.disk.key(path))
     }
 
     /// A file's items, lowered by the first who asks. `lower` must not ask for modules.
@@ -124,13 +138,13 @@ impl Headers {
     }
 
     fn find(&self, path: &Path) -> Option<Arc<SourceFile>> {
-        let key = normalise(path);
+        let key = self.disk.key(path);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = files.get(&key) {
             return known.clone();
         }
-        let shown = self.given.get(&key).unwrap_or(&key);
-        let found = self.disk.read(shown).map(|bytes| self.sources.add(shown, bytes));
+        let shown = self.given.get(&key).cloned().unwrap_or_else(|| self.disk.shown(path));
+        let found = self.disk.read(&shown).map(|bytes| self.sources.add(&shown, bytes));
         files.insert(key, found.clone());
         found
     }
@@ -149,9 +163,9 @@ impl Includes for Headers {
 
 /// The header that a bare name in quotes surely means although no folder of `-I` leads to it.
 fn nearest<'a>(disk: &'a dyn Files, from: &Path, name: &OsStr) -> Option<&'a Path> {
-    let from = normalise(from);
+    let from = disk.key(from);
     let shared = |path: &Path| {
-        let path = normalise(path);
+        let path = disk.key(path);
         path.components().zip(from.components()).take_while(|(a, b)| a == b).count()
     };
     let all = disk.named(name).iter().map(PathBuf::as_path);

@@ -36,13 +36,15 @@ pub struct Path {
     pub name: Name,
     /// Explicit template arguments of the last segment; `None` when no `<...>` was written.
     pub args: Option<Vec<TemplateArg>>,
+    /// Whether it begins with `::`, and so is looked up outside of every class and namespace.
+    pub global: bool,
 }
 
 impl Path {
     /// A path without qualifiers or template arguments.
     #[must_use]
     pub fn simple(name: Name) -> Path {
-        Path { qualifiers: Vec::new(), name, args: None }
+        Path { qualifiers: Vec::new(), name, args: None, global: false }
     }
 }
 
@@ -178,7 +180,7 @@ pub enum ExprKind {
     Comma(Box<Expr>, Box<Expr>),
     /// `a[i]`; `a[i, j]` is lowered to a `Comma` index.
     Index(Box<Expr>, Box<Expr>),
-    /// `a.name` and `a->name`
+    /// `a.name` and `a->name`; `a.2` is the third member, whatever it is called.
     Member {
         /// The object or pointer.
         base: Box<Expr>,
@@ -186,6 +188,10 @@ pub enum ExprKind {
         name: Name,
         /// Whether it was written `->`.
         arrow: bool,
+        /// Explicit template arguments of a method; `None` when no `<...>` was written.
+        args: Option<Vec<TemplateArg>>,
+        /// The class named in front of it: `a.B::name`.
+        class: Option<Box<Type>>,
     },
     /// `*p`
     Deref(Box<Expr>),
@@ -295,11 +301,14 @@ pub struct Launch {
     pub args: Vec<Expr>,
 }
 
-/// A lambda. Captures need no list: captured names are slots of the enclosing function.
+/// A lambda. What it captures by reference are slots of the enclosing function; what it captures by
+/// value is copied into slots of its own, where the lambda stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lambda {
     /// Its parameters, as slots of the enclosing function.
     pub params: Vec<Param>,
+    /// What it returns, if that is written.
+    pub return_type: Option<Type>,
     /// Its body.
     pub body: Vec<Stmt>,
 }
@@ -355,6 +364,8 @@ pub enum StmtKind {
         /// Whether the compiler makes straight code of it, as far as it knows the bounds: an innermost
         /// loop, or one behind `#pragma unroll`.
         flat: bool,
+        /// Whether the text asks for it to stay a loop: `#pragma unroll 1`.
+        rolled: bool,
     },
     /// `switch`: the cases in order, each falling through to the next.
     Switch {
@@ -369,8 +380,12 @@ pub enum StmtKind {
     Break,
     /// `continue`
     Continue,
-    /// A statement that is not modelled (`goto`, `try`, range-`for`), with its kind in words, and
-    /// what is known to be inside it, run once under an unknown condition.
+    /// `goto` to a label that follows.
+    Goto(Name),
+    /// The label that a `goto` before it leads to.
+    Label(Name),
+    /// A statement that is not modelled (`try`, range-`for`, what a `goto` repeats), with its kind in
+    /// words, and what is known to be inside it: run any number of times, if at all.
     Unsupported(&'static str, Vec<Stmt>),
     /// A part of the text that did not parse.
     Damaged,
@@ -394,6 +409,10 @@ pub struct Declaration {
     pub name: Name,
     /// The namespaces around it.
     pub namespace: Namespace,
+    /// Of a variable template: its parameters.
+    pub template_params: Vec<TemplateParam>,
+    /// Of an explicit specialisation of one: its arguments.
+    pub specialization: Vec<TemplateArg>,
     /// Its full type, array dimensions included (outermost dimension outermost).
     pub ty: Type,
     /// Where it lives.
@@ -503,6 +522,10 @@ pub struct Function {
     pub template_params: Vec<TemplateParam>,
     /// For an explicit specialisation (`template <> void f<4>()`): its arguments.
     pub specialization: Vec<TemplateArg>,
+    /// Whether it is declared `virtual`.
+    pub is_virtual: bool,
+    /// Whether it is a `const` method.
+    pub is_const: bool,
     /// Its parameters.
     pub params: Vec<Param>,
     /// What it returns.
@@ -536,6 +559,8 @@ pub struct Mentions {
     pub barrier: bool,
     /// A `volatile` object: what is read is read each time.
     pub volatile: bool,
+    /// An atomic by any spelling.
+    pub atomics: bool,
     /// A `<<<...>>>` or `cudaLaunchKernel`-like call.
     pub launch: bool,
 }
@@ -564,6 +589,10 @@ pub struct Record {
     pub bases: Vec<Type>,
     /// Non-static data members in order.
     pub fields: Vec<Field>,
+    /// Whether it has virtual functions or bases, so that it holds more than its members.
+    pub is_polymorphic: bool,
+    /// The greatest alignment of its members in bytes, where it is packed.
+    pub packed: Option<u64>,
     /// Static data members, with initialisers, and enumerators of nested enums.
     pub constants: Vec<Declaration>,
     /// Member typedefs.
@@ -594,7 +623,7 @@ pub struct Field {
     pub ty: Type,
     /// Alignment in bytes, if written.
     pub align: Option<Expr>,
-    /// Whether it is a bit-field, whose place is not modelled.
+    /// Whether it is a bit-field, whose place and values are not modelled.
     pub bit_field: bool,
     /// What it is unless something else is said, if that is written.
     pub init: Option<Expr>,

@@ -28,17 +28,18 @@ pub mod suppress;
 pub mod syntax;
 pub mod trace;
 pub mod verdict;
+pub mod visible;
 pub mod walk;
 
 // The generators of random kernels, which are written for the tests of the whole.
 #[cfg(test)]
 extern crate self as cudalint;
 #[cfg(test)]
-#[path = "../tests/support/kernels.rs"]
+#[path = "../tests/it/support/kernels.rs"]
 mod kernels;
 #[cfg(test)]
-#[path = "../tests/support/random.rs"]
+#[path = "../tests/it/support/random.rs"]
 mod random;
 #[cfg(test)]
-#[path = "../tests/support/styles.rs"]
+#[path = "../tests/it/support/styles.rs"]
 mod styles;

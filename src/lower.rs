@@ -12,11 +12,13 @@
 //! Invariant: nothing that leaves here nests deeper than some 200 levels, so recursion over it is safe.
 
 mod call;
+mod damage;
 mod decl;
 mod directive;
 mod expr;
 mod fragment;
 mod function;
+mod goto;
 mod literal;
 mod lowerer;
 mod masks;
@@ -126,7 +128,12 @@ fn declaration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, 
     }
     let functions = prototypes(node);
     let mut lowerer = Lowerer::new(outline, levels);
-    let variables = lowerer.file_declarations(node);
+    let mut template_params = Vec::new();
+    for head in Enclosing::new(outline, levels).templates {
+        template_params.extend(lowerer.template_head(head));
+    }
+    let mut variables = lowerer.file_declarations(node);
+    variables.iter_mut().for_each(|variable| variable.template_params.clone_from(&template_params));
     for declarator in functions {
         let name = outline::innermost_name(declarator).map(|name| lowerer.span(name));
         if !variables.iter().any(|variable| Some(variable.name_span) == name) {

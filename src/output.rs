@@ -4,19 +4,19 @@
 
 pub mod accesses;
 pub mod banks;
+pub mod diff;
 pub mod explain;
 pub mod github;
 pub mod gitlab;
 pub mod json;
 pub mod junit;
+pub mod markdown;
 pub mod sarif;
 pub mod short;
 pub mod text;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::{Sources, Span};
-use serde::Serialize;
-use std::borrow::Cow;
 
 /// Where a span starts and ends, for people and editors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,14 +62,6 @@ pub(crate) fn details(finding: &Diagnostic) -> String {
     text
 }
 
-/// A JSON text of several lines, with a newline at its end.
-fn pretty(value: &impl Serialize) -> Vec<u8> {
-    // Strings and numbers always serialise, and a `Vec` takes every write.
-    let mut out = serde_json::to_vec_pretty(value).unwrap_or_default();
-    out.push(b'\n');
-    out
-}
-
 /// What a level is called in front of a finding.
 #[must_use]
 pub fn level_word(level: Level) -> &'static str {
@@ -92,17 +84,6 @@ pub fn count(number: usize, one: &str) -> String {
     format!("{number} {one}{ending}")
 }
 
-/// The text on one line and without control characters, which a file name or a macro may
-/// hold and a terminal would obey.
-#[must_use]
-pub fn one_line(text: &str) -> Cow<'_, str> {
-    if text.contains(char::is_control) {
-        Cow::Owned(text.replace(char::is_control, "?"))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
@@ -123,6 +104,7 @@ pub(crate) mod testing {
             notes: Vec::new(),
             helps: Vec::new(),
             fix: None,
+            launches: Vec::new(),
             kernel: "k".to_owned(),
         };
         (sources, finding)
@@ -143,12 +125,6 @@ mod tests {
     fn a_count_agrees_with_its_noun() {
         assert_eq!([count(0, "file"), count(1, "file"), count(2, "file")], ["0 files", "1 file", "2 files"]);
         assert_eq!([count(1, "access"), count(2, "access")], ["1 access", "2 accesses"]);
-    }
-
-    #[test]
-    fn control_characters_do_not_get_through() {
-        assert_eq!(one_line("a\x1b[31m\nb"), "a?[31m?b");
-        assert_eq!(one_line("größe"), "größe");
     }
 
     #[test]

@@ -16,13 +16,13 @@ mod replacement;
 mod replay;
 mod rewrite;
 
-use crate::source::{SourceFile, Span};
+use crate::source::{FileId, SourceFile, Span};
 use std::ops::Range;
 use std::sync::Arc;
 
 pub use builtin::Defines;
 pub use constant::{Constant, constant, names};
-pub use directives::HeaderCache;
+pub use directives::{HeaderCache, Missing};
 pub(crate) use lexer::{Kind, Lexer, Token};
 pub(crate) use mask::{is_specifier, partners};
 pub use outside::Outside;
@@ -84,6 +84,14 @@ impl Surroundings<'_> {
     #[must_use]
     pub fn replay_header(self, file: &Arc<SourceFile>, outside: &Outside) -> Replayed {
         Replayed::run(file, outside, self, false)
+    }
+
+    /// A header and every file that its `#include`s may lead to, taken or not; `None`: too many.
+    #[must_use]
+    pub fn reached(self, header: &Arc<SourceFile>) -> Option<Vec<FileId>> {
+        let directives = self.cache.directives(header);
+        let reached = directives.reached(self.includes, self.cache)?;
+        Some(reached.iter().map(|file| file.id).collect())
     }
 }
 
@@ -213,6 +221,8 @@ pub struct Masked {
 /// The masked constructs whose meaning matters later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaskKind {
+    /// `__attribute__((packed))`
+    Packed,
     /// `__align__(n)` and `alignas(n)` where the grammar cannot take it.
     Align,
     /// `__launch_bounds__(...)` where the grammar cannot take it.

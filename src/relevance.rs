@@ -40,7 +40,7 @@ impl BitOr for Words {
 }
 
 /// The words looked for, and what each is a sign of.
-const WORDS: [(&str, Sign); 14] = [
+const WORDS: [(&str, Sign); 15] = [
     ("__shared__", Sign::Judged),
     ("__syncthreads", Sign::Judged),
     ("__barrier_sync", Sign::Judged),
@@ -48,6 +48,7 @@ const WORDS: [(&str, Sign); 14] = [
     ("bar.red", Sign::Judged),
     ("barrier.", Sign::Judged),
     ("sync", Sign::Sync),
+    ("synchronize", Sign::Sync),
     ("shared", Sign::Piece),
     ("bar", Sign::Piece),
     ("threads", Sign::Piece),
@@ -61,7 +62,7 @@ const WORDS: [(&str, Sign); 14] = [
 #[derive(Clone, Copy, Debug)]
 enum Sign {
     Judged,
-    /// `sync`: a barrier when it is a whole word, as in `block.sync()` or `cg::sync(block)`.
+    /// A barrier when it is a whole word, as in `block.sync()` or `synchronize(block)`.
     Sync,
     Piece,
     Paste,
@@ -171,6 +172,13 @@ impl JudgedKernels {
             && (words.paste || files.iter().any(|file| self.named_in(file)))
     }
 
+    /// Whether a file may define one of the kernels, though nothing in it is worth judging.
+    #[must_use]
+    pub fn may_be_defined(&self, file: &SourceFile) -> bool {
+        let kernels = memchr::memmem::find(file.text.as_bytes(), b"__global__").is_some();
+        kernels && !self.names.is_empty() && self.named_in(file)
+    }
+
     fn named_in(&self, file: &SourceFile) -> bool {
         let lock = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lock().get(&file.id).copied();
@@ -196,10 +204,18 @@ mod tests {
         for text in ["__shared__ int x;", "if (__syncthreads_or(p))", "block.sync();", "cg::sync(g);"] {
             assert!(judged(text), "{text}");
         }
-        for text in ["asm(\"bar.sync 1, 64;\");", "asm volatile(\"barrier.cta.sync 0;\");"] {
+        for text in
+            ["synchronize(block);", "asm(\"bar.sync 1, 64;\");", "asm volatile(\"barrier.cta.sync 0;\");"]
+        {
             assert!(judged(text), "{text}");
         }
-        for text in ["cudaMemcpyAsync(a, b, n);", "__syncwarp();", "__shfl_xor_sync(m, x, 1);", "// shared"] {
+        for text in [
+            "cudaMemcpyAsync(a, b, n);",
+            "cudaDeviceSynchronize();",
+            "__syncwarp();",
+            "__shfl_xor_sync(m, x, 1);",
+            "// shared",
+        ] {
             assert!(!judged(text), "{text}");
         }
         let spelled = Words::of("#define CAT(a, b) a##b")

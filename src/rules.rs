@@ -23,11 +23,24 @@ use std::sync::Arc;
 /// The most calls of one function that are listed.
 const MOST_CALLS: usize = 3;
 
+/// What kind of trouble a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A program that does not do what it should.
+    Correctness,
+    /// One that takes longer than it has to.
+    Performance,
+    /// A comment for this tool.
+    Comments,
+}
+
 /// A rule, as the command line and the documentation know it.
 #[derive(Debug)]
 pub struct Rule {
     /// Its name: the bad pattern, in kebab case. It reads after "allow".
     pub id: &'static str,
+    /// What kind of trouble it is about.
+    pub about: About,
     /// How loud it is unless the user says otherwise.
     pub level: Level,
     /// What it finds, in one line.
@@ -83,6 +96,12 @@ pub struct KernelRun {
     pub launch: Option<Span>,
     /// What keeps that launch from happening, if something does.
     pub refuted: Option<Arc<Refuted>>,
+    /// Another kernel that the launch may mean as well, by the place of its name.
+    pub rival: Option<Span>,
+    /// The array that the block just fills, if that is why it is this one.
+    pub fills: Option<String>,
+    /// Why no block is known, if none is.
+    pub misfit: Option<String>,
     /// What happened.
     pub trace: Trace,
     /// What the bank model says: by target, then by access of the trace.
@@ -181,6 +200,10 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     divergent_barrier::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);
     unresolved_access::check(case, &mut found);
+    for finding in &mut found {
+        let runs = case.runs.iter().filter(|run| run.kernel == finding.kernel);
+        finding.launches = runs.filter_map(|run| run.launch).collect();
+    }
     found
 }
 
@@ -213,19 +236,21 @@ impl Case<'_> {
         let run = &self.runs[run];
         let [x, y, z] = run.block;
         let block = format!("block is ({x}, {y}, {z})");
+        if let Some(why) = &run.misfit {
+            return why.clone();
+        }
         let refuted = run.refuted.as_ref().map(|refuted| self.refuted_words(refuted));
+        let rival = |other: Span| format!("; it may mean the kernel of this name at {}", (self.place)(other));
+        let rival = run.rival.map(rival).unwrap_or_default();
         let words = match (run.block_from, run.launch) {
             (BlockFrom::Launch, Some(span)) => format!("{block}, from the launch at {}", (self.place)(span)),
             (from, Some(span)) if is_assumed(from) => {
-                let launch = (self.place)(span);
-                format!("{block}, {}; the launch at {launch} does not tell it", block_source(from))
+                format!("{}; the launch at {} does not tell it", run.assumed_words(), (self.place)(span))
             }
-            (from, None) if is_assumed(from) => {
-                format!("{block}, {}; no launch was found", block_source(from))
-            }
+            (from, None) if is_assumed(from) => format!("{}; no launch was found", run.assumed_words()),
             (from, _) => format!("{block}, {}", block_source(from)),
         };
-        words + &refuted.unwrap_or_default()
+        words + &refuted.unwrap_or_default() + &rival
     }
 
     /// What keeps a launch from happening, and what is made of that.
@@ -311,17 +336,26 @@ impl KernelRun {
     /// The assumption that the block shape is, unless the user gave it or a launch that happens.
     #[must_use]
     pub fn block_assumption(&self) -> Option<String> {
-        let ([x, y, z], source) = (self.block, block_source(self.block_from));
         let why = match (is_assumed(self.block_from), self.launch.is_some()) {
             (true, true) => "the launch does not tell it",
             (true, false) => "no launch was found",
             (false, _) if self.refuted.is_some() => {
                 "which as far as the host code is followed does not happen"
             }
+            (false, _) if self.rival.is_some() => "which may mean another kernel of this name",
             (false, _) => return None,
         };
         let mark = if is_assumed(self.block_from) { ";" } else { "," };
-        Some(format!("block is ({x}, {y}, {z}), {source}{mark} {why}"))
+        Some(format!("{}{mark} {why}", self.assumed_words()))
+    }
+
+    /// The block, and where it is from or why it is this one.
+    fn assumed_words(&self) -> String {
+        let [x, y, z] = self.block;
+        match &self.fills {
+            Some(array) => format!("block of ({x}, {y}, {z}) assumed: it just fills `{array}`"),
+            None => format!("block is ({x}, {y}, {z}), {}", block_source(self.block_from)),
+        }
     }
 }
 
@@ -367,7 +401,7 @@ pub fn block_source(from: BlockFrom) -> &'static str {
         BlockFrom::Flag => "from the command line",
         BlockFrom::Launch => "from a launch",
         BlockFrom::LaunchBounds => "from `__launch_bounds__`",
-        BlockFrom::Implied => "as the subscripts imply",
+        BlockFrom::Implied => "as the arrays imply",
         BlockFrom::Default => "assumed",
     }
 }

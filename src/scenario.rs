@@ -1,19 +1,22 @@
 //! With which block shapes and template arguments is a kernel run?
 //!
 //! Best first: a directive above the kernel, the command line, every launch found in the files
-//! given, `__launch_bounds__`, the shape that the kernel's own subscripts imply, and last a shape
+//! given, `__launch_bounds__`, a shape that just fills the arrays, and last a shape
 //! that is only an assumption. Of the last kinds several shapes are run, and a verdict that they
 //! do not share is not a verdict.
 
 pub mod hosts;
+mod shape;
 
 use crate::analysis::BlockOption;
-use crate::exec::entry::{Setting, constant_in_kernel, instantiation, run_flat, run_kernel};
+use crate::exec::entry::{Setting, instantiation};
 use crate::ir::program::Program;
 use crate::ir::{Function, TemplateParamKind};
 use crate::source::Span;
 use crate::trace::{LaunchArg, LaunchSite, Refuted, Trace};
 use crate::verdict::BlockFrom;
+use shape::Search;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The most scenarios of one kernel that are run.
@@ -32,6 +35,12 @@ pub struct Scenario {
     pub launch: Option<Span>,
     /// What keeps that launch from happening, if something does.
     pub refuted: Option<Arc<Refuted>>,
+    /// Another kernel that the launch may mean as well, by the place of its name.
+    pub rival: Option<Span>,
+    /// The array that the block just fills, if that is why it is this one.
+    pub fills: Option<String>,
+    /// An array that every block leaves that was tried, so that none is known.
+    pub misfit: Option<String>,
     /// Other shapes that are as likely; a verdict has to hold for them too.
     pub alternatives: Vec<[u32; 3]>,
     /// For how many ways to run the kernel it stands, itself among them, of which none is run; 0 for a
@@ -42,9 +51,27 @@ pub struct Scenario {
 impl Scenario {
     /// One that nothing but its setting is known of.
     fn of(setting: Setting) -> Scenario {
-        let (launch, refuted) = (None, None);
-        let block_from = BlockFrom::Default;
-        Scenario { setting, block_from, launch, refuted, alternatives: Vec::new(), left_out: 0 }
+        Scenario {
+            setting,
+            block_from: BlockFrom::Default,
+            launch: None,
+            refuted: None,
+            rival: None,
+            fills: None,
+            misfit: None,
+            alternatives: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Why no block is known, if none is.
+    #[must_use]
+    pub fn misfit_words(&self) -> Option<String> {
+        let launch =
+            if self.launch.is_some() { "the launch does not tell it" } else { "no launch was found" };
+        let overruns =
+            |array: &String| format!("{launch}, and every block that was tried overruns `{array}`");
+        self.misfit.as_ref().map(|array| format!("the block is not known: {}", overruns(array)))
     }
 
     /// The kernel's name with its template arguments, as far as they are known.
@@ -77,6 +104,8 @@ struct Group {
     span: Span,
     /// What keeps them from happening.
     refuted: Option<Arc<Refuted>>,
+    /// Another kernel that each of them may mean.
+    rival: Option<Span>,
 }
 
 impl Group {
@@ -106,6 +135,7 @@ pub fn scenarios(
         .or_else(|| given(kernel, blocks))
         .filter(|(shape, _)| valid(*shape));
     let mut groups: Vec<Group> = Vec::new();
+    let launches = as_instantiated(program, kernel, launches);
     for launch in launches.iter().filter(|launch| fits(launch, kernel)) {
         let block = fixed.map_or(launch.block, |(shape, _)| shape.map(|d| Some(i64::from(d))));
         add_launch(&mut groups, launch, block);
@@ -134,11 +164,14 @@ pub fn scenarios(
                 };
                 Scenario { block_from, ..Scenario::of(setting) }
             }
-            None => without_launch(program, kernel, template_args, [None; 3], probes),
+            None => {
+                let (args, partly) = (Vec::new(), [None; 3]);
+                Search { program, kernel, template_args, args, partly, probes, is_deep: true }.scenario()
+            }
         };
         let (instantiated, left_out) = split(instantiated, MOST);
         let mut found: Vec<Scenario> = instantiated.into_iter().map(&mut without).collect();
-        found.extend(rest(&found, left_out));
+        found.extend(others(&found, left_out));
         return found;
     }
     let mut scenario = |group: Group| match known_shape(group.block) {
@@ -147,20 +180,19 @@ pub fn scenarios(
             let residues = group.residues(kernel);
             let (template_args, args) = (group.template_args, group.args);
             let setting = Setting { block, template_args, args, pads: Vec::new(), pitch: None, residues };
-            let (launch, refuted) = (Some(group.span), group.refuted);
-            Scenario { block_from, launch, refuted, ..Scenario::of(setting) }
+            let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
+            Scenario { block_from, launch, refuted, rival, ..Scenario::of(setting) }
         }
         None => {
-            let mut scenario = without_launch(program, kernel, group.template_args, group.block, probes);
-            (scenario.launch, scenario.refuted) = (Some(group.span), group.refuted);
-            if group.args.iter().any(Option::is_some) {
-                scenario.setting.args = group.args;
-            }
-            scenario
+            let (template_args, partly) = (group.template_args, group.block);
+            let args = if group.args.iter().any(Option::is_some) { group.args } else { Vec::new() };
+            let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
+            let search = Search { program, kernel, template_args, args, partly, probes, is_deep: true };
+            Scenario { launch, refuted, rival, ..search.scenario() }
         }
     };
     let mut found: Vec<Scenario> = groups.into_iter().map(&mut scenario).collect();
-    found.extend(rest(&found, left_out.into_iter().map(|group| group.template_args).collect()));
+    found.extend(others(&found, left_out.into_iter().map(|group| group.template_args).collect()));
     found
 }
 
@@ -170,12 +202,19 @@ fn split<T>(mut list: Vec<T>, most: usize) -> (Vec<T>, Vec<T>) {
     (list, others)
 }
 
-/// What stands for the ways to run a kernel that are too many, by their template arguments.
-fn rest(found: &[Scenario], left_out: Vec<Vec<LaunchArg>>) -> Option<Scenario> {
-    let like = found.last()?;
-    let (count, template_args) = (left_out.len(), left_out.into_iter().next()?);
-    let setting = Setting { template_args, args: Vec::new(), ..like.setting.clone() };
+/// What stands for so many more ways to run a kernel, like those that are `found`.
+#[must_use]
+pub fn rest(found: &[Scenario], count: usize) -> Option<Scenario> {
+    let like = found.last().filter(|_| count > 0)?;
+    let setting = Setting { args: Vec::new(), ..like.setting.clone() };
     Some(Scenario { setting, alternatives: Vec::new(), left_out: count, ..like.clone() })
+}
+
+/// The same, by their template arguments.
+fn others(found: &[Scenario], left_out: Vec<Vec<LaunchArg>>) -> Option<Scenario> {
+    let mut rest = rest(found, left_out.len())?;
+    rest.setting.template_args = left_out.into_iter().next()?;
+    Some(rest)
 }
 
 /// Adds a launch to the group of its block and template arguments.
@@ -185,6 +224,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
         |g: &&mut Group| g.block == block && g.template_args == template_args && g.refuted == launch.refuted;
     match groups.iter_mut().find(alike) {
         Some(group) => {
+            group.rival = group.rival.filter(|_| launch.rival.is_some());
             for (at, arg) in group.args.iter_mut().enumerate() {
                 if launch.args.get(at).copied().flatten() != *arg {
                     *arg = None;
@@ -202,6 +242,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             multiples: launch.multiples.clone(),
             span: launch.span,
             refuted: launch.refuted.clone(),
+            rival: launch.rival,
         }),
     }
 }
@@ -258,6 +299,38 @@ fn varied(groups: Vec<Group>) -> (Vec<Group>, Vec<Group>) {
     (of(kept), of(left_out))
 }
 
+/// The launches of a template by programs that only declare it, which can mean no other instances than
+/// those that are written out where it is defined.
+fn as_instantiated<'l>(
+    program: &Program,
+    kernel: &Function,
+    launches: &'l [LaunchSite],
+) -> Vec<Cow<'l, LaunchSite>> {
+    let mut found: Vec<Cow<'l, LaunchSite>> = Vec::new();
+    let written = instantiations(program, kernel);
+    for launch in launches {
+        let known = launch.template_args.as_deref().unwrap_or_default();
+        let agrees = |args: &Vec<LaunchArg>| {
+            let alike = |(one, other): (&LaunchArg, &LaunchArg)| *one == LaunchArg::Unknown || one == other;
+            known.len() <= args.len() && known.iter().zip(args).all(alike)
+        };
+        let open = known.is_empty() || known.contains(&LaunchArg::Unknown);
+        let before = found.len();
+        if launch.definitions.is_empty() && open {
+            let meant = written.iter().filter(|args| !args.is_empty() && agrees(args));
+            found.extend(
+                meant.map(|args| {
+                    Cow::Owned(LaunchSite { template_args: Some(args.clone()), ..launch.clone() })
+                }),
+            );
+        }
+        if found.len() == before {
+            found.push(Cow::Borrowed(launch));
+        }
+    }
+    found
+}
+
 /// The template arguments that explicit instantiations give a kernel; one empty list if there is
 /// none.
 fn instantiations(program: &Program, kernel: &Function) -> Vec<Vec<LaunchArg>> {
@@ -275,110 +348,6 @@ fn instantiations(program: &Program, kernel: &Function) -> Vec<Vec<LaunchArg>> {
         lists.push(Vec::new());
     }
     lists
-}
-
-/// The shape when no launch tells it, or only a part of it.
-fn without_launch(
-    program: &Program,
-    kernel: &Arc<Function>,
-    template_args: Vec<LaunchArg>,
-    partly: [Option<i64>; 3],
-    probes: &mut Probes,
-) -> Scenario {
-    let setting = |block| Setting {
-        block,
-        template_args: template_args.clone(),
-        args: Vec::new(),
-        pads: Vec::new(),
-        pitch: None,
-        residues: Vec::new(),
-    };
-    let bound = kernel
-        .launch_bounds
-        .first()
-        .and_then(|expr| constant_in_kernel(program, kernel, &template_args, expr));
-    let bound = bound.and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=1024).contains(n));
-    let scenario = |block, block_from, alternatives| Scenario {
-        block_from,
-        alternatives,
-        ..Scenario::of(setting(block))
-    };
-    let partly = partly.map(|d| d.and_then(|d| u32::try_from(d).ok()).filter(|d| (1..=1024).contains(d)));
-    let from = if bound.is_some() { BlockFrom::LaunchBounds } else { BlockFrom::Default };
-    let sizes = bound.map_or(vec![256, 128, 512], |n| vec![n]);
-    if let Some((first, rest)) = completions(partly, &sizes).split_first() {
-        return scenario(*first, from, rest.to_vec());
-    }
-    let probed = setting([bound.unwrap_or(256), 1, 1]);
-    let mut probe = run_flat(program, kernel, &probed);
-    if bound.is_none() && (probe.axes[1] || probe.axes[2]) {
-        // No extent is 1, so that each coordinate can be told from a constant.
-        probe = run_kernel(program, kernel, &setting([16, 8, 2]));
-    }
-    let flat = !probe.axes[1] && !probe.axes[2];
-    let scenario = match (flat, bound) {
-        (true, Some(n)) => scenario([n, 1, 1], BlockFrom::LaunchBounds, Vec::new()),
-        (true, None) => scenario([256, 1, 1], BlockFrom::Default, vec![[128, 1, 1], [512, 1, 1]]),
-        (false, Some(n)) => {
-            let mut shapes = rectangles(n);
-            let first = shapes.remove(0);
-            scenario(first, BlockFrom::LaunchBounds, shapes)
-        }
-        (false, None) => match implied(&probe) {
-            Some(block) => scenario(block, BlockFrom::Implied, Vec::new()),
-            None => scenario([32, 8, 1], BlockFrom::Default, vec![[16, 16, 1], [32, 32, 1], [8, 8, 4]]),
-        },
-    };
-    if flat && scenario.setting == probed {
-        probes.push((probed, probe));
-    }
-    scenario
-}
-
-/// Shapes of about these numbers of threads with the extents that are known, if one is.
-fn completions(partly: [Option<u32>; 3], sizes: &[u32]) -> Vec<[u32; 3]> {
-    let mut shapes: Vec<[u32; 3]> = Vec::new();
-    let mut add = |shape: [u32; 3]| {
-        if valid(shape) && !shapes.contains(&shape) {
-            shapes.push(shape);
-        }
-    };
-    for &size in sizes {
-        match partly {
-            [None, Some(y), z] => add([(size / y / z.unwrap_or(1)).max(1), y, z.unwrap_or(1)]),
-            [Some(x), None, z] => add([x, (size / x / z.unwrap_or(1)).max(1), z.unwrap_or(1)]),
-            [Some(x), Some(y), None] => add([x, y, 1]),
-            _ => {}
-        }
-    }
-    shapes
-}
-
-/// Two-dimensional blocks of `n` threads with the usual row lengths.
-fn rectangles(n: u32) -> Vec<[u32; 3]> {
-    let mut shapes: Vec<[u32; 3]> =
-        [32, 16, 8, 64].iter().filter(|x| n.is_multiple_of(**x)).map(|&x| [x, n / x, 1]).collect();
-    shapes.push([n, 1, 1]);
-    shapes.dedup();
-    shapes
-}
-
-/// The longest row by which a block's extent is told: 1024 threads, padded.
-const MOST_IMPLIED: u32 = 1028;
-
-/// The block that subscripts by bare coordinates imply: `tile[threadIdx.y][threadIdx.x]` in a
-/// `[16][17]` tile is a block of 16 x 16 (rows are padded by at most 4 elements).
-fn implied(probe: &Trace) -> Option<[u32; 3]> {
-    let extent = |axis: usize| -> Option<u32> {
-        if !probe.axes[axis] {
-            return Some(1);
-        }
-        let length = u32::try_from(probe.extents[axis]?).ok().filter(|length| *length <= MOST_IMPLIED)?;
-        let rounded = if length.is_power_of_two() { length } else { (length + 1).next_power_of_two() / 2 };
-        Some(if length - rounded <= 4 { rounded } else { length })
-    };
-    let shape = [extent(0)?, extent(1)?, extent(2)?];
-    valid(shape).then_some(shape)
 }
 
 fn valid(shape: [u32; 3]) -> bool {

@@ -3,7 +3,7 @@
 //! Owns bytes, lines, columns and spans. A [`SourceFile`] holds a file's text once;
 //! everything downstream refers to it by [`Span`].
 
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Which file of a run. Numbers are handed out in the order files are first read,
@@ -81,10 +81,17 @@ impl SourceFile {
         (line, column + 1)
     }
 
+    /// Whether it is compiled by itself. What a header holds shows only where it is included.
+    #[must_use]
+    pub fn is_compiled(&self) -> bool {
+        let extension = self.path.extension().map(|it| it.to_ascii_lowercase());
+        extension.is_some_and(|it| ["cu", "cpp", "cc", "cxx", "c"].iter().any(|known| it == *known))
+    }
+
     /// The path with `/` between its parts, for output.
     #[must_use]
     pub fn display_path(&self) -> String {
-        self.path.to_string_lossy().replace('\\', "/")
+        display_path(&self.path)
     }
 
     /// The path as a repository names it, with no `./` in front.
@@ -97,6 +104,13 @@ impl SourceFile {
         }
         rest.to_owned()
     }
+}
+
+/// A path with `/` between its parts. Where `\` is none of the system's separators, it is a letter like others.
+#[must_use]
+pub fn display_path(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    if MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace(MAIN_SEPARATOR, "/") }
 }
 
 fn repair_utf8(mut bytes: Vec<u8>) -> String {
@@ -124,6 +138,12 @@ impl Sources {
         let file = Arc::new(SourceFile::new(id, path.to_path_buf(), bytes));
         files.push(Arc::clone(&file));
         file
+    }
+
+    /// Every file, in no order.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<SourceFile>> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The file with this number, which must come from [`Sources::add`] of the same value.

@@ -11,7 +11,6 @@ use crate::source::{FileId, Sources, Span};
 use crate::verdict::{SiteVerdict, Status};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::path::Path;
 
 /// What is left to say.
 #[derive(Debug, Default)]
@@ -57,7 +56,7 @@ pub fn apply(sources: &Sources, reports: &[FileReport]) -> Heard {
             .map(|comments| {
                 let verdicts = verdicts.get(&comments.asked.file).map_or(&[][..], Vec::as_slice);
                 let met =
-                    is_source(&sources.get(comments.asked.file).path) && comments.own || !verdicts.is_empty();
+                    sources.get(comments.asked.file).is_compiled() && comments.own || !verdicts.is_empty();
                 (comments.report, comments.complaints(about_comments, met, verdicts))
             })
             .collect();
@@ -161,7 +160,9 @@ impl<'a> Comments<'a> {
 /// What stands for every rule on code.
 const ALL: &str = "all";
 
-fn is_about_comments(rule: &str) -> bool {
+/// Whether a rule is about the comments for this tool.
+#[must_use]
+pub fn is_about_comments(rule: &str) -> bool {
     [unused_directive::RULE.id, unfulfilled_expectation::RULE.id, unknown_directive::RULE.id].contains(&rule)
 }
 
@@ -176,10 +177,4 @@ fn is_known(verdict: &SiteVerdict) -> bool {
 
 fn meet(covers: &Range<u32>, span: Span) -> bool {
     span.start < covers.end && covers.start < span.end.max(span.start.saturating_add(1))
-}
-
-/// Whether a file is compiled on its own: what a header holds shows only where it is included.
-fn is_source(path: &Path) -> bool {
-    let extension = path.extension().map(|it| it.to_ascii_lowercase());
-    extension.is_some_and(|it| ["cu", "cpp", "cc", "cxx", "c"].iter().any(|known| it == *known))
 }

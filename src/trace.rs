@@ -7,13 +7,17 @@
 //! its place in a 256-byte window (the longest bank period of any target), and equal patterns
 //! are counted, not repeated. A kernel of 32 warps and 1,000 iterations usually has a handful.
 
+mod atomic;
+mod barriers;
 mod ways;
 
-use crate::exec::lanes::Bits;
+use crate::exec::sight::Sight;
 use crate::exec::value::Unknown;
 use crate::ir::{Name, Path, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
+pub use atomic::{Atomic, Operation, Seen};
+pub use barriers::{Absence, Barrier, Bound, Missing, Split, SplitKind, Then};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -40,9 +44,9 @@ pub struct Trace {
     pub entered: Vec<Span>,
     /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.
     pub axes: [bool; 3],
-    /// The largest index range that a subscript by one bare coordinate allows, by axis: in
+    /// The least index range that a subscript by bare coordinates allows, by axis, and the array: in
     /// `tile[threadIdx.y][threadIdx.x]` with `tile[16][17]`, 17 for x and 16 for y.
-    pub extents: [Option<u64>; 3],
+    pub extents: [Option<(u64, usize)>; 3],
     /// Why the run stopped early, if it did.
     pub stopped: Option<Unknown>,
     /// Loops that the compiler makes straight code of, or may.
@@ -219,12 +223,14 @@ pub struct Access {
     pub span: Span,
     /// What it does.
     pub op: AccessOp,
-    /// For atomics, which: `add`, `cas`, `exch`, ...
+    /// For atomics, what decides how they are carried out.
     pub atomic: Option<Atomic>,
     /// Bytes per lane, if the type is known.
     pub bytes: Option<u32>,
     /// Alignment in bytes that the accessed type guarantees; 0 when it is natural.
     pub align: u32,
+    /// Whether it is of a type that the language itself defines, as `short` is and `half` is not.
+    pub scalar: bool,
     /// Of a copied struct whose alignment is less than its size: bytes up to which the compiler joins
     /// its members into one access; 0 for anything else.
     pub joins_members: u32,
@@ -246,6 +252,8 @@ pub struct Access {
     pub patterns: Vec<Pattern>,
     /// Whether a lane that is surely active was seen to leave the array.
     pub outside: bool,
+    /// The first thread that does in every block, not only in one that a bounds guard would cut short.
+    pub overrun: Option<u32>,
     /// Whether it was reached in rounds of a loop whose number is given at run time, and of which as many
     /// were run as its threads and arrays allow.
     pub at_most: bool,
@@ -336,21 +344,6 @@ impl Access {
     }
 }
 
-/// What kind of atomic it is, as far as the bank model cares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Atomic {
-    /// A 32-bit integer operation other than compare-and-swap.
-    Integer,
-    /// `atomicAdd(p, 1)` with a uniform addend whose result is not used.
-    CountUnused,
-    /// 32-bit compare-and-swap.
-    CompareAndSwap,
-    /// Floating point: becomes a loop.
-    Float,
-    /// 64 bits: becomes a loop.
-    Wide,
-}
-
 /// A call on the way from the kernel to a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
@@ -379,6 +372,10 @@ pub struct Pattern {
     pub source: Option<Box<CopiedFrom>>,
     /// The same as the unit, without the numbers that the compiler knows though we do not.
     pub open_unit: u64,
+    /// What is added, told from other sums: equal for requests whose distance is known.
+    pub added: u64,
+    /// What the compiler does not see of the offsets.
+    pub sight: Sight,
     /// If the counter of a loop that was run for all rounds at once moves every lane by one access
     /// from round to round: an unknown multiple of this many bytes is added besides; 0 for none.
     pub walk: Option<u64>,
@@ -388,6 +385,9 @@ pub struct Pattern {
     /// Rounds that had been begun of loops that stay loops before it first happened: two requests with
     /// equal numbers are in one piece of straight code.
     pub region: u32,
+    /// Iterations begun of loops whose trip count the compiler does not know before it first happened, and
+    /// loops ended: two requests with equal numbers are of one iteration.
+    pub iteration: u32,
     /// The stretch of code without branches in which it first happened, by number.
     pub stretch: u32,
     /// The branches around that, outermost first, by number.
@@ -433,60 +433,6 @@ pub struct CopiedFrom {
     pub unit: u64,
 }
 
-/// One execution of a block barrier under one set of threads.
-#[derive(Clone, Debug)]
-pub struct Barrier {
-    /// The barrier expression.
-    pub span: Span,
-    /// How it is spelled: `__syncthreads`.
-    pub name: Arc<str>,
-    /// The calls that led to it.
-    pub calls: Vec<Call>,
-    /// The threads that reach it.
-    pub active: Bits,
-    /// The threads that have not left the kernel.
-    pub expected: Bits,
-    /// Whether `active` is only an upper bound, and why.
-    pub doubt: Option<Unknown>,
-    /// The undecided or thread-dependent conditions around it, outermost first.
-    pub splits: Vec<Split>,
-    /// The number of participating threads it names, if it does.
-    pub count: Option<i64>,
-}
-
-/// A condition that not all threads agree on, or may not.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Split {
-    /// One `if`, loop or `return` of this run.
-    pub id: u32,
-    /// The condition.
-    pub span: Span,
-    /// Which branch this is.
-    pub branch: bool,
-    /// The threads that took this branch.
-    pub taken: Bits,
-    /// The threads that came to the condition.
-    pub before: Bits,
-    /// How it is known.
-    pub kind: SplitKind,
-    /// Whether it decides who runs another round of a loop.
-    pub of_rounds: bool,
-}
-
-/// How a condition that splits the block is known.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SplitKind {
-    /// By the numbers.
-    Known,
-    /// Threads differ for some value of a run-time number: a bounds guard. Its words.
-    Guard(String),
-    /// The same of a loop's condition, which says nothing of whether that value is ever given: the
-    /// loop has to end somewhere.
-    Rounds(String),
-    /// It depends on data.
-    Data,
-}
-
 /// A kernel launch in host code.
 #[derive(Clone, Debug)]
 pub struct LaunchSite {
@@ -506,9 +452,13 @@ pub struct LaunchSite {
     pub args: Vec<Option<i64>>,
     /// Of what numbers those arguments that are not known are multiples; 1 says nothing.
     pub multiples: Vec<i64>,
-    /// The definitions of that name visible from the launch, by the span of their name; none when
-    /// it is only declared there.
+    /// The definitions of that name visible from the launch that take as many arguments, by the span
+    /// of their name; none when it is only declared there.
     pub definitions: Vec<Span>,
+    /// The types of the parameters, where there is one declaration and no definition.
+    pub declared: Option<Vec<Type>>,
+    /// Another kernel of that name, by the span of its name, that it may mean as well.
+    pub rival: Option<Span>,
     /// What keeps it from happening, if the numbers found on every way there do.
     pub refuted: Option<Arc<Refuted>>,
 }

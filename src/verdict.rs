@@ -5,6 +5,7 @@
 //! phase that matters to the banks; a factor between lanes that is given at run time is tried in
 //! every residue, and where they differ the answer is a table over it.
 
+mod atomics;
 mod example;
 mod merge;
 mod request;

@@ -3,15 +3,16 @@
 //! Invariant: the order of what is found depends on the arguments and on file names alone.
 
 mod ignored;
+pub mod regular;
 
 pub use ignored::Ignored;
 
 use globset::GlobBuilder;
 use memchr::memmem;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use walkdir::{DirEntry, WalkDir};
@@ -26,6 +27,16 @@ pub struct Candidate {
     pub path: PathBuf,
     /// Look at it only if it holds a CUDA word: a header met in a folder.
     pub only_if_cuda: bool,
+    /// It is there for what it tells of the others.
+    pub context: bool,
+}
+
+impl Candidate {
+    /// A file that something else than the user led to.
+    #[must_use]
+    pub fn header(path: &Path) -> Candidate {
+        Candidate { path: path.to_path_buf(), only_if_cuda: false, context: true }
+    }
 }
 
 /// What the arguments led to.
@@ -35,6 +46,8 @@ pub struct Found {
     pub candidates: Vec<Candidate>,
     /// What went wrong, in the order met.
     pub problems: Vec<Problem>,
+    /// The same of context, whose files may be anyone's.
+    pub context_problems: Vec<Problem>,
 }
 
 /// Why a path is not checked.
@@ -49,6 +62,9 @@ pub enum Problem {
     /// Over [`MAX_BYTES`].
     #[error("`{}` is larger than {} MiB", .0.display(), MAX_BYTES >> 20)]
     TooLarge(PathBuf),
+    /// Text in two bytes a character.
+    #[error("`{}` is UTF-16, which is not read; as UTF-8 it is: `iconv -f UTF-16 -t UTF-8`", .0.display())]
+    Utf16(PathBuf),
     /// A symbolic link that leads back to a folder it lies in.
     #[error("`{}` is a symbolic link that leads back to `{}`", .0.display(), .1.display())]
     Loop(PathBuf, PathBuf),
@@ -72,6 +88,12 @@ impl Problem {
     pub fn is_error(&self) -> bool {
         !matches!(self, Problem::NothingInFolder(_))
     }
+
+    /// Whether it is the argument that is wrong, not a file that it leads to.
+    #[must_use]
+    pub fn is_of_argument(&self) -> bool {
+        matches!(self, Problem::NotFound(_) | Problem::BadPattern(..) | Problem::NoMatch(_))
+    }
 }
 
 /// `No such file or directory`, without the `(os error 2)` behind it.
@@ -85,14 +107,25 @@ fn system_message(error: &io::Error) -> String {
 
 /// Resolves the user's arguments: files, folders, and patterns that the shell left alone. What is
 /// met in a folder or by a pattern is left out when `skip` says so of its path, with `true` for
-/// a folder; a file or folder that the user named is not.
+/// a folder; a file or folder that the user named is not. What `context` leads to besides is context.
 #[must_use]
-pub fn find(arguments: &[PathBuf], skip: &dyn Fn(&Path, bool) -> bool) -> Found {
-    let mut finder = Finder { found: Found::default(), seen: FxHashSet::default(), skip };
+pub fn find(arguments: &[PathBuf], context: &[PathBuf], skip: &dyn Fn(&Path, bool) -> bool) -> Found {
+    let (found, taken) = (Found::default(), FxHashMap::default());
+    let mut finder = Finder { found, taken, skip, context: false };
     for argument in arguments {
         finder.argument(argument);
     }
-    finder.found
+    finder.context = true;
+    let problems = std::mem::take(&mut finder.found.problems);
+    for argument in context {
+        finder.argument(argument);
+    }
+    let Finder { mut found, taken, .. } = finder;
+    found.context_problems = std::mem::replace(&mut found.problems, problems);
+    // Links whose file has turned up under its own name.
+    let names: FxHashSet<&PathBuf> = taken.values().map(|it| &it.candidate.path).collect();
+    found.candidates.retain(|candidate| names.contains(&candidate.path));
+    found
 }
 
 /// Reads a candidate; `None` when it turns out not to be CUDA.
@@ -101,41 +134,57 @@ pub fn find(arguments: &[PathBuf], skip: &dyn Fn(&Path, bool) -> bool) -> Found 
 /// When it cannot be read or is not a file of reasonable size.
 pub fn read(candidate: &Candidate) -> Result<Option<Vec<u8>>, Problem> {
     let path = &candidate.path;
-    let unreadable = |error| Problem::Unreadable(path.clone(), error);
-    let metadata = fs::metadata(path).map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(Problem::NotRegular(path.clone()));
+    let bytes = regular::bytes(path)?;
+    if is_utf16(&bytes) {
+        let wanted = !candidate.only_if_cuda || holds_cuda_word(&bytes, |word| word.join("\0"));
+        return if wanted { Err(Problem::Utf16(path.clone())) } else { Ok(None) };
     }
-    let mut bytes = Vec::new();
-    if metadata.len() <= MAX_BYTES {
-        bytes.reserve_exact(metadata.len() as usize);
-        let file = File::open(path).map_err(unreadable)?;
-        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    }
-    if metadata.len().max(bytes.len() as u64) > MAX_BYTES {
-        return Err(Problem::TooLarge(path.clone()));
-    }
-    let wanted = !candidate.only_if_cuda || holds_cuda_word(&bytes);
+    let wanted = !candidate.only_if_cuda || holds_cuda_word(&bytes, |word| word.concat());
     Ok(wanted.then_some(bytes))
 }
 
-fn holds_cuda_word(bytes: &[u8]) -> bool {
-    let words: [&[u8]; 4] = [b"__global__", b"__shared__", b"__device__", b"<<<"];
-    words.iter().any(|word| memmem::find(bytes, word).is_some())
+/// Whether a text has two bytes a character: it opens with the mark of it, or with two letters so written.
+#[must_use]
+pub fn is_utf16(bytes: &[u8]) -> bool {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [a, 0, b, 0, ..] | [0, a, 0, b, ..] => [a, b].iter().all(|it| it.is_ascii() && **it != 0),
+        _ => false,
+    }
+}
+
+/// Whether a text holds a word of CUDA, whose characters are `written` so.
+fn holds_cuda_word(bytes: &[u8], written: impl Fn(&[&str]) -> String) -> bool {
+    ["__global__", "__shared__", "__device__", "<<<"].iter().any(|word| {
+        let characters: Vec<&str> = word.split_inclusive(|_| true).collect();
+        memmem::find(bytes, written(&characters).as_bytes()).is_some()
+    })
 }
 
 struct Finder<'s> {
     found: Found,
-    /// Real paths of the candidates, so that no file is taken twice under two names.
-    seen: FxHashSet<PathBuf>,
+    /// The candidates by their real paths, so that no file is taken twice under two names.
+    taken: FxHashMap<PathBuf, Taken>,
     skip: &'s dyn Fn(&Path, bool) -> bool,
+    /// Whether what is found now is context.
+    context: bool,
+}
+
+/// How a file was first met.
+struct Taken {
+    candidate: Candidate,
+    /// Whether a symbolic link led to it.
+    linked: bool,
 }
 
 impl Finder<'_> {
     fn argument(&mut self, path: &Path) {
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(path),
-            Ok(metadata) if metadata.is_file() => self.take(path, false),
+            Ok(metadata) if metadata.is_file() => {
+                let linked = is_link(path);
+                self.take(path, false, |_| linked);
+            }
             Ok(_) => self.found.problems.push(Problem::NotRegular(path.to_path_buf())),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 self.found.problems.push(Problem::Unreadable(path.to_path_buf(), error));
@@ -145,15 +194,27 @@ impl Finder<'_> {
         }
     }
 
-    fn take(&mut self, path: &Path, only_if_cuda: bool) {
+    /// Takes a file, once and rather by its own name than by a link's. `linked` is asked whether a link led
+    /// to it, given its real path.
+    fn take(&mut self, path: &Path, only_if_cuda: bool, linked: impl Fn(&Path) -> bool) {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        if self.seen.insert(real) {
-            self.found.candidates.push(Candidate { path: path.to_path_buf(), only_if_cuda });
+        let linked = linked(&real);
+        let known = self.taken.get(&real);
+        // What the user gave stays given, by whatever name.
+        let stays = |known: &Taken| !known.linked || linked || self.context && !known.candidate.context;
+        if known.is_some_and(stays) {
+            return;
         }
+        let only_if_cuda = only_if_cuda && known.is_none_or(|known| known.candidate.only_if_cuda);
+        let candidate = Candidate { path: path.to_path_buf(), only_if_cuda, context: self.context };
+        self.found.candidates.push(candidate.clone());
+        self.taken.insert(real, Taken { candidate, linked });
     }
 
     fn folder(&mut self, root: &Path) {
         let mut any = false;
+        let real_root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+        let linked = is_link(root);
         for entry in walk(root, usize::MAX, self.skip) {
             match entry {
                 Ok(entry) => {
@@ -164,7 +225,8 @@ impl Finder<'_> {
                     any = true;
                     if entry.file_type().is_file() {
                         let path = without_dot(root, entry.path());
-                        self.take(&path, kind == Kind::Header);
+                        let plain = real_path(&real_root, root, entry.path());
+                        self.take(&path, kind == Kind::Header, |real| linked || real != plain);
                     } else {
                         self.found.problems.push(Problem::NotRegular(entry.into_path()));
                     }
@@ -184,7 +246,7 @@ impl Finder<'_> {
         let problem = match error.loop_ancestor() {
             Some(ancestor) => Problem::Loop(path, ancestor.to_path_buf()),
             None => {
-                let dead_link = fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink());
+                let dead_link = is_link(&path);
                 if dead_link && Kind::of(&path).is_none() {
                     return false;
                 }
@@ -206,12 +268,13 @@ impl Finder<'_> {
                 return;
             }
         };
-        let base: PathBuf =
-            pattern.components().take_while(|part| !is_pattern(Path::new(part.as_os_str()))).collect();
+        let base = literal(pattern);
         let named = base.components().count();
         let root = if named == 0 { PathBuf::from(".") } else { base };
         let depth = if text.contains("**") { usize::MAX } else { pattern.components().count() - named };
         let mut any = false;
+        let real_root = fs::canonicalize(&root).unwrap_or_else(|_| root.clone());
+        let linked = is_link(&root);
         for entry in walk(&root, depth, self.skip) {
             match entry {
                 Ok(entry) => {
@@ -222,7 +285,8 @@ impl Finder<'_> {
                     }
                     any = true;
                     if entry.file_type().is_file() {
-                        self.take(&path, false);
+                        let plain = real_path(&real_root, &root, entry.path());
+                        self.take(&path, false, |real| linked || real != plain);
                     } else if entry.file_type().is_dir() {
                         self.folder(&path);
                     } else {
@@ -237,6 +301,12 @@ impl Finder<'_> {
             self.found.problems.push(Problem::NoMatch(pattern.to_path_buf()));
         }
     }
+}
+
+/// Whether a walk would look at a file of this name.
+#[must_use]
+pub fn may_be_cuda(path: &Path) -> bool {
+    Kind::of(path).is_some()
 }
 
 #[derive(PartialEq, Eq)]
@@ -256,6 +326,12 @@ impl Kind {
             _ => None,
         }
     }
+}
+
+/// The part of an argument before the first that is a pattern.
+#[must_use]
+pub fn literal(argument: &Path) -> PathBuf {
+    argument.components().take_while(|part| !is_pattern(Path::new(part.as_os_str()))).collect()
 }
 
 fn is_pattern(path: &Path) -> bool {
@@ -280,6 +356,15 @@ fn walk(
         .sort_by_file_name()
         .into_iter()
         .filter_entry(move |entry| !hidden(entry))
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink())
+}
+
+/// Where a path lies that was met below a folder, if no link led to it.
+fn real_path(real_root: &Path, root: &Path, path: &Path) -> PathBuf {
+    path.strip_prefix(root).map_or_else(|_| path.to_path_buf(), |below| real_root.join(below))
 }
 
 /// `./a.cu`, met when the argument was `.`, is `a.cu`.

@@ -3,17 +3,19 @@
 //! Nothing is parsed that cannot lead to a verdict: a file is, if its text and its headers' may
 //! hold something to judge, or if they may launch a kernel that another file's make worth judging.
 
+use super::context::{Context, Definers};
+use super::links::Survey;
 use super::{Asked, Run};
 use crate::headers::{Headers, Reading};
 use crate::ir::program::Program;
-use crate::ir::{Function, FunctionKind, Module, Name};
+use crate::ir::{Function, FunctionKind, Module};
 use crate::lower::lower;
 use crate::preproc::comments::{self, Directive};
 use crate::preproc::{Expanded, Included, Outside, Replayed, Surroundings};
 use crate::reach::Reach;
 use crate::relevance::{JudgedKernels, Words};
 use crate::scenario;
-use crate::source::{FileId, SourceFile, Sources, Span};
+use crate::source::{FileId, SourceFile, Span};
 use crate::syntax::SyntaxTree;
 use crate::trace::LaunchSite;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,14 +29,16 @@ pub struct Loaded {
     pub(super) program: Program,
     /// The file and its headers, as long as there was no reason to parse them.
     waiting: Option<(Replayed, Words)>,
-    /// Kernels worth judging: the file's own, and those of headers that are not given themselves or
-    /// mean something else here than by themselves.
-    worth: Vec<Arc<Function>>,
-    /// Headers that mean something else here than by themselves.
-    told: FxHashSet<FileId>,
-    /// Headers that mean the same here.
-    plain: Vec<FileId>,
-    launches: Vec<LaunchSite>,
+    /// Kernels worth judging: the file's own, those of headers that are not given themselves or mean
+    /// something else here than by themselves, and those of headers that are left to it or launched by it.
+    pub(super) worth: Vec<Arc<Function>>,
+    /// Its headers, and what they see of the definitions before them.
+    pub(super) headers: Vec<Included>,
+    pub(super) launches: Vec<Launched>,
+    /// Whether it is a header that is judged where it is included.
+    pub(super) is_left: bool,
+    /// The headers given that it is the one to be judged for where no one launches their kernels.
+    pub(super) keeps: FxHashSet<FileId>,
     /// The number of the settings that hold for the file.
     pub(super) settings: usize,
     /// The file, and what its comments ask for.
@@ -43,7 +47,19 @@ pub struct Loaded {
     cut_short: Option<FileId>,
 }
 
+/// A launch, and what its file says of the kernels that it may mean: one context for each definition.
+#[derive(Debug)]
+pub(super) struct Launched {
+    pub site: LaunchSite,
+    pub contexts: Vec<Context>,
+}
+
 impl Loaded {
+    /// The file, if there was reason to parse it.
+    pub(super) fn file(&self) -> Option<FileId> {
+        self.program.modules.first()?.file
+    }
+
     /// What the comments of the file and of its headers ask for.
     pub(super) fn asked(&self) -> Vec<Asked> {
         let mut found = Vec::new();
@@ -68,103 +84,11 @@ impl Loaded {
         self.cut_short.into_iter().chain(modules.filter_map(|module| module.file)).collect()
     }
 
-    /// The kernels to judge for the file: its own that no includer is judged for instead, and those
-    /// of headers that it launches.
-    pub(super) fn kernels(&self, links: &Links) -> impl Iterator<Item = &Arc<Function>> {
-        self.worth.iter().filter(move |kernel| {
-            if self.is_own(kernel) { !links.left_to_includers(kernel) } else { self.launches_header(kernel) }
-        })
+    /// The names of the kernels that the file and its headers define, if there was reason to parse them.
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        let functions = self.program.modules.iter().flat_map(|module| &module.functions);
+        functions.filter(|f| f.kind == FunctionKind::Kernel).map(|f| &*f.name)
     }
-
-    /// The file's own kernels that are judged where another file includes it.
-    pub(super) fn left_to_includers(&self, links: &Links) -> impl Iterator<Item = &Arc<Function>> {
-        self.worth.iter().filter(move |kernel| self.is_own(kernel) && links.left_to_includers(kernel))
-    }
-
-    fn is_own(&self, kernel: &Function) -> bool {
-        self.program.modules.first().is_some_and(|module| module.file == Some(kernel.span.file))
-    }
-
-    /// The launches that the kernel is judged for.
-    pub(super) fn launches(&self, kernel: &Function, links: &Links, sources: &Sources) -> Vec<LaunchSite> {
-        if !self.told.contains(&kernel.span.file) {
-            return links.of(kernel, sources);
-        }
-        unlike(self.launches.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)))
-    }
-
-    /// Whether a launch leads to a kernel as only this file sees it.
-    fn is_told(&self, launch: &LaunchSite) -> bool {
-        launch.definitions.iter().any(|name| self.told.contains(&name.file))
-    }
-
-    fn launches_header(&self, kernel: &Function) -> bool {
-        self.launches.iter().any(|launch| launch.definitions.contains(&kernel.name_span))
-    }
-}
-
-/// A file and its headers.
-pub(super) type Modules = Arc<[Arc<Module>]>;
-
-/// The launches of all files, by kernel name.
-#[derive(Debug, Default)]
-pub struct Links {
-    /// Without those of a kernel in a header that means something else in the launching file.
-    launches: FxHashMap<Name, Vec<LaunchSite>>,
-    /// What the files with any launch of a kernel are made of, by its name.
-    hosts: FxHashMap<Name, Vec<Modules>>,
-    /// The kernels of those, by the place of their name.
-    told: FxHashSet<Span>,
-    /// Headers that some file includes as they are by themselves.
-    plain: FxHashSet<FileId>,
-}
-
-impl Links {
-    /// Whether all who launch the kernel of a header give it a meaning of their own. What the header
-    /// itself launches is launched by those who include it.
-    fn left_to_includers(&self, kernel: &Function) -> bool {
-        let file = kernel.span.file;
-        let sees = |launch: &LaunchSite| {
-            launch.definitions.contains(&kernel.name_span)
-                && (launch.span.file != file || self.plain.contains(&file))
-        };
-        self.told.contains(&kernel.name_span)
-            && !self.launches.get(&kernel.name).is_some_and(|launches| launches.iter().any(sees))
-    }
-
-    /// The files that launch a kernel of this name, each with its headers.
-    pub(super) fn hosts(&self, name: &Name) -> &[Modules] {
-        self.hosts.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// The launches of a kernel: those that see its definition; if there are none, those that only
-    /// see a declaration of that name, of the nearest files.
-    pub(super) fn of(&self, kernel: &Function, sources: &Sources) -> Vec<LaunchSite> {
-        let named = self.launches.get(&kernel.name).map_or(&[][..], Vec::as_slice);
-        let found = unlike(named.iter().filter(|launch| launch.definitions.contains(&kernel.name_span)));
-        if !found.is_empty() {
-            return found;
-        }
-        let home = sources.get(kernel.span.file).path.clone();
-        let shared = |launch: &LaunchSite| {
-            let path = sources.get(launch.span.file).path.clone();
-            home.components().zip(path.components()).take_while(|(a, b)| a == b).count()
-        };
-        let declared: Vec<&LaunchSite> = named.iter().filter(|l| l.definitions.is_empty()).collect();
-        let nearest = declared.iter().map(|launch| shared(launch)).max();
-        declared.into_iter().filter(|launch| Some(shared(launch)) == nearest).cloned().collect()
-    }
-}
-
-/// Launches without repetition.
-fn unlike<'l>(launches: impl Iterator<Item = &'l LaunchSite>) -> Vec<LaunchSite> {
-    let mut found: Vec<LaunchSite> = Vec::new();
-    for launch in launches {
-        if !found.iter().any(|other| other.same(launch)) {
-            found.push(launch.clone());
-        }
-    }
-    found
 }
 
 impl Run {
@@ -195,59 +119,91 @@ impl Run {
             let waiting = Some((replayed, words));
             return Loaded { waiting, settings, comments, cut_short, ..Loaded::default() };
         }
-        let included = replayed.headers.clone();
+        let headers = replayed.headers.clone();
         let program = self.program(replayed, settings);
         let reach = Reach::new(&program);
-        let mut worth = kernels(&program, &included, &self.headers);
+        let mut worth = kernels(&program, &headers, &self.headers);
         worth.retain(|kernel| reach.worth_running(kernel));
-        let (plain, told): (Vec<&Included>, Vec<_>) = included.iter().partition(|it| it.outside.is_empty());
-        let plain = plain.into_iter().map(|header| header.file.id).collect();
-        let told = told.into_iter().map(|header| header.file.id).collect();
-        Loaded { program, worth, told, plain, settings, cut_short, ..Loaded::default() }
+        Loaded { program, worth, headers, settings, cut_short, ..Loaded::default() }
     }
 
-    /// The kernels of all files that are worth judging.
+    /// The kernels of all files that are worth judging, and who is judged for which header.
     #[must_use]
-    pub fn judged_kernels<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> JudgedKernels {
-        let kernels = files.into_iter().flat_map(|loaded| &loaded.worth);
-        JudgedKernels::new(kernels.map(|kernel| kernel.name.clone()).collect::<FxHashSet<Name>>())
+    pub fn survey<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Survey {
+        let files: Vec<&Loaded> = files.into_iter().collect();
+        let names = files.iter().flat_map(|loaded| &loaded.worth).map(|kernel| kernel.name.clone());
+        Survey::new(JudgedKernels::new(names.collect()), &files, &self.headers)
     }
 
     /// Finds the launches of `wanted` kernels that a file's host code leads to.
     #[must_use]
-    pub fn follow(&self, mut loaded: Loaded, wanted: &JudgedKernels) -> Loaded {
+    pub fn follow(&self, mut loaded: Loaded, survey: &Survey) -> Loaded {
+        let wanted = &survey.kernels;
         if let Some((replayed, words)) = loaded.waiting.take() {
             let mut files: Vec<&SourceFile> = replayed.headers.iter().map(|header| &*header.file).collect();
             files.push(&replayed.file);
-            if !wanted.may_be_launched(words, &files) {
+            if !wanted.may_be_launched(words, &files) && !wanted.may_be_defined(&replayed.file) {
                 return loaded;
             }
+            loaded.headers.clone_from(&replayed.headers);
             loaded.program = self.program(replayed, loaded.settings);
         }
-        loaded.launches = scenario::hosts::launches(&loaded.program, wanted, &loaded.told);
+        let Some(file) = loaded.file() else { return loaded };
+        loaded.is_left = survey.is_left(file);
+        if loaded.is_left {
+            return loaded;
+        }
+        loaded.keeps = survey.kept_by(file);
+        let told = loaded.headers.iter().filter(|header| !header.outside.is_empty());
+        let own = told.map(|header| header.file.id).chain(loaded.keeps.iter().copied()).collect();
+        let launches = scenario::hosts::launches(&loaded.program, wanted, &own);
+        loaded.launches = self.in_context(&loaded, launches);
+        let more = self.reached_kernels(&loaded, wanted);
+        loaded.worth.extend(more);
         loaded
     }
 
-    /// Makes the launches of all files known to each.
-    #[must_use]
-    pub fn link<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Links {
-        let mut links = Links::default();
-        for loaded in files {
-            links.plain.extend(&loaded.plain);
-            let names: FxHashSet<&Name> = loaded.launches.iter().map(|launch| &launch.kernel.name).collect();
-            let modules: Modules = loaded.program.modules.clone().into();
-            for name in names {
-                links.hosts.entry(name.clone()).or_default().push(Arc::clone(&modules));
-            }
-            for launch in &loaded.launches {
-                if loaded.is_told(launch) {
-                    links.told.extend(launch.definitions.iter().copied());
-                } else {
-                    links.launches.entry(launch.kernel.name.clone()).or_default().push(launch.clone());
-                }
+    /// The kernels worth judging of given headers that are left to the file or that it launches.
+    fn reached_kernels(&self, loaded: &Loaded, wanted: &JudgedKernels) -> Vec<Arc<Function>> {
+        let launched: FxHashSet<_> = loaded.launches.iter().flat_map(|it| &it.site.definitions).collect();
+        let mut known: FxHashSet<_> = loaded.worth.iter().map(|kernel| kernel.name_span).collect();
+        let mut reach = None;
+        let mut found = Vec::new();
+        for function in loaded.program.modules.iter().skip(1).flat_map(|module| &module.functions) {
+            let is_kernel = function.kind == FunctionKind::Kernel && function.body.is_some();
+            let place = function.name_span;
+            let meant = || loaded.keeps.contains(&place.file) || launched.contains(&place);
+            if is_kernel && wanted.contains(&function.name) && meant() && known.insert(place) {
+                let reach = reach.get_or_insert_with(|| Reach::new(&loaded.program));
+                found.extend(reach.worth_running(function).then(|| Arc::clone(function)));
             }
         }
-        links
+        found
+    }
+
+    /// The launches of a file, with what it says of the kernels of headers that they mean.
+    fn in_context(&self, loaded: &Loaded, launches: Vec<LaunchSite>) -> Vec<Launched> {
+        let headers: FxHashMap<FileId, &Included> =
+            loaded.headers.iter().map(|header| (header.file.id, header)).collect();
+        let mut homes: FxHashMap<FileId, Option<FxHashSet<FileId>>> = FxHashMap::default();
+        let mut definers = None;
+        let mut with = |site: LaunchSite| {
+            let args = site.template_args.as_deref().unwrap_or_default();
+            let mut context = |place: &Span| {
+                let Some(header) = headers.get(&place.file) else { return Context::default() };
+                let reached = || Some(self.surroundings(loaded.settings).reached(&header.file)?.into_iter());
+                let home = homes.entry(place.file).or_insert_with(|| reached().map(Iterator::collect));
+                let mut named = loaded.program.functions(&site.kernel.name).iter();
+                let (Some(home), Some(kernel)) = (home, named.find(|it| it.name_span == *place)) else {
+                    return Context::of_macros(&header.outside);
+                };
+                let definers = definers.get_or_insert_with(|| Definers::new(&loaded.program));
+                definers.context(kernel, args, home, &header.outside)
+            };
+            let contexts = site.definitions.iter().map(&mut context).collect();
+            Launched { site, contexts }
+        };
+        launches.into_iter().map(&mut with).collect()
     }
 
     fn surroundings(&self, settings: usize) -> Surroundings<'_> {

@@ -6,7 +6,7 @@
 
 mod types;
 
-use super::load::Modules;
+use super::links::Modules;
 use crate::banks::Target;
 use crate::exec::entry::{Setting, run_kernel};
 use crate::exec::pitch::Pitch;
@@ -88,15 +88,27 @@ impl Subject<'_> {
                 many => Some(format!("{many} variants, as this one, are not run: {} others are", runs.len())),
             };
             if let Some(why) = why {
-                runs.push(self.judged(scenario, &mut |_| not_run(self.kernel, &runs, &why)));
+                let traces: Vec<&Trace> = runs.iter().map(|run| &run.trace).collect();
+                let unknown = Unknown::new(Reason::Budget, self.kernel.name_span, why);
+                runs.push(self.judged(scenario, &mut |_| not_run(&traces, unknown.clone())));
                 continue;
             }
-            let at = probes.iter().position(|(setting, _)| *setting == scenario.setting);
-            let mut probe = at.map(|at| probes.swap_remove(at).1);
-            let run = self.judged(scenario, &mut |variant| {
-                let known = if *variant == Variant::of(scenario) { probe.take() } else { None };
-                known.unwrap_or_else(|| self.run(scenario, variant, &[]))
-            });
+            let mut tracer = |variant: &Variant| {
+                let setting = setting(scenario, variant);
+                let at = probes.iter().position(|(known, _)| *known == setting);
+                at.map_or_else(
+                    || run_kernel(self.program, self.kernel, &setting),
+                    |at| probes.swap_remove(at).1,
+                )
+            };
+            let run = match scenario.misfit_words() {
+                Some(why) => {
+                    let trace = tracer(&Variant::of(scenario));
+                    let unknown = Unknown::new(Reason::BlockShape, self.kernel.name_span, why);
+                    self.judged(scenario, &mut |_| not_run(&[&trace], unknown.clone()))
+                }
+                None => self.judged(scenario, &mut tracer),
+            };
             runs.push(run);
         }
         runs
@@ -105,18 +117,14 @@ impl Subject<'_> {
     /// Runs one variant of a scenario with some arrays padded.
     #[must_use]
     pub fn run(&self, scenario: &Scenario, variant: &Variant, pads: &[(Span, u64)]) -> Trace {
-        let Variant { block, residues, template_args } = variant.clone();
-        let pads = pads.to_vec();
-        let setting = Setting { block, residues, template_args, pads, ..scenario.setting.clone() };
+        let setting = Setting { pads: pads.to_vec(), ..setting(scenario, variant) };
         run_kernel(self.program, self.kernel, &setting)
     }
 
     /// Runs one variant of a scenario with the distance between an array's rows changed.
     #[must_use]
     pub fn run_pitched(&self, scenario: &Scenario, variant: &Variant, pitch: Pitch) -> Trace {
-        let Variant { block, residues, template_args } = variant.clone();
-        let pitch = Some(pitch);
-        let setting = Setting { block, residues, template_args, pitch, ..scenario.setting.clone() };
+        let setting = Setting { pitch: Some(pitch), ..setting(scenario, variant) };
         run_kernel(self.program, self.kernel, &setting)
     }
 
@@ -124,7 +132,11 @@ impl Subject<'_> {
     #[must_use]
     pub fn judged(&self, scenario: &Scenario, tracer: &mut dyn FnMut(&Variant) -> Trace) -> KernelRun {
         let mut run = |variant: &Variant| -> Judged {
-            let trace = tracer(variant);
+            let mut trace = tracer(variant);
+            // A type that is only tried stands for classes of its size, too.
+            if variant.template_args != scenario.setting.template_args {
+                trace.accesses.iter_mut().for_each(|access| access.scalar = false);
+            }
             let merges = Merges::of(&trace);
             let judge_all =
                 |target| (0..trace.accesses.len()).map(|at| judge(&trace, &merges, at, target)).collect();
@@ -166,6 +178,9 @@ impl Subject<'_> {
             block_from: scenario.block_from,
             launch: scenario.launch,
             refuted: scenario.refuted.clone(),
+            rival: scenario.rival,
+            fills: scenario.fills.clone(),
+            misfit: scenario.misfit_words(),
             trace,
             judgements: Vec::new(),
         };
@@ -199,11 +214,17 @@ fn nothing_known(judgements: &[Vec<Judgement>]) -> bool {
     judgements.iter().flatten().all(|judgement| judgement.status == Status::Unknown)
 }
 
-/// The trace of a scenario that is not run: the sites of the others, of which it knows nothing.
-fn not_run(kernel: &Function, runs: &[KernelRun], why: &str) -> Trace {
-    let stopped = Some(Unknown::new(Reason::Budget, kernel.name_span, why.to_owned()));
-    let mut all = Trace { stopped, ..Trace::default() };
-    for trace in runs.iter().map(|run| &run.trace) {
+/// What a scenario is run with in one of its variants.
+fn setting(scenario: &Scenario, variant: &Variant) -> Setting {
+    let Variant { block, residues, template_args } = variant.clone();
+    Setting { block, residues, template_args, ..scenario.setting.clone() }
+}
+
+/// The trace of a scenario that is not run: the sites of others, of which it knows nothing.
+fn not_run(traces: &[&Trace], why: Unknown) -> Trace {
+    let entered = traces.iter().flat_map(|trace| trace.entered.iter().copied()).collect();
+    let mut all = Trace { stopped: Some(why), entered, ..Trace::default() };
+    for trace in traces {
         for access in &trace.accesses {
             let array = &trace.arrays[access.array];
             let known = all.arrays.iter().position(|other| other.name_span == array.name_span);
@@ -221,6 +242,7 @@ fn not_run(kernel: &Function, runs: &[KernelRun], why: &str) -> Trace {
                     kept: 0,
                     patterns: Vec::new(),
                     outside: false,
+                    overrun: None,
                     at_most: false,
                     unknown: None,
                     doubt: None,

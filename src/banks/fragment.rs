@@ -1,7 +1,7 @@
 //! Which requests does a warp make of a `nvcuda::wmma` tile?
 //!
 //! How a fragment is spread over the lanes is not documented. It was measured for the tiles below, each with
-//! several leading dimensions (`fixtures/hardware/wmma-sm90.csv`, `tests/hardware.rs`), and the machine code of
+//! several leading dimensions (`fixtures/hardware/wmma-sm90.csv`, `tests/it/hardware.rs`), and the machine code of
 //! every target from 8.0 on has the same instructions. Lane `l` has the number `g = l / 4` in a column
 //! and `t = l % 4` in a row of an 8x8 (or 8x4) part; a *line* is what lies together in memory: a row, or,
 //! column major, a column.

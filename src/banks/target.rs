@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// A compute capability, such as 9.0.
 ///
 /// Parses from `sm_90`, `sm_90a`, `compute_90`, `cc9.0`, `9.0` and `90`; prints as `sm_90`.
-/// Versions newer than the newest known one are accepted and behave like it.
+/// Versions of the next few generations are accepted and behave like the newest known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ComputeCapability {
     /// The 9 of 9.0.
@@ -50,6 +50,9 @@ const KNOWN: [(u8, u8); 31] = [
     (12, 1),
 ];
 
+/// How far the major version of a device may lie beyond the newest known one: farther, it is a slip.
+const NEXT_MAJORS: u8 = 3;
+
 impl ComputeCapability {
     /// `major.minor`, unchecked: a version that was never released behaves as the rules of its major say.
     pub const fn new(major: u8, minor: u8) -> Self {
@@ -61,7 +64,13 @@ impl ComputeCapability {
         KNOWN.iter().map(|&(major, minor)| Self { major, minor })
     }
 
-    fn newest() -> Self {
+    /// Whether this was released when this program was written.
+    pub fn is_known(self) -> bool {
+        Self::known().any(|known| known == self)
+    }
+
+    /// The newest released compute capability.
+    pub fn newest() -> Self {
         let (major, minor) = KNOWN[KNOWN.len() - 1];
         Self { major, minor }
     }
@@ -100,10 +109,12 @@ impl FromStr for ComputeCapability {
             return Err(error(nearest_by_spelling(&lower)));
         };
         let given = Self { major, minor };
-        if given > Self::newest() || Self::known().any(|known| known == given) {
+        let newest = Self::newest();
+        let beyond = given.major > newest.major + NEXT_MAJORS;
+        if given.is_known() || given > newest && !beyond {
             return Ok(given);
         }
-        Err(error(nearest_by_number(given)))
+        Err(error(if beyond { nearest_by_spelling(&lower) } else { nearest_by_number(given) }))
     }
 }
 

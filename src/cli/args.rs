@@ -1,12 +1,15 @@
 //! What can be said on the command line?
 
 mod levels;
+mod order;
 mod values;
 
 pub use levels::Levels;
+pub use order::{nearest_subcommand, subcommand_first};
 pub use values::element_bytes;
 
 use crate::analysis::{BlockOption, Options};
+use crate::config::WhichCommands;
 use crate::syntax;
 use clap::builder::Resettable;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -112,10 +115,11 @@ pub struct CheckArgs {
     /// How loud.
     #[command(flatten)]
     pub levels: Levels,
-    /// How findings are printed
-    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
-    pub format: Format,
-    /// Write the findings to this file instead of stdout
+    /// How findings are printed, `text` unless said otherwise; with `=FILE` into that file, besides what is
+    /// printed (repeatable)
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = values::Reports, help_heading = "Output")]
+    pub format: Vec<Report>,
+    /// Write the findings, or the diff, to this file instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Leave out the findings that this file lists
@@ -137,7 +141,7 @@ pub struct CheckArgs {
     #[arg(long, help_heading = "Fixes", conflicts_with = "stdin_filename")]
     pub fix: bool,
     /// Print these fixes as a unified diff instead, and change nothing
-    #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "format", "output", "stdin_filename"])]
+    #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "format", "stdin_filename"])]
     pub diff: bool,
     /// Also fixes on whose array something may depend: a sizeof, a function that is given it
     #[arg(long, help_heading = "Fixes")]
@@ -202,18 +206,71 @@ pub struct AnalysisArgs {
     /// PATHS
     #[arg(short = 'I', value_name = "DIR", help_heading = "Model")]
     pub include_dirs: Vec<PathBuf>,
-    /// Take include folders, macros and targets from the compile_commands.json in this folder
-    #[arg(short = 'p', value_name = "DIR", help_heading = "Model")]
-    pub compile_commands: Option<PathBuf>,
+    /// Where include folders, macros and targets are written.
+    #[command(flatten)]
+    pub build: BuildArgs,
+    /// Read these files and folders, too, but report only what concerns PATHS: findings in them, and in
+    /// kernels that they launch (repeatable)
+    #[arg(long, value_name = "PATH", help_heading = "Files")]
+    pub context: Vec<PathBuf>,
     /// Check what .gitignore leaves out, too
     #[arg(long, help_heading = "Files")]
     pub no_ignore: bool,
-    /// Number of threads; the output is the same for any
+    /// Number of threads, at most 256; the output is the same for any
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub threads: Option<NonZeroUsize>,
     /// No summary and no progress bar
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// How the files are built.
+#[derive(Clone, Debug, Args)]
+pub struct BuildArgs {
+    /// Take include folders, macros and targets from the compile_commands.json in this folder; without it,
+    /// from one in a build folder of the project
+    #[arg(short = 'p', value_name = "DIR", help_heading = "Model")]
+    compile_commands: Option<PathBuf>,
+    /// Look for no compile_commands.json
+    #[arg(long, help_heading = "Model", conflicts_with = "compile_commands")]
+    no_compile_commands: bool,
+}
+
+impl BuildArgs {
+    /// Which compile commands are to be read.
+    #[must_use]
+    pub fn which(&self) -> WhichCommands {
+        match &self.compile_commands {
+            Some(path) => WhichCommands::At(path.clone()),
+            None if self.no_compile_commands => WhichCommands::Off,
+            None => WhichCommands::Found,
+        }
+    }
+}
+
+impl CheckArgs {
+    /// The reports that are to be made, at most one of them on stdout. An error is a sentence.
+    pub fn reports(&self) -> Result<Vec<Report>, String> {
+        let mut reports = self.format.clone();
+        if reports.is_empty() {
+            reports.push(Report { format: Format::default(), file: None });
+        }
+        let mut printed = reports.iter_mut().filter(|report| report.file.is_none());
+        match (printed.next(), printed.next(), &self.output) {
+            (_, Some(_), _) => {
+                return Err("of several formats, all but one need a file: --format FORMAT=FILE".to_owned());
+            }
+            (Some(report), None, Some(path)) => report.file = Some(path.clone()),
+            (None, _, Some(_)) => return Err("--output needs a --format without a file".to_owned()),
+            (_, None, None) => {}
+        }
+        let mut files: Vec<&PathBuf> = reports.iter().filter_map(|report| report.file.as_ref()).collect();
+        files.sort();
+        match files.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("two formats cannot be written into `{}`", pair[0].display())),
+            None => Ok(reports),
+        }
+    }
 }
 
 impl AnalysisArgs {
@@ -259,11 +316,11 @@ pub struct BanksArgs {
 /// `cudalint config`
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// The file that it is about
+    /// The file or folder that it is about
     pub file: PathBuf,
-    /// Take include folders, macros and targets from the compile_commands.json in this folder
-    #[arg(short = 'p', value_name = "DIR")]
-    pub compile_commands: Option<PathBuf>,
+    /// Where include folders, macros and targets are written.
+    #[command(flatten)]
+    pub build: BuildArgs,
 }
 
 /// `cudalint init`
@@ -311,6 +368,15 @@ pub struct ExplainArgs {
 const MORE_PATHS: &str =
     "More files and folders, such as those with the launches; the place's file need not be among them";
 
+/// A report of the findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How it is written.
+    pub format: Format,
+    /// Where to; `None` for stdout.
+    pub file: Option<PathBuf>,
+}
+
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -329,6 +395,8 @@ pub enum Format {
     Gitlab,
     /// A JUnit report
     Junit,
+    /// A page for the summary of a job
+    Markdown,
 }
 
 /// How a table is printed.

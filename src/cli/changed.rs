@@ -1,33 +1,99 @@
-//! Which lines of which files changed since a revision, as git says?
+//! Which findings does a change bring, as git says what changed?
+//!
+//! Those on lines that changed, and those that the files as they were before do not have: an edit of a
+//! launch, a macro or a header shows in lines that are the same.
 
+use super::disk::Overlay;
+use super::driver::{Analyzed, Input};
+use super::git::{Git, path_of};
+use crate::analysis::Wanted;
 use crate::diagnostic::Diagnostic;
+use crate::fingerprint;
 use crate::source::{Sources, Span};
+use crate::walk::{self, Candidate};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::io::ErrorKind;
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+/// A finding, whichever line it is on: its fingerprint and what it says.
+type Key = (String, String);
+
+/// What changed since a revision, and what was found before.
+pub struct Changed {
+    changes: Changes,
+    before: OnceCell<FxHashSet<Key>>,
+}
+
+impl Changed {
+    /// What changed in the work tree around the working folder since a commit; since the commit where the
+    /// current branch left another one if the name ends in `...`. An error is a sentence.
+    pub fn since(revision: &str) -> Result<Changed, String> {
+        Ok(Changed { changes: Changes::since(revision)?, before: OnceCell::new() })
+    }
+
+    /// Which findings the change concerns. `told` is what is told of a run, `name` what a file is called.
+    /// `None` when there is nothing to be told of.
+    pub fn concern(
+        &self,
+        input: &Input<'_>,
+        sources: &Sources,
+        findings: &[Diagnostic],
+        told: &dyn Fn(&Analyzed) -> Option<Vec<Diagnostic>>,
+        name: &dyn Fn(&Path) -> String,
+    ) -> Option<Vec<bool>> {
+        let mut concern: Vec<bool> =
+            findings.iter().map(|finding| self.changes.touch_finding(sources, finding)).collect();
+        if concern.iter().all(|concern| *concern) || !self.changes.are_of(input, sources) {
+            return Some(concern);
+        }
+        if self.before.get().is_none() {
+            let (overlay, deleted) = self.changes.undone(input, sources);
+            let earlier = input.analyze(Wanted::Findings, &overlay, &deleted);
+            let findings = told(&earlier)?;
+            let known = keys(earlier.run.sources(), &findings, name).into_iter().collect();
+            let _ = self.before.set(known);
+        }
+        let before = self.before.get()?;
+        for (concern, key) in concern.iter_mut().zip(keys(sources, findings, name)) {
+            *concern |= !before.contains(&key);
+        }
+        Some(concern)
+    }
+}
+
+fn keys(sources: &Sources, findings: &[Diagnostic], name: &dyn Fn(&Path) -> String) -> Vec<Key> {
+    let prints = fingerprint::of_all(sources, findings, name).into_iter();
+    prints.zip(findings).map(|(print, finding)| (print, finding.message.clone())).collect()
+}
 
 /// The changes of a work tree.
-#[derive(Debug, Default)]
-pub struct Changes {
-    /// The work tree's folder, without symbolic links.
-    root: PathBuf,
-    /// By path from there: the lines that came or changed, from 1.
-    lines: FxHashMap<PathBuf, Vec<Range<usize>>>,
+struct Changes {
+    /// The work tree.
+    git: Git,
+    /// The commit since which they are.
+    commit: String,
+    /// What the diff says.
+    diff: Diff,
     /// The paths that git knows; others are new as a whole.
     tracked: FxHashSet<PathBuf>,
 }
 
+/// What a diff says, by path from the work tree's folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Diff {
+    /// The lines that came or changed, from 1.
+    lines: FxHashMap<PathBuf, Vec<Range<usize>>>,
+    /// What each file whose text changed was called before; `None` for one that came.
+    before: FxHashMap<PathBuf, Option<PathBuf>>,
+    /// The files that went.
+    deleted: Vec<PathBuf>,
+}
+
 impl Changes {
-    /// The changes of the work tree around the working folder since a commit; since the commit where the
-    /// current branch left another one if the name ends in `...`. An error is a sentence.
-    pub fn since(revision: &str) -> Result<Changes, String> {
-        let root = git(None, &["rev-parse", "--show-toplevel"])
-            .map_err(|error| format!("--changed-since needs a git work tree: {error}"))?;
-        let root = PathBuf::from(path_of(root.strip_suffix(b"\n").unwrap_or(&root)));
-        let root = root.canonicalize().unwrap_or(root);
-        let commit = commit(&root, revision)?;
+    fn since(revision: &str) -> Result<Changes, String> {
+        let git = Git::here().map_err(|error| format!("--changed-since needs a git work tree: {error}"))?;
+        let commit = commit(&git, revision)?;
         // Whatever the user has configured, the same format.
         let arguments = [
             "-c",
@@ -47,39 +113,106 @@ impl Changes {
             "--",
         ];
         let failed = |error: String| format!("cannot tell what changed since `{revision}`: {error}");
-        let diff = git(Some(&root), &arguments).map_err(failed)?;
-        let known = git(Some(&root), &["ls-files", "-z", "--recurse-submodules"]).map_err(failed)?;
+        let diff = Diff::read(&git.ask(&arguments).map_err(failed)?);
+        let known = git.ask(&["ls-files", "-z", "--recurse-submodules"]).map_err(failed)?;
         let tracked = known.split(|&byte| byte == 0).filter(|path| !path.is_empty());
         let tracked = tracked.map(|path| PathBuf::from(path_of(path))).collect();
-        Ok(Changes { root, lines: lines_of(&diff), tracked })
+        Ok(Changes { git, commit, diff, tracked })
     }
 
-    /// Whether some line of a finding changed: of its own, or of the places that it points at.
-    pub fn concern(&self, sources: &Sources, finding: &Diagnostic) -> bool {
-        let places = finding.labels.iter().map(|(span, _)| *span);
+    /// Whether some line of a finding changed: of its own, of the places that it points at, or of the
+    /// launches of its kernel.
+    fn touch_finding(&self, sources: &Sources, finding: &Diagnostic) -> bool {
+        let places = finding.labels.iter().map(|(span, _)| *span).chain(finding.launches.iter().copied());
         std::iter::once(finding.primary).chain(places).any(|span| self.touch(sources, span))
     }
 
     fn touch(&self, sources: &Sources, span: Span) -> bool {
         let file = sources.get(span.file);
-        let absolute = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
         // What lies elsewhere has no history here.
-        let Ok(path) = absolute.strip_prefix(&self.root) else { return false };
-        if !self.tracked.contains(path) {
+        let Some(path) = self.path(&file.path) else { return false };
+        if !self.tracked.contains(&path) {
             return true;
         }
         let (first, last) = (file.line_column(span.start).0, file.line_column(span.end.max(span.start)).0);
-        let changed = self.lines.get(path).map_or(&[][..], Vec::as_slice);
+        let changed = self.diff.lines.get(&path).map_or(&[][..], Vec::as_slice);
         changed.iter().any(|lines| lines.start <= last && first < lines.end)
+    }
+
+    /// The path of a file from the work tree's folder.
+    fn path(&self, file: &Path) -> Option<PathBuf> {
+        let absolute = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+        absolute.strip_prefix(&self.git.root).ok().map(Path::to_path_buf)
+    }
+
+    /// Whether anything changed in the files of a run, or some are gone that would belong to it.
+    fn are_of(&self, input: &Input<'_>, sources: &Sources) -> bool {
+        let changed = |path: &PathBuf| !self.tracked.contains(path) || self.diff.before.contains_key(path);
+        sources.all().iter().filter_map(|file| self.path(&file.path)).any(|path| changed(&path))
+            || input.candidates().iter().filter_map(|it| self.path(&it.path)).any(|path| changed(&path))
+            || self.diff.deleted.iter().any(|path| input.would_find(&self.git.root.join(path)))
+    }
+
+    /// The files of a run as they were: those whose text was another, and those that are gone.
+    fn undone(&self, input: &Input<'_>, sources: &Sources) -> (Overlay, Vec<Candidate>) {
+        let mut overlay = Overlay::default();
+        let mut wanted: Vec<(PathBuf, PathBuf)> = Vec::new();
+        let met = sources.all().into_iter().map(|file| file.path.clone());
+        for file in met.chain(input.candidates().iter().map(|it| it.path.clone())) {
+            let Some(path) = self.path(&file) else { continue };
+            match self.diff.before.get(&path) {
+                Some(Some(old)) => wanted.push((file, old.clone())),
+                Some(None) => drop(overlay.insert(file, None)),
+                None if !self.tracked.contains(&path) => drop(overlay.insert(file, None)),
+                None => {}
+            }
+        }
+        let deleted: Vec<PathBuf> =
+            self.diff.deleted.iter().filter(|path| walk::may_be_cuda(path)).cloned().collect();
+        wanted.extend(deleted.iter().map(|path| (self.git.root.join(path), path.clone())));
+        let texts = self.texts(wanted.iter().map(|(_, old)| old));
+        overlay.extend(wanted.into_iter().zip(texts).map(|((file, _), text)| (file, text)));
+        let deleted =
+            deleted.iter().map(|path| self.git.root.join(path)).filter(|path| input.would_find(path));
+        (overlay, deleted.map(|path| Candidate::header(&input.settings.configs.shown(&path))).collect())
+    }
+
+    /// The texts of files at the commit.
+    fn texts<'a>(&self, paths: impl Iterator<Item = &'a PathBuf>) -> Vec<Option<Vec<u8>>> {
+        let mut asked = Vec::new();
+        let mut count = 0;
+        for path in paths {
+            asked.extend_from_slice(self.commit.as_bytes());
+            asked.push(b':');
+            asked.extend_from_slice(path.as_os_str().as_encoded_bytes());
+            asked.push(b'\n');
+            count += 1;
+        }
+        let told = self.git.ask_about(&["cat-file", "--batch"], asked).unwrap_or_default();
+        let mut rest = told.as_slice();
+        (0..count).map(|_| object(&mut rest)).collect()
     }
 }
 
+/// The next of the objects that `git cat-file --batch` prints: `NAME blob SIZE`, the bytes, a newline.
+fn object(rest: &mut &[u8]) -> Option<Vec<u8>> {
+    let end = rest.iter().position(|&byte| byte == b'\n')?;
+    let (line, behind) = (rest.get(..end)?, rest.get(end + 1..)?);
+    *rest = behind;
+    let line = std::str::from_utf8(line).ok()?;
+    let (_, size) = line.split_once(" blob ")?;
+    let size: usize = size.parse().ok()?;
+    let bytes = behind.get(..size)?.to_vec();
+    *rest = behind.get(size + 1..)?;
+    Some(bytes)
+}
+
 /// The commit that a revision names.
-fn commit(root: &Path, revision: &str) -> Result<String, String> {
+fn commit(git: &Git, revision: &str) -> Result<String, String> {
     let name = |name: &str| {
         let arguments =
             ["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")];
-        git(Some(root), &arguments)
+        git.ask(&arguments)
             .ok()
             .and_then(|out| String::from_utf8(out).ok())
             .map(|out| out.trim().to_owned())
@@ -88,51 +221,43 @@ fn commit(root: &Path, revision: &str) -> Result<String, String> {
     };
     let Some(other) = revision.strip_suffix("...") else { return name(revision) };
     let (other, own) = (name(other)?, name("HEAD")?);
-    let base =
-        git(Some(root), &["merge-base", &own, &other]).ok().and_then(|out| String::from_utf8(out).ok());
+    let base = git.ask(&["merge-base", &own, &other]).ok().and_then(|out| String::from_utf8(out).ok());
     base.map(|out| out.trim().to_owned()).ok_or_else(|| {
         format!("`{revision}`: no common commit with the current branch is known (a shallow clone has few)")
     })
 }
 
-/// What git prints; an error is its own first line, or that there is no git.
-fn git(folder: Option<&Path>, arguments: &[&str]) -> Result<Vec<u8>, String> {
-    let mut command = Command::new("git");
-    if let Some(folder) = folder {
-        command.current_dir(folder);
-    }
-    match command.args(arguments).output() {
-        Ok(ran) if ran.status.success() => Ok(ran.stdout),
-        Ok(ran) => {
-            let told = String::from_utf8_lossy(&ran.stderr);
-            let line = told.lines().next().unwrap_or_default();
-            Err(if line.is_empty() { "git failed".to_owned() } else { format!("git says: {line}") })
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Err("git is not installed".to_owned()),
-        Err(error) => Err(format!("git cannot be run: {error}")),
-    }
-}
-
-/// The lines that a unified diff without context adds, by file.
-fn lines_of(diff: &[u8]) -> FxHashMap<PathBuf, Vec<Range<usize>>> {
-    let mut found: FxHashMap<PathBuf, Vec<Range<usize>>> = FxHashMap::default();
-    let mut file: Option<PathBuf> = None;
-    let mut lines = diff.split(|&byte| byte == b'\n').peekable();
-    while let Some(line) = lines.next() {
-        if let Some(name) = line.strip_prefix(b"+++ ") {
-            file = unquoted(name).strip_prefix(b"b/").map(|name| PathBuf::from(path_of(name)));
-        } else if let Some((removed, added)) = hunk(line) {
-            // The text may look like a header itself.
-            let mut left = removed.saturating_add(added.len());
-            while let Some(line) = lines.next_if(|_| left > 0) {
-                left -= usize::from(!line.starts_with(b"\\"));
-            }
-            if let Some(file) = file.as_ref().filter(|_| !added.is_empty()) {
-                found.entry(file.clone()).or_default().push(added);
+impl Diff {
+    /// Reads a unified diff without context.
+    fn read(diff: &[u8]) -> Diff {
+        let mut found = Diff::default();
+        let (mut old, mut file): (Option<PathBuf>, Option<PathBuf>) = (None, None);
+        let mut lines = diff.split(|&byte| byte == b'\n').peekable();
+        let path = |name: &[u8], prefix: &[u8]| {
+            unquoted(name).strip_prefix(prefix).map(|name| PathBuf::from(path_of(name)))
+        };
+        while let Some(line) = lines.next() {
+            if let Some(name) = line.strip_prefix(b"--- ") {
+                old = path(name, b"a/");
+            } else if let Some(name) = line.strip_prefix(b"+++ ") {
+                file = path(name, b"b/");
+                match &file {
+                    Some(file) => drop(found.before.insert(file.clone(), old.take())),
+                    None => found.deleted.extend(old.take()),
+                }
+            } else if let Some((removed, added)) = hunk(line) {
+                // The text may look like a header itself.
+                let mut left = removed.saturating_add(added.len());
+                while let Some(line) = lines.next_if(|_| left > 0) {
+                    left -= usize::from(!line.starts_with(b"\\"));
+                }
+                if let Some(file) = file.as_ref().filter(|_| !added.is_empty()) {
+                    found.lines.entry(file.clone()).or_default().push(added);
+                }
             }
         }
+        found
     }
-    found
 }
 
 /// How many lines `@@ -3,2 +5,4 @@` takes away, and which it adds.
@@ -182,32 +307,36 @@ fn unquoted(name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A path as git writes it.
-#[cfg(unix)]
-fn path_of(bytes: &[u8]) -> std::ffi::OsString {
-    use std::os::unix::ffi::OsStrExt;
-    std::ffi::OsStr::from_bytes(bytes).to_owned()
-}
-
-/// A path as git writes it.
-#[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> std::ffi::OsString {
-    String::from_utf8_lossy(bytes).into_owned().into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn added_lines_are_those_behind_the_plus() {
         let diff =
             b"diff --git a/a.cu b/a.cu\n--- a/a.cu\n+++ b/a.cu\n@@ -3 +3,2 @@ void f()\n-x\n+++ b/c.cu\n+z\n\
                      @@ -9,2 +9,0 @@\n-@@ -1 +1 @@\n-y\n\\ No newline at end of file\n@@ -20,0 +20 @@\n+w\n\
-                     --- a/old.cu\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
-        let found = lines_of(diff);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[Path::new("a.cu")], [3..5, 20..21]);
+                     --- a/old.cu\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
+                     rename from b.cu\nrename to d.cu\n--- a/b.cu\n+++ b/d.cu\n@@ -1 +0,0 @@\n---- x\n\
+                     --- /dev/null\n+++ b/new.cu\n@@ -0,0 +1 @@\n+x\n";
+        let found = Diff::read(diff);
+        assert_eq!(found.lines.len(), 2);
+        assert_eq!(found.lines[Path::new("a.cu")], [3..5, 20..21]);
+        let before = |file: &str| found.before[Path::new(file)].as_deref();
+        assert_eq!(before("a.cu"), Some(Path::new("a.cu")));
+        assert_eq!(before("d.cu"), Some(Path::new("b.cu")));
+        assert_eq!(before("new.cu"), None);
+        assert_eq!((found.before.len(), found.deleted), (3, vec![PathBuf::from("old.cu")]));
+    }
+
+    #[test]
+    fn objects_are_read_one_after_the_other() {
+        let mut rest: &[u8] = b"c0ffee blob 3\na\nb\nHEAD:gone missing\nbeef blob 0\n\nbeef blob 9\nx\n";
+        assert_eq!(object(&mut rest).as_deref(), Some(&b"a\nb"[..]));
+        assert_eq!(object(&mut rest), None);
+        assert_eq!(object(&mut rest).as_deref(), Some(&b""[..]));
+        assert_eq!(object(&mut rest), None, "cut short");
     }
 
     #[test]

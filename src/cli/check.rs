@@ -1,17 +1,18 @@
 //! `cudalint check`: which findings are there, and how loud are they?
 
-use super::args::{CheckArgs, Format};
-use super::changed::Changes;
-use super::disk::Overlay;
-use super::driver::Analyzed;
-use super::{Outcome, driver, fix, terminal};
+use super::args::{CheckArgs, Format, Report};
+use super::changed::Changed;
+use super::driver::{Analyzed, Input};
+use super::names::Names;
+use super::{Outcome, driver, fix, includes, terminal};
 use crate::analysis::{FileReport, Wanted};
 use crate::baseline::{self, Baseline};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::fingerprint;
-use crate::output::{self, github, gitlab, json, junit, sarif, short, text};
-use crate::source::Sources;
+use crate::output::{self, diff, github, gitlab, json, junit, markdown, sarif, short, text};
+use crate::source::{Sources, Span};
 use crate::suppress;
+use crate::walk::regular;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,67 +29,123 @@ pub struct Found {
     silenced: usize,
     /// How many a baseline hides.
     known: usize,
-    /// How many are on lines that did not change.
+    /// How many were there before the change, on lines that did not change.
     unchanged: usize,
+}
+
+/// What hides findings, read once for all times that the files are analysed.
+pub struct Hiding {
+    names: Names,
+    baseline: Option<Baseline>,
+    changed: Option<Changed>,
+}
+
+impl Hiding {
+    /// `None` when something of it cannot be read, which is said on stderr.
+    fn read(args: &CheckArgs) -> Option<Hiding> {
+        let names = Names::new(args.baseline.as_deref().or(args.write_baseline.as_deref()));
+        let baseline = match &args.baseline {
+            Some(path) => Some(read_baseline(path)?),
+            None => None,
+        };
+        let changed = match &args.changed_since {
+            Some(revision) => {
+                Some(Changed::since(revision).map_err(|error| terminal::say_error(&error)).ok()?)
+            }
+            None => None,
+        };
+        Some(Hiding { names, baseline, changed })
+    }
 }
 
 /// Checks and prints.
 pub fn check(args: &CheckArgs) -> Outcome {
-    let first = driver::analyze(&args.analysis, Wanted::Findings, Overlay::default());
-    let Some((mut analyzed, mut found)) = first.and_then(|it| found(args, &it).map(|found| (it, found)))
-    else {
+    let reports = match args.reports() {
+        Ok(reports) => reports,
+        Err(error) => {
+            terminal::say_error(&error);
+            return Outcome::Failed;
+        }
+    };
+    let Some(hiding) = Hiding::read(args) else { return Outcome::Failed };
+    let Some((input, mut analyzed)) = driver::analyze(&args.analysis, Wanted::Findings) else {
         return Outcome::Failed;
     };
+    let Some(mut found) = found(args, &input, &analyzed, &hiding) else { return Outcome::Failed };
     if let Some(path) = &args.write_baseline {
-        return write_baseline(path, &analyzed, &found);
+        return write_baseline(path, &analyzed, &found, &hiding.names);
     }
     if args.fix || args.diff {
-        let Some(mut repaired) = fix::repair(args, &analyzed, &found) else { return Outcome::Failed };
+        let Some(mut repaired) = fix::repair(args, &input, &analyzed, &found, &hiding) else {
+            return Outcome::Failed;
+        };
         if args.diff {
-            let outcome = terminal::print(&repaired.diff(), outcome(&analyzed, &found));
+            let outcome = print_diff(args, &repaired.diff(), outcome(&analyzed, &found));
             repaired.tell("would fix");
             return outcome;
         }
-        if !repaired.write() {
+        if !repaired.write(args) {
             return Outcome::Failed;
         }
         repaired.tell("fixed");
         (analyzed, found) = repaired.again.take().unwrap_or((analyzed, found));
     }
-    report(args, &analyzed, &found)
+    report(args, &reports, &input, &analyzed, &found)
+}
+
+/// Into a file as it is; else as it may be shown, with a word on what that changes.
+fn print_diff(args: &CheckArgs, diff: &[u8], outcome: Outcome) -> Outcome {
+    if let Some(path) = &args.output {
+        return terminal::write(path, diff, outcome);
+    }
+    let (shown, escaped) = diff::shown(diff);
+    let outcome = terminal::print(&shown, outcome);
+    if escaped > 0 {
+        let lines = output::count(escaped, "line");
+        terminal::say(&format!(
+            "warning: the diff is shown with escapes in {lines}, so it cannot be applied; --output FILE writes it \
+             as it is"
+        ));
+    }
+    outcome
 }
 
 /// The findings of a run; `None` when what says which to tell could not be read.
-pub fn found(args: &CheckArgs, analyzed: &Analyzed) -> Option<Found> {
+pub fn found(args: &CheckArgs, input: &Input<'_>, analyzed: &Analyzed, hiding: &Hiding) -> Option<Found> {
     let sources = analyzed.run.sources();
-    let settings = &analyzed.settings;
-    let Findings { told: all, silenced } = findings(sources, &analyzed.reports, &|path, rule, default| {
-        // What the user named is told of, whatever a configuration leaves out.
-        let hidden = !analyzed.run.is_given(path) && settings.hides(path);
-        if hidden { Level::Allow } else { settings.level(&args.levels, path, rule, default) }
-    });
-    if settings.report_errors() {
-        return None;
-    }
-    let wanted = matches!(args.format, Format::Sarif | Format::Gitlab);
+    let Findings { told: all, silenced } = told(args, input, analyzed)?;
+    let wanted = args.format.iter().any(|it| matches!(it.format, Format::Sarif | Format::Gitlab));
     let wanted = wanted || args.baseline.is_some() || args.write_baseline.is_some();
-    let mut fingerprints = if wanted { fingerprint::of_all(sources, &all) } else { Vec::new() };
+    let name = |path: &Path| hiding.names.of(path);
+    let mut fingerprints = if wanted { fingerprint::of_all(sources, &all, &name) } else { Vec::new() };
     let mut findings = all.clone();
-    if let Some(path) = &args.baseline {
-        let baseline = read_baseline(path)?;
+    if let Some(baseline) = &hiding.baseline {
         let is_new: Vec<bool> = fingerprints.iter().map(|print| !baseline.contains(print)).collect();
         retain(&mut findings, &is_new);
         retain(&mut fingerprints, &is_new);
     }
     let known = all.len() - findings.len();
-    if let Some(revision) = &args.changed_since {
-        let changes = Changes::since(revision).map_err(|error| terminal::say_error(&error)).ok()?;
-        let is_new: Vec<bool> = findings.iter().map(|finding| changes.concern(sources, finding)).collect();
+    if let Some(changed) = &hiding.changed {
+        let before = |earlier: &Analyzed| Some(told(args, input, earlier)?.told);
+        let is_new = changed.concern(input, sources, &findings, &before, &name)?;
         retain(&mut findings, &is_new);
         retain(&mut fingerprints, &is_new);
     }
     let unchanged = all.len() - findings.len() - known;
     Some(Found { all, findings, fingerprints, silenced, known, unchanged })
+}
+
+/// What a run found, at the levels in force; `None` when a configuration file is not understood.
+fn told(args: &CheckArgs, input: &Input<'_>, analyzed: &Analyzed) -> Option<Findings> {
+    let settings = &input.settings;
+    let found = findings(analyzed.run.sources(), &analyzed.reports, &|path, rule, default| {
+        // What the user named is told of, whatever a configuration leaves out.
+        let hidden = !input.is_given(path) && settings.hides(path);
+        // Comments of a file that is only context are not to be judged.
+        let hidden = hidden || suppress::is_about_comments(rule) && input.is_context(path);
+        if hidden { Level::Allow } else { settings.level(&args.levels, path, rule, default) }
+    });
+    (!settings.report_errors()).then_some(found)
 }
 
 fn outcome(analyzed: &Analyzed, found: &Found) -> Outcome {
@@ -101,41 +158,61 @@ fn outcome(analyzed: &Analyzed, found: &Found) -> Outcome {
     }
 }
 
-fn report(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> Outcome {
+fn report(
+    args: &CheckArgs,
+    reports: &[Report],
+    input: &Input<'_>,
+    analyzed: &Analyzed,
+    found: &Found,
+) -> Outcome {
     let sources = analyzed.run.sources();
     let findings = &found.findings;
-    let bytes = match args.format {
-        Format::Text => {
-            text::render(sources, findings, args.output.is_none() && terminal::colored(args.color))
-        }
-        Format::Short => short::render(sources, findings),
-        Format::Json => json::render(sources, findings),
-        Format::Sarif => sarif::render(sources, findings, &found.fingerprints),
-        Format::Github => github::render(sources, findings),
-        Format::Gitlab => gitlab::render(sources, findings, &found.fingerprints),
-        Format::Junit => junit::render(sources, findings, &analyzed.files),
-    };
-    let outcome = outcome(analyzed, found);
-    let outcome = match &args.output {
-        Some(path) => terminal::write(path, &bytes, outcome),
-        None => terminal::print(&bytes, outcome),
-    };
-    if (args.format == Format::Text || args.output.is_some()) && !args.analysis.quiet {
-        let verdicts = analyzed.reports.iter().flat_map(|it| &it.verdicts);
-        let targets: BTreeSet<String> = verdicts.map(|it| it.target.clone()).collect();
-        let mut line = summary(sources, findings, analyzed.files.len(), &targets, analyzed.assumed_target);
-        for (number, what) in [
-            (found.silenced, "silenced by comments"),
-            (found.known, "in the baseline"),
-            (found.unchanged, "on lines that did not change"),
-        ] {
-            if number > 0 {
-                line.push_str(&format!("; {} {what}", output::count(number, "finding")));
-            }
-        }
-        terminal::say(&line);
+    let summary = summary(input, analyzed, found);
+    let mut outcome = outcome(analyzed, found);
+    for report in reports {
+        let colored = report.file.is_none() && terminal::colored(args.color);
+        let bytes = match report.format {
+            Format::Text => text::render(sources, findings, colored),
+            Format::Short => short::render(sources, findings),
+            Format::Json => json::render(sources, findings),
+            Format::Sarif => sarif::render(sources, findings, &found.fingerprints),
+            Format::Github => github::render(sources, findings),
+            Format::Gitlab => gitlab::render(sources, findings, &found.fingerprints),
+            Format::Junit => junit::render(sources, findings, &input.files(analyzed)),
+            Format::Markdown => markdown::render(sources, findings, &summary),
+        };
+        outcome = match &report.file {
+            Some(path) => terminal::write(path, &bytes, outcome),
+            None => terminal::print(&bytes, outcome),
+        };
+    }
+    let printed = reports.iter().find(|report| report.file.is_none());
+    if printed.is_none_or(|report| report.format == Format::Text) && !args.analysis.quiet {
+        terminal::say(&summary);
+    }
+    if !args.analysis.quiet {
+        includes::tell_of_not_found(&includes::not_found(input, analyzed));
     }
     outcome
+}
+
+/// What was found, in one line.
+fn summary(input: &Input<'_>, analyzed: &Analyzed, found: &Found) -> String {
+    let verdicts = analyzed.reports.iter().flat_map(|it| &it.verdicts);
+    let targets: BTreeSet<String> = verdicts.map(|it| it.target.clone()).collect();
+    let (sources, files) = (analyzed.run.sources(), input.files(analyzed).len());
+    let mut line = counts(sources, &found.findings, files, &targets, input.assumes_target());
+    line.push_str(&input.settings.builds.words());
+    for (number, what) in [
+        (found.silenced, "silenced by comments"),
+        (found.known, "in the baseline"),
+        (found.unchanged, "on lines that did not change"),
+    ] {
+        if number > 0 {
+            line.push_str(&format!("; {} {what}", output::count(number, "finding")));
+        }
+    }
+    line
 }
 
 /// Keeps those items for which it says so.
@@ -146,18 +223,19 @@ fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
 
 fn read_baseline(path: &Path) -> Option<Baseline> {
     let name = path.display();
-    let read = std::fs::read_to_string(path).map_err(|error| format!("cannot read `{name}`: {error}"));
+    let read = regular::text(path).map_err(|problem| problem.to_string());
     let baseline = read
         .and_then(|text| Baseline::read(&text).map_err(|error| format!("`{name}` is no baseline: {error}")));
     baseline.map_err(|error| terminal::say_error(&error)).ok()
 }
 
-fn write_baseline(path: &Path, analyzed: &Analyzed, found: &Found) -> Outcome {
+fn write_baseline(path: &Path, analyzed: &Analyzed, found: &Found, names: &Names) -> Outcome {
     // What could not be checked would be missing from it for good.
     if analyzed.failed {
         return Outcome::Failed;
     }
-    let bytes = baseline::render(analyzed.run.sources(), &found.all, &found.fingerprints);
+    let name = |path: &Path| names.of(path);
+    let bytes = baseline::render(analyzed.run.sources(), &found.all, &found.fingerprints, &name);
     let outcome = terminal::write(path, &bytes, Outcome::Clean);
     if outcome == Outcome::Clean {
         let count = output::count(found.all.len(), "finding");
@@ -178,35 +256,33 @@ pub struct Findings {
     pub silenced: usize,
 }
 
-/// The findings to print: at the levels in force, by file as given and then by place, and each
+/// The findings to print: at the levels in force, by file and then by place, and each
 /// once, although a header may be reached from many files.
 #[must_use]
 pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) -> Findings {
     let heard = suppress::apply(sources, reports);
-    let mut seen = FxHashSet::default();
-    let mut all = Vec::new();
-    for mut own in heard.findings {
-        for finding in &mut own {
-            let path = &sources.get(finding.primary.file).path;
-            finding.level = level(path, finding.rule, finding.level);
-        }
-        own.retain(|finding| finding.level != Level::Allow);
-        own.sort_by_cached_key(|finding| {
-            let path = sources.get(finding.primary.file).path.clone();
-            (path, finding.primary.start, finding.primary.end, finding.rule, finding.message.clone())
-        });
-        own.retain(|finding| {
-            let path = sources.get(finding.primary.file).path.clone();
-            let place = (path, finding.primary.start, finding.primary.end);
-            seen.insert((place, finding.rule, finding.message.clone()))
-        });
-        all.append(&mut own);
+    let mut told: Vec<Diagnostic> = heard.findings.into_iter().flatten().collect();
+    for finding in &mut told {
+        let path = &sources.get(finding.primary.file).path;
+        finding.level = level(path, finding.rule, finding.level);
     }
-    Findings { told: all, silenced: heard.silenced }
+    told.retain(|finding| finding.level != Level::Allow);
+    // What is found in a header is told where the header's turn is, through whichever file it was found.
+    told.sort_by_cached_key(|finding| {
+        let path = sources.get(finding.primary.file).path.clone();
+        (path, finding.primary.start, finding.primary.end, finding.rule, finding.message.clone())
+    });
+    let mut seen = FxHashSet::default();
+    told.retain(|finding| {
+        let Span { file, start, end } = finding.primary;
+        let place = (sources.get(file).path.clone(), start, end);
+        seen.insert((place, finding.rule, finding.message.clone()))
+    });
+    Findings { told, silenced: heard.silenced }
 }
 
 /// `assumed`: whether the target is the one of a user who named none.
-fn summary(
+fn counts(
     sources: &Sources,
     findings: &[Diagnostic],
     files: usize,
@@ -232,7 +308,7 @@ fn summary(
     if !targets.is_empty() {
         let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
         let word = if targets.len() == 1 { "target" } else { "targets" };
-        let others = if assumed { "; 5.x and newer behave alike" } else { "" };
+        let others = if assumed { "; bank conflicts are alike on 5.x and newer" } else { "" };
         line.push_str(&format!(" ({word}: {}{others})", targets.join(", ")));
     }
     line

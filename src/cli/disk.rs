@@ -1,38 +1,48 @@
 //! What is in the files: on disk, or as they are to be taken instead?
 
 use crate::analysis::Files;
-use crate::walk::{self, Candidate, Problem};
+use crate::headers::normalise;
+use crate::walk::{self, Candidate, Problem, regular};
 use rustc_hash::FxHashMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files whose bytes are not those on disk, by the path they are given by.
-pub type Overlay = FxHashMap<PathBuf, Vec<u8>>;
+/// Files whose bytes are not those on disk; `None` for one that is not to be there.
+pub type Overlay = FxHashMap<PathBuf, Option<Vec<u8>>>;
 
 /// Reads the files of a run, and the headers that includes lead to.
 #[derive(Default)]
 pub struct Disk {
+    /// The working folder.
+    home: PathBuf,
     by_name: FxHashMap<OsString, Vec<PathBuf>>,
+    /// By key.
     overlay: Overlay,
+    /// Whether some paths are given from the root and others from the working folder.
+    mixed: bool,
 }
 
 impl Disk {
-    /// Knows the names of these files, whether or not they hold CUDA.
-    pub fn with(candidates: &[Candidate], overlay: Overlay) -> Disk {
+    /// Knows the names of these files, whether or not they hold CUDA. `home` is the working folder.
+    pub fn with(home: &Path, candidates: &[Candidate], overlay: &Overlay) -> Disk {
         let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
         for path in candidates.iter().map(|candidate| &candidate.path) {
             if let Some(name) = path.file_name() {
                 by_name.entry(name.to_owned()).or_default().push(path.clone());
             }
         }
-        Disk { by_name, overlay }
+        let absolute = candidates.iter().filter(|candidate| candidate.path.is_absolute()).count();
+        let mut disk = Disk { home: home.to_path_buf(), by_name, ..Disk::default() };
+        disk.mixed = absolute > 0 && absolute < candidates.len();
+        disk.overlay = overlay.iter().map(|(path, bytes)| (disk.key(path), bytes.clone())).collect();
+        disk
     }
 
     /// The bytes of a candidate; `None` when it turns out not to be CUDA.
     pub fn bytes(&self, candidate: &Candidate) -> Result<Option<Vec<u8>>, Problem> {
-        match self.overlay.get(&candidate.path) {
-            Some(bytes) => Ok(Some(bytes.clone())),
+        match self.overlay.get(&self.key(&candidate.path)) {
+            Some(bytes) => Ok(bytes.clone()),
             None => walk::read(candidate),
         }
     }
@@ -44,17 +54,33 @@ impl Files for Disk {
     }
 
     fn read(&self, path: &Path) -> Option<Vec<u8>> {
-        self.bytes(&Candidate { path: path.to_path_buf(), only_if_cuda: false }).ok().flatten()
+        self.bytes(&Candidate::header(path)).ok().flatten()
+    }
+
+    fn key(&self, path: &Path) -> PathBuf {
+        normalise(&self.home.join(path))
+    }
+
+    fn shown(&self, path: &Path) -> PathBuf {
+        if !self.mixed {
+            return normalise(path);
+        }
+        // Which file leads to a header first is a matter of chance.
+        let path = self.key(path);
+        path.strip_prefix(&self.home).map_or_else(|_| path.clone(), Path::to_path_buf)
     }
 }
 
-/// The text of a file; `None` when there is no file of that name.
+/// The text of a file; `None` when nothing has that name.
 pub fn text(path: &Path) -> io::Result<Option<String>> {
-    if !path.is_file() {
+    // A link that leads nowhere is something.
+    if path.symlink_metadata().is_err() {
         return Ok(None);
     }
-    match std::fs::read_to_string(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        read => read.map(Some),
+    match regular::text(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(Problem::Unreadable(_, error)) => Err(error),
+        Err(Problem::NotRegular(_)) => Err(io::Error::other("it is not a regular file")),
+        Err(other) => Err(io::Error::other(other.to_string())),
     }
 }

@@ -1,73 +1,213 @@
 //! What is found in all files together?
 //!
-//! Files are analysed in parallel, the largest first, and reported in the order they were
-//! given. A file that cannot be read, or on which the analysis panics, costs only itself.
+//! Files are analysed in parallel, the largest first, and reported in the order of their paths,
+//! whatever the order of the arguments. A file that cannot be read, or on which the analysis panics, costs only itself.
 
 use super::args::AnalysisArgs;
 use super::disk::{Disk, Overlay};
 use super::progress::Progress;
 use super::settings::Settings;
-use super::terminal;
+use super::{blocks, includes, terminal};
 use crate::analysis::{FileReport, Loaded, Options, Run, Wanted};
-use crate::source::Sources;
-use crate::walk::{self, Candidate, Found, Problem};
+use crate::banks::ComputeCapability;
+use crate::config::Config;
+use crate::headers::normalise;
+use crate::source::{self, Sources};
+use crate::walk::{self, Candidate, Problem};
+use rayon::ThreadPool;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Enough for the deepest nesting that the analysis follows.
 const STACK_BYTES: usize = 32 << 20;
+/// More threads than any machine has cores for would only take long to start.
+const MOST_THREADS: usize = 256;
+
+/// What a run is about, read once for all the times that it is analysed.
+pub struct Input<'a> {
+    /// What the user asked for.
+    pub args: &'a AnalysisArgs,
+    /// What is in force for each file.
+    pub settings: Settings,
+    /// The files to look at.
+    candidates: Vec<Candidate>,
+    /// The options in force, each once.
+    options: Vec<Options>,
+    /// For each candidate, which of them.
+    numbers: Vec<usize>,
+    /// What stdin held, for its file.
+    stdin: Overlay,
+    /// The files whose findings are reported, by absolute path.
+    given: FxHashSet<PathBuf>,
+    /// The files that are read for what they tell of those.
+    context: FxHashSet<PathBuf>,
+    /// Whether something that the user named could not be found.
+    failed: bool,
+    pool: ThreadPool,
+}
 
 /// A finished run.
 pub struct Analyzed {
     /// The run, for its sources.
     pub run: Run,
-    /// A report for each file that could be analysed, in the order given.
+    /// A report for each file that could be analysed, in the order of their paths.
     pub reports: Vec<FileReport>,
-    /// The paths of those files, with `/` between their parts.
-    pub files: Vec<String>,
+    /// The paths of those files.
+    paths: Vec<PathBuf>,
     /// Whether something could not be checked.
     pub failed: bool,
-    /// Whether no one named a target.
-    pub assumed_target: bool,
-    /// What is in force for each file.
-    pub settings: Settings,
+    /// The names of the kernels that were met.
+    kernels: FxHashSet<String>,
+    /// What went wrong, in the order of the files.
+    complaints: Vec<String>,
 }
 
-/// Runs the analysis that the arguments ask for; says on stderr what could not be checked. `None`
+/// Reads and analyses what the arguments ask for, and says on stderr what could not be checked. `None`
 /// when nothing could.
-pub fn analyze(args: &AnalysisArgs, wanted: Wanted<'_>, mut overlay: Overlay) -> Option<Analyzed> {
-    let settings =
-        Settings::new(args.compile_commands.as_deref()).map_err(|error| terminal::say_error(&error)).ok()?;
-    let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
-    let mut found = walk::find(&args.paths, &skip);
-    if let Some(path) = &args.stdin_filename {
-        let bytes =
-            terminal::read_stdin(walk::MAX_BYTES).map_err(|error| terminal::say_error(&error)).ok()?;
-        let same = |other: &Path| settings.configs.absolute(other) == settings.configs.absolute(path);
-        found.candidates.retain(|candidate| !same(&candidate.path));
-        found.candidates.insert(0, Candidate { path: path.clone(), only_if_cuda: false });
-        overlay.insert(path.clone(), bytes);
+pub fn analyze<'a>(args: &'a AnalysisArgs, wanted: Wanted<'_>) -> Option<(Input<'a>, Analyzed)> {
+    let input = Input::gather(args)?;
+    let analyzed = input.analyze(wanted, &Overlay::default(), &[]);
+    for complaint in &analyzed.complaints {
+        terminal::say(complaint);
     }
-    let (options, files) = options(args, &settings, &found.candidates);
-    // A configuration that is not understood must not be passed over.
-    if settings.report_errors() {
-        return None;
+    blocks::warn_of_unknown_kernels(&input, &analyzed.kernels, analyzed.run.sources());
+    Some((input, analyzed))
+}
+
+impl<'a> Input<'a> {
+    /// Finds the files, and what is in force for each; says on stderr what is wrong with the arguments.
+    /// `None` when they are not to be run with.
+    fn gather(args: &'a AnalysisArgs) -> Option<Input<'a>> {
+        let settings = Settings::new(args.build.which()).map_err(|error| terminal::say_error(&error)).ok()?;
+        let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
+        let mut found = walk::find(&args.paths, &args.context, &skip);
+        let mut stdin = Overlay::default();
+        if let Some(path) = &args.stdin_filename {
+            let bytes = terminal::read_stdin(walk::MAX_BYTES);
+            let bytes = bytes.map_err(|error| terminal::say_error(&error)).ok()?;
+            if walk::is_utf16(&bytes) {
+                terminal::say_error(&Problem::Utf16(path.clone()));
+                return None;
+            }
+            let same = |other: &Path| settings.configs.absolute(other) == settings.configs.absolute(path);
+            found.candidates.retain(|candidate| !same(&candidate.path));
+            let given = Candidate { path: path.clone(), only_if_cuda: false, context: false };
+            found.candidates.insert(0, given);
+            stdin.insert(path.clone(), Some(bytes));
+        }
+        found.candidates.sort_by(|a, b| a.path.cmp(&b.path));
+        let (options, numbers) = options(args, &settings, &found.candidates);
+        // A configuration that is not understood must not be passed over.
+        if settings.report_errors() {
+            return None;
+        }
+        includes::warn_of_missing_folders(args, &settings, &found.candidates);
+        warn_of_new_targets(&options);
+        let mut builder = rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES);
+        let from_environment = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
+        if let Some(threads) = args.threads.map(NonZeroUsize::get).or_else(from_environment) {
+            builder = builder.num_threads(threads.min(MOST_THREADS));
+        }
+        let pool =
+            builder.build().map_err(|error| terminal::say_error(&format!("cannot start threads: {error}")));
+        let failed = report_problems(&found.problems) | report_context_problems(&found.context_problems);
+        let candidates = found.candidates;
+        let of = |context: bool| {
+            let all = candidates.iter().filter(move |candidate| candidate.context == context);
+            all.map(|candidate| settings.configs.absolute(&candidate.path)).collect::<FxHashSet<PathBuf>>()
+        };
+        let (given, context, pool) = (of(false), of(true), pool.ok()?);
+        Some(Input { args, settings, candidates, options, numbers, stdin, given, context, failed, pool })
     }
-    let mut builder = rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES);
-    if let Some(threads) = args.threads {
-        builder = builder.num_threads(threads.get());
+
+    /// Whether the user gave this file, or a folder that it is in, to be reported on.
+    pub fn is_given(&self, path: &Path) -> bool {
+        self.given.contains(&self.settings.configs.absolute(path))
     }
-    let pool =
-        builder.build().map_err(|error| terminal::say_error(&format!("cannot start threads: {error}")));
-    let quiet = args.quiet;
-    let (run, reports, analyzed, failed) =
-        pool.ok()?.install(|| analyze_here(&found, &options, files, quiet, wanted, overlay));
-    let assumed_target = options.iter().all(|options| options.targets.is_empty());
-    Some(Analyzed { run, reports, files: analyzed, failed, assumed_target, settings })
+
+    /// Whether the file is only read for what it tells of others.
+    pub fn is_context(&self, path: &Path) -> bool {
+        !self.context.is_empty() && self.context.contains(&self.settings.configs.absolute(path))
+    }
+
+    /// The configuration files of all files, each once.
+    pub fn configs(&self) -> Vec<Rc<Config>> {
+        self.settings.configs_of(&self.candidates)
+    }
+
+    /// The files to look at, those that turn out to hold no CUDA among them.
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    /// Whether the file at this absolute path would be among them if it were there.
+    pub fn would_find(&self, path: &Path) -> bool {
+        let absolute = |given: &PathBuf| self.settings.configs.absolute(given);
+        let mut given = self.args.paths.iter().chain(&self.args.context);
+        walk::may_be_cuda(path)
+            && given.any(|given| given.is_dir() && path.starts_with(absolute(given)))
+            && !self.settings.skips(path, false, self.args.no_ignore)
+    }
+
+    /// Whether no one named a target.
+    pub fn assumes_target(&self) -> bool {
+        self.options.iter().all(|options| options.targets.is_empty())
+    }
+
+    /// Analyses the files as they are but for `overlay`, and `more` files.
+    pub fn analyze(&self, wanted: Wanted<'_>, overlay: &Overlay, more: &[Candidate]) -> Analyzed {
+        let mut all = self.stdin.clone();
+        all.extend(overlay.iter().map(|(path, bytes)| (path.clone(), bytes.clone())));
+        let candidates: Vec<Candidate> = self.candidates.iter().chain(more).cloned().collect();
+        let (mut options, mut numbers) = (self.options.clone(), self.numbers.clone());
+        for candidate in more {
+            numbers.push(options.len());
+            options.push(self.settings.options(self.args, &candidate.path));
+        }
+        // Only what may be asked by several threads is taken along.
+        let home = self.settings.configs.absolute(Path::new("."));
+        let disk = Disk::with(&home, &candidates, &all);
+        let (given, quiet) = (&self.given, self.args.quiet);
+        let work = Work { candidates, options, numbers, home: &home, given, quiet, wanted };
+        let mut analyzed = self.pool.install(|| work.run(disk));
+        analyzed.failed |= self.failed;
+        if !self.context.is_empty() {
+            self.keep_what_concerns(&mut analyzed);
+        }
+        analyzed
+    }
+
+    /// The paths of the files that could be analysed and are reported on, with `/` between their parts.
+    pub fn files(&self, analyzed: &Analyzed) -> Vec<String> {
+        let paths = analyzed.paths.iter().filter(|path| !self.is_context(path));
+        paths.map(|path| source::display_path(path)).collect()
+    }
+
+    /// Takes away what is about context alone.
+    fn keep_what_concerns(&self, analyzed: &mut Analyzed) {
+        let sources = analyzed.run.sources();
+        let path = |file| sources.get(file).path.clone();
+        for (report, own) in analyzed.reports.iter_mut().zip(&analyzed.paths) {
+            let from_given = !self.is_context(own);
+            let here = |file| match path(file) {
+                path if self.is_given(&path) => true,
+                path if self.is_context(&path) => false,
+                _ => from_given,
+            };
+            report.diagnostics.retain(|finding| {
+                here(finding.primary.file)
+                    || finding.launches.iter().any(|launch| self.is_given(&path(launch.file)))
+            });
+            report.verdicts.retain(|verdict| here(verdict.span.file));
+        }
+    }
 }
 
 /// The options in force, each once, and for each candidate which of them.
@@ -84,105 +224,155 @@ fn options(args: &AnalysisArgs, settings: &Settings, candidates: &[Candidate]) -
     (all, numbers)
 }
 
-fn analyze_here(
-    found: &Found,
-    options: &[Options],
+/// One analysis of all files, without what only one thread may ask.
+struct Work<'a> {
+    candidates: Vec<Candidate>,
+    options: Vec<Options>,
+    /// For each candidate, which of the options.
     numbers: Vec<usize>,
+    home: &'a Path,
+    /// The files whose findings are reported, by absolute path.
+    given: &'a FxHashSet<PathBuf>,
     quiet: bool,
-    wanted: Wanted<'_>,
-    overlay: Overlay,
-) -> (Run, Vec<FileReport>, Vec<String>, bool) {
-    let mut failed = report_problems(&found.problems);
-    let disk = Disk::with(&found.candidates, overlay);
-    let (files, problems) = read_all(&found.candidates, &disk);
-    failed |= report_problems(&problems);
-
-    let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
-    let numbered = found.candidates.iter().map(|it| it.path.clone()).zip(numbers);
-    let numbered: FxHashMap<PathBuf, usize> = numbered.collect();
-    let given = paths.iter().map(|path| (path.clone(), numbered.get(path).copied().unwrap_or(0)));
-    let run = Run::with_options(options, given, Box::new(disk));
-    let progress = Progress::new(3 * files.len(), quiet);
-    let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
-    let loaded = in_parallel(files, &sizes, |(path, bytes)| {
-        let loaded = guarded(|| run.load(&path, bytes));
-        progress.step();
-        loaded
-    });
-    let judged = run.judged_kernels(loaded.iter().filter_map(|it| it.as_ref().ok()));
-    let loaded = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
-        let followed = loaded.and_then(|loaded| guarded(|| run.follow(loaded, &judged)));
-        progress.step();
-        followed
-    });
-    let links = run.link(loaded.iter().filter_map(|it| it.as_ref().ok()));
-    let results = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
-        let report = loaded.and_then(|loaded| guarded(|| run.analyze(&loaded, &links, wanted)));
-        progress.step();
-        report
-    });
-    drop(progress);
-
-    let (mut reports, mut analyzed) = (Vec::new(), Vec::new());
-    for (path, result) in paths.iter().zip(results) {
-        match result {
-            Ok(report) => {
-                reports.push(report);
-                analyzed.push(path.to_string_lossy().replace('\\', "/"));
-            }
-            Err(panic) => {
-                failed = true;
-                let path = path.display();
-                terminal::say_error(&format!("internal error while checking `{path}`: {panic}"));
-            }
-        }
-    }
-    report_cut_short(run.sources(), &reports);
-    (run, reports, analyzed, failed)
+    wanted: Wanted<'a>,
 }
 
-/// Says where not all that is included was followed.
-fn report_cut_short(sources: &Sources, reports: &[FileReport]) {
+impl Work<'_> {
+    fn run(self, disk: Disk) -> Analyzed {
+        let is_given = |path: &Path| self.given.contains(&normalise(&self.home.join(path)));
+        // What is wrong with a file of context does not fail the run.
+        let level = |path: &Path| if is_given(path) { "error" } else { "warning" };
+        let (files, problems) = read_all(&self.candidates, &disk);
+        let complaint = |(path, problem): &(PathBuf, Problem)| format!("{}: {problem}", level(path));
+        let mut complaints: Vec<String> = problems.iter().map(complaint).collect();
+        let mut failed = problems.iter().any(|(path, _)| is_given(path));
+        let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+        let numbered = self.candidates.iter().map(|it| it.path.clone()).zip(self.numbers.iter().copied());
+        let numbered: FxHashMap<PathBuf, usize> = numbered.collect();
+        let given = paths.iter().map(|path| (path.clone(), numbered.get(path).copied().unwrap_or(0)));
+        let run = Run::with_options(&self.options, given, Box::new(disk));
+        let progress = Progress::new(4 * files.len(), self.quiet);
+        let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
+        let loaded = in_parallel(files, &sizes, |(path, bytes)| {
+            let loaded = guarded(|| run.load(&path, bytes));
+            progress.step();
+            loaded
+        });
+        let survey = run.survey(loaded.iter().filter_map(|it| it.as_ref().ok()));
+        let loaded = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
+            let followed = loaded.and_then(|loaded| guarded(|| run.follow(loaded, &survey)));
+            progress.step();
+            followed
+        });
+        let links = run.link(loaded.iter().filter_map(|it| it.as_ref().ok()));
+        let kernels = loaded.iter().flatten().flat_map(Loaded::kernel_names).map(str::to_owned).collect();
+        let numbered = loaded.into_iter().zip(&paths).collect();
+        // What is about context alone is not reported, so that it need not be found.
+        let concerns =
+            |path: &Path, loaded: &Loaded| is_given(path) || run.concerns(loaded, &links, &is_given);
+        let results = in_parallel(numbered, &sizes, |(loaded, path): (Result<Loaded, String>, &PathBuf)| {
+            let report = loaded.and_then(|loaded| {
+                guarded(|| match concerns(path, &loaded) {
+                    true => (run.analyze(&loaded, &links, self.wanted), Some(loaded)),
+                    false => (FileReport::default(), None),
+                })
+            });
+            progress.step();
+            report
+        });
+        let reports = results.iter().filter_map(|it| it.as_ref().ok());
+        let entered = reports.flat_map(|(report, _)| report.entered.iter().copied()).collect();
+        let results = in_parallel(results, &sizes, |result: Result<(FileReport, Option<Loaded>), String>| {
+            let report = result.and_then(|(mut report, loaded)| {
+                let Some(loaded) = loaded else { return Ok(report) };
+                guarded(|| run.analyze_unreached(&loaded, &entered, self.wanted, &mut report))
+                    .map(|()| report)
+            });
+            progress.step();
+            report
+        });
+        drop(progress);
+
+        let (mut reports, mut analyzed) = (Vec::new(), Vec::new());
+        for (path, result) in paths.into_iter().zip(results) {
+            match result {
+                Ok(report) => {
+                    reports.push(report);
+                    analyzed.push(path);
+                }
+                Err(panic) => {
+                    failed |= is_given(&path);
+                    let (level, path) = (level(&path), path.display());
+                    complaints.push(format!("{level}: internal error while checking `{path}`: {panic}"));
+                }
+            }
+        }
+        complaints.extend(cut_short(run.sources(), &reports));
+        Analyzed { run, reports, paths: analyzed, failed, kernels, complaints }
+    }
+}
+
+/// What to say where not all that is included was followed.
+fn cut_short(sources: &Sources, reports: &[FileReport]) -> Option<String> {
     let files = reports.iter().flat_map(|report| &report.cut_short);
     let mut paths: Vec<String> = files.map(|file| sources.get(*file).display_path()).collect();
     paths.sort();
     paths.dedup();
-    if let [first, others @ ..] = paths.as_slice() {
-        let lead = match others.len() {
-            0 => " leads".to_owned(),
-            1 => " and one other file lead".to_owned(),
-            many => format!(" and {many} other files lead"),
-        };
-        terminal::say(&format!(
-            "warning: the headers that `{first}`{lead} to are too many or too deep to be followed to the \
-             end: macros may be missing"
-        ));
+    let [first, others @ ..] = paths.as_slice() else { return None };
+    let lead = match others.len() {
+        0 => " leads".to_owned(),
+        1 => " and one other file lead".to_owned(),
+        many => format!(" and {many} other files lead"),
+    };
+    Some(format!(
+        "warning: the headers that `{first}`{lead} to are too many or too deep to be followed to the end: \
+         macros may be missing"
+    ))
+}
+
+/// Says which targets are judged like another one, because no such device is known yet.
+fn warn_of_new_targets(options: &[Options]) {
+    let names = options.iter().flat_map(|options| &options.targets);
+    let new = names.filter_map(|name| name.parse::<ComputeCapability>().ok()).filter(|it| !it.is_known());
+    for target in new.collect::<BTreeSet<ComputeCapability>>() {
+        let newest = ComputeCapability::newest();
+        terminal::say_warning(&format!("no device `{target}` is known: it is judged like `{newest}`"));
     }
 }
 
 fn report_problems(problems: &[Problem]) -> bool {
-    let mut failed = false;
     for problem in problems {
         if problem.is_error() {
             terminal::say_error(problem);
-            failed = true;
         } else {
-            terminal::say(&format!("warning: {problem}"));
+            terminal::say_warning(problem);
         }
     }
-    failed
+    problems.iter().any(Problem::is_error)
+}
+
+/// The same of context: what is wrong with a file of it does not fail the run.
+fn report_context_problems(problems: &[Problem]) -> bool {
+    for problem in problems {
+        match problem {
+            _ if problem.is_of_argument() => terminal::say_error(problem),
+            _ if problem.is_error() => terminal::say_warning(problem),
+            _ => {}
+        }
+    }
+    problems.iter().any(Problem::is_of_argument)
 }
 
 type File = (PathBuf, Vec<u8>);
 
-fn read_all(candidates: &[Candidate], disk: &Disk) -> (Vec<File>, Vec<Problem>) {
+fn read_all(candidates: &[Candidate], disk: &Disk) -> (Vec<File>, Vec<(PathBuf, Problem)>) {
     let read: Vec<_> = candidates.par_iter().map(|candidate| disk.bytes(candidate)).collect();
     let (mut files, mut problems) = (Vec::new(), Vec::new());
     for (candidate, result) in candidates.iter().zip(read) {
         match result {
             Ok(Some(bytes)) => files.push((candidate.path.clone(), bytes)),
             Ok(None) => {}
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push((candidate.path.clone(), problem)),
         }
     }
     (files, problems)

@@ -1,9 +1,8 @@
 //! `cudalint explain`: what is a rule about, or what happens at a place of the source?
 
 use super::args::ExplainArgs;
-use super::disk::Overlay;
 use super::driver::Analyzed;
-use super::{Outcome, driver, terminal};
+use super::{Outcome, driver, includes, terminal};
 use crate::analysis::{Place, Wanted};
 use crate::explanation::Explanation;
 use crate::output;
@@ -30,7 +29,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     let own = (!from_stdin).then(|| at.file.clone());
     let paths = own.into_iter().chain(args.analysis.paths.iter().cloned()).collect();
     let analysis = args.analysis.with_paths(paths);
-    let Some(analyzed) = driver::analyze(&analysis, Wanted::Place(&at), Overlay::default()) else {
+    let Some((input, analyzed)) = driver::analyze(&analysis, Wanted::Place(&at)) else {
         return Outcome::Failed;
     };
     if analyzed.failed {
@@ -39,6 +38,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     let told: Vec<&Explanation> = analyzed.reports.iter().flat_map(|report| &report.explanations).collect();
     if told.is_empty() {
         terminal::say_error(&nothing(&analyzed, &at));
+        includes::tell_of_not_found(&includes::not_found(&input, &analyzed));
         return Outcome::Failed;
     }
     let colored = terminal::colored(args.color);

@@ -4,18 +4,18 @@
 //! stand only if the findings are gone and no new one has come.
 
 use super::args::CheckArgs;
-use super::check::{Found, found};
+use super::check::{Found, Hiding, found};
 use super::disk::Overlay;
-use super::driver::{self, Analyzed};
+use super::driver::{Analyzed, Input};
+use super::replace::{Named, Refusal};
 use super::terminal;
 use crate::analysis::Wanted;
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::fixes::{self, Repair};
-use crate::output;
+use crate::output::{self, diff};
 use crate::source::{FileId, SourceFile, Sources};
 use crate::walk::{self, Candidate};
 use rustc_hash::FxHashMap;
-use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -31,18 +31,44 @@ pub struct Repaired {
     pub again: Option<(Analyzed, Found)>,
 }
 
+/// The run whose findings are to be repaired.
+struct First<'a> {
+    args: &'a CheckArgs,
+    input: &'a Input<'a>,
+    analyzed: &'a Analyzed,
+    found: &'a Found,
+    hiding: &'a Hiding,
+}
+
 /// Repairs what can be. `None` when a second run could not be made.
-pub fn repair(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> Option<Repaired> {
+pub fn repair(
+    args: &CheckArgs,
+    input: &Input<'_>,
+    analyzed: &Analyzed,
+    found: &Found,
+    hiding: &Hiding,
+) -> Option<Repaired> {
+    let first = First { args, input, analyzed, found, hiding };
     let sources = analyzed.run.sources();
     let mut repaired = Repaired { files: BTreeMap::new(), findings: 0, withheld: Vec::new(), again: None };
+    let named = Named::new(&args.analysis.paths);
     let mut usable: Vec<Repair<'_>> = Vec::new();
     for repair in fixes::repairs(sources, &found.findings) {
         let elsewhere = repair.fix.edits.iter().map(|edit| sources.get(edit.span.file));
-        let elsewhere =
-            elsewhere.filter(|file| !analyzed.run.is_given(&file.path)).map(|file| file.display_path());
-        let why = match (elsewhere.last(), &repair.doubt) {
-            (Some(file), _) => Some(format!("`{file}` was not given")),
-            (None, Some(doubt)) if !args.unsafe_fixes => Some(format!("{doubt}; --unsafe-fixes does it")),
+        let elsewhere = elsewhere.filter(|file| !input.is_given(&file.path)).map(|file| file.display_path());
+        let mut refused = repair.fix.edits.iter().filter_map(|edit| {
+            let path = sources.get(edit.span.file).path.clone();
+            named.check(&path).err().map(|refusal| match refusal {
+                Refusal::Link(_) => refusal.to_string(),
+                _ => format!("cannot write `{}`: {refusal}", path.display()),
+            })
+        });
+        let why = match (elsewhere.last(), refused.next(), &repair.doubt) {
+            (Some(file), ..) => Some(format!("`{file}` was not given")),
+            (None, Some(why), _) => Some(why),
+            (None, None, Some(doubt)) if !args.unsafe_fixes => {
+                Some(format!("{doubt}; --unsafe-fixes does it"))
+            }
             _ => None,
         };
         match why {
@@ -55,12 +81,12 @@ pub fn repair(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> Option<Re
     // Together if that works, else one after the other.
     let mut kept: Vec<&Repair<'_>> = Vec::new();
     let all: Vec<&Repair<'_>> = usable.iter().collect();
-    if !all.is_empty() && repaired.attempt(args, analyzed, found, &all)? {
+    if !all.is_empty() && repaired.attempt(&first, &all)? {
         kept = all;
     } else if all.len() > 1 {
         for repair in &usable {
             kept.push(repair);
-            if !repaired.attempt(args, analyzed, found, &kept)? {
+            if !repaired.attempt(&first, &kept)? {
                 kept.pop();
             }
         }
@@ -84,13 +110,8 @@ fn place(sources: &Sources, repair: &Repair<'_>) -> String {
 
 impl Repaired {
     /// Makes the run again with these repairs; whether they are confirmed.
-    fn attempt(
-        &mut self,
-        args: &CheckArgs,
-        analyzed: &Analyzed,
-        before: &Found,
-        repairs: &[&Repair<'_>],
-    ) -> Option<bool> {
+    fn attempt(&mut self, first: &First<'_>, repairs: &[&Repair<'_>]) -> Option<bool> {
+        let First { args, input, analyzed, found: before, hiding } = first;
         let sources = analyzed.run.sources();
         let mut edits: BTreeMap<FileId, Vec<&Edit>> = BTreeMap::new();
         for edit in repairs.iter().flat_map(|repair| &repair.fix.edits) {
@@ -103,9 +124,10 @@ impl Repaired {
             let Some(new) = fixes::apply(&old, &edits) else { return Some(false) };
             files.insert(file.path.clone(), (old, new));
         }
-        let overlay: Overlay = files.iter().map(|(path, (_, new))| (path.clone(), new.clone())).collect();
-        let again = driver::analyze(&args.analysis, Wanted::Findings, overlay)?;
-        let after = found(args, &again)?;
+        let edited = files.iter().map(|(path, (_, new)): (&PathBuf, &(_, Vec<u8>))| (path, new));
+        let overlay: Overlay = edited.map(|(path, new)| (path.clone(), Some(new.clone()))).collect();
+        let again = input.analyze(Wanted::Findings, &overlay, &[]);
+        let after = found(args, input, &again, hiding)?;
         let mut left: FxHashMap<Key, usize> = FxHashMap::default();
         for finding in &before.all {
             *left.entry(key(sources, finding)).or_default() += 1;
@@ -133,31 +155,18 @@ impl Repaired {
 
     /// The changes as a unified diff.
     pub fn diff(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        for (path, (old, new)) in &self.files {
-            let name = path.to_string_lossy().replace('\\', "/");
-            let (from, to) = if path.is_absolute() {
-                (name.clone(), name)
-            } else {
-                (format!("a/{name}"), format!("b/{name}"))
-            };
-            let diff = TextDiff::from_lines(old.as_slice(), new.as_slice());
-            // A `Vec` takes every write.
-            let _ = diff.unified_diff().header(&from, &to).to_writer(&mut out);
-        }
-        out
+        self.files.iter().flat_map(|(path, (old, new))| diff::render(path, old, new)).collect()
     }
 
     /// Writes the files; says which could not be.
-    pub fn write(&self) -> bool {
-        let mut written = true;
-        for (path, (_, new)) in &self.files {
-            if let Err(error) = std::fs::write(path, new) {
-                terminal::say_error(&format!("cannot write `{}`: {error}", path.display()));
-                written = false;
-            }
+    pub fn write(&self, args: &CheckArgs) -> bool {
+        let files =
+            self.files.iter().map(|(path, (old, new))| (path.as_path(), old.as_slice(), new.as_slice()));
+        let written = Named::new(&args.analysis.paths).replace(files);
+        if let Err((path, refusal)) = &written {
+            terminal::say_error(&format!("cannot write `{}`: {refusal}", path.display()));
         }
-        written
+        written.is_ok()
     }
 
     /// `fixed 2 findings in 1 file`, with `verb` for `fixed`, and what was left out.
@@ -172,7 +181,7 @@ impl Repaired {
 
 /// The bytes on disk, if they are what was analysed.
 fn read(file: &SourceFile) -> Option<Vec<u8>> {
-    let candidate = Candidate { path: file.path.clone(), only_if_cuda: false };
+    let candidate = Candidate::header(&file.path);
     let bytes = walk::read(&candidate).ok().flatten()?;
     let now = SourceFile::new(file.id, file.path.clone(), bytes.clone());
     (now.text == file.text).then_some(bytes)

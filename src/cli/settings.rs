@@ -1,14 +1,15 @@
 //! What is in force for each file: command line, compile commands, configuration, defaults?
 
 use super::args::{AnalysisArgs, Levels};
+use super::builds::{Builds, Database};
 use super::{disk, terminal};
 use crate::analysis::{BlockOption, Options};
-use crate::config::commands::{self, Commands};
-use crate::config::{Config, Configs};
+use crate::config::{Config, Configs, Set, WhichCommands};
 use crate::diagnostic::Level;
-use crate::walk::Ignored;
+use crate::walk::{Candidate, Ignored};
 use std::cell::RefCell;
-use std::path::Path;
+use std::fmt::{self, Display};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// What the files of a run are told by.
@@ -16,24 +17,59 @@ pub struct Settings {
     /// The configuration files.
     pub configs: Configs,
     /// What the files are compiled with.
-    pub commands: Option<Commands>,
+    pub builds: Builds,
     ignored: RefCell<Ignored>,
 }
 
+/// What files say of a file, the command line aside. Of values that exclude each other, the first is in
+/// force.
+#[derive(Default)]
+pub struct InForce {
+    /// Devices to judge for.
+    pub targets: Option<Sourced<Vec<String>>>,
+    /// Width of a bank in bytes.
+    pub bank_size: Option<Sourced<u8>>,
+    /// Folders in which `#include` looks.
+    pub include: Vec<Sourced<PathBuf>>,
+    /// Macros.
+    pub defines: Vec<Sourced<(String, String)>>,
+    /// Block shapes, of one kernel or of all.
+    pub blocks: Vec<Sourced<(Option<String>, [u32; 3])>>,
+}
+
+/// A value, and where it comes from.
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a value comes from.
+#[derive(Clone)]
+pub enum Origin {
+    /// A line of a configuration file.
+    Config(Rc<Config>, usize),
+    /// A `compile_commands.json`.
+    Commands(Rc<Database>),
+}
+
+impl Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Config(config, line) => write!(f, "{}:{line}", config.path.display()),
+            Origin::Commands(database) => f.write_str(&database.shown),
+        }
+    }
+}
+
 impl Settings {
-    /// Reads the compile commands, if there are to be any; an error is a sentence.
-    pub fn new(compile_commands: Option<&Path>) -> Result<Settings, String> {
+    /// Reads the compile commands that the user names, if any; an error is a sentence.
+    pub fn new(asked: WhichCommands) -> Result<Settings, String> {
         let home = std::env::current_dir().unwrap_or_default();
         let configs = Configs::new(home, Box::new(disk::text));
-        let read = |given: &Path| {
-            let path = if given.is_dir() { given.join(commands::NAME) } else { given.to_path_buf() };
-            let name = path.display();
-            let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read `{name}`: {e}"))?;
-            let absolute = |path: &Path| configs.absolute(path);
-            Commands::read(&text, &absolute).map_err(|e| format!("`{name}` has no compile commands: {e}"))
-        };
-        let commands = compile_commands.map(read).transpose()?;
-        Ok(Settings { configs, commands, ignored: RefCell::default() })
+        let builds = Builds::new(asked, &configs)?;
+        Ok(Settings { configs, builds, ignored: RefCell::default() })
     }
 
     /// Whether a walk passes over a file or folder.
@@ -47,54 +83,68 @@ impl Settings {
         self.configs.of(path).iter().any(|config| config.excludes(path, folder))
     }
 
-    /// Says what is wrong with the configuration files read so far.
+    /// Says what is wrong with the files read so far, and whether it is an error.
     pub fn report_errors(&self) -> bool {
         let errors = self.configs.take_errors();
         for error in &errors {
-            terminal::say(error);
+            terminal::say_lines(error);
+        }
+        for warning in self.builds.take_warnings() {
+            terminal::say_warning(&warning);
         }
         !errors.is_empty()
     }
 
+    /// What files say of a file. What someone named or wrote for this program goes before what was found.
+    pub fn in_force(&self, file: &Path) -> InForce {
+        let path = self.configs.absolute(file);
+        let mut all = InForce::default();
+        let (database, named) = self.builds.of(&path, &self.configs).unzip();
+        let named = named.unwrap_or(false);
+        if let Some(database) = database.as_ref().filter(|_| named) {
+            all.add_commands(database, &path, &self.configs);
+        }
+        for config in self.configs.of(&path).iter() {
+            all.add_config(config);
+        }
+        if let Some(database) = database.as_ref().filter(|_| !named) {
+            all.add_commands(database, &path, &self.configs);
+        }
+        all
+    }
+
     /// What is in force for a file.
     pub fn options(&self, args: &AnalysisArgs, file: &Path) -> Options {
-        let chain = self.configs.of(file);
-        let path = self.configs.absolute(file);
-        let flags = self.commands.as_ref().and_then(|commands| commands.of(&path));
+        let told = self.in_force(file);
         let mut options = args.options();
-        if let Some(flags) = flags.filter(|_| options.targets.is_empty()) {
-            options.targets.clone_from(&flags.targets);
-        }
-        if let Some(set) =
-            nearest(&chain, |config| config.targets.as_ref()).filter(|_| options.targets.is_empty())
-        {
-            options.targets.clone_from(&set.value);
+        if options.targets.is_empty() {
+            options.targets = told.targets.map(|set| set.value).unwrap_or_default();
         }
         if args.bank_size.is_none() {
-            let set = nearest(&chain, |config| config.bank_size.as_ref());
-            options.bank_size_eight = set.is_some_and(|set| set.value == 8);
+            options.bank_size_eight = told.bank_size.is_some_and(|set| set.value == 8);
         }
         // The later definition of a macro wins, and so does the later block.
-        let mut defines = Vec::new();
-        let mut blocks = Vec::new();
-        for config in chain.iter().rev() {
-            defines.extend(config.defines.iter().map(|set| set.value.clone()));
-            blocks.extend(config.blocks.iter().map(|set| {
-                let (kernel, shape) = set.value.clone();
-                BlockOption { kernel, shape, configured: true }
-            }));
-        }
-        if let Some(flags) = flags {
-            defines.extend(flags.defines.iter().cloned());
-            options.include_dirs.extend(flags.include.iter().map(|folder| self.configs.shown(folder)));
-        }
+        let mut defines: Vec<(String, String)> = told.defines.into_iter().rev().map(|it| it.value).collect();
         defines.append(&mut options.defines);
-        blocks.append(&mut options.blocks);
-        (options.defines, options.blocks) = (defines, blocks);
-        for config in chain.iter() {
-            options.include_dirs.extend(config.include.iter().map(|set| set.value.clone()));
-        }
+        let blocks = told.blocks.into_iter().rev().map(|it| {
+            let (kernel, shape) = it.value;
+            BlockOption { kernel, shape, configured: true }
+        });
+        options.blocks = blocks.chain(std::mem::take(&mut options.blocks)).collect();
+        options.defines = defines;
+        options.include_dirs.extend(told.include.into_iter().map(|folder| folder.value));
         options
+    }
+
+    /// The configuration files that some of these files are under, each once.
+    pub fn configs_of(&self, candidates: &[Candidate]) -> Vec<Rc<Config>> {
+        let mut found: Vec<Rc<Config>> = Vec::new();
+        for config in candidates.iter().flat_map(|it| self.configs.of(&it.path).to_vec()) {
+            if !found.iter().any(|known| Rc::ptr_eq(known, &config)) {
+                found.push(config);
+            }
+        }
+        found
     }
 
     /// The level of a rule in a file.
@@ -120,7 +170,36 @@ impl Settings {
     }
 }
 
-/// The value of the nearest file that has one.
-fn nearest<T>(chain: &[Rc<Config>], value: impl Fn(&Config) -> Option<&T>) -> Option<&T> {
-    chain.iter().find_map(|config| value(config))
+impl InForce {
+    fn add_commands(&mut self, database: &Rc<Database>, file: &Path, configs: &Configs) {
+        let flags = database.commands.of(file);
+        let origin = || Origin::Commands(Rc::clone(database));
+        if self.targets.is_none() && !flags.targets.is_empty() {
+            self.targets = Some(Sourced { value: flags.targets.clone(), origin: origin() });
+        }
+        let folders = flags.include.iter().map(|folder| configs.shown(folder));
+        self.include.extend(folders.map(|value| Sourced { value, origin: origin() }));
+        // Of a command, the last definition of a macro is in force.
+        let defines = flags.defines.iter().rev().cloned();
+        self.defines.extend(defines.map(|value| Sourced { value, origin: origin() }));
+    }
+
+    fn add_config(&mut self, config: &Rc<Config>) {
+        fn all<T: Clone>(sets: &[Set<T>], config: &Rc<Config>) -> impl Iterator<Item = Sourced<T>> {
+            let from = |set: &Set<T>| Sourced {
+                value: set.value.clone(),
+                origin: Origin::Config(Rc::clone(config), set.line),
+            };
+            sets.iter().map(from).collect::<Vec<_>>().into_iter()
+        }
+        if self.targets.is_none() {
+            self.targets = all(config.targets.as_slice(), config).next();
+        }
+        if self.bank_size.is_none() {
+            self.bank_size = all(config.bank_size.as_slice(), config).next();
+        }
+        self.include.extend(all(&config.include, config));
+        self.defines.extend(all(&config.defines, config));
+        self.blocks.extend(all(&config.blocks, config));
+    }
 }

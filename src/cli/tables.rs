@@ -1,8 +1,7 @@
 //! The commands that print tables: `accesses`, `banks`, `rules`.
 
 use super::args::{AccessesArgs, BanksArgs, Color, TableFormat};
-use super::disk::Overlay;
-use super::{Outcome, driver, terminal};
+use super::{Outcome, driver, includes, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
 use crate::banks::Target;
 use crate::output::banks::{ParseShapeError, Shape, compare_requests, write_picture};
@@ -10,48 +9,51 @@ use crate::output::{accesses, level_word};
 use crate::rules;
 use crate::source::Sources;
 use crate::verdict::SiteVerdict;
+use crate::walk::regular;
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// `cudalint accesses`
 pub fn accesses(args: &AccessesArgs) -> Outcome {
-    let Some(analyzed) = driver::analyze(&args.analysis, Wanted::Verdicts, Overlay::default()) else {
+    let Some((input, analyzed)) = driver::analyze(&args.analysis, Wanted::Verdicts) else {
         return Outcome::Failed;
     };
     let sources = analyzed.run.sources();
     let verdicts = verdicts(sources, &analyzed.reports);
-    let bytes = match (args.format, args.summary) {
+    let not_found = includes::not_found(&input, &analyzed);
+    let mut bytes = match (args.format, args.summary) {
         (TableFormat::Text, false) => accesses::render_table(sources, &verdicts),
         (TableFormat::Json, false) => accesses::render_json(sources, &verdicts),
         (TableFormat::Text, true) => accesses::render_summary(&verdicts),
         (TableFormat::Json, true) => accesses::render_summary_json(&verdicts),
     };
+    if args.summary && args.format == TableFormat::Json {
+        let headers = not_found.iter().map(|it| (it.spec.as_str(), it.places()));
+        bytes.extend(accesses::render_not_found_json(headers));
+    }
     let outcome = if analyzed.failed { Outcome::Failed } else { Outcome::Clean };
     let outcome = terminal::print(&bytes, outcome);
     if !args.analysis.quiet {
-        terminal::say(&accesses::summary(&verdicts));
+        let words = input.settings.builds.words();
+        terminal::say(&format!("{}{words}", accesses::summary(&verdicts)));
+        includes::tell_of_not_found(&not_found);
     }
     outcome
 }
 
-/// The verdicts to print: by file as given and then by place, each once, although a header
-/// may be reached from many files.
+/// The verdicts to print: by file and then by place, each once, although a header may be reached
+/// from many files.
 fn verdicts<'a>(sources: &Sources, reports: &'a [FileReport]) -> Vec<&'a SiteVerdict> {
+    let mut all: Vec<&SiteVerdict> = reports.iter().flat_map(|report| &report.verdicts).collect();
+    all.sort_by_cached_key(|it| {
+        let place = (sources.get(it.span.file).path.clone(), it.span.start, it.span.end);
+        (place, it.kernel.clone(), it.block, it.target.clone(), it.op, it.array.clone())
+    });
     let mut seen = FxHashSet::default();
-    let mut all = Vec::new();
-    for report in reports {
-        let mut own: Vec<&SiteVerdict> = report.verdicts.iter().collect();
-        own.sort_by_cached_key(|it| {
-            let place = (sources.get(it.span.file).path.clone(), it.span.start, it.span.end);
-            (place, it.kernel.clone(), it.block, it.target.clone(), it.op, it.array.clone())
-        });
-        own.retain(|it| {
-            let place = (sources.get(it.span.file).path.clone(), it.span.start, it.span.end);
-            let place = (place, it.kernel.as_str(), it.block, it.target.as_str());
-            seen.insert((place, it.op, it.array.as_str(), it.wavefronts, it.reason.as_deref()))
-        });
-        all.append(&mut own);
-    }
+    all.retain(|it| {
+        let site = (it.span, it.kernel.as_str(), it.block, it.target.as_str());
+        seen.insert((site, it.op, it.array.as_str(), it.wavefronts, it.reason.as_deref()))
+    });
     all
 }
 
@@ -91,7 +93,7 @@ fn picture(elem: &str, shape: &str, targets: &[Target]) -> Result<(Vec<u8>, Outc
 /// The model's wavefronts for every request of a table; a measured row that differs is a finding.
 fn requests(table: &Path, targets: &[Target]) -> Result<(Vec<u8>, Outcome), String> {
     let name = table.display().to_string();
-    let bytes = std::fs::read(table).map_err(|error| format!("cannot read `{name}`: {error}"))?;
+    let bytes = regular::bytes(table).map_err(|problem| problem.to_string())?;
     let (mut out, mut outcome) = (Vec::new(), Outcome::Clean);
     for target in targets {
         let mut summary = Vec::new();

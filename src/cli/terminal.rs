@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::args::Color;
+use crate::visible;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -40,6 +41,15 @@ pub fn write(path: &Path, bytes: &[u8], outcome: Outcome) -> Outcome {
 
 /// A line on stderr.
 pub fn say(message: &impl Display) {
+    tell(&visible::one_line(&message.to_string()));
+}
+
+/// The same with the lines that it has. Whoever made it has escaped what is not ours.
+pub fn say_lines(message: &impl Display) {
+    tell(&visible::lines(&message.to_string()));
+}
+
+fn tell(message: &str) {
     // stderr may be closed; there is no one left to tell.
     let _ = writeln!(io::stderr().lock(), "cudalint: {message}");
 }
@@ -47,6 +57,11 @@ pub fn say(message: &impl Display) {
 /// An error on stderr.
 pub fn say_error(message: &impl Display) {
     say(&format_args!("error: {message}"));
+}
+
+/// A warning on stderr.
+pub fn say_warning(message: &impl Display) {
+    say(&format_args!("warning: {message}"));
 }
 
 /// Whether stdout gets colours.

@@ -1,8 +1,13 @@
 //! What does a `compile_commands.json` say about a file: include folders, macros, devices?
+//!
+//! A header has no command of its own, and is compiled with those of the files that include it. It takes
+//! what all CUDA files of the build have in common. Another file without a command takes their devices:
+//! whether it is compiled with their macros is not known.
 
 use crate::banks::ComputeCapability;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The file's usual name.
@@ -23,6 +28,11 @@ pub struct Flags {
 #[derive(Debug, Default)]
 pub struct Commands {
     files: FxHashMap<PathBuf, Flags>,
+    has_cuda: bool,
+    /// Of headers, which have no command.
+    headers: Flags,
+    /// Of other files without a command.
+    others: Flags,
 }
 
 #[derive(Deserialize)]
@@ -33,34 +43,118 @@ struct Entry {
     arguments: Option<Vec<String>>,
 }
 
+/// What reading needs to know of the files around.
+pub trait Surroundings {
+    /// The path from the root, without `.` and `..`.
+    fn absolute(&self, path: &Path) -> PathBuf;
+    /// The text of a file with options, if it can be read.
+    fn options_file(&self, path: &Path) -> Option<String>;
+}
+
 impl Commands {
-    /// Reads the text of the file. `absolute` resolves a path.
+    /// Reads the text of the file.
     ///
     /// # Errors
     /// When it is not what it should be, in words.
-    pub fn read(text: &str, absolute: &dyn Fn(&Path) -> PathBuf) -> Result<Commands, String> {
+    pub fn read(text: &str, around: &dyn Surroundings) -> Result<Commands, String> {
         let entries: Vec<Entry> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut files = FxHashMap::default();
+        // In the order of the entries, so that the same file gives the same folders.
+        let mut cuda: Vec<Flags> = Vec::new();
         for entry in entries {
             let words = match (entry.arguments, &entry.command) {
                 (Some(words), _) => words,
                 (None, Some(line)) => shlex::split(line).unwrap_or_default(),
                 (None, None) => Vec::new(),
             };
-            let mut flags = flags(&words);
+            let read = |path: &str| around.options_file(&entry.directory.join(path));
+            let mut flags = flags(&with_options_files(words, &read));
             for folder in &mut flags.include {
-                *folder = absolute(&entry.directory.join(&*folder));
+                *folder = around.absolute(&entry.directory.join(&*folder));
             }
-            files.entry(absolute(&entry.directory.join(&entry.file))).or_insert(flags);
+            if !flags.targets.is_empty() || has_extension(&entry.file, &["cu"]) {
+                cuda.push(flags.clone());
+            }
+            files.entry(around.absolute(&entry.directory.join(&entry.file))).or_insert(flags);
         }
-        Ok(Commands { files })
+        let headers = common(&cuda);
+        let others = Flags { targets: headers.targets.clone(), ..Flags::default() };
+        Ok(Commands { files, has_cuda: !cuda.is_empty(), headers, others })
     }
 
     /// What a file, given by its absolute path, is compiled with.
     #[must_use]
-    pub fn of(&self, file: &Path) -> Option<&Flags> {
-        self.files.get(file)
+    pub fn of(&self, file: &Path) -> &Flags {
+        self.files.get(file).unwrap_or_else(|| {
+            let is_source = has_extension(file, &["cu", "c", "cc", "cpp", "cxx"]);
+            if is_source { &self.others } else { &self.headers }
+        })
     }
+
+    /// Whether some file is compiled as CUDA.
+    #[must_use]
+    pub fn has_cuda(&self) -> bool {
+        self.has_cuda
+    }
+
+    /// Whether there is a command for a file, given by its absolute path.
+    #[must_use]
+    pub fn has(&self, file: &Path) -> bool {
+        self.files.contains_key(file)
+    }
+}
+
+fn has_extension(file: &Path, extensions: &[&str]) -> bool {
+    let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
+    extensions.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// Every include folder of these commands, and the macros and devices on which all of them agree.
+fn common(commands: &[Flags]) -> Flags {
+    let Some(first) = commands.first() else { return Flags::default() };
+    let mut include: Vec<PathBuf> = Vec::new();
+    for folder in commands.iter().flat_map(|flags| &flags.include) {
+        if !include.contains(folder) {
+            include.push(folder.clone());
+        }
+    }
+    let in_all = |define: &&(String, String)| commands.iter().all(|flags| flags.defines.contains(define));
+    let agree = commands.iter().all(|flags| flags.targets == first.targets);
+    Flags {
+        include,
+        defines: first.defines.iter().filter(in_all).cloned().collect(),
+        targets: if agree { first.targets.clone() } else { Vec::new() },
+    }
+}
+
+/// How deep files with options may lead to each other.
+const MOST_NESTED: usize = 4;
+
+/// The words of a command with those of the files that it takes options from: `--options-file FILE`,
+/// `@FILE`.
+fn with_options_files(words: Vec<String>, read: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    fn add(words: Vec<String>, read: &dyn Fn(&str) -> Option<String>, depth: usize, found: &mut Vec<String>) {
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let spelled = ["--options-file", "-optf"].into_iter().find_map(|flag| word.strip_prefix(flag));
+            let name = match spelled {
+                Some("") => words.next(),
+                Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+                None => word.strip_prefix('@').map(str::to_owned),
+            };
+            let Some(name) = name else {
+                found.push(word);
+                continue;
+            };
+            // nvcc takes several, with commas between them.
+            for text in name.split(',').filter(|_| depth < MOST_NESTED).filter_map(read) {
+                add(shlex::split(&text).unwrap_or_default(), read, depth + 1, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    add(words, read, 0, &mut found);
+    found
 }
 
 /// The spellings of a flag: `-I dir`, `-Idir`, `--include-path=dir`.
@@ -148,16 +242,66 @@ mod tests {
         }
     }
 
+    struct Build;
+
+    impl Surroundings for Build {
+        fn absolute(&self, path: &Path) -> PathBuf {
+            crate::headers::normalise(path)
+        }
+
+        fn options_file(&self, path: &Path) -> Option<String> {
+            match path.to_str()? {
+                "/b/out/inc.rsp" => Some("-I../inc \"-isystem=/x y\" @more.rsp".to_owned()),
+                "/b/out/more.rsp" => Some("-DMORE @more.rsp".to_owned()),
+                _ => None,
+            }
+        }
+    }
+
     #[test]
     fn files_are_found_by_their_path() {
         let text = r#"[
             {"directory": "/b/out", "file": "../a.cu", "command": "nvcc -I../inc -c ../a.cu"},
             {"directory": "/b", "file": "/b/c.cu", "arguments": ["nvcc", "-DX=1", "-c", "c.cu"]}
         ]"#;
-        let commands = Commands::read(text, &crate::headers::normalise).unwrap();
-        assert_eq!(commands.of(Path::new("/b/a.cu")).unwrap().include, [PathBuf::from("/b/inc")]);
-        assert_eq!(commands.of(Path::new("/b/c.cu")).unwrap().defines.len(), 1);
-        assert!(commands.of(Path::new("/b/d.cu")).is_none());
-        assert!(Commands::read("{}", &|path| path.to_path_buf()).is_err());
+        let commands = Commands::read(text, &Build).unwrap();
+        assert_eq!(commands.of(Path::new("/b/a.cu")).include, [PathBuf::from("/b/inc")]);
+        assert_eq!(commands.of(Path::new("/b/c.cu")).defines.len(), 1);
+        assert!(commands.has(Path::new("/b/c.cu")) && !commands.has(Path::new("/b/d.cu")));
+        assert_eq!(*commands.of(Path::new("/b/d.cu")), Flags::default());
+        assert!(Commands::read("{}", &Build).is_err());
+    }
+
+    #[test]
+    fn headers_take_what_all_cuda_files_have_in_common() {
+        let text = r#"[
+            {"directory": "/b", "file": "a.cu", "command": "nvcc -Ix -DN=1 -DA=1 -arch=sm_80 a.cu"},
+            {"directory": "/b", "file": "b.cu", "command": "nvcc -Iy -DN=1 -DA=2 -arch=sm_80 b.cu"},
+            {"directory": "/b", "file": "c.cpp", "command": "g++ -Iz c.cpp"}
+        ]"#;
+        let commands = Commands::read(text, &Build).unwrap();
+        let header = commands.of(Path::new("/b/h.cuh"));
+        assert_eq!(header.include, ["/b/x", "/b/y"].map(PathBuf::from));
+        assert_eq!(header.defines, [("N".to_owned(), "1".to_owned())]);
+        assert_eq!(header.targets, ["sm_80"]);
+        let other = commands.of(Path::new("/b/new.cu"));
+        assert!(other.defines.is_empty() && other.include.is_empty());
+        assert_eq!(other.targets, ["sm_80"]);
+    }
+
+    #[test]
+    fn options_are_taken_from_files_too() {
+        for flag in ["--options-file inc.rsp", "-optf=inc.rsp", "@inc.rsp"] {
+            let text = format!(
+                r#"[{{"directory": "/b/out", "file": "a.cu", "command": "nvcc -DN {flag} -c a.cu"}}]"#
+            );
+            let commands = Commands::read(&text, &Build).unwrap();
+            let flags = commands.of(Path::new("/b/out/a.cu"));
+            assert_eq!(flags.include, ["/b/inc", "/x y"].map(PathBuf::from), "{flag}");
+            // A file that leads to itself is not read without end.
+            let mut names: Vec<&str> = flags.defines.iter().map(|(name, _)| name.as_str()).collect();
+            names.dedup();
+            assert_eq!(names, ["N", "MORE"], "{flag}");
+        }
     }
 }

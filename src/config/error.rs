@@ -1,5 +1,6 @@
 //! What is wrong with a configuration file, and in which line?
 
+use crate::visible;
 use codespan_reporting::diagnostic::{Diagnostic, Label};
 use codespan_reporting::files::SimpleFile;
 use codespan_reporting::term::termcolor::NoColor;
@@ -39,14 +40,18 @@ impl Error {
 
 impl Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = visible::one_line(&self.message);
         if self.text.is_empty() {
-            return write!(f, "error: {}", self.message);
+            return write!(f, "error: {message}");
         }
-        let file = SimpleFile::new(&self.file, &self.text);
+        let shown = |range: Range<usize>| visible::lines(self.text.get(range).unwrap_or(""));
+        // What is escaped before the place moves it.
+        let (start, end) = (shown(0..self.span.start).len(), shown(0..self.span.end).len());
+        let file = SimpleFile::new(visible::one_line(&self.file), shown(0..self.text.len()));
         let report = Diagnostic::error()
-            .with_message(&self.message)
-            .with_label(Label::primary((), self.span.clone()))
-            .with_notes(self.help.iter().map(|help| format!("help: {help}")).collect());
+            .with_message(message)
+            .with_label(Label::primary((), start..end))
+            .with_notes(self.help.iter().map(|help| format!("help: {}", visible::one_line(help))).collect());
         let mut out = NoColor::new(Vec::new());
         emit_to_write_style(&mut out, &Config::default(), &file, &report).map_err(|_| fmt::Error)?;
         f.write_str(String::from_utf8_lossy(&out.into_inner()).trim_end())

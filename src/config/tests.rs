@@ -11,7 +11,7 @@ fn refusal(text: &str) -> String {
 #[test]
 fn every_key_is_read_with_its_line() {
     let config = read(
-        "targets = [\n  'sm_80',\n  \"9.0\"]\nbank-size = 8\ninclude = ['inc']\nexclude = ['gen/']\n\
+        "targets = [\n  'sm_80',\n  \"9.0\"]\nbank-size = 8\ninclude = ['inc']\nexclude = ['gen/']\ncompile-commands = 'out'\n\
          [defines]\nN = 4\nF = true\nT = 'float'\n[blocks]\n'*' = [256]\nk = [32, 8]\n\
          [levels]\nbank-conflict = 'deny'\n[[paths]]\nfiles = ['tests/']\nlevels = { all = 'note' }\n",
     )
@@ -19,6 +19,8 @@ fn every_key_is_read_with_its_line() {
     assert_eq!(config.targets, Some(Set { value: vec!["sm_80".into(), "9.0".into()], line: 1 }));
     assert_eq!(config.bank_size, Some(Set { value: 8, line: 4 }));
     assert_eq!(config.include, [Set { value: PathBuf::from("/p/inc"), line: 5 }]);
+    let at = WhichCommands::At(PathBuf::from("/p/out"));
+    assert_eq!(config.compile_commands, Some(Set { value: at, line: 7 }));
     let defines: Vec<_> =
         config.defines.iter().map(|it| (it.value.0.as_str(), it.value.1.as_str())).collect();
     assert_eq!(defines, [("F", "1"), ("N", "4"), ("T", "float")]);
@@ -29,9 +31,9 @@ fn every_key_is_read_with_its_line() {
     );
     assert!(!config.excludes(Path::new("/q/gen/x.cu"), false), "not below the file");
     let level = |file: &str, rule: &str| config.level(Path::new(file), rule).map(|set| (set.value, set.line));
-    assert_eq!(level("/p/a.cu", "bank-conflict"), Some((Level::Deny, 15)));
+    assert_eq!(level("/p/a.cu", "bank-conflict"), Some((Level::Deny, 16)));
     assert_eq!(level("/p/a.cu", "divergent-barrier"), None);
-    assert_eq!(level("/p/tests/a.cu", "bank-conflict"), Some((Level::Note, 18)));
+    assert_eq!(level("/p/tests/a.cu", "bank-conflict"), Some((Level::Note, 19)));
 }
 
 #[test]
@@ -46,7 +48,30 @@ fn a_mistake_is_shown_in_its_line_with_what_was_meant() {
         ("[blocks]\nk = [64, 32]", "at most 1024", "2 │ k", "[32, 8]"),
         ("[defines]\n\"a b\" = 1", "not a macro name", "2 │ \"a b\"", "name"),
         ("exclude = ['a[']", "is not a pattern", "1 │ exclude", ".gitignore"),
-        ("targets = 'sm_90'", "invalid type", "1 │ targets", ""),
+        ("targets = 'sm_90'", "`targets` is a list of names", "1 │ targets", "`targets = [\"sm_80\""),
+        ("targets = [90]", "`targets` is a list of names", "1 │ targets", "`targets = [\"sm_80\""),
+        ("include = 'inc'", "`include` is a list of folders", "1 │ include", "`include = [\"include\"]`"),
+        ("bank-size = '4'", "`bank-size` is a number", "1 │ bank-size", "`bank-size = 4`"),
+        ("compile-commands = 1", "`compile-commands` is a folder or `false`", "1 │", "= \"build\"`"),
+        ("[blocks]\nk = 32", "`blocks.k` is a list of one to three numbers", "2 │ k", "`k = [32, 8]`"),
+        ("blocks = [32, 8]", "`blocks` is a table", "1 │ blocks", "`k = [32, 8]`"),
+        ("[blocks]\nk = [-1]", "`blocks.k` is a list of", "2 │ k", "`k = [32, 8]`"),
+        ("[defines]\nN = [1]", "`defines.N` is a number, `true`, `false` or", "2 │ N", "`N = 32`"),
+        ("levels = 'deny'", "`levels` is a table", "1 │ levels", "bank-conflict = \"deny\"`"),
+        ("[levels]\nall = 2", "`levels.all` is a word", "2 │ all", "`all = \"deny\"`"),
+        (
+            "[[paths]]\nfiles = 'a'\nlevels = {}",
+            "`paths.files` is a list of patterns",
+            "2 │ files",
+            "[\"tests/\"]",
+        ),
+        (
+            "[[paths]]\nfiles = ['a']",
+            "an entry of `paths` has `files` and `levels`",
+            "1 │ [[paths]]",
+            "levels",
+        ),
+        ("[paths]\nfiles = ['a']", "`paths` is a list of tables", "1 │ [paths]", "`[[paths]]`"),
         ("targets = [", "", "1 │ targets", ""),
     ] {
         let text = refusal(text);

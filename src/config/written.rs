@@ -1,6 +1,6 @@
 //! How is a configuration file written?
 
-use super::{Config, Error, PathLevels, Set};
+use super::{Config, Error, PathLevels, Set, WhichCommands};
 use crate::banks::ComputeCapability;
 use crate::diagnostic::Level;
 use crate::{rules, shape};
@@ -9,6 +9,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+
+mod types;
 
 /// A file to begin with.
 pub const TEMPLATE: &str = include_str!("template.toml");
@@ -28,6 +30,7 @@ struct Written {
     include: Vec<Spanned<PathBuf>>,
     #[serde(default)]
     exclude: Vec<Spanned<String>>,
+    compile_commands: Option<Spanned<PathOrSwitch>>,
     #[serde(default)]
     defines: Table<Value>,
     #[serde(default)]
@@ -51,6 +54,13 @@ enum Value {
     Number(i64),
     Switch(bool),
     Text(String),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum PathOrSwitch {
+    Switch(bool),
+    Path(PathBuf),
 }
 
 /// Reads a file's text. `shown` makes a path fit for output.
@@ -108,11 +118,20 @@ pub(super) fn read(
     for entry in &written.paths {
         paths.push(PathLevels { files: file.globs(&entry.files)?, levels: file.levels(&entry.levels)? });
     }
+    let compile_commands = written.compile_commands.as_ref().map(|it| {
+        let which = match it.get_ref() {
+            PathOrSwitch::Switch(true) => WhichCommands::Found,
+            PathOrSwitch::Switch(false) => WhichCommands::Off,
+            PathOrSwitch::Path(path) => WhichCommands::At(folder.join(path)),
+        };
+        file.set(it, which)
+    });
     let include = written.include.iter().map(|it| file.set(it, shown(&folder.join(it.get_ref()))));
     Ok(Config {
         targets,
         bank_size,
         include: include.collect(),
+        compile_commands,
         defines,
         blocks,
         excluded: file.globs(&written.exclude)?,
@@ -147,19 +166,18 @@ impl File<'_> {
     }
 
     fn not_toml(&self, error: &toml::de::Error) -> Error {
+        let span = error.span().unwrap_or(0..0);
         let (message, help) = match unknown_key(error.message()) {
             Some((key, nearest)) => {
-                (format!("there is no key `{key}`"), format!("did you mean `{nearest}`?"))
+                (format!("there is no key `{key}`"), Some(format!("did you mean `{nearest}`?")))
             }
-            None => (error.message().to_owned(), String::new()),
+            None => match types::expected(self.text, &span) {
+                Some((what, example)) => (what, Some(format!("write it as in `{example}`"))),
+                None => (error.message().to_owned(), None),
+            },
         };
-        Error {
-            file: self.path.display().to_string(),
-            text: self.text.to_owned(),
-            span: error.span().unwrap_or(0..0),
-            message,
-            help: Some(help).filter(|help| !help.is_empty()),
-        }
+        let (file, text) = (self.path.display().to_string(), self.text.to_owned());
+        Error { file, text, span, message, help }
     }
 
     fn globs(&self, globs: &[Spanned<String>]) -> Result<Gitignore, Error> {

@@ -2,12 +2,14 @@
 
 mod registers;
 
+use super::barriers::Waits;
+use super::intrinsics::integer_operation;
 use super::machine::Machine;
 use super::types::Ty;
-use super::value::{Pointer, Reason, Unknown, Value, Variation};
+use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
 use crate::ir::{Asm, Scalar};
 use crate::source::Span;
-use crate::trace::Atomic;
+use crate::trace::{Atomic, Operation, Seen};
 use crate::verdict::AccessOp;
 use registers::Registers;
 
@@ -19,6 +21,7 @@ impl Machine<'_> {
             constraint.trim_matches('"').starts_with('+').then(|| self.evaluate(target))
         });
         let mut registers = Registers::new(old.collect(), inputs);
+        self.forget_contents();
         let before = self.index.accesses();
         for text in self.memo.instructions(asm).iter() {
             self.instruction(text, &mut registers, span);
@@ -72,14 +75,18 @@ impl Machine<'_> {
         match parts[0] {
             "bar" | "barrier" if parts.contains(&"sync") || parts.contains(&"red") => {
                 let list: Vec<&str> = rest.split(',').map(str::trim).collect();
-                let count = list.get(1).and_then(|t| registers.number(t));
+                // `bar.red.popc.u32 result, barrier, count, predicate`
+                let list = match parts.contains(&"red") {
+                    true => list.get(1..list.len().saturating_sub(1)).unwrap_or(&[]),
+                    false => &list[..],
+                };
                 let id = list.first().and_then(|t| registers.number(t));
-                if !parts.contains(&"cluster")
-                    && !parts.contains(&"warp")
-                    && parts[1] != "warp"
-                    && id.is_some()
-                {
-                    self.barrier(opcode, span, count.or((list.len() > 1).then_some(-1)));
+                if let Some(id) = id.filter(|_| !parts.contains(&"cluster") && !parts.contains(&"warp")) {
+                    let waits = match list.get(1) {
+                        None => Waits::ForBlock(id),
+                        Some(count) => Waits::For(registers.number(count).unwrap_or(-1)),
+                    };
+                    self.barrier(opcode, span, waits);
                 }
             }
             "ld" | "st" if parts.iter().any(|p| p.starts_with("shared")) => {
@@ -115,19 +122,28 @@ impl Machine<'_> {
             }
             "atom" | "red" if parts.iter().any(|p| p.starts_with("shared")) => {
                 let bytes = access_bytes(&parts);
-                let kind = if parts.contains(&"cas") {
-                    Atomic::CompareAndSwap
-                } else if bytes == Some(8) {
-                    Atomic::Wide
-                } else if parts.iter().any(|p| p.starts_with('f')) {
-                    Atomic::Float
-                } else {
-                    Atomic::Integer
+                let float = |part: &str| part.starts_with('f') || part.starts_with("bf");
+                let operations = parts.iter().map(|part| integer_operation(part));
+                let operation = match bytes {
+                    Some(8) => Operation::Wide,
+                    _ if parts.iter().any(|part| float(part)) => Operation::Float,
+                    _ => operations
+                        .into_iter()
+                        .find(|it| *it != Operation::Exchange)
+                        .unwrap_or(Operation::Exchange),
                 };
-                self.memory_operand(AccessOp::Atomic, rest, registers, bytes, Some(kind), span);
+                let list: Vec<&str> = rest.split(',').map(str::trim).collect();
+                let one = list.last().and_then(|operand| registers.number(operand)) == Some(1);
+                let adds_one = one && parts.contains(&"add");
+                let atomic = Atomic { used: parts[0] == "atom", adds_one, ..Atomic::new(operation) };
+                self.memory_operand(AccessOp::Atomic, rest, registers, bytes, Some(atomic), span);
             }
             "trap" | "exit" => {
                 if !guarded {
+                    // A trap ends the whole grid.
+                    if parts[0] == "exit" {
+                        self.note_exit();
+                    }
                     self.end_threads();
                 }
             }
@@ -160,6 +176,13 @@ impl Machine<'_> {
         });
         let pointer = self.advance(&pointer, &offset, 1, span);
         if self.is_shared(&pointer) {
+            // Of an address that all lanes have it is not known whether the compiler sees that.
+            let atomic = atomic.map(|atomic| match &pointer.target {
+                Target::Memory(_, Offset::Known(offset)) if !offset.is_uniform() => {
+                    Atomic { address: Seen::Apart, ..atomic }
+                }
+                _ => atomic,
+            });
             self.record_bytes(op, &pointer, bytes, span, atomic);
         }
     }

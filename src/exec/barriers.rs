@@ -1,13 +1,50 @@
-//! Which barriers are reached, and by which threads?
+//! Which barriers are reached, by which threads, and what do the others do instead?
+//!
+//! A barrier that some threads pass by does harm only later: where they come to another barrier, or
+//! where the code goes on for them together with a part of their warp that still waits. So threads
+//! that did not come are kept in mind as *absent* while the run goes on. Example, in a block of 64:
+//!
+//! ```text
+//! if (t < 16) {
+//!     __syncthreads();   // A: the other 48 are absent
+//! }
+//! out[t] = s[t];         // warp 0 goes on here: 16 to 31 are here while 0 to 15 wait
+//! __syncthreads();       // B: all come; for the 48 it is the first barrier, for the 16 the second
+//! ```
+//!
+//! How often each thread has come to a barrier is counted from where that first differs. At B it is
+//! once for the 16 and never for the others, who therefore meet at A's turn. Had they waited in an
+//! `else` as often as the others in the `if`, the counts would be equal: such barriers are a *pair*.
+
+mod absent;
+pub mod contents;
+
+pub use absent::Course;
 
 use super::machine::Machine;
+use crate::ir::{Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
-use crate::trace::{Barrier, Split, SplitKind};
+use crate::trace::{Absence, Barrier, Split, SplitKind, Then};
+use std::rc::Rc;
 use std::sync::Arc;
 
+/// The most barriers that a trace holds.
+const MOST: usize = 4096;
+
+/// What a barrier waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// The threads of the block, at the hardware's barrier of this number.
+    ForBlock(i64),
+    /// The threads of all blocks.
+    ForGrid,
+    /// So many threads; a negative number is one that is not known.
+    For(i64),
+}
+
 impl Machine<'_> {
-    /// Records a block barrier reached by the active threads.
-    pub fn barrier(&mut self, name: &str, span: Span, count: Option<i64>) {
+    /// Records a barrier reached by the active threads.
+    pub fn barrier(&mut self, name: &str, span: Span, waits: Waits) {
         self.epoch += 1;
         if !self.recording {
             return;
@@ -24,12 +61,18 @@ impl Machine<'_> {
         let barrier = Barrier {
             span,
             name: Arc::from(name),
+            of_grid: waits == Waits::ForGrid,
+            number: if let Waits::ForBlock(number) = waits { number } else { 0 },
             calls: self.calls.clone(),
             active: self.state.active,
             expected,
             doubt: self.state.doubt.clone(),
             splits,
-            count,
+            count: match waits {
+                Waits::For(count) => Some(count),
+                _ => None,
+            },
+            absences: Vec::new(),
         };
         let seen = |b: &Barrier| {
             b.span == span
@@ -38,19 +81,137 @@ impl Machine<'_> {
                 && b.calls == barrier.calls
                 && b.splits.iter().map(|s| s.span).eq(barrier.splits.iter().map(|s| s.span))
         };
-        if self.trace.barriers.len() < 4096 && !self.trace.barriers.iter().any(seen) {
+        let known = self.trace.barriers.iter().position(seen);
+        if known.is_none() && self.trace.barriers.len() >= MOST {
+            return;
+        }
+        let number = known.unwrap_or(self.trace.barriers.len());
+        if known.is_none() {
             self.trace.barriers.push(barrier);
         }
+        if matches!(waits, Waits::For(_)) {
+            return;
+        }
+        self.arrive(number);
+        if known.is_none() {
+            let absences = self.absences(number);
+            self.trace.barriers[number].absences = absences;
+        }
+        self.miss(number);
+    }
+
+    /// The threads that do not come to a barrier, as far as it is known at it.
+    fn absences(&self, number: usize) -> Vec<Absence> {
+        let barrier = &self.trace.barriers[number];
+        let missing = barrier.expected.minus(&barrier.active);
+        let absence = |split: &Split, threads, then| Absence {
+            split: split.clone(),
+            threads,
+            left: false,
+            then,
+            missing: None,
+        };
+        let mut found: Vec<Absence> = Vec::new();
+        if barrier.doubt.is_some() {
+            return found;
+        }
+        let by_data = barrier.splits.iter().any(|split| split.kind == SplitKind::Data);
+        if !missing.is_empty() && !by_data {
+            // The outermost condition that a missing thread did not pass, or the innermost around.
+            let known = || barrier.splits.iter().filter(|split| split.kind == SplitKind::Known);
+            let dividing = known().find(|s| !s.before.minus(&s.taken).and(&missing).is_empty());
+            let then = self.before(number, &missing);
+            let split = dividing.or(known().next_back());
+            found.extend(split.map(|split| absence(split, Some(missing), then)));
+        }
+        for split in &barrier.splits {
+            let bound = matches!(split.kind, SplitKind::Guard(_) | SplitKind::Iterations(_));
+            if bound && !found.iter().any(|it| it.split.span == split.span) {
+                let other =
+                    |b: &Barrier| b.splits.iter().any(|s| s.id == split.id && s.branch != split.branch);
+                let partner = self.trace.barriers.iter().position(other);
+                found.push(absence(split, None, partner.map_or(Then::Exit, Then::Pair)));
+            }
+        }
+        let gone = self.world.all.minus(&barrier.expected);
+        for left in self.state.course.left() {
+            let (lanes, split) = &**left;
+            let threads = match split.kind {
+                SplitKind::Known => Some(lanes.and(&gone)).filter(|gone| !gone.is_empty()),
+                SplitKind::Guard(_) | SplitKind::Iterations(_) => None,
+                SplitKind::Data => continue,
+            };
+            let here = threads.is_some() || split.kind != SplitKind::Known;
+            if here && !found.iter().any(|it| it.split.span == split.span) {
+                let leaving =
+                    |b: &Barrier| b.splits.iter().any(|s| (s.id, s.branch) == (split.id, split.branch));
+                let then = match &threads {
+                    Some(threads) => self.before(number, threads),
+                    None => self.trace.barriers.iter().position(leaving).map_or(Then::Exit, Then::Pair),
+                };
+                found.push(Absence { left: true, ..absence(split, threads, then) });
+            }
+        }
+        found
     }
 
     /// Notes that the active threads leave a function or loop because of the conditions around.
-    /// `by_round`: they leave a loop, by a bound that is then as good as its condition.
-    pub fn note_departure(&mut self, by_round: bool) {
+    /// `of_loop`: they leave a loop, by a bound that is then as good as its condition.
+    pub fn note_departure(&mut self, of_loop: bool) {
         let Some(mut split) = self.splits.last().cloned() else { return };
-        if let (SplitKind::Guard(words), true) = (&split.kind, by_round) {
-            split.kind = SplitKind::Rounds(words.clone());
+        if let (SplitKind::Guard(bound), true) = (&split.kind, of_loop) {
+            split.kind = SplitKind::Iterations(bound.clone());
         }
-        split.of_rounds |= by_round;
+        split.of_loop |= of_loop;
         self.departures.push((self.state.active, split));
+    }
+
+    /// Notes that the active threads leave the kernel, because of the conditions around.
+    pub fn note_exit(&mut self) {
+        if let Some(split) = self.splits.last() {
+            let left = Rc::new((self.state.active, split.clone()));
+            self.state.course.leave(left);
+        }
+    }
+
+    /// A statement is about to run.
+    pub(super) fn note_next(&mut self, stmt: &Stmt) {
+        if self.recording && self.state.course.has_absent() && does_something(stmt) {
+            self.go_on(first_part(stmt));
+        }
+    }
+
+    /// Nothing runs any more.
+    pub(super) fn end_barriers(&mut self) {
+        let Some(stopped) = self.trace.stopped.clone() else { return };
+        let absences = self.trace.barriers.iter_mut().flat_map(|barrier| &mut barrier.absences);
+        for absence in absences.filter(|absence| absence.then == Then::Exit) {
+            absence.then = Then::Unknown(stopped.clone());
+        }
+    }
+}
+
+/// What of a statement runs first, for it may be long.
+fn first_part(stmt: &Stmt) -> Span {
+    match &stmt.kind {
+        StmtKind::If { cond, .. } | StmtKind::Switch { value: cond, .. } => cond.span,
+        StmtKind::Loop { cond: Some(cond), .. } => cond.span,
+        StmtKind::Block(body) => body.iter().find(|it| does_something(it)).map_or(stmt.span, first_part),
+        _ => stmt.span,
+    }
+}
+
+/// Whether machine code comes of a statement that threads could meet at.
+fn does_something(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Block(body) => body.iter().any(does_something),
+        StmtKind::Return(value) => value.is_some(),
+        StmtKind::Break | StmtKind::Continue => false,
+        StmtKind::Declare(list) => list.iter().any(|it| {
+            let plain =
+                it.storage != Storage::Automatic || matches!(it.ty, Type::Scalar(_) | Type::Pointer(_));
+            it.init.is_some() || !plain
+        }),
+        _ => true,
     }
 }

@@ -1,17 +1,17 @@
 //! Calls: device functions are run in place, with template arguments and pointers bound like any
 //! value; lambdas run in the frame they were made in.
 
-use super::deduce::{decayed, deduce, fit, strip};
+use super::deduce::{decayed, deduce, strip};
 use super::lanes::Bits;
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
 use super::slice::Given;
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
-use super::value::{Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
-use crate::ir::namespace::meant;
-use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Name, Param, Path, TemplateArg, Type};
+use super::value::{Offset, Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, Type};
 use crate::source::Span;
 use crate::trace::Call;
+use crate::verdict::AccessOp;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -23,14 +23,25 @@ impl Machine<'_> {
     pub fn call(&mut self, expr: &Expr, callee: &Expr, args: &[Expr], used: bool) -> Value {
         match &callee.kind {
             ExprKind::Path(path) => self.call_path(expr, path, args, used),
-            ExprKind::Member { base, name, arrow } => self.call_method(expr, base, name, *arrow, args),
+            ExprKind::Member { base, name, arrow, args: explicit, class } => {
+                let path = Path { args: explicit.clone(), ..Path::simple(name.clone()) };
+                self.call_method(expr, base, &path, *arrow, class.as_deref(), args)
+            }
+            _ if matches!(self.type_of(callee), Ty::Record(_)) && self.mode == Mode::Device => {
+                match self.locate(callee) {
+                    Ok(object) => self.call_member(expr, &object, &Path::simple("operator()".into()), args),
+                    Err(_) => self.call_on_temporary(expr, callee, &Path::simple("operator()".into()), args),
+                }
+            }
             _ => {
                 let target = self.evaluate(callee);
                 match target {
                     Value::Closure(lambda, frame) => self.call_lambda(&lambda, frame, args, expr.span),
                     Value::Function(path) => self.call_path(expr, &path, args, used),
                     _ => match self.locate(callee) {
-                        Ok(object) => self.call_member(expr, &object, "operator()", args),
+                        Ok(object) => {
+                            self.call_member(expr, &object, &Path::simple("operator()".into()), args)
+                        }
                         Err(_) => self.call_unknown("a function that is not followed", args, expr.span),
                     },
                 }
@@ -38,13 +49,19 @@ impl Machine<'_> {
         }
     }
 
-    fn call_path(&mut self, expr: &Expr, path: &Path, args: &[Expr], used: bool) -> Value {
+    pub(super) fn call_path(&mut self, expr: &Expr, path: &Path, args: &[Expr], used: bool) -> Value {
         if let Some(value) = self.intrinsic(expr, path, args, used) {
             return value;
         }
         // In its class, a constructor is found like a method.
         let is_method = |f: &Arc<Function>| f.owner.as_ref() != Some(&f.name);
-        if let Some(function) = self.choose_function(path, args).filter(is_method) {
+        let mut functions = self.choose_functions(path, args);
+        functions.retain(is_method);
+        if functions.len() > 1 {
+            let several = functions.into_iter().map(|f| (Arc::clone(&f), self.own_part(&f))).collect();
+            return self.call_several(several, path, args, expr.span);
+        }
+        if let Some(function) = functions.pop() {
             let this = self.own_part(&function);
             return self.call_function(&function, path, this, args, expr.span);
         }
@@ -73,102 +90,6 @@ impl Machine<'_> {
             Ty::Unknown(_) => None,
             ty => Some(ty),
         }
-    }
-
-    /// The definition a call means: by owner, number of parameters, then how well types fit.
-    pub(super) fn choose_function(&mut self, path: &Path, args: &[Expr]) -> Option<Arc<Function>> {
-        let owner = match path.qualifiers.last() {
-            Some((name, _)) => Some(name.clone()),
-            None => self.frame().and_then(|f| f.function.owner.clone()),
-        };
-        let all = self.program.functions(&path.name);
-        let fits = |f: &&Arc<Function>| {
-            let required = f.params.iter().filter(|p| p.default.is_none()).count();
-            let pack = f.template_params.iter().any(|p| p.pack);
-            f.body.is_some()
-                && args.len() >= required.min(f.params.len())
-                && (args.len() <= f.params.len() || pack)
-        };
-        let from = self.namespace();
-        let of = |wanted: Option<&str>, qualifiers: &[(Name, Vec<TemplateArg>)]| -> Vec<Arc<Function>> {
-            let fitting: Vec<Arc<Function>> =
-                all.iter().filter(|f| f.owner.as_deref() == wanted).filter(fits).cloned().collect();
-            meant(&fitting, qualifiers, &from).cloned().collect()
-        };
-        let before_owner = path.qualifiers.split_last().map_or(&[][..], |(_, before)| before);
-        let mut candidates = match &owner {
-            Some(owner) => of(Some(owner), before_owner),
-            None => of(None, &path.qualifiers),
-        };
-        if candidates.is_empty() && path.qualifiers.is_empty() && owner.is_some() {
-            let bases = self.own_bases();
-            candidates =
-                bases.iter().map(|base| of(Some(base), &[])).find(|of| !of.is_empty()).unwrap_or_default();
-        }
-        if candidates.is_empty()
-            && (path.qualifiers.is_empty() || self.program.records(owner.as_deref().unwrap_or("")).is_empty())
-        {
-            candidates = of(None, &path.qualifiers);
-        }
-        // `Unrolled<0>::run` may be that of a specialisation.
-        if candidates.len() > 1
-            && let Some((owner, owner_args)) = path.qualifiers.last()
-        {
-            let args = (!owner_args.is_empty()).then(|| owner_args.clone());
-            let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args };
-            if let Some(layout) = self.owner_layout(&owner)
-                && candidates.iter().any(|f| layout.holds(f.span))
-            {
-                candidates.retain(|f| layout.holds(f.span));
-            }
-        }
-        self.best_of(candidates, path.args.as_deref().unwrap_or(&[]), args)
-    }
-
-    /// Of several definitions the one whose parameters fit best.
-    pub(super) fn best_of(
-        &mut self,
-        mut candidates: Vec<Arc<Function>>,
-        explicit: &[TemplateArg],
-        args: &[Expr],
-    ) -> Option<Arc<Function>> {
-        if candidates.len() <= 1 {
-            return candidates.pop();
-        }
-        let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
-        let score = |machine: &mut Self, f: &Arc<Function>| -> i32 {
-            let mut score = 0;
-            if !f.specialization.is_empty() {
-                score += if machine.specialization_fits(f, explicit) { 100 } else { -1000 };
-            }
-            if !explicit.is_empty() && f.template_params.is_empty() && f.specialization.is_empty() {
-                score -= 100;
-            }
-            for (param, ty) in f.params.iter().zip(&types) {
-                score += fit(machine, f, &param.ty, ty);
-            }
-            score
-        };
-        let mut best: Option<(i32, Arc<Function>)> = None;
-        for function in candidates {
-            let points = score(self, &function);
-            if best.as_ref().is_none_or(|(top, _)| points > *top) {
-                best = Some((points, function));
-            }
-        }
-        best.map(|(_, function)| function)
-    }
-
-    fn specialization_fits(&mut self, function: &Function, explicit: &[crate::ir::TemplateArg]) -> bool {
-        use crate::ir::TemplateArg::{Type as T, Value as V};
-        function.specialization.iter().zip(explicit).all(|(pattern, arg)| match (pattern, arg) {
-            (T(a), T(b)) => self.resolve_type(a) == self.resolve_type(b),
-            (V(a), V(b)) => {
-                let (a, b) = (self.constant(a), self.constant(b));
-                a.is_some() && a == b
-            }
-            _ => false,
-        })
     }
 
     /// Runs a function in place.
@@ -259,6 +180,7 @@ impl Machine<'_> {
             this,
             result: Value::Undefined,
             returned: Bits::NONE,
+            may_have_returned: Bits::NONE,
         };
         if !self.trace.entered.contains(&function.name_span) {
             self.trace.entered.push(function.name_span);
@@ -266,6 +188,7 @@ impl Machine<'_> {
         let name: Arc<str> = Arc::clone(&function.name);
         self.calls.push(Call { function: name, span });
         self.at_launch.enter(self.state.frames.len(), &from_launch);
+        self.enter_uniform_call(function, args);
         let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
         self.calls.pop();
         match (result, &function.return_type) {
@@ -297,11 +220,12 @@ impl Machine<'_> {
         let departures = self.departures.len();
         let loops = std::mem::take(&mut self.state.loops);
         self.state.frames.push(frame);
-        let outer = std::mem::replace(&mut self.in_lambda, false);
+        let outer = self.lambda.take();
+        let jumps = std::mem::take(&mut self.state.jumps);
         let mark = self.left_mark();
         self.run(body);
         self.rejoin(mark);
-        self.in_lambda = outer;
+        (self.lambda, self.state.jumps) = (outer, jumps);
         let frame = self.state.frames.pop();
         self.unexpose(self.state.frames.len());
         self.state.loops = loops;
@@ -348,7 +272,13 @@ impl Machine<'_> {
         let value = self.evaluate(arg);
         let ty = match &value {
             Value::Pointer(pointer) => Ty::Pointer(Rc::new(pointer.pointee.clone())),
-            Value::Int(_, scalar) => Ty::Scalar(*scalar),
+            // What is launched with a number of unknown type is not launched with an `int`.
+            Value::Int(_, scalar) => match self.type_of(arg) {
+                ty @ Ty::Unknown(_) if self.mode == Mode::Host && matches!(arg.kind, ExprKind::Local(_)) => {
+                    ty
+                }
+                _ => Ty::Scalar(*scalar),
+            },
             _ => self.type_of(arg),
         };
         Slot { value, ty, reference: false }
@@ -367,6 +297,20 @@ impl Machine<'_> {
     }
 
     fn call_lambda(&mut self, lambda: &Arc<Lambda>, frame: usize, args: &[Expr], span: Span) -> Value {
+        match (self.run_lambda(lambda, frame, args, span), &lambda.return_type) {
+            (Value::Pointer(pointer), Some(Type::Reference(_))) => self.read(&pointer, span),
+            (value, _) => value,
+        }
+    }
+
+    /// The same; of a reference that is handed back, where it leads.
+    pub(super) fn run_lambda(
+        &mut self,
+        lambda: &Arc<Lambda>,
+        frame: usize,
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
         if self.calls.len() >= CALL_DEPTH || frame >= self.state.frames.len() {
             return self.call_unknown("a lambda", args, span);
         }
@@ -386,27 +330,28 @@ impl Machine<'_> {
             self.set_slot(local, slot);
         }
         let active = self.state.active;
-        let saved = self.state.frames.last().map(|f| (f.result.clone(), f.returned));
+        let saved = self.state.frames.last().map(|f| (f.result.clone(), f.returned, f.may_have_returned));
         if let Some(top) = self.state.frames.last_mut() {
-            (top.result, top.returned) = (Value::Undefined, Bits::NONE);
+            (top.result, top.returned, top.may_have_returned) = (Value::Undefined, Bits::NONE, Bits::NONE);
         }
         self.calls.push(Call { function: "lambda".into(), span });
         let loops = std::mem::take(&mut self.state.loops);
         let departures = self.departures.len();
         // `return` must not end the kernel: pretend one more frame by keeping exited apart.
         let exited = self.state.exited;
-        let outer = std::mem::replace(&mut self.in_lambda, true);
+        let outer = self.lambda.replace(Arc::clone(lambda));
+        let jumps = std::mem::take(&mut self.state.jumps);
         let mark = self.left_mark();
         self.run(&lambda.body);
         self.rejoin(mark);
-        self.in_lambda = outer;
+        (self.lambda, self.state.jumps) = (outer, jumps);
         self.state.exited = exited;
         self.state.loops = loops;
         self.departures.truncate(departures);
         self.calls.pop();
         let result = self.state.frames.last().map_or(Value::Undefined, |f| f.result.clone());
-        if let (Some(top), Some((value, returned))) = (self.state.frames.last_mut(), saved) {
-            (top.result, top.returned) = (value, returned);
+        if let (Some(top), Some(saved)) = (self.state.frames.last_mut(), saved) {
+            (top.result, top.returned, top.may_have_returned) = saved;
         }
         self.state.frames.extend(above);
         self.exposed.extend(exposed_above);
@@ -421,14 +366,24 @@ impl Machine<'_> {
         if !name.starts_with("__") && !super::slice::is_pure(name, self.program) {
             self.clobber();
         }
+        if !super::slice::is_pure(name, self.program) {
+            self.forget_contents();
+        }
+        // What is known and only too deep to be followed may wait for anyone.
+        let mut waits = !self.program.functions(name).is_empty();
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
-        for arg in args {
-            let value = self.evaluate_argument_of_unknown(arg);
+        for (at, arg) in args.iter().enumerate() {
+            let value = self.evaluate(arg);
             if let (Value::Closure(lambda, frame), true) = (&value, host) {
                 // Whoever is given a lambda calls it.
                 self.call_lambda(lambda, *frame, &[], span);
                 continue;
             }
+            waits |= match &value {
+                Value::Closure(..) => true,
+                Value::Pointer(pointer) => self.is_shared(pointer),
+                _ => false,
+            };
             if let Value::Closure(lambda, frame) = &value {
                 self.hand_over(lambda, *frame, name, span);
             }
@@ -436,15 +391,22 @@ impl Machine<'_> {
             self.note_pitched_escape(&value, span, "it goes to a function that is not visible");
             if let Value::Pointer(pointer) = &value {
                 self.note_flattened(pointer);
-                if matches!(pointer.target, Target::Place(_)) {
+                if let Target::Place(place) = &pointer.target {
                     let why =
                         Unknown::new(Reason::UnknownFunction, span, format!("`{name}` may have changed it"));
-                    let unknown = if host { Variation::Uniform } else { Variation::Maybe };
-                    self.write(pointer, Value::Opaque(unknown, why), span);
+                    match host {
+                        true => self.write(pointer, Value::Opaque(Variation::Uniform, why), span),
+                        false => self.change_whole(place, why, span),
+                    }
+                } else if copies_memory(name) && self.is_shared(pointer) {
+                    self.copy_unknown(pointer, at == 0, name, span);
                 }
             } else if !host && !self.exposed.is_empty() && matches!(self.type_of(arg), Ty::Pointer(_)) {
                 self.write_somewhere(span);
             }
+        }
+        if waits && !host {
+            self.may_wait(&format!("`{name}`, which is not followed,"), span);
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
@@ -474,8 +436,16 @@ impl Machine<'_> {
         }
     }
 
-    /// Arrays go to unknown functions as pointers; nothing of them is read here.
-    fn evaluate_argument_of_unknown(&mut self, arg: &Expr) -> Value {
-        self.evaluate(arg)
+    /// `memcpy` to or from shared memory: some bytes are accessed, in a way that is not followed.
+    fn copy_unknown(&mut self, pointer: &Pointer, writes: bool, name: &str, span: Span) {
+        let Target::Memory(object, _) = pointer.target else { return };
+        let why = Unknown::new(Reason::UnknownFunction, span, format!("how `{name}` accesses it"));
+        let target = Target::Memory(object, Offset::Unknown(Variation::Maybe, why));
+        let op = if writes { AccessOp::Store } else { AccessOp::Load };
+        self.record(op, &Pointer { target, pointee: pointer.pointee.clone() }, span, None);
     }
+}
+
+fn copies_memory(name: &str) -> bool {
+    matches!(name, "memcpy" | "memmove" | "memset" | "__builtin_memcpy")
 }

@@ -13,9 +13,10 @@
 use super::int::Int;
 use super::lanes::Bits;
 use super::machine::{Machine, Mode};
-use super::symbol::Origin;
+use super::symbol::{Origin, joined};
 use super::value::{Condition, Reason, Relation, Unknown, Value, Variation};
 use crate::source::Span;
+use crate::trace::{Bound, SplitKind};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -42,10 +43,24 @@ pub struct Truth {
     pub mixed: bool,
     /// Whether some threads may differ in it for some run-time value, by the numbers.
     pub differs: bool,
+    /// Whether that may be so of threads of one warp.
+    pub cuts_warps: bool,
+    /// Whether threads may differ in it at all, as far as is known.
+    pub apart: bool,
     /// Why it is not decided.
     pub why: Option<Unknown>,
     /// `symbol == value`, when that is what it says.
     pub equality: Option<(super::symbol::SymbolId, i64)>,
+}
+
+impl Truth {
+    /// How a split by it is known: a bound in these words, or data.
+    pub fn split_kind(&self, words: String) -> SplitKind {
+        match self.differs {
+            true => SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps }),
+            false => SplitKind::Data,
+        }
+    }
 }
 
 impl Machine<'_> {
@@ -64,7 +79,7 @@ impl Machine<'_> {
                 }
             }
             Value::Condition(condition) => (**condition).clone(),
-            Value::Float(number) => {
+            Value::Float(number, _) => {
                 Condition::Known(if *number == 0.0 { Bits::NONE } else { self.world.all })
             }
             Value::Opaque(variation, why) => Condition::Opaque(*variation, why.clone()),
@@ -100,6 +115,8 @@ impl Machine<'_> {
                 guard: None,
                 mixed: false,
                 differs: !bits.is_empty() && *bits != all,
+                cuts_warps: !bits.is_whole_warps(self.shape()),
+                apart: !bits.is_empty() && *bits != all,
                 why: None,
                 equality: None,
             },
@@ -147,7 +164,7 @@ impl Machine<'_> {
             Unknown::new(
                 Reason::DataDependentMask,
                 span,
-                format!("the condition depends on `{}`", names.join("`, `")),
+                format!("the condition depends on `{}`", joined(&names, "`, `")),
             )
         };
         if difference.is_uniform() {
@@ -155,10 +172,10 @@ impl Machine<'_> {
             if relation == Relation::Equal
                 && let [(id, factor)] = difference.terms.as_slice()
                 && let (Some(base), Some(factor)) = (difference.base.as_constant(), factor.as_constant())
-                && factor != 0
-                && base % factor == 0
+                && base.checked_rem(factor) == Some(0)
+                && let Some(value) = base.checked_div(factor).and_then(i64::checked_neg)
             {
-                truth.equality = Some((*id, -(base / factor)));
+                truth.equality = Some((*id, value));
             }
             return truth;
         }
@@ -170,14 +187,14 @@ impl Machine<'_> {
             // extent never splits it.
             let step = difference.terms_gcd() as i64;
             let base = difference.base.spread(shape);
-            let side = |b: i64| match relation {
-                Relation::Less | Relation::GreaterEqual => b.div_euclid(step),
-                Relation::LessEqual | Relation::Greater => (b - 1).div_euclid(step),
-                Relation::Equal | Relation::NotEqual => i64::from(b % step != 0) * (b + 1),
-            };
-            let first = side(base[0]);
-            truth.differs = step > 0 && base.iter().any(|&b| side(b) != first);
+            let first = side(relation, base[0], step);
+            truth.differs = step > 0 && base.iter().any(|&b| side(relation, b, step) != first);
+            truth.cuts_warps = truth.differs
+                && base.chunks(32).any(|warp| {
+                    warp.iter().any(|&b| side(relation, b, step) != side(relation, warp[0], step))
+                });
         }
+        truth.apart = self.parts_active(difference, relation);
         let taken = match relation {
             Relation::Less | Relation::LessEqual | Relation::Greater | Relation::GreaterEqual => {
                 self.interior(difference, relation, leaves)
@@ -186,6 +203,10 @@ impl Machine<'_> {
         };
         if let Some(taken) = taken {
             let words = self.guard_words(difference);
+            let of_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
+            if !difference.terms.iter().any(|(id, _)| of_block(*id)) {
+                self.own_guards.insert(Arc::clone(&words));
+            }
             truth.guard = Some((taken, vec![words]));
             if taken {
                 truth.holds = Some(all);
@@ -194,6 +215,20 @@ impl Machine<'_> {
             }
         }
         truth
+    }
+
+    /// Whether active threads may differ in a comparison for some run-time value.
+    fn parts_active(&self, difference: &Int, relation: Relation) -> bool {
+        let (shape, active) = (self.shape(), &self.state.active);
+        let Some(one) = active.threads().next() else { return false };
+        if !difference.terms.iter().all(|(_, factor)| factor.same_over(active, shape)) {
+            return true;
+        }
+        let factors = difference.terms.iter().map(|(_, factor)| factor.at(one, shape).unsigned_abs());
+        let step = factors.fold(0, super::lanes::gcd) as i64;
+        let base = difference.base.spread(shape);
+        let first = side(relation, base[one], step);
+        active.threads().any(|thread| side(relation, base[thread], step) != first)
     }
 
     /// The side of an ordered comparison that a block in the middle of the problem is on: the
@@ -242,12 +277,27 @@ impl Machine<'_> {
         // The bound itself says more than the index that is held against it.
         let names = Some(of(Origin::Given)).filter(|names| !names.is_empty());
         match names {
-            Some(names) => format!("the block lies inside the bounds given by {}", names.join(", ")).into(),
+            Some(names) => {
+                format!("the block lies inside the bounds given by {}", joined(&names, ", ")).into()
+            }
             None if of(Origin::BlockIndex).is_empty() => {
                 "the last iteration of a loop is like the others".into()
             }
             None => "the block is not at the edge of the grid".into(),
         }
+    }
+}
+
+/// What decides on which side of a comparison a known number is, beside a multiple of `step` that is not
+/// known: of those that agree in it none is ever apart.
+fn side(relation: Relation, known: i64, step: i64) -> i128 {
+    let (known, step) = (i128::from(known), i128::from(step));
+    // In steps only: a guard against a multiple of the block's extent never splits it.
+    match (relation, step) {
+        (_, 0) => known,
+        (Relation::Less | Relation::GreaterEqual, _) => known.div_euclid(step),
+        (Relation::LessEqual | Relation::Greater, _) => (known - 1).div_euclid(step),
+        (Relation::Equal | Relation::NotEqual, _) => i128::from(known % step != 0) * (known + 1),
     }
 }
 
@@ -270,6 +320,8 @@ fn undecided(all: Bits, uniform: bool, why: Option<Unknown>) -> Truth {
         guard: None,
         mixed: false,
         differs: false,
+        cuts_warps: false,
+        apart: !uniform,
         why,
         equality: None,
     }
@@ -308,6 +360,8 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         guard,
         mixed,
         differs: a.differs || b.differs,
+        cuts_warps: a.cuts_warps || b.cuts_warps,
+        apart: a.apart || b.apart,
         why: a.why.clone().or_else(|| b.why.clone()),
         equality: a.equality.or(b.equality),
     }

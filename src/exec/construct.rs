@@ -4,9 +4,12 @@
 
 use super::int::Int;
 use super::machine::{Machine, Mode};
-use super::types::{Layout, Ty};
-use super::value::{Reason, Step, Steps, Unknown, Value, Variation};
-use crate::ir::{Expr, ExprKind, Function, Path, Scalar, StmtKind, Type};
+use super::members::BASES;
+use super::overload::only;
+use super::resolve::NOWHERE;
+use super::types::{FieldLayout, Layout, Ty};
+use super::value::{Pointer, Reason, Step, Steps, Target, Unknown, Value, Variation};
+use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -80,10 +83,12 @@ impl Machine<'_> {
         let all = self.program.functions(&layout.name);
         let candidates: Vec<Arc<Function>> = all.iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = candidates.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let Some(constructor) = self.best_of(if own.is_empty() { candidates } else { own }, &[], args) else {
+        let best = self.best_of(if own.is_empty() { candidates } else { own }, &[], args);
+        if best.is_empty() {
             // `T() = default;`
             return if args.is_empty() { None } else { Some(unmade(layout, span)) };
-        };
+        }
+        let Some(constructor) = only(best) else { return Some(unmade(layout, span)) };
         if hands_on(&constructor) {
             return Some(unmade(layout, span));
         }
@@ -106,22 +111,124 @@ impl Machine<'_> {
         made.or_else(|| self.default_members(ty)).unwrap_or(Value::Undefined)
     }
 
-    /// The numbers that a record holds before anything is written to it: the initialisers of its members.
+    /// What a record holds before anything is written to it: the initialisers of its members, in order,
+    /// those of its bases first.
     pub fn default_members(&mut self, ty: &Ty) -> Option<Value> {
         let Ty::Record(layout) = ty else { return None };
-        let record = layout.record.clone()?;
-        let mut parts = Vec::new();
+        if !self.has_default_members(layout, BASES) {
+            return None;
+        }
+        let layout = Rc::clone(layout);
+        self.with_temporary(Value::Undefined, ty.clone(), |machine, object| {
+            machine.initialise_members(&layout, object, BASES);
+            machine.read(object, NOWHERE)
+        })
+        .filter(|value| !matches!(value, Value::Undefined))
+    }
+
+    fn has_default_members(&mut self, layout: &Layout, depth: usize) -> bool {
+        let Some(record) = &layout.record else { return false };
+        record.fields.iter().any(|field| field.init.is_some())
+            || self
+                .bases(record, &layout.env, depth)
+                .iter()
+                .any(|base| self.has_default_members(base, depth - 1))
+    }
+
+    fn initialise_members(&mut self, layout: &Rc<Layout>, object: &Pointer, depth: usize) {
+        let Some(record) = layout.record.clone() else { return };
+        for base in self.bases(&record, &layout.env, depth) {
+            let part = Pointer { pointee: Ty::Record(Rc::clone(&base)), ..object.clone() };
+            self.initialise_members(&base, &part, depth - 1);
+        }
         for field in &record.fields {
             let laid = layout.fields.iter().find(|laid| laid.name == field.name);
             let (Some(init), Some(laid)) = (&field.init, laid) else { continue };
-            let value = self
-                .within(Rc::clone(&layout.env), &record.namespace, |machine| machine.initial(init, &laid.ty));
-            let value = self.convert(value, &laid.ty);
-            if matches!(value, Value::Int(..) | Value::Float(_)) {
-                push_parts(&mut parts, Step::Member(field.name.clone()), value);
+            if laid.reference {
+                continue;
+            }
+            self.within(Rc::clone(&layout.env), &record.namespace, |machine| {
+                if let Some(frame) = machine.state.frames.last_mut() {
+                    frame.this = Some(object.clone());
+                }
+                let value = machine.initial(init, &laid.ty);
+                if let Ok(place) = machine.member(object.clone(), &field.name, init.span) {
+                    machine.write(&place, value, init.span);
+                }
+            });
+        }
+    }
+
+    /// A member that is a reference is bound by the first thing that it is given; false for any other
+    /// assignment. `this` is the object that is made.
+    pub(super) fn binds_member(&mut self, target: &Expr, value: &Expr) -> bool {
+        let ExprKind::Member { base, name, arrow: true, .. } = &target.kind else { return false };
+        let (ExprKind::This, Some(this)) = (&base.kind, self.frame().and_then(|frame| frame.this.clone()))
+        else {
+            return false;
+        };
+        let (Ty::Record(layout), Target::Place(place)) = (&this.pointee, &this.target) else { return false };
+        let Some(field) = layout.field(name) else { return self.initialises_base(&this, name, value) };
+        if !field.reference {
+            return false;
+        }
+        let mut place = place.clone();
+        if place.blurred {
+            return false;
+        }
+        place.path.push(Step::Member(name.clone()));
+        let ty = Ty::Pointer(Rc::new(field.ty.clone()));
+        if matches!(self.read_place(&place, &ty, target.span), Value::Pointer(_)) {
+            return false;
+        }
+        let bound = self.bound(value, &field.ty.clone());
+        self.write_place(&place, bound);
+        true
+    }
+
+    /// `: Base(a)`
+    fn initialises_base(&mut self, this: &Pointer, name: &Name, value: &Expr) -> bool {
+        let (Ty::Record(layout), Target::Place(place)) = (&this.pointee, &this.target) else { return false };
+        let Some(record) = layout.record.clone() else { return false };
+        let is_named = |base: &Rc<Layout>| base.name.rsplit("::").next() == Some(&**name);
+        let Some(base) = self.bases(&record, &layout.env, BASES).into_iter().find(is_named) else {
+            return false;
+        };
+        let args = match &value.kind {
+            ExprKind::InitList(items) => items.as_slice(),
+            _ => std::slice::from_ref(value),
+        };
+        let made = self.construct(&Ty::Record(Rc::clone(&base)), args, value.span);
+        let parts: Vec<(Steps, Value)> = match made {
+            Value::Aggregate(parts) => parts.to_vec(),
+            _ => {
+                let unknown = unmade(&base, value.span);
+                let whole =
+                    |field: &FieldLayout| (smallvec![Step::Member(field.name.clone())], unknown.clone());
+                base.fields.iter().map(whole).collect()
+            }
+        };
+        for (path, part) in parts {
+            let mut place = place.clone();
+            place.path.extend(path);
+            self.write_place(&place, part);
+        }
+        true
+    }
+
+    /// What a reference to this type is bound to by its initialiser.
+    fn bound(&mut self, init: &Expr, ty: &Ty) -> Value {
+        match self.locate(init) {
+            Ok(pointer) => {
+                self.expose(&pointer);
+                let pointee = if matches!(ty, Ty::Unknown(_)) { pointer.pointee } else { ty.clone() };
+                Value::Pointer(Pointer { target: pointer.target, pointee })
+            }
+            Err(why) => {
+                self.evaluate(init);
+                Value::Opaque(Variation::Maybe, why)
             }
         }
-        (!parts.is_empty()).then(|| Value::Aggregate(Rc::new(parts)))
     }
 
     /// Runs the class's own conversion to a pointer or number: `T *p = SharedMemory<T>();`.
@@ -150,6 +257,7 @@ impl Machine<'_> {
                 }
                 if let [single] = args
                     && &*layout.name != "dim3"
+                    && !matches!(layout.fields.as_slice(), [only] if only.reference || only.bit_field)
                 {
                     let value = self.evaluate(single);
                     if matches!(value, Value::Aggregate(_)) || layout.fields.len() != 1 {
@@ -162,6 +270,11 @@ impl Machine<'_> {
                 let mut parts = Vec::new();
                 for (at, field) in layout.fields.iter().enumerate() {
                     let value = match args.get(at) {
+                        Some(arg) if field.reference => self.bound(arg, &field.ty),
+                        Some(arg) if field.bit_field => {
+                            let variation = self.evaluate(arg).variation();
+                            Value::Opaque(variation, Unknown::new(Reason::Unsupported, span, "a bit-field"))
+                        }
                         Some(arg) => self.initial(arg, &field.ty),
                         None if dim3 => Value::Int(Int::constant(1), Scalar::U32),
                         None if args.is_empty() && layout.record.is_some() => continue,
@@ -170,8 +283,11 @@ impl Machine<'_> {
                     if dim3 && at == 0 && matches!(value, Value::Aggregate(_)) {
                         return value;
                     }
-                    let value = self.convert(value, &field.ty);
+                    let value = if field.reference { value } else { self.convert(value, &field.ty) };
                     push_parts(&mut parts, Step::Member(field.name.clone()), value);
+                    if layout.record.as_ref().is_some_and(|record| record.union) {
+                        break;
+                    }
                 }
                 Value::Aggregate(Rc::new(parts))
             }
@@ -210,12 +326,13 @@ impl Machine<'_> {
     }
 }
 
-/// Adds a value under a step; an aggregate's parts are added one by one.
-/// Whether a constructor leaves its work to another of its class, which is not followed.
+/// Whether a constructor leaves its work to another of its class, or to one of a base, which are not
+/// followed.
 fn hands_on(constructor: &Function) -> bool {
     constructor.body.iter().flatten().any(|stmt| match &stmt.kind {
+        StmtKind::Unsupported("base class initialiser", _) => true,
         StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), .. }) => match &target.kind {
-            ExprKind::Member { base, name, arrow: true } => {
+            ExprKind::Member { base, name, arrow: true, .. } => {
                 matches!(base.kind, ExprKind::This) && *name == constructor.name
             }
             _ => false,
@@ -230,6 +347,7 @@ fn unmade(layout: &Layout, span: Span) -> Value {
     Value::Opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
 }
 
+/// Adds a value under a step; an aggregate's parts are added one by one.
 fn push_parts(parts: &mut Vec<(Steps, Value)>, step: Step, value: Value) {
     match value {
         Value::Aggregate(inner) => {

@@ -55,7 +55,7 @@ impl Machine<'_> {
         let from = || {
             let Some(Value::Pointer(pointer)) = source else { return None };
             let Target::Memory(_, Offset::Known(offset)) = &pointer.target else { return None };
-            let Int { base, terms } = self.substitute(offset);
+            let Int { base, terms, .. } = self.substitute(offset);
             let spread = |lanes: &Lanes| lanes.spread(self.shape());
             // What differs between threads and is no size may have any effect.
             let size = |id: SymbolId, factor: &Lanes| {

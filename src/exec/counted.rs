@@ -44,11 +44,20 @@ impl Machine<'_> {
         let (start, mark, weight) = (self.state.clone(), self.trace_mark(), self.weight);
         let (departures, opened) = (self.departures.len(), self.open);
         let around = self.uneven;
+        let (left, left_of_loop) = (self.left_mark(), self.left_of_loop);
+        self.left_of_loop = left;
         let after = self.run_middle(parts, &start, &mark, ahead, open);
+        // Who leaves in one of many iterations is told by running each.
+        let after = after.filter(|_| self.left_mark() == left);
+        self.left.truncate(left);
+        self.left_of_loop = left_of_loop;
         self.uneven |= around;
         (self.weight, self.open) = (weight, opened);
         match after {
-            Some(after) => self.state = after,
+            Some(mut after) => {
+                after.course = std::mem::take(&mut self.state.course);
+                self.state = after;
+            }
             None => {
                 self.trace_rollback(&mark);
                 self.departures.truncate(departures);
@@ -110,7 +119,7 @@ impl Machine<'_> {
         let ExprKind::Binary(op, left, right) = &cond.kind else { return None };
         let (relation, bound) = match (&left.kind, &right.kind) {
             (ExprKind::Local(variable), _) if *variable == local => (relation_of(*op)?, right),
-            (_, ExprKind::Local(variable)) if *variable == local => (mirrored(relation_of(*op)?), left),
+            (_, ExprKind::Local(variable)) if *variable == local => (relation_of(*op)?.mirrored(), left),
             _ => return None,
         };
         let by = match by {
@@ -175,17 +184,6 @@ fn relation_of(op: BinaryOp) -> Option<Relation> {
         BinaryOp::Ne => Relation::NotEqual,
         _ => return None,
     })
-}
-
-/// `a < b` seen from `b`.
-fn mirrored(relation: Relation) -> Relation {
-    match relation {
-        Relation::Less => Relation::Greater,
-        Relation::LessEqual => Relation::GreaterEqual,
-        Relation::Greater => Relation::Less,
-        Relation::GreaterEqual => Relation::LessEqual,
-        other => other,
-    }
 }
 
 /// Whether the same threads run, on the same terms, after the rounds as before them.

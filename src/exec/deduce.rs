@@ -74,25 +74,36 @@ pub(super) fn decayed(ty: &Ty) -> Ty {
     }
 }
 
+/// Whether a conversion only widens a small number to the type that arithmetic would give it.
+fn is_promotion(from: Scalar, to: Scalar) -> bool {
+    match to {
+        Scalar::I32 => from.is_integer() && from.bytes() < 4,
+        Scalar::F64 => from == Scalar::F32,
+        _ => false,
+    }
+}
+
 /// How well an argument of type `ty` fits a parameter.
 pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, ty: &Ty) -> i32 {
     let param = strip(param);
     if let Type::Named(path) = param
         && function.template_params.iter().any(|p| p.name == path.name)
     {
-        return 1;
+        return 2;
     }
     match (param, ty) {
         (_, Ty::Unknown(_)) => 0,
+        (Type::Pointer(inner), Ty::Pointer(_) | Ty::Array(..)) if **inner == Type::Void => 1,
         (Type::Pointer(inner), Ty::Pointer(pointee)) => 4 + fit(machine, function, inner, pointee),
         (Type::Pointer(inner), Ty::Array(element, _)) => 4 + fit(machine, function, inner, element),
         (Type::Array(..), Ty::Array(..)) => 5,
         (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => -50,
         _ => {
-            if machine.resolve_written(param) == *ty {
-                3
-            } else {
-                -1
+            let param = machine.resolve_written(param);
+            match (&param, ty) {
+                _ if param == *ty => 3,
+                (Ty::Scalar(to), Ty::Scalar(from)) if is_promotion(*from, *to) => 1,
+                _ => -1,
             }
         }
     }

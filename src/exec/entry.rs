@@ -1,11 +1,13 @@
 //! Where a run begins: a kernel with its scenario, or host code for its launches.
 
+use super::barriers::contents;
 use super::enumerate::Bounds;
 use super::int::Int;
 use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
 use super::machine::{Frame, LOOP_LENGTHS, Machine, Mode};
 use super::pitch::Pitch;
+use super::sight::Sight;
 use super::slice::Given;
 use super::slots::{Slot, Slots};
 use super::symbol::{Key, Origin, SymbolId};
@@ -58,22 +60,26 @@ fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting
             continue;
         }
         before = Some(longest_at_last);
-        let run = |bounds: Bounds| {
+        let run = |bounds: Bounds, contents: bool| {
             let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
             machine.longest = longest;
             machine.longest_at_last = longest_at_last;
             machine.only_flat = only_flat;
             machine.bounds = bounds;
+            machine.contents = contents.then(Box::default);
             machine.pads.clone_from(&setting.pads);
             machine.pitch = setting.pitch.clone().map(Box::new);
             machine.residues.clone_from(&setting.residues);
             machine.start(function, &setting.template_args, &setting.args);
             machine
         };
-        let mut machine = run(Bounds::default());
+        let mut machine = run(Bounds::default(), false);
         let told = machine.bounds_told();
         if !told.is_empty() && machine.trace.stopped.is_none() {
-            machine = run(told);
+            machine = run(told.clone(), false);
+        }
+        if contents::is_worthwhile(&machine.trace) {
+            machine = run(told, true);
         }
         most_rounds = machine.most_rounds;
         let futile = machine.is_futile();
@@ -124,6 +130,9 @@ impl Machine<'_> {
             slots.set(param.local.0 as usize, slot);
         }
         self.at_launch.enter_kernel(&function.params);
+        if self.mode == Mode::Device {
+            self.enter_uniform_kernel(function);
+        }
         let slice = self.slice_of(function, Given::KERNEL);
         self.state.frames.push(Frame {
             function: Arc::clone(function),
@@ -134,6 +143,7 @@ impl Machine<'_> {
             this: None,
             result: Value::Undefined,
             returned: Bits::NONE,
+            may_have_returned: Bits::NONE,
         });
         self.run(body);
     }
@@ -145,7 +155,10 @@ impl Machine<'_> {
             Unknown::new(Reason::DataDependent, param.span, format!("`{}` is given at run time", param.name));
         let value = match &ty {
             Ty::Scalar(scalar) if scalar.is_integer() => match known {
-                Some(number) => Value::Int(Int::constant(number), *scalar),
+                Some(number) => {
+                    let sight = Sight::at_launch(&param.name);
+                    Value::Int(Int { sight, ..Int::constant(number) }, *scalar)
+                }
                 None => {
                     let low = super::resolve::low_of(*scalar);
                     self.parameter_symbol(&param.name, low, super::resolve::high_of(*scalar), *scalar)
@@ -188,6 +201,8 @@ impl Machine<'_> {
 
     /// The trace, with the assumptions that arithmetic made along the way.
     fn finish(mut self) -> Trace {
+        self.note_missing();
+        self.end_barriers();
         let names: Vec<String> = self
             .world
             .taken_nonnegative

@@ -33,6 +33,7 @@ impl Machine<'_> {
     pub(super) fn write_somewhere(&mut self, span: Span) {
         // It may lead to any array.
         self.index.registers.forget();
+        self.forget_contents();
         for (frame, local) in self.exposed.clone() {
             let place = Place { frame, local, path: Steps::new(), blurred: false };
             let words = "a write through a pointer that is not followed may have changed it";

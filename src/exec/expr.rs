@@ -1,14 +1,17 @@
 //! What does an expression evaluate to, for all threads at once?
 
+use super::condition::Truth;
 use super::int::Int;
-use super::lanes::Lanes;
-use super::machine::{Machine, Mode};
+use super::lanes::Bits;
+use super::machine::Machine;
+use super::slots::Slot;
 use super::symbol::{Key, Origin};
 use super::types::Ty;
 use super::value::{Condition, Pointer, Reason, Step, Target, Unknown, Value, Variation};
 use crate::ir::visit::children;
-use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Path, Scalar, Type};
+use crate::ir::{Asm, BinaryOp, Expr, ExprKind, LocalId, Path, Scalar, Type};
 use crate::source::Span;
+use crate::trace::{Split, SplitKind};
 use smallvec::smallvec;
 use std::rc::Rc;
 
@@ -28,7 +31,7 @@ impl Machine<'_> {
         }
         match &expr.kind {
             ExprKind::Int(value, scalar) => Value::Int(Int::constant(*value as i64), *scalar),
-            ExprKind::Float(value, _) => Value::Float(*value),
+            ExprKind::Float(value, scalar) => super::operators::float(*value, *scalar),
             ExprKind::Null => Value::Int(Int::constant(0), Scalar::I64),
             ExprKind::Local(local) => self.read_variable(*local).unwrap_or_else(|| self.read_lvalue(expr)),
             ExprKind::Index(..) => match self.called_subscript(expr) {
@@ -38,26 +41,30 @@ impl Machine<'_> {
             ExprKind::Deref(_) | ExprKind::This => self.read_lvalue(expr),
             ExprKind::Path(path) => self.evaluate_path(expr, path),
             ExprKind::Member { base, name, .. } => self.evaluate_member(expr, base, name),
-            ExprKind::Unary(op, inner) => {
-                let value = self.evaluate(inner);
-                self.unary(*op, value, expr.span)
-            }
+            ExprKind::Unary(op, inner) => match self.called_unary(expr, *op, inner) {
+                Some(value) => value,
+                None => {
+                    let value = self.evaluate(inner);
+                    self.unary(*op, value, expr.span)
+                }
+            },
             ExprKind::Binary(BinaryOp::LogicalAnd, a, b) => self.short_circuit(a, b, true, expr.span),
             ExprKind::Binary(BinaryOp::LogicalOr, a, b) => self.short_circuit(a, b, false, expr.span),
             ExprKind::Binary(BinaryOp::Shl, a, bits) if self.is_pitch(bits) => {
                 let a = self.evaluate(a);
                 self.shifted_pitch(&a, bits, expr.span)
             }
-            ExprKind::Binary(op, a, b) => {
-                let a = self.evaluate(a);
-                let b = self.evaluate(b);
-                self.binary(*op, &a, &b, expr.span)
-            }
-            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr.span, true),
-            ExprKind::Step { target, by, post } => self.step_variable(target, *by, *post),
-            ExprKind::Conditional(cond, then, otherwise) => {
-                self.conditional(cond, then, otherwise, expr.span)
-            }
+            ExprKind::Binary(op, a, b) => match self.called_binary(expr, *op, a, b) {
+                Some(value) => value,
+                None => {
+                    let a = self.evaluate(a);
+                    let b = self.evaluate(b);
+                    self.binary(*op, &a, &b, expr.span)
+                }
+            },
+            ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr, true),
+            ExprKind::Step { target, by, post } => self.step_variable(expr, target, *by, *post),
+            ExprKind::Conditional(cond, then, otherwise) => self.conditional(cond, then, otherwise),
             ExprKind::Comma(a, b) => {
                 self.discard(a);
                 self.evaluate(b)
@@ -81,7 +88,18 @@ impl Machine<'_> {
                 if let (Value::Pointer(pointer), Ty::Pointer(_)) = (&value, &ty) {
                     self.note_flattened_by_cast(pointer, &ty);
                 }
-                self.convert(value, &ty)
+                // Unlike a conversion that nobody wrote, a cast may be to any type.
+                let unknown = match &ty {
+                    Ty::Pointer(to) if matches!(**to, Ty::Unknown(_)) => Some((**to).clone()),
+                    Ty::Unknown(_) => Some(ty.clone()),
+                    _ => None,
+                };
+                match (self.convert(value, &ty), unknown) {
+                    (Value::Pointer(pointer), Some(pointee)) => {
+                        Value::Pointer(Pointer { pointee, ..pointer })
+                    }
+                    (value, _) => value,
+                }
             }
             ExprKind::Construct(ty, args) => {
                 if let Some(number) = self.integral_constant(ty) {
@@ -136,10 +154,12 @@ impl Machine<'_> {
             ExprKind::Unsupported(what) => {
                 Value::Opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, expr.span, *what))
             }
-            ExprKind::Damaged => Value::Opaque(
-                Variation::Maybe,
-                Unknown::new(Reason::Damaged, expr.span, "an expression that did not parse"),
-            ),
+            ExprKind::Damaged => {
+                self.forget_contents();
+                self.may_wait("an expression that did not parse", expr.span);
+                let why = Unknown::new(Reason::Damaged, expr.span, "an expression that did not parse");
+                Value::Opaque(Variation::Maybe, why)
+            }
         }
     }
 
@@ -165,9 +185,21 @@ impl Machine<'_> {
                     [false, false],
                 );
             }
+            ExprKind::Binary(op @ (BinaryOp::LogicalAnd | BinaryOp::LogicalOr), a, b) => {
+                let value = self.evaluate(a);
+                let condition = self.condition_of(&value, a.span);
+                let truth = self.truth(&condition, false);
+                let and = *op == BinaryOp::LogicalAnd;
+                let mut second = |machine: &mut Self, side: bool| {
+                    if side == and {
+                        machine.discard(b);
+                    }
+                };
+                self.fork(&truth, a.span, &mut second, [!and, and]);
+            }
             ExprKind::Step { target, by, .. } => {
                 // The value is not used, so `x++` reads once like `++x`.
-                self.step_variable(target, *by, false);
+                self.step_variable(expr, target, *by, false);
             }
             ExprKind::Local(_) | ExprKind::Path(_) => {}
             ExprKind::Assign(_, target, value) if self.is_data(target) => {
@@ -182,7 +214,7 @@ impl Machine<'_> {
             // With a pitch, what an expression is bears on it.
             ExprKind::Assign(op, target, value) if self.pitch.is_none() => {
                 if self.step(expr.span) {
-                    self.assign(*op, target, value, expr.span, false);
+                    self.assign(*op, target, value, expr, false);
                 }
             }
             _ => {
@@ -265,10 +297,17 @@ impl Machine<'_> {
     }
 
     fn evaluate_path(&mut self, expr: &Expr, path: &Path) -> Value {
+        if let Some(value) = self.coordinates(path) {
+            return value;
+        }
         if path.qualifiers.is_empty()
-            && let Some(pointer) = self.own_member(&path.name, expr.span)
+            && !path.global
+            && let Some(place) = self.own_member(&path.name, expr.span)
         {
-            return self.read(&pointer, expr.span);
+            return match place {
+                Ok(pointer) => self.read(&pointer, expr.span),
+                Err(why) => Value::Opaque(Variation::Maybe, why),
+            };
         }
         match self.lookup(path, expr.span) {
             // A file-scope variable in memory: its value is read.
@@ -279,8 +318,7 @@ impl Machine<'_> {
 
     fn evaluate_member(&mut self, expr: &Expr, base: &Expr, name: &str) -> Value {
         if let ExprKind::Path(path) = &base.kind
-            && self.mode == Mode::Device
-            && let Some(value) = self.coordinate(&path.name, name)
+            && let Some(value) = self.coordinate(path, name)
         {
             return value;
         }
@@ -299,33 +337,6 @@ impl Machine<'_> {
         }
     }
 
-    /// `threadIdx.x` and its kin.
-    fn coordinate(&mut self, base: &str, member: &str) -> Option<Value> {
-        let axis = ["x", "y", "z"].iter().position(|axis| *axis == member)?;
-        let shape = self.shape();
-        if matches!(base, "threadIdx" | "blockDim") {
-            self.use_axes(std::array::from_fn(|other| other == axis));
-        }
-        if matches!(base, "blockDim" | "gridDim") {
-            self.at_launch.note_read();
-        }
-        let int = match base {
-            "threadIdx" => Int::known(Lanes::coordinate(axis, shape)),
-            "blockDim" => Int::constant(i64::from(shape.dims[axis])),
-            "blockIdx" | "gridDim" => {
-                let name = format!("{base}.{member}");
-                let (origin, low) =
-                    if base == "blockIdx" { (Origin::BlockIndex, 0) } else { (Origin::GridSize, 1) };
-                let key = Key::Named(name.clone());
-                let high = Some(i64::from(i32::MAX));
-                let id = self.world.symbols.intern(key, |_| name, origin, Some(low), high);
-                self.with_residue(id)
-            }
-            _ => return None,
-        };
-        Some(Value::Int(int, Scalar::U32))
-    }
-
     /// `a && b`, `a || b`: `b` is evaluated by the threads that need it.
     fn short_circuit(&mut self, a: &Expr, b: &Expr, and: bool, span: Span) -> Value {
         let left = self.evaluate(a);
@@ -341,11 +352,18 @@ impl Machine<'_> {
             Condition::Known(go_on)
         } else {
             let mark = self.branch_mark();
+            let split = self.operand_split(&truth, and, before.0, a.span);
+            let pushed = split.is_some();
+            self.splits.extend(split);
             let value = self.in_branch(!truth.decided, |machine| machine.evaluate(b));
+            if pushed {
+                self.splits.pop();
+            }
             self.end_branch(&mark);
             self.condition_of(&value, b.span)
         };
         (self.state.active, self.state.doubt) = before;
+        self.go_on(span);
         match (left, right, and) {
             (Condition::Known(x), Condition::Known(y), true) => self.from_bits(&x.and(&y)),
             (Condition::Known(x), Condition::Known(y), false) => self.from_bits(&x.or(&y)),
@@ -358,15 +376,43 @@ impl Machine<'_> {
         }
     }
 
+    /// What splits the threads that evaluate the second operand of `&&` or `||` from the others.
+    fn operand_split(&mut self, truth: &Truth, and: bool, before: Bits, span: Span) -> Option<Split> {
+        let taken = self.state.active;
+        let kind = match truth.decided {
+            true if self.everyone().minus(&taken).is_empty() => return None,
+            true => SplitKind::Known,
+            false if truth.uniform => return None,
+            false => {
+                let words = truth.guard.iter().flat_map(|(_, words)| words);
+                truth.split_kind(words.map(|word| &**word).collect::<Vec<_>>().join("; "))
+            }
+        };
+        self.next_split += 1;
+        Some(Split { id: self.next_split, span, branch: and, taken, before, kind, of_loop: false })
+    }
+
     /// Assigns; the value is only of use if it is `wanted`.
     fn assign(
         &mut self,
         op: Option<BinaryOp>,
         target: &Expr,
         value: &Expr,
-        span: Span,
+        expr: &Expr,
         wanted: bool,
     ) -> Value {
+        let span = expr.span;
+        if let Some(value) = op.and_then(|op| self.called_compound(expr, op, target, value)) {
+            return value;
+        }
+        if op.is_none() && self.binds_member(target, value) {
+            return Value::Undefined;
+        }
+        if let (None, ExprKind::Local(local)) = (op, &target.kind)
+            && self.frame().is_some_and(|f| f.slots.get(local.0 as usize).is_some_and(|s| s.ty == Ty::Void))
+        {
+            return self.capture(*local, value);
+        }
         let result = match op {
             None => {
                 let ty = self.type_of_target(target, value);
@@ -374,6 +420,23 @@ impl Machine<'_> {
             }
             Some(_) => self.evaluate(value),
         };
+        self.store(op, target, result, span, wanted)
+    }
+
+    /// Writes what was evaluated; the value is only of use if it is `wanted`.
+    fn store(
+        &mut self,
+        op: Option<BinaryOp>,
+        target: &Expr,
+        result: Value,
+        span: Span,
+        wanted: bool,
+    ) -> Value {
+        if let ExprKind::Conditional(cond, then, otherwise) = &target.kind {
+            return self.on_each_side(cond, then, otherwise, &mut |machine, side| {
+                machine.store(op, side, result.clone(), span, wanted)
+            });
+        }
         let pointer = match self.locate(target) {
             Ok(pointer) => pointer,
             Err(_) => {
@@ -398,7 +461,17 @@ impl Machine<'_> {
         };
         let kept = if wanted { result.clone() } else { Value::Undefined };
         self.write(&pointer, result, target.span);
-        kept
+        self.convert(kept, &pointer.pointee)
+    }
+
+    /// What a lambda copies where it stands, into a slot that nothing declares.
+    fn capture(&mut self, local: LocalId, value: &Expr) -> Value {
+        let ty = super::deduce::decayed(&self.type_of(value));
+        let value = self.evaluate(value);
+        let value = self.convert(value, &ty);
+        self.note_write(self.top(), local);
+        self.set_slot(local, Slot { value: value.clone(), ty, reference: false });
+        value
     }
 
     /// The type an initialiser on the right of `=` is for, where it may matter.
@@ -409,7 +482,15 @@ impl Machine<'_> {
         }
     }
 
-    fn step_variable(&mut self, target: &Expr, by: i8, post: bool) -> Value {
+    fn step_variable(&mut self, expr: &Expr, target: &Expr, by: i8, post: bool) -> Value {
+        if let Some(value) = self.called_step(expr, by, target) {
+            return value;
+        }
+        if let ExprKind::Conditional(cond, then, otherwise) = &target.kind {
+            return self.on_each_side(cond, then, otherwise, &mut |machine, side| {
+                machine.step_variable(expr, side, by, post)
+            });
+        }
         let pointer = match self.locate(target) {
             Ok(pointer) => pointer,
             Err(why) => {
@@ -420,45 +501,7 @@ impl Machine<'_> {
         let old = self.read(&pointer, target.span);
         let new = self.binary(BinaryOp::Add, &old, &Value::int(i64::from(by)), target.span);
         self.write(&pointer, new.clone(), target.span);
-        if post { old } else { new }
-    }
-
-    fn conditional(&mut self, cond: &Expr, then: &Expr, otherwise: &Expr, _span: Span) -> Value {
-        let value = self.evaluate(cond);
-        let condition = self.condition_of(&value, cond.span);
-        let truth = self.truth(&condition, false);
-        let before = self.state.active;
-        let mut results = [None, None];
-        self.fork(
-            &truth,
-            cond.span,
-            &mut |machine, side| {
-                results[usize::from(!side)] = Some(machine.evaluate(if side { then } else { otherwise }));
-            },
-            [false, false],
-        );
-        let [held, failed] = results;
-        match (held, failed) {
-            (Some(a), Some(b)) if truth.decided => {
-                let mask = truth.can_hold.and(&before);
-                self.blend(&a, &b, &mask)
-            }
-            (Some(a), Some(b)) => match &truth.guard {
-                Some((true, _))
-                    if !truth.mixed && truth.holds.is_some_and(|h| before.minus(&h).is_empty()) =>
-                {
-                    a
-                }
-                Some((false, _)) if !truth.mixed => b,
-                _ if truth.uniform => {
-                    let id = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
-                    self.choose(&a, &b, id)
-                }
-                _ => self.lost(&a, &b),
-            },
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => Value::Undefined,
-        }
+        if post { old } else { self.convert(new, &pointer.pointee) }
     }
 
     /// Notes a cast of a row or of a whole array to another pointer type as a use that rests on

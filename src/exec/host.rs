@@ -14,6 +14,7 @@ mod refuted;
 use self::choices::Made;
 use super::join::Join;
 use super::machine::{Frame, Machine, Mode, State};
+use super::rejoin::Exit;
 use super::resolve::NOWHERE;
 use super::slots::{Slot, Slots};
 use super::symbol::{Origin, SymbolId};
@@ -53,23 +54,10 @@ pub struct Host {
     reaching: FxHashMap<Span, bool>,
     /// Loops around that lead to no launch.
     idle_loops: u32,
-    /// States in which one side of a branch left a loop or function that the other stayed in.
-    left: Vec<(Exit, State)>,
     /// Whether a way that the numbers refute goes on, without what was asked of them.
     pub lenient: bool,
     /// Whether a way was left because the numbers refute it, so that launches may be missing.
     pub cut: bool,
-}
-
-/// How a side of a branch left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// To the next iteration.
-    Continue,
-    /// Out of a loop or `switch`.
-    Break,
-    /// Out of a function.
-    Return,
 }
 
 impl Machine<'_> {
@@ -160,78 +148,6 @@ impl Machine<'_> {
     pub fn end_program(&mut self) {
         self.state.exited = self.world.all;
         self.state.active = super::lanes::Bits::NONE;
-    }
-
-    /// Keeps a state that left until what it left ends.
-    pub fn note_left(&mut self, state: State) {
-        let some = |bits: Option<super::lanes::Bits>| bits.is_some_and(|bits| !bits.is_empty());
-        let exit = if some(state.loops.last().map(|mask| mask.continued)) {
-            Exit::Continue
-        } else if some(state.loops.last().map(|mask| mask.broken)) {
-            Exit::Break
-        } else {
-            Exit::Return
-        };
-        // What leaves the outermost function ends the program.
-        let outermost = if self.mode == Mode::Host { 2 } else { 1 };
-        let returns = exit == Exit::Return && state.frames.len() <= outermost && !self.in_lambda;
-        let ends = returns || (self.mode == Mode::Host && !state.exited.is_empty());
-        if !ends && self.host.left.len() < MOST_CASES {
-            self.host.left.push((exit, state));
-        }
-    }
-
-    /// Where the states kept since `mark` go on.
-    pub fn rejoin(&mut self, mark: usize) {
-        self.rejoin_those(mark, &[Exit::Continue, Exit::Break, Exit::Return]);
-    }
-
-    /// How many states are kept.
-    pub fn left_mark(&self) -> usize {
-        self.host.left.len()
-    }
-
-    /// Where the states that left an iteration since `mark` go on.
-    pub fn rejoin_iteration(&mut self, mark: usize) {
-        self.rejoin_those(mark, &[Exit::Continue]);
-    }
-
-    /// Where the states that left a loop since `mark` go on.
-    pub fn rejoin_loop(&mut self, mark: usize) {
-        self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
-    }
-
-    /// Forgets the states kept since `mark`; what differs in them is no longer known.
-    pub fn forget_left(&mut self, mark: usize) {
-        if mark >= self.host.left.len() {
-            return;
-        }
-        for (_, mut held) in self.host.left.split_off(mark) {
-            let (active, doubt) = (self.state.active, self.state.doubt.clone());
-            held.active = active;
-            self.join(held, Join::Varying(changed()));
-            (self.state.active, self.state.doubt) = (active, doubt);
-        }
-    }
-
-    fn rejoin_those(&mut self, mark: usize, exits: &[Exit]) {
-        if mark >= self.host.left.len() {
-            return;
-        }
-        let kept = self.host.left.split_off(mark);
-        let (back, stay): (Vec<_>, Vec<_>) = kept.into_iter().partition(|(exit, _)| exits.contains(exit));
-        self.host.left.extend(stay);
-        if !back.is_empty() {
-            self.index.registers.forget();
-        }
-        for (_, mut held) in back {
-            let active = self.state.active;
-            let all = self.world.all;
-            (held.active, self.state.active) = (all, all);
-            let choice = self.world.symbols.fresh("a way out".into(), Origin::Choice, Some(0), Some(1));
-            self.join(held, Join::Uniform(choice, changed()));
-            self.state.active = active;
-        }
     }
 
     fn kernel_choice(&mut self, f: &Path, g: &Path) -> Value {
@@ -381,6 +297,6 @@ impl Machine<'_> {
     }
 }
 
-fn changed() -> Unknown {
+pub(super) fn changed() -> Unknown {
     Unknown::new(Reason::LoopCarried, NOWHERE, "a variable that a loop changes")
 }

@@ -17,17 +17,27 @@
 
 use super::lanes::{Bits, Lanes, Shape, gcd};
 use super::results::Results;
-use super::symbol::{Key, Origin, SymbolId, Symbols, lcm};
+use super::sight::Sight;
+use super::symbol::{Key, Origin, SymbolId, Symbols, joined, lcm};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
 /// An integer per thread: known numbers plus known factors of unknown uniform symbols.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Int {
     /// The known part.
     pub base: Lanes,
     /// The factors, sorted by symbol, none of them zero for every thread.
     pub terms: Vec<(SymbolId, Lanes)>,
+    /// What the compiler does not see of it.
+    pub sight: Sight,
+}
+
+/// Equal numbers are equal, whatever the compiler sees of them.
+impl PartialEq for Int {
+    fn eq(&self, other: &Int) -> bool {
+        self.base == other.base && self.terms == other.terms
+    }
 }
 
 /// A result that is not affine. The caller knows where and says why.
@@ -38,19 +48,25 @@ impl Int {
     /// The same known number for every thread.
     #[must_use]
     pub fn constant(value: i64) -> Int {
-        Int { base: Lanes::constant(value), terms: Vec::new() }
+        Int::known(Lanes::constant(value))
     }
 
     /// Known numbers.
     #[must_use]
     pub fn known(base: Lanes) -> Int {
-        Int { base, terms: Vec::new() }
+        Int::of(base, Vec::new())
+    }
+
+    /// A number of which the compiler sees what we see.
+    #[must_use]
+    pub fn of(base: Lanes, terms: Vec<(SymbolId, Lanes)>) -> Int {
+        Int { base, terms, sight: Sight::default() }
     }
 
     /// One symbol.
     #[must_use]
     pub fn symbol(id: SymbolId) -> Int {
-        Int { base: Lanes::constant(0), terms: vec![(id, Lanes::constant(1))] }
+        Int::of(Lanes::constant(0), vec![(id, Lanes::constant(1))])
     }
 
     /// The number, when it is known and the same for every thread.
@@ -173,8 +189,9 @@ impl World {
     #[must_use]
     pub fn add(&self, a: &Int, b: &Int) -> Int {
         let base = self.sum(&a.base, &b.base);
+        let sight = a.sight.plus(b.sight);
         if b.terms.is_empty() {
-            return Int { base, terms: a.terms.clone() };
+            return Int { base, terms: a.terms.clone(), sight };
         }
         let mut terms = a.terms.clone();
         for (id, factor) in &b.terms {
@@ -190,7 +207,28 @@ impl World {
                 Err(at) => terms.insert(at, (*id, factor.clone())),
             }
         }
-        Int { base, terms }
+        Int { base, terms, sight }
+    }
+
+    /// The same with another symbol in place of one, in products too.
+    pub fn renamed(&mut self, a: &Int, from: SymbolId, to: SymbolId) -> Int {
+        let has = |world: &World, id: SymbolId| world.symbols.get(id).factors.contains(&from);
+        if !a.terms.iter().any(|(id, _)| has(self, *id)) {
+            return a.clone();
+        }
+        let mut renamed = Int::known(a.base.clone());
+        for (id, factor) in &a.terms {
+            let mut id = *id;
+            if has(self, id) {
+                let factors = self.symbols.get(id).factors.clone();
+                let mut others = factors.iter().map(|part| if *part == from { to } else { *part });
+                let first = others.next().unwrap_or(to);
+                id = others.fold(first, |product, part| self.symbols.product(product, part));
+            }
+            let term = Int::of(Lanes::constant(0), vec![(id, factor.clone())]);
+            renamed = self.add(&renamed, &term);
+        }
+        renamed
     }
 
     /// Product with a number.
@@ -201,15 +239,17 @@ impl World {
             1 => return a.clone(),
             _ => {}
         }
-        let terms = a.terms.iter().map(|(id, f)| (*id, self.scaled(f, factor))).collect();
-        Int { base: self.scaled(&a.base, factor), terms }
+        // A factor that wraps to 0 is none.
+        let terms = a.terms.iter().map(|(id, f)| (*id, self.scaled(f, factor))).filter(|(_, f)| !f.is_zero());
+        Int { base: self.scaled(&a.base, factor), terms: terms.collect(), sight: a.sight.times(factor) }
     }
 
     /// Difference.
     #[must_use]
     pub fn sub(&self, a: &Int, b: &Int) -> Int {
         if b.terms.is_empty() {
-            return Int { base: self.difference(&a.base, &b.base), terms: a.terms.clone() };
+            let base = self.difference(&a.base, &b.base);
+            return Int { base, terms: a.terms.clone(), sight: a.sight.plus(b.sight.times(-1)) };
         }
         self.add(a, &self.scale(b, -1))
     }
@@ -229,7 +269,7 @@ impl World {
         let mut sum = Int::known(a.base.mul(&b.base, shape));
         let mut add_term = |world: &World, id, factor: Lanes| {
             if !factor.is_zero() {
-                sum = world.add(&sum, &Int { base: Lanes::constant(0), terms: vec![(id, factor)] });
+                sum = world.add(&sum, &Int::of(Lanes::constant(0), vec![(id, factor)]));
             }
         };
         for (id, factor) in &a.terms {
@@ -271,7 +311,7 @@ impl World {
         (low, high)
     }
 
-    fn within(&self, a: &Int, low: i64, high: i64) -> bool {
+    pub(super) fn within(&self, a: &Int, low: i64, high: i64) -> bool {
         let (least, most) = self.bounds(a);
         least.is_some_and(|v| v >= low) && most.is_some_and(|v| v <= high)
     }
@@ -289,11 +329,16 @@ impl World {
         }
     }
 
-    /// C++ `/`: towards zero.
-    pub fn div(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+    /// C++ `/`: towards zero; without a sign, the operands are 64 bits.
+    pub fn div(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
-            let div = |a: i64, b: i64| if b == 0 { 0 } else { a.wrapping_div(b) };
-            return Ok(Int::known(self.results.of("/", x, y, || x.zip(y, self.shape, div))));
+            let div = |a: i64, b: i64| match b {
+                0 => 0,
+                _ if signed => a.wrapping_div(b),
+                _ => (a as u64 / b as u64) as i64,
+            };
+            let name = if signed { "/" } else { "unsigned /" };
+            return Ok(Int::known(self.results.of(name, x, y, || x.zip(y, self.shape, div))));
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
@@ -304,11 +349,16 @@ impl World {
         }
     }
 
-    /// C++ `%`: the sign of the dividend.
-    pub fn rem(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+    /// C++ `%`: the sign of the dividend; without a sign, the operands are 64 bits.
+    pub fn rem(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
-            let rem = |a: i64, b: i64| if b == 0 { 0 } else { a.wrapping_rem(b) };
-            return Ok(Int::known(self.results.of("%", x, y, || x.zip(y, self.shape, rem))));
+            let rem = |a: i64, b: i64| match b {
+                0 => 0,
+                _ if signed => a.wrapping_rem(b),
+                _ => (a as u64 % b as u64) as i64,
+            };
+            let name = if signed { "%" } else { "unsigned %" };
+            return Ok(Int::known(self.results.of(name, x, y, || x.zip(y, self.shape, rem))));
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
@@ -324,7 +374,7 @@ impl World {
     /// With `g` the common divisor of `m` and every factor, `a = g·T + base`, and
     /// `floor(a / m) = floor((T + floor(base / g)) / (m / g))`: decided when `m / g` is 1, and
     /// uniform when `floor(base / g)` is.
-    fn floor_div(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
+    pub(super) fn floor_div(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
         if m == 1 {
             return Ok(a.clone());
         }
@@ -343,7 +393,7 @@ impl World {
     }
 
     /// `a - m·floor(a / m)` for `m > 0`.
-    fn floor_rem(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
+    pub(super) fn floor_rem(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
         if self.within(a, 0, m - 1) {
             return Ok(a.clone());
         }
@@ -366,11 +416,11 @@ impl World {
         let step = gcd(a.terms_gcd(), m.unsigned_abs()) as i64;
         let terms = a.terms.iter().map(|(id, f)| (*id, f.map(self.shape, |v| v / step))).collect();
         let base = a.base.map(self.shape, |v| v.div_euclid(step));
-        (Int { base, terms }, m / step)
+        (Int::of(base, terms), m / step)
     }
 
     /// Asks for the symbols of `a` to be such multiples that `a`'s terms are multiples of `m`.
-    fn demand(&mut self, a: &Int, m: i64) {
+    pub(super) fn demand(&mut self, a: &Int, m: i64) {
         for (id, factor) in &a.terms {
             let multiple = m.unsigned_abs() / gcd(factor.gcd(), m.unsigned_abs()).max(1);
             for part in self.symbols.get(*id).factors.clone() {
@@ -398,7 +448,7 @@ impl World {
             Key::Operation(op, ka, kb),
             |symbols| {
                 let words = |int: &Int| parenthesize(&describe(symbols, int));
-                format!("{} {op} {}", words(a), words(b))
+                joined(&[words(a).as_str(), op, words(b).as_str()], " ")
             },
             origin.unwrap_or(Origin::Given),
             nonnegative.then_some(0),
@@ -418,97 +468,6 @@ impl World {
             ("/" | ">>" | "%", _) => high,
             _ => None,
         }
-    }
-
-    /// `a << b`
-    pub fn shl(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
-        match b.as_constant() {
-            Some(count @ 0..=62) => Ok(self.scale(a, 1i64 << count)),
-            _ => self.known_or_uniform("<<", a, b, |a, b| {
-                if (0..64).contains(&b) { a.wrapping_shl(b as u32) } else { 0 }
-            }),
-        }
-    }
-
-    /// `a >> b`
-    pub fn shr(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
-        match b.as_constant() {
-            Some(count @ 0..=62) if !a.terms.is_empty() => self.floor_div(a, 1i64 << count),
-            _ => self.known_or_uniform(">>", a, b, |a, b| if (0..64).contains(&b) { a >> b } else { 0 }),
-        }
-    }
-
-    /// `a & b`
-    pub fn and(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
-        if a.as_known().is_some() && b.as_known().is_none() {
-            return self.and(b, a);
-        }
-        if let (Some(mask), None) = (b.as_constant(), a.as_known()) {
-            // One run of ones, `((1 << width) - 1) << shift`, is a remainder with the low bits cut.
-            let shift = mask.trailing_zeros().min(62);
-            let run = mask >> shift;
-            if mask < 0 && run == -1 {
-                let low = self.floor_rem(a, 1i64 << shift)?;
-                return Ok(self.sub(a, &low));
-            }
-            if mask > 0 && (run & (run + 1)) == 0 && mask < 1 << 61 {
-                let kept = self.floor_rem(a, mask + (1i64 << shift))?;
-                let cut = self.floor_rem(&kept, 1i64 << shift)?;
-                return Ok(self.sub(&kept, &cut));
-            }
-        }
-        self.bitwise("&", a, b, |a, b| a & b)
-    }
-
-    /// `a | b`
-    pub fn or(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
-        self.bitwise("|", a, b, |a, b| a | b)
-    }
-
-    /// `a ^ b`
-    pub fn xor(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
-        self.bitwise("^", a, b, |a, b| a ^ b)
-    }
-
-    /// A bitwise operator. When the known side `w` fits into the low bits that the other side's
-    /// terms leave untouched (every factor a multiple of `2^j`, `0 <= w < 2^j`), the operator
-    /// only meets the known bits: `(T + base) ^ w = T + (base ^ w)`, and `&` drops `T`.
-    fn bitwise(
-        &mut self,
-        op: &'static str,
-        a: &Int,
-        b: &Int,
-        apply: impl Fn(i64, i64) -> i64 + Copy,
-    ) -> Result<Int, NotAffine> {
-        if a.as_known().is_some() && b.as_known().is_none() {
-            return self.bitwise(op, b, a, apply);
-        }
-        if let (Some(w), None) = (b.as_known(), a.as_known()) {
-            let (low, high) = w.bounds(self.shape);
-            let reach = 64 - high.max(0).leading_zeros();
-            let multiple = a.terms_gcd();
-            if low >= 0 && (multiple == 0 || multiple.trailing_zeros() >= reach) {
-                let base = a.base.zip(w, self.shape, apply);
-                let terms = if op == "&" { Vec::new() } else { a.terms.clone() };
-                return Ok(Int { base, terms });
-            }
-            if low >= 0 && reach < 16 && !(a.is_uniform() && b.is_uniform()) {
-                self.demand(a, 1 << reach);
-            }
-        } else if op != "&" && self.disjoint(a, b) {
-            return Ok(self.add(a, b));
-        }
-        self.known_or_uniform(op, a, b, apply)
-    }
-
-    /// Whether no bit can be set in both: one is a multiple of `2^j`, the other below it.
-    fn disjoint(&self, a: &Int, b: &Int) -> bool {
-        let multiple = |v: &Int| gcd(v.terms_gcd(), v.base.gcd());
-        let one_way = |a: &Int, b: &Int| {
-            let zeros = multiple(a).trailing_zeros().min(62);
-            multiple(a) != 0 && self.within(b, 0, (1i64 << zeros) - 1)
-        };
-        one_way(a, b) || one_way(b, a)
     }
 
     /// The smaller or larger.
@@ -559,9 +518,10 @@ impl World {
             return a;
         }
         let shift = 64 - bits;
-        Int::known(known.map(self.shape, |v| {
+        let wrapped = known.map(self.shape, |v| {
             if signed { v << shift >> shift } else { ((v as u64) << shift >> shift) as i64 }
-        }))
+        });
+        Int { sight: a.sight, ..Int::known(wrapped) }
     }
 
     /// `a` in the threads of `mask`, `b` elsewhere.
@@ -580,7 +540,7 @@ impl World {
             .map(|id| (id, factor(a, id).blend(&factor(b, id), mask, self.shape)))
             .filter(|(_, f)| !f.is_zero())
             .collect();
-        Int { base, terms }
+        Int { base, terms, sight: a.sight.or(b.sight) }
     }
 }
 
@@ -600,7 +560,7 @@ fn describe(symbols: &Symbols, a: &Int) -> String {
         Some(d) => parts.push(d.to_string()),
         None => parts.push("...".to_string()),
     }
-    parts.join(" + ")
+    joined(&parts, " + ")
 }
 
 fn parenthesize(text: &str) -> String {

@@ -1,13 +1,15 @@
 //! What do the functions that CUDA defines do, as far as addresses and barriers go?
 
+use super::barriers::Waits;
 use super::int::Int;
 use super::lanes::Lanes;
 use super::machine::{Machine, Mode};
+use super::sight::Sight;
 use super::types::Ty;
-use super::value::{Group, Reason, Step, Unknown, Value, Variation};
+use super::value::{Group, Offset, Pointer, Reason, Step, Target, Unknown, Value, Variation};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
 use crate::source::Span;
-use crate::trace::Atomic;
+use crate::trace::{Atomic, Operation, Seen};
 use crate::verdict::AccessOp;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -24,7 +26,7 @@ impl Machine<'_> {
             for arg in args {
                 self.evaluate(arg);
             }
-            self.barrier(name, span, None);
+            self.barrier(name, span, Waits::ForBlock(0));
             // The combined value is the same for every thread of the block.
             return Some(if name == "__syncthreads" { Value::Undefined } else { self.uniform_unknown(name) });
         }
@@ -32,7 +34,7 @@ impl Machine<'_> {
             && !kind.is_empty()
             && self.program.functions(name).is_empty()
         {
-            return Some(self.atomic(kind, args, used, span));
+            return Some(self.atomic(kind, args, used && !self.is_dead(expr), span));
         }
         match name {
             "assert" if self.mode == Mode::Host && args.len() == 1 => {
@@ -71,7 +73,19 @@ impl Machine<'_> {
                 }
                 Some(Value::Undefined)
             }
-            "sync" if args.len() == 1 => self.group_of(&args[0]).map(|group| self.group_sync(group, span)),
+            "__barrier_sync" | "__barrier_sync_count" if self.program.functions(name).is_empty() => {
+                let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
+                let mut known = values.iter().map(|it| self.number(it, span).ok()?.as_constant());
+                let waits = match (known.next().flatten(), known.next()) {
+                    (Some(number), None) => Waits::ForBlock(number),
+                    (_, count) => Waits::For(count.flatten().unwrap_or(-1)),
+                };
+                self.barrier(name, span, waits);
+                Some(Value::Undefined)
+            }
+            "sync" | "synchronize" if args.len() == 1 => {
+                self.group_of(&args[0]).map(|group| self.group_sync(group, span))
+            }
             "this_thread_block" => Some(Value::Group(Group::Block)),
             "this_grid" => Some(Value::Group(Group::Grid)),
             "tiled_partition" => self.partition(path, args),
@@ -111,8 +125,11 @@ impl Machine<'_> {
             {
                 let value = self.evaluate(&args[0]);
                 Some(match (name, value) {
-                    ("ceil" | "ceilf", Value::Float(x)) => Value::Float(x.ceil()),
-                    ("floor" | "floorf" | "__float2int_rd", Value::Float(x)) => Value::Float(x.floor()),
+                    ("ceil" | "ceilf", Value::Float(x, scalar)) => Value::Float(x.ceil(), scalar),
+                    ("__float2int_rd", Value::Float(x, scalar)) => {
+                        self.convert(Value::Float(x.floor(), scalar), &Ty::Scalar(Scalar::I32))
+                    }
+                    ("floor" | "floorf", Value::Float(x, scalar)) => Value::Float(x.floor(), scalar),
                     (_, value) => value,
                 })
             }
@@ -201,18 +218,24 @@ impl Machine<'_> {
 
     fn extremum(&mut self, a: &Value, b: &Value, max: bool, span: Span) -> Value {
         match (a, b) {
-            (Value::Float(x), Value::Float(y)) => Value::Float(if max { x.max(*y) } else { x.min(*y) }),
+            (Value::Float(x, s), Value::Float(y, t)) => {
+                let scalar = super::arithmetic::promote(*s, *t, crate::ir::BinaryOp::Add);
+                super::operators::float(if max { x.max(*y) } else { x.min(*y) }, scalar)
+            }
             _ => match (self.number(a, span), self.number(b, span)) {
                 (Ok(x), Ok(y)) => {
-                    let scalar = super::operators::promote(
-                        super::operators::scalar_of(a),
-                        super::operators::scalar_of(b),
+                    let scalar = super::arithmetic::promote(
+                        super::arithmetic::scalar_of(a),
+                        super::arithmetic::scalar_of(b),
                         crate::ir::BinaryOp::Add,
                     );
+                    let (x, y) = (self.wrapped_to(&x, scalar), self.wrapped_to(&y, scalar));
                     if let Some(int) = self.host_extremum(&x, &y, max) {
                         return Value::Int(int, scalar);
                     }
                     let result = self.world.extremum(&x, &y, max);
+                    let sight = Sight::through_both(if max { "max" } else { "min" }, &x, &y);
+                    let result = result.map(|int| Int { sight, ..int });
                     self.integer_result(result, &x, &y, scalar, span)
                 }
                 (Err(why), _) | (_, Err(why)) => Value::Opaque(a.variation().max(b.variation()), why),
@@ -263,36 +286,62 @@ impl Machine<'_> {
                 _ => narrow.reverse_bits().into(),
             }
         };
-        Value::Int(Int::known(known.map(shape, count)), Scalar::I32)
+        let sight = Sight::through(name, int);
+        Value::Int(Int { sight, ..Int::known(known.map(shape, count)) }, Scalar::I32)
     }
 
     fn atomic(&mut self, kind: &str, args: &[Expr], used: bool, span: Span) -> Value {
         let kind = kind.trim_end_matches("_block").trim_end_matches("_system");
-        let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
-        let target = values.first().and_then(Self::as_pointer).cloned();
+        let mut values: Vec<(Value, bool)> = Vec::new();
+        for arg in args {
+            values.push(self.watching_launch(|machine| machine.evaluate(arg)));
+        }
+        let target = values.first().and_then(|(value, _)| Self::as_pointer(value)).cloned();
         let Some(pointer) = target else {
             return Value::Opaque(Variation::Maybe, unseen("an atomic", span));
         };
-        let uniform = |value: Option<&Value>| {
-            value.is_some_and(|v| matches!(v, Value::Int(int, _) if int.is_uniform()))
+        let operation = match (&pointer.pointee, pointer.pointee.constant_size()) {
+            (_, Some(8)) => Operation::Wide,
+            (Ty::Scalar(_), Some(4)) if kind == "Exch" => Operation::Exchange,
+            (Ty::Scalar(s), _) if !s.is_integer() => Operation::Float,
+            (Ty::Scalar(_), _) => integer_operation(kind),
+            _ => Operation::Float,
         };
-        let atomic = match (&pointer.pointee, pointer.pointee.constant_size()) {
-            (_, Some(8)) => Atomic::Wide,
-            (Ty::Scalar(s), _) if !s.is_integer() => Atomic::Float,
-            (Ty::Scalar(_), _) if kind == "CAS" => Atomic::CompareAndSwap,
-            (Ty::Scalar(_), _) if !used && matches!(kind, "Add" | "Sub") && uniform(values.get(1)) => {
-                Atomic::CountUnused
-            }
-            (Ty::Scalar(_), _) => Atomic::Integer,
-            _ => Atomic::Float,
-        };
+        let operand = values.get(1);
+        let constant = operand.filter(|(_, at_launch)| !at_launch).and_then(|(value, _)| match value {
+            Value::Int(int, _) => int.as_constant(),
+            _ => None,
+        });
+        let one = if kind == "Sub" { -1 } else { 1 };
+        // Up to the largest number an increment is a sum.
+        let counts = kind == "Inc" && constant.is_some_and(|most| most as u32 == u32::MAX);
         if self.is_shared(&pointer) {
+            let atomic = Atomic {
+                operation: if counts { Operation::Add } else { operation },
+                used,
+                adds_one: counts || constant == Some(one),
+                operand: match operand {
+                    _ if counts || constant.is_some() => Seen::Same,
+                    Some((value, _)) if value.variation() == Variation::Varying => Seen::Apart,
+                    _ => args.get(1).map_or(Seen::Perhaps, |arg| self.seen_same(arg)),
+                },
+                address: self.seen_address(&args[0], &pointer),
+            };
             self.record(AccessOp::Atomic, &pointer, span, Some(atomic));
         }
         Value::Opaque(
             Variation::Maybe,
             Unknown::new(Reason::DataDependent, span, "the old value of an atomic"),
         )
+    }
+
+    /// Whether the compiler sees that the lanes of a warp have one address. What differs within the block is
+    /// made of the thread's coordinates, even where it does not differ within a warp.
+    pub(super) fn seen_address(&self, written: &Expr, pointer: &Pointer) -> Seen {
+        match &pointer.target {
+            Target::Memory(_, Offset::Known(offset)) if !offset.is_uniform() => Seen::Apart,
+            _ => self.seen_same(written),
+        }
     }
 
     /// Methods and accessors of cooperative groups.
@@ -303,39 +352,13 @@ impl Machine<'_> {
             .add(&Lanes::coordinate(1, shape).scale(i64::from(shape.dims[0])), shape)
             .add(&Lanes::coordinate(2, shape).scale(i64::from(shape.dims[0] * shape.dims[1])), shape);
         let number = |lanes: Lanes| Some(Value::Int(Int::known(lanes), Scalar::U32));
-        let axes = |parts: [Value; 3]| {
-            let named =
-                ["x", "y", "z"].iter().zip(parts).map(|(n, v)| (smallvec![Step::Member((*n).into())], v));
-            Some(Value::Aggregate(Rc::new(named.collect())))
-        };
         match (group, name) {
             (_, "sync") => Some(self.group_sync(group, expr.span)),
             (Group::Block, "thread_rank") => number(linear),
             (Group::Block, "size" | "num_threads") => number(Lanes::constant(shape.threads() as i64)),
-            (Group::Block, "thread_index") => axes(std::array::from_fn(|axis| {
-                Value::Int(Int::known(Lanes::coordinate(axis, shape)), Scalar::U32)
-            })),
-            (Group::Block, "group_dim" | "dim_threads") => axes(std::array::from_fn(|axis| {
-                Value::Int(Int::constant(i64::from(shape.dims[axis])), Scalar::U32)
-            })),
-            (Group::Block, "group_index") => {
-                let parts = ["x", "y", "z"].map(|axis| {
-                    let name = format!("blockIdx.{axis}");
-                    let key = super::symbol::Key::Named(name.clone());
-                    let origin = super::symbol::Origin::BlockIndex;
-                    Value::Int(
-                        Int::symbol(self.world.symbols.intern(
-                            key,
-                            |_| name,
-                            origin,
-                            Some(0),
-                            Some(i64::from(i32::MAX)),
-                        )),
-                        Scalar::U32,
-                    )
-                });
-                axes(parts)
-            }
+            (Group::Block, "thread_index") => Some(self.all_axes("threadIdx")),
+            (Group::Block, "group_dim" | "dim_threads") => Some(self.all_axes("blockDim")),
+            (Group::Block, "group_index") => Some(self.all_axes("blockIdx")),
             (Group::Tile(size), "thread_rank") => number(linear.map(shape, |v| v % i64::from(size))),
             (Group::Tile(size), "size" | "num_threads") => number(Lanes::constant(i64::from(size))),
             (Group::Tile(size), "meta_group_rank") => number(linear.map(shape, |v| v / i64::from(size))),
@@ -367,10 +390,26 @@ impl Machine<'_> {
 
     fn group_of(&mut self, expr: &Expr) -> Option<Group> {
         let value = match &expr.kind {
-            ExprKind::Local(_) => match self.locate(expr) {
-                Ok(pointer) if !self.is_shared(&pointer) => self.read(&pointer, expr.span),
-                _ => return None,
-            },
+            ExprKind::Local(_) | ExprKind::Member { .. } | ExprKind::Deref(_) | ExprKind::This => {
+                let ty = self.type_of(expr);
+                if let Ty::Unknown(name) = &ty
+                    && let Some(group) = group_type(name)
+                {
+                    return Some(group);
+                }
+                match self.locate(expr) {
+                    Ok(pointer) if !self.is_shared(&pointer) => self.read(&pointer, expr.span),
+                    _ => return None,
+                }
+            }
+            // A member of the class whose method runs.
+            ExprKind::Path(path) if path.qualifiers.is_empty() => {
+                let pointer = self.own_member(&path.name, expr.span)?.ok()?;
+                match &pointer.pointee {
+                    Ty::Unknown(name) => return group_type(name),
+                    _ => self.read(&pointer, expr.span),
+                }
+            }
             ExprKind::Call { callee, .. } => match &callee.kind {
                 ExprKind::Path(path)
                     if matches!(&*path.name, "this_thread_block" | "this_grid" | "tiled_partition") =>
@@ -388,8 +427,10 @@ impl Machine<'_> {
     }
 
     fn group_sync(&mut self, group: Group, span: Span) -> Value {
-        if group == Group::Block {
-            self.barrier("sync", span, None);
+        match group {
+            Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),
+            Group::Grid => self.barrier("sync", span, Waits::ForGrid),
+            Group::Tile(_) => {}
         }
         Value::Undefined
     }
@@ -412,6 +453,25 @@ impl Machine<'_> {
     }
 }
 
+/// The group that a type of cooperative groups stands for, whatever holds it.
+fn group_type(name: &str) -> Option<Group> {
+    match name {
+        "thread_block" => Some(Group::Block),
+        "grid_group" => Some(Group::Grid),
+        _ => None,
+    }
+}
+
 fn unseen(name: &str, span: Span) -> Unknown {
     Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`"))
+}
+
+/// What an atomic on a 32-bit integer does; also one whose name is that of PTX.
+pub(super) fn integer_operation(kind: &str) -> Operation {
+    match kind.to_ascii_lowercase().as_str() {
+        "add" | "sub" => Operation::Add,
+        "min" | "max" | "and" | "or" | "xor" => Operation::Combine,
+        "cas" => Operation::CompareAndSwap,
+        _ => Operation::Exchange,
+    }
 }

@@ -25,14 +25,28 @@ impl Machine<'_> {
     /// the active threads ends with the branch, unless the branches end with different ones.
     pub fn join(&mut self, held: State, how: Join) {
         // A side that left goes on where what it left ends.
-        if held.active.is_empty() && !matches!(how, Join::Varying(_)) {
-            return self.note_left(held);
+        let left = match (held.active.is_empty(), self.state.active.is_empty()) {
+            (true, _) => Some(held),
+            (_, true) => Some(std::mem::replace(&mut self.state, held)),
+            _ => {
+                self.merge(held, &how);
+                None
+            }
+        };
+        match (left, how) {
+            (Some(left), Join::Uniform(..)) => self.note_left(left),
+            // Any of the threads may have left, as [`Machine::note_maybe_left`] notes.
+            (Some(left), Join::Varying(why)) => {
+                self.state.doubt.get_or_insert(why);
+                self.state.add_jumps(&left.jumps);
+            }
+            (None, _) => {}
         }
-        if self.state.active.is_empty() && !matches!(how, Join::Varying(_)) {
-            let left = std::mem::replace(&mut self.state, held);
-            return self.note_left(left);
-        }
-        let why = match &how {
+    }
+
+    /// Joins what two sides know of the variables, and whose threads go on.
+    pub(super) fn merge(&mut self, held: State, how: &Join) {
+        let why = match how {
             Join::Uniform(_, why) | Join::Varying(why) => why.clone(),
         };
         for (at, frame) in held.frames.into_iter().enumerate() {
@@ -44,7 +58,7 @@ impl Machine<'_> {
                     continue;
                 }
                 let failed = here.value.clone();
-                let value = self.join_values(&slot.value, &failed, &how);
+                let value = self.join_values(&slot.value, &failed, how);
                 if let Some(place) = self.state.frames.get_mut(at).and_then(|f| f.slots.get_mut(number)) {
                     if matches!(place.value, Value::Undefined) {
                         place.ty = slot.ty.clone();
@@ -55,15 +69,17 @@ impl Machine<'_> {
             }
             let Some(here) = self.state.frames.get(at).map(|f| f.result.clone()) else { continue };
             let result =
-                if here == frame.result { here } else { self.join_values(&frame.result, &here, &how) };
+                if here == frame.result { here } else { self.join_values(&frame.result, &here, how) };
             if let Some(place) = self.state.frames.get_mut(at) {
                 place.result = result;
                 place.returned = place.returned.and(&frame.returned);
+                place.may_have_returned = place.may_have_returned.or(&frame.may_have_returned);
             }
         }
-        if held.active != self.state.active {
+        if held.active != self.state.active || held.jumps != self.state.jumps {
             self.state.doubt.get_or_insert(why);
         }
+        self.state.add_jumps(&held.jumps);
         self.state.active = self.state.active.or(&held.active);
         self.state.exited = self.state.exited.and(&held.exited);
         for (here, there) in self.state.loops.iter_mut().zip(&held.loops) {
@@ -78,6 +94,8 @@ impl Machine<'_> {
         if held.refuted.is_none() {
             self.state.refuted = None;
         }
+        self.state.course.join(held.course);
+        self.state.may_have_left |= held.may_have_left;
         for text in held.assumptions {
             if !self.state.assumptions.contains(&text) {
                 self.state.assumptions.push(text);

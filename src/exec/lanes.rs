@@ -325,7 +325,7 @@ pub fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// A set of threads of the block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Hash)]
 pub struct Bits([u64; MAX_THREADS / 64]);
 
 impl Bits {

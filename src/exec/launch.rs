@@ -129,8 +129,13 @@ impl Machine<'_> {
         let named = self.program.functions(&kernel.name);
         let definitions: Vec<Arc<Function>> =
             meant(named, &kernel.qualifiers, &self.namespace()).cloned().collect();
-        let of_kernel = |f: &&Arc<Function>| f.kind == FunctionKind::Kernel;
-        let known = definitions.iter().filter(of_kernel).find(|f| args.len() <= f.params.len());
+        let mut kernels: Vec<&Arc<Function>> =
+            definitions.iter().filter(|f| f.kind == FunctionKind::Kernel).collect();
+        // Of overloads, those that take just these arguments. Where none are seen, they may be in an array.
+        if !args.is_empty() && kernels.iter().any(|f| f.params.len() == args.len()) {
+            kernels.retain(|f| f.params.len() == args.len());
+        }
+        let known = kernels.iter().copied().find(|f| args.len() <= f.params.len());
         let template_args = self.template_arguments(kernel, known, args);
         let arguments: Vec<Option<Int>> = args.iter().map(|arg| self.integer(arg)).collect();
         // Everything that may depend on which way host code went, in one row.
@@ -170,6 +175,11 @@ impl Machine<'_> {
                 numbers.collect()
             });
             let rest = &case[settled..];
+            let seen = || kernels.iter().filter(|f| f.body.is_some());
+            let declared = match kernels.as_slice() {
+                [only] if only.body.is_none() => Some(only.params.iter().map(|it| it.ty.clone()).collect()),
+                _ => None,
+            };
             let site = LaunchSite {
                 span,
                 kernel: kernel.clone(),
@@ -178,11 +188,9 @@ impl Machine<'_> {
                 block: [case[0], case[1], case[2]],
                 dynamic_bytes: rest[3],
                 args: rest[4..].iter().map(|arg| arg.filter(|_| believed)).collect(),
-                definitions: definitions
-                    .iter()
-                    .filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
-                    .map(|f| f.name_span)
-                    .collect(),
+                definitions: seen().map(|f| f.name_span).collect(),
+                declared,
+                rival: None,
                 multiples: multiples.clone(),
                 refuted: self.state.refuted.clone(),
             };
@@ -319,7 +327,7 @@ impl Machine<'_> {
         let one = || Some(Int::constant(1));
         match value {
             Value::Int(int, _) => [Some(int.clone()), one(), one()],
-            Value::Float(number) => [Some(Int::constant(*number as i64)), one(), one()],
+            Value::Float(number, _) => [Some(Int::constant(*number as i64)), one(), one()],
             Value::Aggregate(parts) => {
                 // Members that were never written are 1, unless the whole was once not known.
                 let whole = parts.iter().any(|(path, _)| path.is_empty());
@@ -330,7 +338,7 @@ impl Machine<'_> {
                     let is_axis = |path: &[Step]| path.len() == 1 && steps.contains(&path[0]);
                     match parts.iter().find(|(path, _)| is_axis(path)) {
                         Some((_, Value::Int(int, _))) => Some(int.clone()),
-                        Some((_, Value::Float(number))) => Some(Int::constant(*number as i64)),
+                        Some((_, Value::Float(number, _))) => Some(Int::constant(*number as i64)),
                         None if !whole && !parts.is_empty() => one(),
                         _ => None,
                     }

@@ -32,6 +32,11 @@ impl Machine<'_> {
         }
         if place.blurred {
             let variation = slot.value.variation().max(Variation::Maybe);
+            let pointers = pointers_in(&slot.value, &place.path);
+            if let (Ty::Pointer(_), [first, rest @ ..]) = (ty, pointers.as_slice()) {
+                // Whichever it is, it may be known into which object it leads.
+                return rest.iter().fold(first.clone(), |all, other| self.lost(&all, other));
+            }
             return Value::Opaque(variation, why());
         }
         match &slot.value {
@@ -121,12 +126,12 @@ impl Machine<'_> {
         if self.state.facts.is_empty() || !int.terms.iter().any(touched) {
             return int.clone();
         }
-        let mut result = Int::known(int.base.clone());
+        let mut result = Int { sight: int.sight, ..Int::known(int.base.clone()) };
         for (id, factor) in &int.terms {
             let fact = self.state.facts.iter().rev().find(|(symbol, _)| symbol == id);
             let part = match fact {
                 Some((_, value)) => Int::known(factor.scale(*value)),
-                None => Int { base: super::lanes::Lanes::constant(0), terms: vec![(*id, factor.clone())] },
+                None => Int::of(super::lanes::Lanes::constant(0), vec![(*id, factor.clone())]),
             };
             result = self.world.add(&result, &part);
         }
@@ -146,6 +151,13 @@ impl Machine<'_> {
 
     pub(super) fn write_place(&mut self, place: &Place, value: Value) {
         self.note_write(place.frame, place.local);
+        let value = match value {
+            Value::Int(..) | Value::Condition(_) if self.is_bit_field(place) => {
+                let why = Unknown::new(Reason::Unsupported, super::resolve::NOWHERE, "a bit-field");
+                Value::Opaque(value.variation(), why)
+            }
+            value => value,
+        };
         let active = self.state.active;
         let covers = self.covers(place.frame);
         let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
@@ -194,12 +206,16 @@ impl Machine<'_> {
     }
 
     fn write_part(&mut self, place: &Place, value: Value, old: Value, covers: bool, active: &Bits) -> Value {
+        let overlapping = if place.path.is_empty() { Vec::new() } else { self.overlapping(place) };
         let mut shared = match old {
             Value::Aggregate(parts) => parts,
             Value::Undefined => Rc::default(),
             other => Rc::new(vec![(Steps::new(), other)]),
         };
         let parts = Rc::make_mut(&mut shared);
+        if place.blurred && place.path.is_empty() {
+            return super::parts::blurred_write(value.variation().max(Variation::Maybe));
+        }
         if place.blurred {
             // Any element below the path may have changed.
             let variation = value.variation().max(Variation::Maybe);
@@ -214,6 +230,13 @@ impl Machine<'_> {
                 }
             }
             return Value::Aggregate(shared);
+        }
+        // What lies in the same bytes is not what it was.
+        for way in &overlapping {
+            for (path, part) in parts.iter_mut().filter(|(path, _)| path.starts_with(way)) {
+                let _ = path;
+                *part = super::parts::blurred_write(Variation::Maybe);
+            }
         }
         let mut below = parts.iter().enumerate().filter(|(_, (path, _))| path.starts_with(&place.path));
         let first = below.next().map(|(at, (path, _))| (at, path.len() == place.path.len()));
@@ -278,7 +301,18 @@ pub(super) fn advance_place(mut place: Place, index: &Value, sign: i64) -> Place
             place.path.pop();
             place.blurred = true;
         }
-        _ => place.blurred = true,
+        // Past a variable or a member: somewhere in what it is a part of.
+        _ => {
+            place.path.clear();
+            place.blurred = true;
+        }
     }
     place
+}
+
+/// The pointers among the parts of a variable that lie behind a way.
+fn pointers_in(value: &Value, way: &Steps) -> Vec<Value> {
+    let Value::Aggregate(parts) = value else { return Vec::new() };
+    let behind = parts.iter().filter(|(path, _)| path.starts_with(way)).map(|(_, part)| part);
+    behind.filter(|part| matches!(part, Value::Pointer(_))).cloned().collect()
 }

@@ -40,7 +40,7 @@ impl Machine<'_> {
         start: &State,
         key: &LoopKey,
         mark: &Mark,
-    ) -> Option<State> {
+    ) -> Option<(State, SymbolId)> {
         let found = self.plans.get(key)?.found.clone()?;
         let same = |kind: &Kind, frame, local| *kind == kind_of(&slot_value(start, frame, local));
         if !found.kinds.iter().zip(&found.plan).all(|(kind, (f, l, _))| same(kind, *f, *l)) {
@@ -56,7 +56,7 @@ impl Machine<'_> {
         let unroll = lcm(found.unroll, found.unroll.saturating_mul(demanded));
         let settled = unroll <= found.unroll || unroll > UNROLL;
         if known && settled && self.revise(&mut plan, start, &entry, false).0 {
-            return Some(entry);
+            return Some((entry, symbol));
         }
         self.trace_rollback(mark);
         self.trace.launches.truncate(mark.launches);
@@ -72,7 +72,7 @@ impl Machine<'_> {
         start: &State,
         key: LoopKey,
         mark: &Mark,
-    ) -> (State, Changing) {
+    ) -> (State, SymbolId, Changing) {
         let mut unroll = 1;
         for round in 1.. {
             let symbol = self.loop_symbol(None);
@@ -87,13 +87,13 @@ impl Machine<'_> {
                 let keep = probed.stable && changing.is_empty();
                 let found = keep.then(|| Rc::new(Found { plan: probed.plan, kinds, unroll }));
                 self.plans.entry(key).or_default().found = found;
-                return (probed.entry, changing);
+                return (probed.entry, symbol, changing);
             }
             self.trace_rollback(mark);
             self.trace.launches.truncate(mark.launches);
             unroll = wanted;
         }
-        (start.clone(), Changing::default())
+        (start.clone(), self.loop_symbol(None), Changing::default())
     }
 
     /// The number of a round, at most `last` if that is known.
@@ -243,6 +243,7 @@ impl Machine<'_> {
             .map(|(frame, local, _)| (*frame, *local))
             .collect();
         self.state = start.clone();
+        let left = self.left_mark();
         let mut period = 1;
         for count in 1..=4 {
             self.run_once(parts, &[]);
@@ -254,6 +255,7 @@ impl Machine<'_> {
         }
         self.recording = was_recording;
         self.departures.truncate(departures);
+        self.left.truncate(left);
         period
     }
 
@@ -263,14 +265,13 @@ impl Machine<'_> {
         let opened = self.open;
         let depth = self.state.frames.len();
         self.watched.push(Vec::new());
-        let left = self.left_mark();
+        self.left.truncate(self.left_of_loop);
         for _ in 0..unroll {
             if self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
             }
             self.run_once(parts, &[]);
         }
-        self.forget_left(left);
         self.watched_open = self.open - opened;
         let mut written = self.watched.pop().unwrap_or_default();
         // What is declared in the body begins anew in every iteration.
@@ -314,7 +315,7 @@ impl Machine<'_> {
             let value = match (&slot.value, change) {
                 (Value::Int(int, scalar), Change::By(step)) => match self.world.mul(step, round) {
                     Ok(moved) => Value::Int(self.world.add(int, &moved), *scalar),
-                    Err(_) => lost_value(&slot.value, Variation::Maybe, &self.objects),
+                    Err(_) => lost_value(&slot.value, Variation::Maybe),
                 },
                 (Value::Pointer(pointer), Change::By(step)) => {
                     match (&pointer.target, self.world.mul(step, round)) {
@@ -325,7 +326,7 @@ impl Machine<'_> {
                                 pointee: pointer.pointee.clone(),
                             })
                         }
-                        _ => lost_value(&slot.value, Variation::Maybe, &self.objects),
+                        _ => lost_value(&slot.value, Variation::Maybe),
                     }
                 }
                 (value, Change::By(_)) => value.clone(),
@@ -337,7 +338,7 @@ impl Machine<'_> {
                         *scalar,
                     )
                 }
-                (value, Change::Lost(variation)) => lost_value(value, *variation, &self.objects),
+                (value, Change::Lost(variation)) => lost_value(value, *variation),
             };
             slots.set_value(local.0 as usize, value);
         }
@@ -448,7 +449,7 @@ fn known_twice(before: &Value, after: &Value) -> bool {
 }
 
 /// What is left of a variable that is not followed through a loop. A pointer keeps its object.
-fn lost_value(value: &Value, variation: Variation, _objects: &[super::machine::Object]) -> Value {
+pub(super) fn lost_value(value: &Value, variation: Variation) -> Value {
     let why = Unknown::new(
         Reason::LoopCarried,
         super::resolve::NOWHERE,

@@ -4,16 +4,18 @@
 //! runs its body once for all iterations at the same time, with `k` a fresh symbol for the
 //! iteration number ([`loop_plan`](super::loop_plan) finds the state that it begins with).
 
+use super::condition::Truth;
 use super::counted::FIRST;
 use super::enumerate::Changing;
 use super::lanes::Bits;
 use super::loop_plan::LoopKey;
 use super::machine::{LoopMask, Machine, Mode, State};
 use super::record::Mark;
-use super::value::Value;
-use crate::ir::{Expr, Stmt};
+use super::value::{Reason, Unknown, Value};
+use crate::ir::visit::children;
+use crate::ir::{Expr, ExprKind, Stmt};
 use crate::source::Span;
-use crate::trace::{Split, SplitKind};
+use crate::trace::{Bound, Split, SplitKind};
 use std::sync::Arc;
 
 /// The rounds, and the steps, after which a loop without a condition is taken to be endless.
@@ -29,6 +31,8 @@ pub(super) struct Parts<'a> {
     pub(super) body_first: bool,
     /// Whether the compiler makes straight code of it.
     pub(super) flat: bool,
+    /// Whether the text asks for it to stay a loop.
+    pub(super) rolled: bool,
     /// Whether its rounds are counted, so that the compiler may unroll it in part.
     pub(super) counted: bool,
     pub(super) span: Span,
@@ -61,7 +65,8 @@ impl Machine<'_> {
         let frames = self.state.frames.len();
         let departures = self.departures.len();
         let (doubt, returns) = (self.state.doubt.clone(), self.returns);
-        self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
+        let (apart, around, left_of_loop) = (self.apart, self.around_iteration, self.left_of_loop);
+        self.state.loops.push(LoopMask::default());
         if self.mode == Mode::Host {
             self.host_loop(parts.cond, parts.body, parts.step, parts.body_first, parts.span);
         } else {
@@ -75,10 +80,16 @@ impl Machine<'_> {
             self.region += u32::from(!parts.flat);
         }
         self.state.loops.pop();
+        // Whoever returned left the loops around as well.
+        self.apart = apart || self.apart && self.returns != returns;
+        (self.around_iteration, self.left_of_loop) = (around, left_of_loop);
         self.departures.truncate(departures);
         // Whoever entered and did not return comes out.
         let returned = self.state.frames.get(frames - 1).map_or(Bits::NONE, |f| f.returned);
         self.state.active = entry.minus(&returned).minus(&self.state.exited);
+        if self.state.doubt.is_none() {
+            self.state.active = self.state.active.minus(&self.jumping());
+        }
         // `break` and `continue` end with the loop; only a `return` leaves its threads in doubt.
         if self.returns == returns {
             self.state.doubt = doubt;
@@ -100,7 +111,7 @@ impl Machine<'_> {
         let start = self.state.clone();
         let mark = self.trace_mark();
         let mut first = parts.body_first;
-        let (opened, began) = (self.open, self.steps);
+        let (opened, began, left_before) = (self.open, self.steps, self.left_mark());
         // The rounds in all, once they are known.
         let mut rounds = None;
         for iteration in 0u64.. {
@@ -111,10 +122,15 @@ impl Machine<'_> {
                 rounds = self.rounds_to_run(parts, key).map(|ahead| ahead.saturating_add(iteration));
             }
             if !first {
+                let before = parts.cond().filter(|cond| has_effects(cond)).map(|_| self.test_mark());
                 match self.test(parts, iteration == 0) {
                     Test::Go(bits) => self.state.active = self.state.active.and(&bits),
                     Test::Open => {
-                        // Not decided now; what ran for real so far stands.
+                        // Not decided now; what ran for real so far stands, and the test is run again.
+                        if let Some((state, mark)) = before {
+                            self.trace_rollback(&mark);
+                            self.state = state;
+                        }
                         return self.run_symbolic(parts);
                     }
                 }
@@ -131,6 +147,7 @@ impl Machine<'_> {
             let endless = parts.cond.is_none() && (iteration >= ENDLESS || costly);
             if known_long || too_long || endless {
                 self.trace_rollback(&mark);
+                self.left.truncate(left_before);
                 self.state = start;
                 self.plans.entry(key).or_default().long = true;
                 return self.run_symbolic(parts);
@@ -142,15 +159,20 @@ impl Machine<'_> {
         }
     }
 
+    fn test_mark(&mut self) -> (State, Mark) {
+        (self.state.clone(), self.trace_mark())
+    }
+
     /// The body and the step, by the active threads.
     fn iterate(&mut self, parts: Parts<'_>) {
         self.region += u32::from(!parts.flat);
-        self.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.begun += 1);
+        self.begin_iteration(parts);
         let before = self.state.active;
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
         let pushed = split.is_some();
         self.splits.extend(split);
         let left = self.left_mark();
+        self.around_iteration = self.splits.len();
         self.run(parts.body);
         self.rejoin_iteration(left);
         if pushed {
@@ -171,7 +193,7 @@ impl Machine<'_> {
     fn loop_split(&mut self, parts: Parts<'_>, taken: Bits, kind: SplitKind) -> Split {
         self.next_split += 1;
         let span = parts.cond.map_or(parts.span, |cond| cond.span);
-        Split { id: self.next_split, span, branch: true, taken, before: taken, kind, of_rounds: true }
+        Split { id: self.next_split, span, branch: true, taken, before: taken, kind, of_loop: true }
     }
 
     fn test(&mut self, parts: Parts<'_>, _first: bool) -> Test {
@@ -189,23 +211,41 @@ impl Machine<'_> {
         let key = self.loop_key(parts);
         let departures = self.departures.len();
         let mark = self.trace_mark();
+        let came = self.came.len();
         self.uncounted.push(parts.span);
         let opened = self.open;
         self.rolled = self.rolled.wrapping_add(1);
+        (self.apart, self.left_of_loop) = (false, self.left_mark());
+        let left = self.left_of_loop;
         // It may not run at all.
-        let entry = self.in_branch(true, |machine| {
+        let (entry, round) = self.in_branch(true, |machine| {
             machine.repeat_plan(parts, &start, &key, &mark).unwrap_or_else(|| {
-                let (entry, changing) = machine.search_plan(parts, &start, key, &mark);
+                let (entry, round, changing) = machine.search_plan(parts, &start, key, &mark);
                 if !changing.is_empty() {
                     machine.follow_changing(parts, &start, &entry, &changing, &mark);
                 }
-                entry
+                (entry, round)
             })
         });
         self.uncounted.pop();
+        self.next_iteration(came, parts.span);
         self.open = opened + self.watched_open;
         self.departures.truncate(departures);
-        self.leave(entry);
+        self.leave(entry, parts.span);
+        let rounds = self.rounds(round);
+        self.settle_loop(&start, self.apart, rounds, parts.span);
+        self.settle_left(left, &start, rounds, parts.span);
+        self.test_at_last(parts);
+    }
+
+    /// The test that fails has the effects of the others.
+    fn test_at_last(&mut self, parts: Parts<'_>) {
+        let Some(cond) = parts.cond() else { return };
+        if has_effects(cond) && !self.state.active.is_empty() {
+            let recording = std::mem::replace(&mut self.recording, false);
+            self.effects(cond);
+            self.recording = recording;
+        }
     }
 
     /// Runs the iterations through the known values of variables that are not affine, instead of
@@ -238,13 +278,15 @@ impl Machine<'_> {
     pub(super) fn run_once(&mut self, parts: Parts<'_>, words: &[Arc<str>]) {
         // The compiler does not join accesses across the rounds of a loop that it cannot unroll.
         self.epoch += u32::from(!parts.counted);
-        let Some(cond) = parts.cond.filter(|_| !parts.body_first) else {
-            return self.iterate(parts);
+        let Some(cond) = parts.cond() else {
+            self.iterate(parts);
+            return self.test_after(parts);
         };
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
         let truth = self.truth(&condition, false);
         let before = self.state.active;
+        self.note_parting(&truth);
         let doubt = self.state.doubt.clone();
         let marks = self.state.assumptions.len();
         let mut split = None;
@@ -264,7 +306,11 @@ impl Machine<'_> {
             }
             if truth.differs {
                 let text = words.join("; ");
-                split = Some(self.loop_split(parts, before, SplitKind::Rounds(text)));
+                split = Some(self.loop_split(
+                    parts,
+                    before,
+                    SplitKind::Iterations(Bound { words: text, cuts_warps: truth.cuts_warps }),
+                ));
             }
         } else if !truth.uniform {
             self.state.active = before.and(&truth.can_hold);
@@ -282,11 +328,35 @@ impl Machine<'_> {
         self.state.doubt = doubt;
     }
 
+    /// The test at the end of an iteration of `do ... while`.
+    fn test_after(&mut self, parts: Parts<'_>) {
+        let Some(cond) = parts.cond.filter(|_| !self.state.active.is_empty()) else { return };
+        let value = self.evaluate(cond);
+        let condition = self.condition_of(&value, cond.span);
+        let truth = self.truth(&condition, false);
+        self.note_parting(&truth);
+        if truth.decided {
+            self.state.active = self.state.active.and(&truth.can_hold);
+        }
+    }
+
+    /// Notes whether threads may leave the loop in different iterations because of its condition.
+    fn note_parting(&mut self, truth: &Truth) {
+        let (active, on) = (self.state.active, self.state.active.and(&truth.can_hold));
+        self.apart |= truth.apart && !(truth.decided && (on.is_empty() || on == active));
+    }
+
     /// The state after a loop that was run for all iterations at once.
-    fn leave(&mut self, entry: State) {
+    fn leave(&mut self, entry: State, span: Span) {
         let returned_here = self.state.frames.last().map_or(Bits::NONE, |f| f.returned);
         let exited_here = self.state.exited;
         let mut after = entry;
+        after.course = std::mem::take(&mut self.state.course);
+        if self.state.jumps != after.jumps {
+            let why = Unknown::new(Reason::Unsupported, span, "a `goto` out of a loop");
+            after.jumps = std::mem::take(&mut self.state.jumps);
+            after.doubt.get_or_insert(why);
+        }
         // The loop may also not run at all, or end in its middle: values that it changes are those
         // of the start of some iteration, whichever was the last.
         for (at, frame) in self.state.frames.iter().enumerate() {
@@ -307,4 +377,14 @@ impl Machine<'_> {
         }
         self.state.exited = self.state.exited.or(&exited_here);
     }
+}
+
+/// Whether evaluating a condition may change anything.
+fn has_effects(expr: &Expr) -> bool {
+    let mut found = matches!(
+        expr.kind,
+        ExprKind::Assign(..) | ExprKind::Step { .. } | ExprKind::Call { .. } | ExprKind::Asm(_)
+    );
+    children(expr, &mut |child| found = found || has_effects(child));
+    found
 }

@@ -10,7 +10,7 @@ use super::types::{Env, Ty};
 use super::value::{Condition, ObjectId, Pointer, Reason, Unknown, Value};
 use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
-use crate::ir::{Function, LocalId, Name, Stmt};
+use crate::ir::{Function, Lambda, LocalId, Name, Stmt};
 use crate::source::Span;
 use crate::trace::{Call, Refuted, Split, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -92,10 +92,19 @@ pub struct Machine<'p> {
     pub most_rounds: u64,
     /// Whether the run is given up once a second thread coordinate is seen to be used.
     pub only_flat: bool,
-    /// Whether an access has left its shared array since a loop began to watch for it.
+    /// Whether an access has left its shared array, or a number its type, since a loop began to watch
+    /// for it.
     pub out_of_bounds: bool,
+    /// The words of bounds guards that do not look at the block's number: they may cut any block short.
+    pub own_guards: FxHashSet<Arc<str>>,
     /// Whether the banks of a request depend on the round of a counted loop.
     pub uneven: bool,
+    /// Whether threads may leave the loop that runs in different iterations.
+    pub apart: bool,
+    /// The states that were kept when the loop that runs began.
+    pub left_of_loop: usize,
+    /// The conditions around the iteration that runs.
+    pub around_iteration: usize,
     /// Conditions found open so far.
     pub open: u64,
     /// Those in the rounds of a loop that were watched last.
@@ -104,6 +113,8 @@ pub struct Machine<'p> {
     pub epoch: u32,
     /// Rounds of loops so far that the compiler does not make straight code of.
     pub region: u32,
+    /// Iterations so far of loops whose trip count the compiler does not know, and loops ended.
+    pub iteration: u32,
     /// Loops so far that were run for all rounds at once.
     pub rolled: u32,
     /// Accesses of memory other than shared so far.
@@ -126,12 +137,18 @@ pub struct Machine<'p> {
     pub writes: u64,
     /// Where threads left a function or loop under a condition, innermost last.
     pub departures: Vec<(Bits, Split)>,
+    /// The barriers come to in the loops around of which it is not known how often they run.
+    pub came: Vec<usize>,
+    /// What is written to shared memory, if that is asked for.
+    pub contents: Option<Box<super::barriers::contents::Contents>>,
     /// Shared variables by declaration, so that a redeclaration in a loop is the same object.
     pub shared: FxHashMap<Span, ObjectId>,
     /// What bears on the requests of the functions run so far, by their address.
     pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
     /// What the compiler does not know, though a launch tells it.
     pub at_launch: super::at_launch::AtLaunch,
+    /// What the compiler sees to be the same in all lanes.
+    pub uniformities: super::uniformity::Uniformities,
     /// What is known of the bounds of loops.
     pub bounds: super::enumerate::Bounds,
     /// Loops around whose values are enumerated.
@@ -148,14 +165,16 @@ pub struct Machine<'p> {
     pub fragment: bool,
     /// The asynchronous copy being recorded, if one is.
     pub copying: Option<super::copies::Copying>,
-    /// Whether a lambda's body runs, whose `return` is its own.
-    pub in_lambda: bool,
+    /// The lambda whose body runs, whose `return` is its own.
+    pub lambda: Option<Arc<Lambda>>,
     /// Depth of type and constant lookups.
     pub lookup_depth: usize,
     /// Lookups since the outermost one that is under way.
     pub lookups_within: u32,
     /// Typedefs of the running method's class whose meaning is being looked up.
     pub own_aliases: Vec<Name>,
+    /// States in which one side of a branch left a loop or function that the other stayed in.
+    pub left: Vec<super::rejoin::Left>,
     /// What only a run of host code needs.
     pub host: super::host::Host,
 }
@@ -173,8 +192,12 @@ pub struct State {
     pub exited: Bits,
     /// The loops around, innermost last.
     pub loops: Vec<LoopMask>,
+    /// The threads on their way to a label of the function.
+    pub jumps: Vec<(Name, Bits)>,
     /// What is taken for granted from here on.
     pub assumptions: Vec<Arc<str>>,
+    /// Whether threads may have left before because of a bound that no block need reach.
+    pub may_have_left: bool,
     /// The branches around that a block may pass by, innermost last: each by a number of its own.
     pub passable: Vec<u32>,
     /// Symbols known to have a value here, because of a condition around.
@@ -183,15 +206,31 @@ pub struct State {
     pub claims: Vec<Rc<(Condition, bool)>>,
     /// In lenient host code: what the numbers refute on the way here.
     pub refuted: Option<Arc<Refuted>>,
+    /// Which barriers the threads have come to.
+    pub course: super::barriers::Course,
+}
+
+impl State {
+    /// More threads are on their way to labels.
+    pub fn add_jumps(&mut self, jumps: &[(Name, Bits)]) {
+        for (label, threads) in jumps {
+            match self.jumps.iter_mut().find(|(name, _)| name == label) {
+                Some((_, here)) => *here = here.or(threads),
+                None => self.jumps.push((label.clone(), *threads)),
+            }
+        }
+    }
 }
 
 /// The threads that left an iteration or a loop.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct LoopMask {
     /// By `continue`.
     pub continued: Bits,
     /// By `break`.
     pub broken: Bits,
+    /// Whether it is a `switch`, which is not repeated.
+    pub switch: bool,
 }
 
 /// A function's frame.
@@ -211,8 +250,10 @@ pub struct Frame {
     pub this: Option<Pointer>,
     /// What it returns, as far as it has.
     pub result: Value,
-    /// The threads that have returned.
+    /// The threads that have surely returned.
     pub returned: Bits,
+    /// The threads that may have returned what `result` is.
+    pub may_have_returned: Bits,
 }
 
 /// What an object is.
@@ -260,11 +301,14 @@ impl<'p> Machine<'p> {
                 doubt: None,
                 exited: Bits::NONE,
                 loops: Vec::new(),
+                jumps: Vec::new(),
                 assumptions: Vec::new(),
+                may_have_left: false,
                 passable: Vec::new(),
                 facts: Vec::new(),
                 claims: Vec::new(),
                 refuted: None,
+                course: super::barriers::Course::default(),
             },
             objects: Vec::new(),
             trace: Trace::default(),
@@ -288,11 +332,16 @@ impl<'p> Machine<'p> {
             most_rounds: 0,
             only_flat: false,
             out_of_bounds: false,
+            own_guards: FxHashSet::default(),
             uneven: false,
+            apart: false,
+            left_of_loop: 0,
+            around_iteration: 0,
             open: 0,
             watched_open: 0,
             epoch: 0,
             region: 0,
+            iteration: 0,
             rolled: 0,
             elsewhere: 0,
             passed: FxHashMap::default(),
@@ -304,9 +353,12 @@ impl<'p> Machine<'p> {
             plans: FxHashMap::default(),
             writes: 0,
             departures: Vec::new(),
+            came: Vec::new(),
+            contents: None,
             shared: FxHashMap::default(),
             slices: FxHashMap::default(),
             at_launch: super::at_launch::AtLaunch::default(),
+            uniformities: super::uniformity::Uniformities::default(),
             bounds: super::enumerate::Bounds::default(),
             enumerating: 0,
             memo: super::memo::Memo::default(),
@@ -315,10 +367,11 @@ impl<'p> Machine<'p> {
             matrices: 0,
             fragment: false,
             copying: None,
-            in_lambda: false,
+            lambda: None,
             lookup_depth: 0,
             lookups_within: 0,
             own_aliases: Vec::new(),
+            left: Vec::new(),
             host: super::host::Host::default(),
         }
     }
@@ -393,6 +446,12 @@ impl<'p> Machine<'p> {
             Some(Part::Quiet) => !self.recording && self.enumerating == 0,
             None => false,
         }
+    }
+
+    /// Whether a lambda's body runs.
+    #[must_use]
+    pub fn in_lambda(&self) -> bool {
+        self.lambda.is_some()
     }
 
     /// The innermost frame's number.

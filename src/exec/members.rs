@@ -57,7 +57,8 @@ impl Machine<'_> {
             return self
                 .within(Rc::clone(&layout.env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
         }
-        let nested = Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone() };
+        let nested =
+            Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone(), global: false };
         let nested = self.within_env(Rc::clone(&layout.env), |machine| machine.named_record(&nested));
         let of_bases = |machine: &mut Self| {
             let record = layout.record.clone()?;
@@ -137,12 +138,12 @@ impl Machine<'_> {
             None => self.own_constant(&name),
             Some((class, args)) => {
                 let args = (!args.is_empty()).then(|| args.clone());
-                let class = Path { qualifiers: Vec::new(), name: class.clone(), args };
+                let class = Path { qualifiers: Vec::new(), name: class.clone(), args, global: false };
                 self.owner_layout(&class).and_then(|layout| self.member_constant(&layout, &name))
             }
         };
         of_class.or_else(|| {
-            let whole = Path { qualifiers: before.to_vec(), name, args: None };
+            let whole = Path { qualifiers: before.to_vec(), name, args: None, global: false };
             let variable = self.program.variable_meant(&whole, &self.namespace())?.clone();
             Some(self.file_scope_variable(&variable, span))
         })

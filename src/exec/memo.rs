@@ -41,6 +41,8 @@ pub struct Memo {
     nothing: Rc<Env>,
     /// The instructions of inline assembly, by its address in the program.
     assembly: FxHashMap<usize, Rc<[String]>>,
+    /// Whether two functions do the same, by their address.
+    pub(super) same: FxHashMap<(usize, usize), bool>,
     /// What is said of functions whose body is not visible, by name.
     unseen: FxHashMap<Box<str>, Arc<str>>,
 }

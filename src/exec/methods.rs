@@ -3,6 +3,7 @@
 use super::int::Int;
 use super::machine::{Machine, Mode};
 use super::members::BASES;
+use super::overload::only;
 use super::slots::Slot;
 use super::types::{Layout, Ty};
 use super::value::{Offset, Place, Pointer, Reason, Steps, Target, Unknown, Value};
@@ -11,33 +12,71 @@ use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// A method and the part of the object that it is run on.
+type Method = (Arc<Function>, Pointer);
+/// The methods that a call may mean, and the class whose they are.
+type OfClass = (Vec<Arc<Function>>, Option<Rc<Layout>>);
+
 impl Machine<'_> {
     pub(super) fn call_method(
         &mut self,
         expr: &Expr,
         base: &Expr,
-        name: &str,
+        path: &Path,
         arrow: bool,
+        class: Option<&Type>,
         args: &[Expr],
     ) -> Value {
-        if let Some(value) = self.group_method(expr, base, name, args) {
+        if let Some(value) = self.group_method(expr, base, &path.name, args) {
             return value;
         }
-        let object = if arrow {
-            match self.evaluate(base) {
-                Value::Pointer(pointer) => Ok(pointer),
-                _ => Err(()),
-            }
-        } else {
-            self.locate(base).map_err(|_| ())
-        };
+        let object = if arrow { self.pointed_at(base, expr.span) } else { self.locate(base) };
         match object {
-            Ok(object) => self.call_member(expr, &object, name, args),
-            Err(()) if !arrow => self
-                .on_temporary(base, |machine, object| machine.call_member(expr, object, name, args))
-                .unwrap_or_else(|| self.call_unknown(name, args, expr.span)),
-            Err(()) => self.call_unknown(name, args, expr.span),
+            Ok(object) => match class {
+                Some(class) => match self.named_part(&object, class) {
+                    Some(part) => self.call_of_class(expr, &part, path, args),
+                    None => self.call_unknown(&path.name, args, expr.span),
+                },
+                None => self.call_member(expr, &object, path, args),
+            },
+            Err(_) if !arrow => self.call_on_temporary(expr, base, path, args),
+            Err(_) => self.call_unknown(&path.name, args, expr.span),
         }
+    }
+
+    /// What a pointer, or an object with an `operator->`, leads to.
+    pub(super) fn pointed_at(&mut self, base: &Expr, span: Span) -> Result<Pointer, Unknown> {
+        if !self.program.functions("operator->").is_empty()
+            && matches!(self.type_of(base), Ty::Record(_))
+            && let Ok(object) = self.locate(base)
+        {
+            let methods = self.methods(&object, &Path::simple("operator->".into()), &[]);
+            return match self.call_methods(methods, &Path::simple("operator->".into()), &[], span) {
+                Value::Pointer(pointer) => Ok(pointer),
+                Value::Opaque(_, why) => Err(why),
+                _ => Err(Unknown::new(Reason::UnknownPointer, span, "a pointer that is not followed")),
+            };
+        }
+        match self.evaluate(base) {
+            Value::Pointer(pointer) => Ok(pointer),
+            Value::Opaque(_, why) => {
+                self.note_lost_pointer(span);
+                Err(why)
+            }
+            _ => Err(Unknown::new(Reason::UnknownPointer, span, "a pointer that is not followed")),
+        }
+    }
+
+    /// A call on an object that an expression makes and nothing names.
+    pub(super) fn call_on_temporary(
+        &mut self,
+        expr: &Expr,
+        base: &Expr,
+        path: &Path,
+        args: &[Expr],
+    ) -> Value {
+        self.on_temporary(base, |machine, object| machine.call_member(expr, object, path, args))
+            .unwrap_or_else(|| self.call_unknown(&path.name, args, expr.span))
     }
 
     /// Uses an object that an expression makes and nothing names, if its class is known; it is
@@ -70,41 +109,90 @@ impl Machine<'_> {
         Some(result)
     }
 
-    pub(super) fn call_member(&mut self, expr: &Expr, object: &Pointer, name: &str, args: &[Expr]) -> Value {
-        match self.method(object, name, args) {
-            Some((method, part)) => {
-                self.call_function(&method, &Path::simple(name.into()), Some(part), args, expr.span)
+    pub(super) fn call_member(&mut self, expr: &Expr, object: &Pointer, path: &Path, args: &[Expr]) -> Value {
+        let methods = self.methods(object, path, args);
+        if methods.is_empty() {
+            return self.call_unknown(&path.name, args, expr.span);
+        }
+        self.call_methods(methods, path, args, expr.span)
+    }
+
+    /// `object.Class::method()`: not a virtual call.
+    fn call_of_class(&mut self, expr: &Expr, part: &Pointer, path: &Path, args: &[Expr]) -> Value {
+        let methods = self.static_methods(part, path, args);
+        if methods.is_empty() {
+            return self.call_unknown(&path.name, args, expr.span);
+        }
+        self.call_methods(methods, path, args, expr.span)
+    }
+
+    /// Calls the one of these methods that is meant.
+    fn call_methods(&mut self, mut methods: Vec<Method>, path: &Path, args: &[Expr], span: Span) -> Value {
+        match methods.len() {
+            0 => Value::Undefined,
+            1 => match methods.pop() {
+                Some((method, part)) => self.call_function(&method, path, Some(part), args, span),
+                None => Value::Undefined,
+            },
+            _ => {
+                let several = methods.into_iter().map(|(method, part)| (method, Some(part))).collect();
+                self.call_several(several, path, args, span)
             }
-            None => self.call_unknown(name, args, expr.span),
         }
     }
 
-    /// The method of an object, of its own class or of a base, and the part that is of that class.
-    fn method(&mut self, object: &Pointer, name: &str, args: &[Expr]) -> Option<(Arc<Function>, Pointer)> {
-        let Ty::Record(layout) = &object.pointee else { return None };
-        let (method, class) = self.method_of(layout, name, args, BASES)?;
-        Some((method, self.part_of_class(object, &class.name, BASES)?))
+    /// The methods of an object that a call may mean, of its own class or of a base.
+    fn methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
+        let methods = self.static_methods(object, path, args);
+        if self.mode == Mode::Host || !methods.iter().any(|(method, _)| self.is_virtual(method)) {
+            return methods;
+        }
+        // What a variable is declared as is what it is.
+        if let Target::Place(place) = &object.target
+            && let Some(ty @ Ty::Record(_)) = self.type_of_place(place)
+        {
+            return self.static_methods(&Pointer { pointee: ty, ..object.clone() }, path, args);
+        }
+        // Any class may be derived from it.
+        let all = self.program.functions(&path.name).iter();
+        let others = all.filter(|f| f.body.is_some() && f.owner.is_some() && f.params.len() == args.len());
+        let others: Vec<Method> = others.map(|f| (Arc::clone(f), object.clone())).collect();
+        if others.len() > 1 { others } else { methods }
     }
 
-    /// The method of a class, its own or that of a base, and whose it is.
-    fn method_of(
-        &mut self,
-        layout: &Rc<Layout>,
-        name: &str,
-        args: &[Expr],
-        depth: usize,
-    ) -> Option<(Arc<Function>, Rc<Layout>)> {
+    /// Whether a method is one that derived classes may replace.
+    fn is_virtual(&self, method: &Function) -> bool {
+        let of_name = self.program.functions(&method.name);
+        of_name.iter().any(|f| f.is_virtual && f.owner.is_some() && f.params.len() == method.params.len())
+    }
+
+    /// The methods that the declared class of an object tells.
+    fn static_methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
+        let Ty::Record(layout) = &object.pointee else { return Vec::new() };
+        let (methods, class) = self.methods_of(layout, path, args, BASES);
+        let Some(part) = class.and_then(|class| self.part_of_class(object, &class.name, BASES)) else {
+            return Vec::new();
+        };
+        methods.into_iter().map(|method| (method, part.clone())).collect()
+    }
+
+    /// The methods of a class, its own or those of a base, and whose they are.
+    fn methods_of(&mut self, layout: &Rc<Layout>, path: &Path, args: &[Expr], depth: usize) -> OfClass {
         let program = self.program;
         let fits = |f: &&Arc<Function>| {
             f.body.is_some() && f.owner.as_ref() == Some(&layout.name) && args.len() <= f.params.len()
         };
-        let all: Vec<Arc<Function>> = program.functions(name).iter().filter(fits).cloned().collect();
+        let all: Vec<Arc<Function>> = program.functions(&path.name).iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        if let Some(method) = self.best_of(if own.is_empty() { all } else { own }, &[], args) {
-            return Some((method, Rc::clone(layout)));
+        let candidates = if own.is_empty() { all } else { own };
+        let best = self.best_of(candidates, path.args.as_deref().unwrap_or(&[]), args);
+        if !best.is_empty() {
+            return (best, Some(Rc::clone(layout)));
         }
-        let bases = self.bases(layout.record.as_ref()?, &layout.env, depth);
-        bases.iter().find_map(|base| self.method_of(base, name, args, depth - 1))
+        let Some(record) = &layout.record else { return (Vec::new(), None) };
+        let bases = self.bases(record, &layout.env, depth);
+        let found = bases.iter().map(|base| self.methods_of(base, path, args, depth - 1));
+        found.into_iter().find(|(methods, _)| !methods.is_empty()).unwrap_or_default()
     }
 
     /// Where the reference leads that a function or method hands back: `view(row, column) = x`,
@@ -113,38 +201,75 @@ impl Machine<'_> {
         match &expr.kind {
             ExprKind::Call { callee, args } => match &callee.kind {
                 ExprKind::Path(path) => {
-                    let function = self.choose_function(path, args).filter(refers)?;
-                    let this = self.own_part(&function);
-                    let place = self.run_function(&function, path, this, args, expr.span);
-                    Some(place_in(place, expr.span))
+                    let functions = self.choose_functions(path, args);
+                    if !functions.iter().any(refers) {
+                        return None;
+                    }
+                    let several: Vec<_> =
+                        functions.into_iter().map(|f| (Arc::clone(&f), self.own_part(&f))).collect();
+                    Some(self.place_of_several(several, path, args, expr.span))
                 }
-                ExprKind::Member { base, name, arrow } => {
-                    self.place_by_method(base, *arrow, name, args, expr.span)
+                ExprKind::Member { base, name, arrow, args: explicit, class: None } => {
+                    let path = Path { args: explicit.clone(), ..Path::simple(name.clone()) };
+                    self.place_by_method(base, *arrow, &path, args, expr.span)
                 }
-                _ => self.place_by_method(callee, false, "operator()", args, expr.span),
+                ExprKind::Local(_) if !matches!(self.type_of(callee), Ty::Record(_)) => {
+                    let Value::Closure(lambda, frame) = self.evaluate(callee) else { return None };
+                    matches!(lambda.return_type, Some(Type::Reference(_))).then(|| {
+                        let place = self.run_lambda(&lambda, frame, args, expr.span);
+                        place_in(place, expr.span)
+                    })
+                }
+                _ => self.place_by_method(callee, false, &Path::simple("operator()".into()), args, expr.span),
             },
             ExprKind::Index(base, index) => {
-                let (method, _) =
-                    self.method_by_type(base, false, "operator[]", std::slice::from_ref(index))?;
-                if !refers(&method) {
+                let path = Path::simple("operator[]".into());
+                let methods = self.methods_by_type(base, false, &path, std::slice::from_ref(index));
+                if methods.is_empty() {
+                    return None;
+                }
+                if !methods.iter().any(refers) {
                     let words = "`operator[]` hands back a value";
                     return Some(Err(Unknown::new(Reason::Unsupported, expr.span, words)));
                 }
-                self.place_by_method(base, false, "operator[]", std::slice::from_ref(index), expr.span)
+                self.place_by_method(base, false, &path, std::slice::from_ref(index), expr.span)
+            }
+            ExprKind::Deref(inner) => {
+                self.place_by_method(inner, false, &Path::simple("operator*".into()), &[], expr.span)
             }
             _ => None,
         }
+    }
+
+    /// Where the one of these functions leads that is called.
+    fn place_of_several(
+        &mut self,
+        mut several: Vec<(Arc<Function>, Option<Pointer>)>,
+        path: &Path,
+        args: &[Expr],
+        span: Span,
+    ) -> Result<Pointer, Unknown> {
+        let place = match several.len() {
+            1 => match several.pop() {
+                Some((function, this)) => self.run_function(&function, path, this, args, span),
+                None => Value::Undefined,
+            },
+            _ => self.call_several(several, path, args, span),
+        };
+        place_in(place, span)
     }
 
     fn place_by_method(
         &mut self,
         object: &Expr,
         arrow: bool,
-        name: &str,
+        path: &Path,
         args: &[Expr],
         span: Span,
     ) -> Option<Result<Pointer, Unknown>> {
-        self.method_by_type(object, arrow, name, args).filter(|(method, _)| refers(method))?;
+        if !self.methods_by_type(object, arrow, path, args).iter().any(refers) {
+            return None;
+        }
         let object = if arrow {
             match self.evaluate(object) {
                 Value::Pointer(pointer) => pointer,
@@ -155,50 +280,58 @@ impl Machine<'_> {
                 Ok(pointer) => pointer,
                 Err(why) => {
                     let of_temporary = self
-                        .on_temporary(object, |machine, object| machine.place_on(object, name, args, span));
+                        .on_temporary(object, |machine, object| machine.place_on(object, path, args, span));
                     return Some(of_temporary.flatten().unwrap_or(Err(why)));
                 }
             }
         };
-        self.place_on(&object, name, args, span)
+        self.place_on(&object, path, args, span)
     }
 
     fn place_on(
         &mut self,
         object: &Pointer,
-        name: &str,
+        path: &Path,
         args: &[Expr],
         span: Span,
     ) -> Option<Result<Pointer, Unknown>> {
-        let (method, part) = self.method(object, name, args)?;
-        let place = self.run_function(&method, &Path::simple(name.into()), Some(part), args, span);
-        Some(place_in(place, span))
+        let methods = self.methods(object, path, args);
+        if methods.is_empty() {
+            return None;
+        }
+        let several = methods.into_iter().map(|(method, part)| (method, Some(part))).collect();
+        Some(self.place_of_several(several, path, args, span))
     }
 
     /// `object[index]` where that calls a method that hands back a value.
     pub(super) fn called_subscript(&mut self, expr: &Expr) -> Option<Value> {
         let ExprKind::Index(base, index) = &expr.kind else { return None };
         let args = std::slice::from_ref(&**index);
-        let (method, _) = self.method_by_type(base, false, "operator[]", args)?;
-        if refers(&method) {
+        let path = Path::simple("operator[]".into());
+        let methods = self.methods_by_type(base, false, &path, args);
+        if methods.is_empty() || methods.iter().any(refers) {
             return None;
         }
         Some(match self.locate(base) {
-            Ok(object) => self.call_member(expr, &object, "operator[]", args),
-            Err(_) => self.on_temporary(base, |machine, object| {
-                machine.call_member(expr, object, "operator[]", args)
-            })?,
+            Ok(object) => self.call_member(expr, &object, &path, args),
+            Err(_) => {
+                self.on_temporary(base, |machine, object| machine.call_member(expr, object, &path, args))?
+            }
         })
     }
 
-    fn method_by_type(
+    fn methods_by_type(
         &mut self,
         object: &Expr,
         arrow: bool,
-        name: &str,
+        path: &Path,
         args: &[Expr],
-    ) -> Option<(Arc<Function>, Rc<Layout>)> {
-        if self.program.functions(name).is_empty() {
+    ) -> Vec<Arc<Function>> {
+        self.class_methods(object, arrow, path, args).map(|(methods, _)| methods).unwrap_or_default()
+    }
+
+    fn class_methods(&mut self, object: &Expr, arrow: bool, path: &Path, args: &[Expr]) -> Option<OfClass> {
+        if self.program.functions(&path.name).is_empty() {
             return None;
         }
         let layout = match self.type_of(object) {
@@ -209,19 +342,44 @@ impl Machine<'_> {
             },
             _ => return None,
         };
-        self.method_of(&layout, name, args, BASES)
+        Some(self.methods_of(&layout, path, args, BASES))
+    }
+
+    /// Whether objects of a type have a method that can be called so.
+    pub(super) fn has_method(&mut self, ty: &Ty, path: &Path, args: &[Expr]) -> bool {
+        match ty {
+            Ty::Record(layout) => !self.methods_of(layout, path, args, BASES).0.is_empty(),
+            _ => false,
+        }
+    }
+
+    fn method_by_type(
+        &mut self,
+        object: &Expr,
+        arrow: bool,
+        path: &Path,
+        args: &[Expr],
+    ) -> Option<(Arc<Function>, Rc<Layout>)> {
+        let (methods, class) = self.class_methods(object, arrow, path, args)?;
+        only(methods).zip(class)
     }
 
     /// What a method hands back that an expression calls: `view.row(2)`, `view(1, 2)`, `view[3]`.
     pub(super) fn type_of_method(&mut self, expr: &Expr) -> Option<Ty> {
         let (method, class) = match &expr.kind {
             ExprKind::Index(base, index) => {
-                self.method_by_type(base, false, "operator[]", std::slice::from_ref(index))?
+                let path = Path::simple("operator[]".into());
+                self.method_by_type(base, false, &path, std::slice::from_ref(index))?
+            }
+            ExprKind::Deref(base) => {
+                self.method_by_type(base, false, &Path::simple("operator*".into()), &[])?
             }
             ExprKind::Call { callee, args } => match &callee.kind {
                 ExprKind::Path(_) => return None,
-                ExprKind::Member { base, name, arrow } => self.method_by_type(base, *arrow, name, args)?,
-                _ => self.method_by_type(callee, false, "operator()", args)?,
+                ExprKind::Member { base, name, arrow, .. } => {
+                    self.method_by_type(base, *arrow, &Path::simple(name.clone()), args)?
+                }
+                _ => self.method_by_type(callee, false, &Path::simple("operator()".into()), args)?,
             },
             _ => return None,
         };
@@ -230,6 +388,14 @@ impl Machine<'_> {
             .template_params
             .is_empty()
             .then(|| self.within(Rc::clone(&class.env), &method.namespace, written))
+    }
+
+    /// The part of an object that is of the class that a type names.
+    pub(super) fn named_part(&mut self, object: &Pointer, class: &Type) -> Option<Pointer> {
+        match self.resolve_type(class) {
+            Ty::Record(layout) => self.part_of_class(object, &layout.name, BASES),
+            _ => None,
+        }
     }
 
     /// The part of `this` on which a method runs that is called by its bare name.

@@ -1,7 +1,8 @@
 //! What do operators and conversions make of values? C++ integer semantics live here.
 
+use super::arithmetic::{promote, scalar_of, undefined};
 use super::int::{Int, NotAffine};
-use super::lanes::Bits;
+use super::lanes::{Bits, Lanes};
 use super::machine::{Machine, Mode};
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
@@ -17,9 +18,8 @@ impl Machine<'_> {
             return self.compare(relation, a, b, span);
         }
         match (a, b) {
-            (Value::Int(x, _), Value::Int(y, _)) => {
-                let scalar = promote(scalar_of(a), scalar_of(b), op);
-                self.integer_operation(op, x, y, scalar, span)
+            (Value::Int(x, from_x), Value::Int(y, from_y)) => {
+                self.integer_binary(op, (x, *from_x), (y, *from_y), span)
             }
             (Value::Pointer(p), _) if matches!(op, BinaryOp::Add | BinaryOp::Sub) => match b {
                 Value::Pointer(q) => self.pointer_difference(p, q, span),
@@ -34,74 +34,14 @@ impl Machine<'_> {
                 Value::Pointer(self.advance(p, a, 1, span))
             }
             (Value::Pointer(p), _) => self.address_operation(op, p, b, span),
-            (Value::Float(_), _) | (_, Value::Float(_)) => float_operation(op, a, b, span),
+            (Value::Float(..), _) | (_, Value::Float(..)) => float_operation(op, a, b, span),
             (Value::Opaque(va, why), other) | (other, Value::Opaque(va, why)) => {
                 Value::Opaque((*va).max(other.variation()), why.clone())
             }
-            _ => {
-                let scalar = promote(scalar_of(a), scalar_of(b), op);
-                match (self.number(a, span), self.number(b, span)) {
-                    (Ok(x), Ok(y)) => self.integer_operation(op, &x, &y, scalar, span),
-                    (Err(why), _) | (_, Err(why)) => Value::Opaque(a.variation().max(b.variation()), why),
-                }
-            }
-        }
-    }
-
-    /// An operator over integers, wrapped into its type.
-    pub fn integer_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar, span: Span) -> Value {
-        if let Some(value) = self.host_operation(op, x, y, scalar) {
-            return value;
-        }
-        self.note_pitched_operation(op, x, y, span);
-        let world = &mut self.world;
-        let result = match op {
-            BinaryOp::Add => Ok(world.add(x, y)),
-            BinaryOp::Sub => Ok(world.sub(x, y)),
-            BinaryOp::Mul => world.mul(x, y),
-            BinaryOp::Div => world.div(x, y),
-            BinaryOp::Rem => world.rem(x, y),
-            BinaryOp::Shl => world.shl(x, y),
-            BinaryOp::Shr => world.shr(x, y),
-            BinaryOp::And => world.and(x, y),
-            BinaryOp::Or => world.or(x, y),
-            BinaryOp::Xor => world.xor(x, y),
-            _ => Err(NotAffine),
-        };
-        self.integer_result(result, x, y, scalar, span)
-    }
-
-    /// Wraps a result into its type; one that is not affine becomes a symbol or unknown.
-    pub fn integer_result(
-        &mut self,
-        result: Result<Int, NotAffine>,
-        x: &Int,
-        y: &Int,
-        scalar: Scalar,
-        span: Span,
-    ) -> Value {
-        match result {
-            Ok(int) => {
-                let bits = scalar.bytes() as u32 * 8;
-                Value::Int(self.world.wrap(int, bits, !scalar.is_unsigned()), scalar)
-            }
-            Err(NotAffine) if x.is_uniform() && y.is_uniform() => {
-                let id = self.world.symbols.fresh("an intermediate value".into(), Origin::Given, None, None);
-                Value::Int(Int::symbol(id), scalar)
-            }
-            Err(NotAffine) => {
-                let names: Vec<&str> = x
-                    .terms
-                    .iter()
-                    .chain(&y.terms)
-                    .map(|(id, _)| self.world.symbols.get(*id).name.as_ref())
-                    .collect();
-                let detail = match names.first() {
-                    Some(name) => format!("it depends on `{name}` in a way that is not affine"),
-                    None => "it is not affine".to_string(),
-                };
-                Value::Opaque(Variation::Maybe, Unknown::new(Reason::NotAffine, span, detail))
-            }
+            _ => match (self.number(a, span), self.number(b, span)) {
+                (Ok(x), Ok(y)) => self.integer_binary(op, (&x, scalar_of(a)), (&y, scalar_of(b)), span),
+                (Err(why), _) | (_, Err(why)) => Value::Opaque(a.variation().max(b.variation()), why),
+            },
         }
     }
 
@@ -154,12 +94,17 @@ impl Machine<'_> {
                 // Pointers given to a kernel may be null; that is the same for every thread.
                 Err(Unknown::new(Reason::DataDependent, span, "whether a pointer is null"))
             }
-            (Value::Float(x), Value::Float(y)) => {
-                Ok(Int::constant(x.partial_cmp(y).map_or(1, |ordering| ordering as i64)))
-            }
-            (Value::Int(x, _), Value::Int(y, _)) => Ok(self.world.sub(x, y)),
+            (Value::Float(..), _) | (_, Value::Float(..)) => match self.compare_floats(relation, a, b) {
+                Some(value) => return value,
+                None => Err(match (a, b) {
+                    (Value::Opaque(_, why), _) | (_, Value::Opaque(_, why)) => why.clone(),
+                    _ => float_unknown(),
+                }),
+            },
             _ => match (self.number(a, span), self.number(b, span)) {
-                (Ok(x), Ok(y)) => Ok(self.world.sub(&x, &y)),
+                (Ok(x), Ok(y)) => {
+                    return self.compare_integers(relation, (&x, scalar_of(a)), (&y, scalar_of(b)), span);
+                }
                 (Err(why), _) | (_, Err(why)) => Err(why),
             },
         };
@@ -172,7 +117,27 @@ impl Machine<'_> {
         }
     }
 
-    fn relation_value(&mut self, relation: Relation, difference: Int, span: Span) -> Value {
+    /// Compares known numbers of which one is a floating-point number.
+    fn compare_floats(&mut self, relation: Relation, a: &Value, b: &Value) -> Option<Value> {
+        let holds = |x: f64, y: f64| match x.partial_cmp(&y) {
+            Some(ordering) => relation.orders(ordering),
+            None => relation == Relation::NotEqual,
+        };
+        let shape = self.shape();
+        let lanes = match (a, b) {
+            (Value::Float(x, _), Value::Float(y, _)) => Lanes::constant(i64::from(holds(*x, *y))),
+            (Value::Int(x, from), Value::Float(y, _)) => {
+                x.as_known()?.map(shape, |x| i64::from(holds(as_float(x, *from), *y)))
+            }
+            (Value::Float(x, _), Value::Int(y, from)) => {
+                y.as_known()?.map(shape, |y| i64::from(holds(*x, as_float(y, *from))))
+            }
+            _ => return None,
+        };
+        Some(Value::Int(Int::known(lanes), Scalar::Bool))
+    }
+
+    pub(super) fn relation_value(&mut self, relation: Relation, difference: Int, span: Span) -> Value {
         let difference = self.refined(difference);
         self.note_pitched_comparison(&difference, span);
         if let Some(known) = difference.as_known() {
@@ -216,14 +181,18 @@ impl Machine<'_> {
             };
         }
         match (&value, op) {
-            (Value::Float(x), UnaryOp::Neg) => Value::Float(-x),
-            (Value::Opaque(..), _) | (_, UnaryOp::Plus) => value,
+            (Value::Float(x, scalar), UnaryOp::Neg) => Value::Float(-x, *scalar),
+            (Value::Opaque(..) | Value::Float(..), _) => value,
             _ => match self.number(&value, span) {
                 Ok(int) => {
                     let scalar = promote(scalar_of(&value), Scalar::I32, BinaryOp::Add);
                     let negated = self.world.scale(&int, -1);
                     let result = match op {
+                        UnaryOp::Plus => int.clone(),
                         UnaryOp::BitNot => self.world.add(&negated, &Int::constant(-1)),
+                        _ if self.overflows(&negated, scalar) => {
+                            return undefined(span, "a signed number that overflows");
+                        }
                         _ => negated,
                     };
                     self.integer_result(Ok(result), &int, &int, scalar, span)
@@ -251,24 +220,25 @@ impl Machine<'_> {
                 self.relation_value(Relation::NotEqual, int, super::resolve::NOWHERE)
             }
             (Value::Int(int, from), Ty::Scalar(to)) if to.is_integer() => {
-                let narrower = to.bytes() < from.bytes() || to.is_unsigned() != from.is_unsigned();
-                let int = if narrower || to.bytes() <= 4 {
-                    self.world.wrap(int, to.bytes() as u32 * 8, !to.is_unsigned())
-                } else {
-                    int
-                };
-                Value::Int(int, *to)
+                self.convert_integer(int, from, *to)
             }
-            (Value::Int(int, _), Ty::Scalar(_)) => match int.as_constant() {
-                Some(number) => Value::Float(number as f64),
+            (Value::Int(int, from), Ty::Scalar(to)) => match int.as_constant() {
+                Some(number) => float(as_float(number, from), *to),
                 None => {
                     let variation = Value::Int(int, Scalar::I32).variation();
                     Value::Opaque(variation, float_unknown())
                 }
             },
-            (Value::Float(number), Ty::Scalar(to)) if to.is_integer() => {
-                Value::Int(Int::constant(number as i64), *to)
+            (Value::Float(number, _), Ty::Scalar(Scalar::Bool)) => {
+                Value::Int(Int::constant(i64::from(number != 0.0)), Scalar::Bool)
             }
+            (Value::Float(number, _), Ty::Scalar(to)) if to.is_integer() => match as_integer(number, *to) {
+                Some(number) => Value::Int(Int::constant(number), *to),
+                None => {
+                    undefined(super::resolve::NOWHERE, "a floating-point number that its type does not hold")
+                }
+            },
+            (Value::Float(number, _), Ty::Scalar(to)) => float(number, *to),
             (Value::Opaque(variation, _), Ty::Scalar(to))
                 if to.is_integer() && (variation == Variation::Uniform || self.mode == Mode::Host) =>
             {
@@ -429,50 +399,51 @@ fn relation(op: BinaryOp) -> Option<Relation> {
     })
 }
 
-/// The type of a value in arithmetic.
-#[must_use]
-pub fn scalar_of(value: &Value) -> Scalar {
-    match value {
-        Value::Int(_, scalar) => *scalar,
-        Value::Float(_) => Scalar::F64,
-        _ => Scalar::I32,
-    }
-}
-
-/// The usual arithmetic conversions; a shift has its left operand's type.
-#[must_use]
-pub fn promote(a: Scalar, b: Scalar, op: BinaryOp) -> Scalar {
-    let promoted = |s: Scalar| if s.bytes() < 4 { Scalar::I32 } else { s };
-    let (a, b) = (promoted(a), promoted(b));
-    if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
-        return a;
-    }
-    let wider = if a.bytes() >= b.bytes() { a } else { b };
-    let unsigned =
-        (a.bytes() == wider.bytes() && a.is_unsigned()) || (b.bytes() == wider.bytes() && b.is_unsigned());
-    match (wider.bytes(), unsigned) {
-        (8, true) => Scalar::U64,
-        (8, false) => Scalar::I64,
-        (_, true) => Scalar::U32,
-        (_, false) => Scalar::I32,
-    }
-}
-
 pub(super) fn float_unknown() -> Unknown {
     Unknown::new(Reason::Unsupported, super::resolve::NOWHERE, "a floating-point value")
 }
 
+/// A floating-point number as its type holds it.
+pub(super) fn float(number: f64, scalar: Scalar) -> Value {
+    match scalar {
+        Scalar::F32 => Value::Float(f64::from(number as f32), scalar),
+        _ => Value::Float(number, scalar),
+    }
+}
+
+/// An integer of this type as a floating-point number.
+fn as_float(number: i64, from: Scalar) -> f64 {
+    if from == Scalar::U64 { number as u64 as f64 } else { number as f64 }
+}
+
+/// A floating-point number as an integer of this type, if that holds it.
+fn as_integer(number: f64, to: Scalar) -> Option<i64> {
+    let whole = number.trunc();
+    let bits = to.bytes() as i32 * 8;
+    let (low, high) = match to.is_unsigned() {
+        true => (0.0, 2f64.powi(bits)),
+        false => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)),
+    };
+    let holds = whole >= low && whole < high;
+    holds.then_some(if to == Scalar::U64 { whole as u64 as i64 } else { whole as i64 })
+}
+
 fn float_operation(op: BinaryOp, a: &Value, b: &Value, span: Span) -> Value {
+    let scalar = promote(scalar_of(a), scalar_of(b), op);
     let number = |v: &Value| match v {
-        Value::Float(x) => Some(*x),
-        Value::Int(int, _) => int.as_constant().map(|x| x as f64),
+        Value::Float(x, _) => Some(*x),
+        Value::Int(int, from) => int.as_constant().map(|x| as_float(x, *from)),
         _ => None,
     };
+    let number = |v: &Value| match (number(v)?, scalar) {
+        (x, Scalar::F32) => Some(f64::from(x as f32)),
+        (x, _) => Some(x),
+    };
     match (number(a), number(b), op) {
-        (Some(x), Some(y), BinaryOp::Add) => Value::Float(x + y),
-        (Some(x), Some(y), BinaryOp::Sub) => Value::Float(x - y),
-        (Some(x), Some(y), BinaryOp::Mul) => Value::Float(x * y),
-        (Some(x), Some(y), BinaryOp::Div) => Value::Float(x / y),
+        (Some(x), Some(y), BinaryOp::Add) => float(x + y, scalar),
+        (Some(x), Some(y), BinaryOp::Sub) => float(x - y, scalar),
+        (Some(x), Some(y), BinaryOp::Mul) => float(x * y, scalar),
+        (Some(x), Some(y), BinaryOp::Div) => float(x / y, scalar),
         _ => {
             let why = Unknown::new(Reason::Unsupported, span, "a floating-point value");
             Value::Opaque(a.variation().max(b.variation()), why)

@@ -310,7 +310,7 @@ impl Machine<'_> {
 
     /// Least and greatest value over the active threads, as far as known.
     fn active_bounds(&self, value: &Int) -> (Option<i64>, Option<i64>) {
-        let shift = Int { base: Lanes::constant(0), terms: value.terms.clone() };
+        let shift = Int::of(Lanes::constant(0), value.terms.clone());
         let (least, most) = self.world.bounds(&shift);
         let values = value.base.spread(self.shape());
         let active = || self.state.active.threads().map(|thread| values[thread]);
@@ -326,7 +326,7 @@ impl Machine<'_> {
         for (id, factor) in &offset.terms {
             let factors = self.world.symbols.get(*id).factors.clone();
             let others: Vec<SymbolId> = factors.iter().copied().filter(|part| *part != extra).collect();
-            let term = |id: SymbolId| Int { base: Lanes::constant(0), terms: vec![(id, factor.clone())] };
+            let term = |id: SymbolId| Int::of(Lanes::constant(0), vec![(id, factor.clone())]);
             match factors.len() - others.len() {
                 0 => rest = self.world.add(&rest, &term(*id)),
                 1 => {

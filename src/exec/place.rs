@@ -9,6 +9,7 @@ use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
 use smallvec::SmallVec;
+use std::rc::Rc;
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -18,9 +19,10 @@ impl Machine<'_> {
             ExprKind::Local(local) => self.locate_local(*local, expr.span),
             ExprKind::Path(path) => {
                 if path.qualifiers.is_empty()
-                    && let Some(pointer) = self.own_member(&path.name, expr.span)
+                    && !path.global
+                    && let Some(place) = self.own_member(&path.name, expr.span)
                 {
-                    return Ok(pointer);
+                    return place;
                 }
                 match self.lookup(path, expr.span) {
                     Value::Pointer(pointer) => Ok(pointer),
@@ -40,7 +42,7 @@ impl Machine<'_> {
                 match base {
                     Value::Pointer(pointer) => {
                         if let Some(length) = declared {
-                            self.note_extent(&index, length);
+                            self.note_extent(&pointer, &index, length);
                             self.note_row_end(&pointer, &index, length);
                         }
                         Ok(self.moved(pointer, &index, expr.span))
@@ -49,41 +51,32 @@ impl Machine<'_> {
                         self.note_lost_pointer(expr.span);
                         Err(why)
                     }
-                    _ => Err(Unknown::new(
-                        Reason::UnknownPointer,
-                        expr.span,
-                        "indexing something that is not followed",
-                    )),
+                    // `2[s]`
+                    base => match index {
+                        Value::Pointer(pointer) => Ok(self.moved(pointer, &base, expr.span)),
+                        _ => Err(Unknown::new(
+                            Reason::UnknownPointer,
+                            expr.span,
+                            "indexing something that is not followed",
+                        )),
+                    },
                 }
             }
-            ExprKind::Deref(inner) => match self.evaluate(inner) {
-                Value::Pointer(pointer) => Ok(pointer),
-                Value::Opaque(_, why) => {
-                    self.note_lost_pointer(expr.span);
-                    Err(why)
-                }
-                _ => Err(Unknown::new(Reason::UnknownPointer, expr.span, "a pointer that is not followed")),
+            ExprKind::Conditional(cond, then, otherwise) => {
+                self.conditional_place(cond, then, otherwise, expr.span)
+            }
+            ExprKind::Deref(inner) => match self.called_place(expr) {
+                Some(place) => place,
+                None => self.pointed_at(inner, expr.span),
             },
-            ExprKind::Member { base, name, arrow } => {
-                let base = if *arrow {
-                    match self.evaluate(base) {
-                        Value::Pointer(pointer) => pointer,
-                        Value::Opaque(_, why) => {
-                            self.note_lost_pointer(expr.span);
-                            return Err(why);
-                        }
-                        _ => {
-                            return Err(Unknown::new(
-                                Reason::UnknownPointer,
-                                expr.span,
-                                "a pointer that is not followed",
-                            ));
-                        }
-                    }
-                } else {
-                    self.locate(base)?
-                };
-                Ok(self.member(base, name, expr.span))
+            ExprKind::Member { base, name, arrow, class, .. } => {
+                let mut base = if *arrow { self.pointed_at(base, expr.span)? } else { self.locate(base)? };
+                if let Some(class) = class {
+                    let unknown =
+                        || Unknown::new(Reason::UnknownType, expr.span, "a class that is not visible");
+                    base = self.named_part(&base, class).ok_or_else(unknown)?;
+                }
+                self.member(base, name, expr.span)
             }
             ExprKind::Cast(Type::Reference(ty), inner) => {
                 let mut pointer = self.locate(inner)?;
@@ -202,18 +195,30 @@ impl Machine<'_> {
         }
     }
 
-    /// Notes what a subscript by a bare coordinate says of the block's extent.
-    fn note_extent(&mut self, index: &Value, length: u64) {
-        let Value::Int(int, _) = index else { return };
-        let Some(super::lanes::Lanes::Closed([0, x, y, z])) = int.as_known() else { return };
-        let axis = match (x, y, z) {
-            (1, 0, 0) => 0,
-            (0, 1, 0) => 1,
-            (0, 0, 1) => 2,
-            _ => return,
+    /// Notes what a subscript by bare coordinates says of the block's extents: `x`, or `x + 32 * y`, where
+    /// `x` has 32 places and `y` the rest.
+    fn note_extent(&mut self, pointer: &Pointer, index: &Value, length: u64) {
+        let (Value::Int(int, _), Target::Memory(object, _)) = (index, &pointer.target) else { return };
+        let Some(array) = self.objects.get(object.0 as usize).and_then(|it| it.array) else { return };
+        let Some(super::lanes::Lanes::Closed([0, factors @ ..])) = int.as_known() else { return };
+        let places = |(axis, factor): (usize, &i64)| Some((u64::try_from(*factor).ok()?, axis));
+        let used = factors.iter().enumerate().filter(|(_, factor)| **factor != 0);
+        let Some(mut used) = used.map(places).collect::<Option<SmallVec<[(u64, usize); 3]>>>() else {
+            return;
         };
-        let extent = &mut self.trace.extents[axis];
-        *extent = Some(extent.map_or(length, |old| old.min(length)));
+        used.sort_unstable();
+        let inner = used.iter().map(|(factor, _)| *factor);
+        let outer = inner.clone().skip(1).chain([length]);
+        // Each coordinate steps over all places of the one before it.
+        if used.first().is_none_or(|(factor, _)| *factor != 1) || inner.zip(outer).any(|(a, b)| a >= b.max(2))
+        {
+            return;
+        }
+        for (at, (factor, axis)) in used.iter().enumerate() {
+            let places = used.get(at + 1).map_or(length, |(next, _)| *next) / factor;
+            let extent = &mut self.trace.extents[*axis];
+            *extent = Some(extent.filter(|old| old.0 <= places).unwrap_or((places, array)));
+        }
     }
 
     fn locate_local(&mut self, local: LocalId, span: Span) -> Result<Pointer, Unknown> {
@@ -241,7 +246,7 @@ impl Machine<'_> {
     }
 
     /// A data member of `this`.
-    pub fn own_member(&mut self, name: &Name, span: Span) -> Option<Pointer> {
+    pub fn own_member(&mut self, name: &Name, span: Span) -> Option<Result<Pointer, Unknown>> {
         let this = self.frame()?.this.as_ref()?;
         match &this.pointee {
             Ty::Record(layout) if layout.field(name).is_some() => {
@@ -253,12 +258,21 @@ impl Machine<'_> {
     }
 
     /// A member of what `base` points to.
-    pub fn member(&mut self, base: Pointer, name: &Name, span: Span) -> Pointer {
-        let field = match &base.pointee {
-            Ty::Record(layout) => layout.field(name).map(|field| (field.ty.clone(), field.offset)),
+    pub fn member(&mut self, base: Pointer, name: &Name, span: Span) -> Result<Pointer, Unknown> {
+        // `0`, `1` and so on are the parts of something by number.
+        let number = name.parse::<usize>().ok();
+        if let (Some(number), Ty::Array(..)) = (number, &base.pointee) {
+            return Ok(self.moved(Self::decay(base), &Value::int(number as i64), span));
+        }
+        let field = match (&base.pointee, number) {
+            (Ty::Record(layout), Some(number)) => layout.fields.get(number).cloned(),
+            (Ty::Record(layout), None) => layout.field(name).cloned(),
             _ => None,
         };
-        let (pointee, at) = field.unwrap_or_else(|| (Ty::Unknown(name.clone()), None));
+        let reference = field.as_ref().is_some_and(|field| field.reference);
+        let name = &field.as_ref().map_or_else(|| name.clone(), |field| field.name.clone());
+        let (pointee, at) =
+            field.map_or_else(|| (Ty::Unknown(name.clone()), None), |field| (field.ty, field.offset));
         let target = match base.target {
             Target::Place(mut place) => {
                 if !place.blurred {
@@ -281,7 +295,18 @@ impl Machine<'_> {
                 Target::Memory(object, moved)
             }
         };
-        Pointer { target, pointee }
+        let place = Pointer { target, pointee };
+        if reference { self.referred(&place, span) } else { Ok(place) }
+    }
+
+    /// What a member that is a reference refers to.
+    fn referred(&mut self, place: &Pointer, span: Span) -> Result<Pointer, Unknown> {
+        let ty = Ty::Pointer(Rc::new(place.pointee.clone()));
+        match self.read(&Pointer { target: place.target.clone(), pointee: ty }, span) {
+            Value::Pointer(pointer) => Ok(pointer),
+            Value::Opaque(_, why) => Err(why),
+            _ => Err(Unknown::new(Reason::UnknownPointer, span, "a reference that is not followed")),
+        }
     }
 
     /// An array becomes a pointer to its first element.
@@ -377,7 +402,7 @@ impl Machine<'_> {
     pub fn number(&mut self, value: &Value, span: Span) -> Result<Int, Unknown> {
         match value {
             Value::Int(int, _) => Ok(int.clone()),
-            Value::Float(number) => Ok(Int::constant(*number as i64)),
+            Value::Float(number, _) => Ok(Int::constant(*number as i64)),
             Value::Condition(condition) => {
                 let variation = condition.variation();
                 self.open += 1;
@@ -410,7 +435,10 @@ impl Machine<'_> {
             return Value::Pointer(Self::decay(pointer.clone()));
         }
         match &pointer.target {
-            Target::Place(place) => self.read_place(place, &pointer.pointee, span),
+            Target::Place(place) => {
+                let place = self.as_used(place, &pointer.pointee);
+                self.read_place(&place, &pointer.pointee, span)
+            }
             Target::Memory(object, offset) => {
                 let info = &self.objects[object.0 as usize];
                 let (kind, name, words) = (info.kind, info.name.clone(), Arc::clone(&info.read));
@@ -433,7 +461,8 @@ impl Machine<'_> {
         match &pointer.target {
             Target::Place(place) => {
                 let value = self.convert(value, &pointer.pointee);
-                self.write_place(place, value);
+                let place = self.as_used(place, &pointer.pointee);
+                self.write_place(&place, value);
             }
             Target::Memory(object, _) => {
                 self.note_pitched_escape(&value, span, "it is stored in memory");

@@ -7,6 +7,7 @@ use super::int::Int;
 use super::lanes::{Lanes, Spread, gcd};
 use super::machine::Machine;
 use super::registers::Registers;
+use super::sight::Sight;
 use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Reason, Target, Unknown};
@@ -65,6 +66,8 @@ struct Shift {
     turn: u32,
     moved: Option<i64>,
     apart: u8,
+    added: u64,
+    sight: Sight,
 }
 
 impl Shift {
@@ -136,11 +139,14 @@ impl Machine<'_> {
     ) {
         let Target::Memory(object, offset) = &pointer.target else { return };
         let Some(array) = self.objects[object.0 as usize].array else { return };
-        let outside = self.is_outside(array, offset);
+        let thread = self.first_outside(array, offset);
+        let outside = thread.is_some();
         self.out_of_bounds |= outside;
+        let overrun = thread.filter(|_| !self.may_be_cut_short());
         if !self.recording {
             return;
         }
+        self.note_contents(op, array, offset, bytes, span);
         if self.pitch.is_some() {
             self.check_pitch(array, offset, bytes, span);
         }
@@ -151,6 +157,10 @@ impl Machine<'_> {
         if outside && !access.outside {
             access.outside = true;
             self.index.journal.push(Undo::Outside { site: site as u32 });
+        }
+        if overrun.is_some_and(|thread| access.overrun.is_none_or(|known| thread < known)) {
+            self.index.journal.push(Undo::Overrun { site: site as u32, was: access.overrun });
+            access.overrun = overrun;
         }
         if self.enumerating > 0 && !access.at_most {
             access.at_most = true;
@@ -214,6 +224,8 @@ impl Machine<'_> {
     ) -> usize {
         let key = (span, op, array, bytes);
         if let Some(&site) = self.index.sites.get(&key) {
+            let known = &mut self.trace.accesses[site].atomic;
+            *known = known.zip(atomic).map(|(known, atomic)| known.or(atomic));
             return site;
         }
         let site = self.trace.accesses.len();
@@ -223,6 +235,7 @@ impl Machine<'_> {
             atomic,
             bytes,
             align: split_alignment(ty, bytes),
+            scalar: matches!(ty, Ty::Scalar(_)),
             joins_members: joined_members(ty, bytes),
             matrices: self.matrices,
             around: self.copying.as_ref().is_some_and(|copying| copying.around),
@@ -233,6 +246,7 @@ impl Machine<'_> {
             kept: 0,
             patterns: Vec::new(),
             outside: false,
+            overrun: None,
             at_most: false,
             unknown: None,
             doubt: None,
@@ -243,26 +257,34 @@ impl Machine<'_> {
         site
     }
 
-    /// Whether a lane that is surely active is known to lie outside the array.
-    fn is_outside(&self, array: usize, offset: &Offset) -> bool {
+    /// The first thread that is surely active and known to lie outside the array.
+    fn first_outside(&self, array: usize, offset: &Offset) -> Option<u32> {
         let (Offset::Known(offset), Some(size)) = (offset, self.trace.arrays[array].bytes()) else {
-            return false;
+            return None;
         };
         if self.trace.arrays[array].dynamic || self.state.doubt.is_some() {
-            return false;
+            return None;
         }
         let size = i64::try_from(size).unwrap_or(i64::MAX);
         let (low, high) = offset.base.bounds(self.shape());
         if low >= 0 && high < size {
-            return false;
+            return None;
         }
         // What symbols add, at the least and at the most.
-        let shift = Int { base: Lanes::constant(0), terms: offset.terms.clone() };
+        let shift = Int::of(Lanes::constant(0), offset.terms.clone());
         let (least, most) = self.world.bounds(&shift);
         let values = offset.base.spread(self.shape());
         let below = |v: i64| most.is_some_and(|most| v.saturating_add(most) < 0);
         let above = |v: i64| least.is_some_and(|least| v.saturating_add(least) >= size);
-        self.state.active.threads().any(|t| below(values[t]) || above(values[t]))
+        let mut threads = self.state.active.threads();
+        threads.find(|&t| below(values[t]) || above(values[t])).map(|thread| thread as u32)
+    }
+
+    /// Whether what runs here rests on a bound that no block need reach: with `threadIdx.x < n`, only as
+    /// many threads run as `n` says. What also depends on the block's number holds in an interior block.
+    fn may_be_cut_short(&self) -> bool {
+        let own = |words: &Arc<str>| self.own_guards.contains(words);
+        self.state.may_have_left || self.state.assumptions.iter().any(own)
     }
 
     /// The warps' requests for one offset: known lanes, lane-dependent factors, and what is only
@@ -287,7 +309,9 @@ impl Machine<'_> {
                 Some(factor) => {
                     let factor = factor.unsigned_abs();
                     unit = gcd(unit, factor);
-                    if !self.world.symbols.get(*id).compiled {
+                    // Of a product, one factor that the compiler knows may be all that alignment takes.
+                    let known = |id: &SymbolId| self.world.symbols.get(*id).compiled;
+                    if !known(id) && !symbol.factors.iter().any(known) {
                         open = gcd(open, factor);
                     }
                     match !walks && factor == bytes && symbol.origin == Origin::Loop {
@@ -304,7 +328,8 @@ impl Machine<'_> {
         }
         let moved = offset.terms.is_empty().then_some(0);
         let (walk, turn, apart) = (walks.then_some(rest), self.turn(site), divisor(&base));
-        let shift = Shift { unit, open, walk, turn, moved, apart };
+        let (added, sight) = (sum_of_terms(offset), offset.sight);
+        let shift = Shift { unit, open, walk, turn, moved, apart, added, sight };
         let active = self.state.active;
         self.trace.accesses[site].occurrences += 1;
         self.index.journal.push(Undo::Occurrence { site: site as u32 });
@@ -351,7 +376,7 @@ impl Machine<'_> {
         shift: Shift,
         warp: u32,
     ) {
-        let Shift { unit, open, walk, turn, moved, apart } = shift;
+        let Shift { unit, open, walk, turn, moved, apart, added, sight } = shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let source = self.copying.as_ref().and_then(|copying| copying.of_warp(warp as usize, active));
@@ -398,9 +423,12 @@ impl Machine<'_> {
             unit,
             source,
             open_unit: open,
+            added,
+            sight,
             walk,
             turn,
             region,
+            iteration: self.iteration,
             stretch: self.stretch.at,
             branches: SmallVec::from_slice(&self.stretch.branches),
             apart,
@@ -456,6 +484,13 @@ impl Pattern {
             None => self.within.push((within, times)),
         }
     }
+}
+
+/// A number for the unknown part of an offset: another for another sum.
+fn sum_of_terms(offset: &Int) -> u64 {
+    let mut hasher = FxHasher::default();
+    offset.terms.iter().for_each(|(id, factor)| (*id, factor.as_constant()).hash(&mut hasher));
+    hasher.finish()
 }
 
 /// The largest power of two up to 16 that divides all differences between the offsets.

@@ -15,6 +15,7 @@
 //! | `a = s[2 * t]; __syncwarp(); b = s[2 * t];` | read |
 //! | `if (t < n) a = s[2 * t]; b = 1; if (t < n) b = s[2 * t];` | read: not all that come here were there |
 //! | `volatile float *v = s; a = v[2 * t]; b = v[2 * t];` | read |
+//! | `a = s[2 * t]; for (i = 0; i < n; i++) b += s[2 * t + i];` | read: a trip count given at run time |
 
 use super::int::Int;
 use super::lanes::{Bits, Lanes};
@@ -53,6 +54,8 @@ struct Held {
     site: usize,
     /// The innermost branch around it; 0 for none.
     branch: u32,
+    /// The iteration of a loop whose trip count the compiler does not know.
+    iteration: u32,
 }
 
 /// Values that a write is held against; of more, none of its array is kept.
@@ -137,6 +140,7 @@ impl Machine<'_> {
             (held.array, held.bytes, held.weight) == (array, bytes, self.weight)
                 && (held.branch == 0 || registers.branches.contains(&held.branch))
                 && (same_site || held.doubt.is_none() || held.doubt == *doubt)
+                && (same_site || held.iteration == self.iteration || self.state.loops.is_empty())
                 && active.minus(&held.active).is_empty()
                 && held.offset == *offset
         };
@@ -145,7 +149,8 @@ impl Machine<'_> {
         }
         let branch = registers.branches.last().copied().unwrap_or(0);
         let (offset, doubt, weight) = (offset.clone(), doubt.clone(), self.weight);
-        known.push(Held { array, bytes, offset, active, doubt, weight, site, branch });
+        let iteration = self.iteration;
+        known.push(Held { array, bytes, offset, active, doubt, weight, site, branch, iteration });
         false
     }
 

@@ -4,9 +4,10 @@ use super::int::Int;
 use super::machine::{Frame, Machine, ObjectKind};
 use super::slots::Slots;
 use super::symbol::{Key, Origin};
-use super::types::{Binding, Env, FieldLayout, Layout, Ty, builtin};
+use super::templates::Undecided;
+use super::types::{Binding, Env, Ty, builtin};
 use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
-use crate::ir::namespace::Namespace;
+use crate::ir::namespace::{Namespace, meant};
 use crate::ir::visit::CalledNames;
 use crate::ir::{Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, Type};
 use crate::source::{FileId, Span};
@@ -78,7 +79,8 @@ impl Machine<'_> {
     pub(super) fn resolve_named(&mut self, path: &Path) -> Ty {
         let name = &path.name;
         if let Some((owner, args)) = path.qualifiers.last() {
-            let owner_path = Path { qualifiers: Vec::new(), name: owner.clone(), args: Some(args.clone()) };
+            let owner_path =
+                Path { qualifiers: Vec::new(), name: owner.clone(), args: Some(args.clone()), global: false };
             if let Some(layout) = self.owner_layout(&owner_path) {
                 return self.member_type(&layout, path);
             }
@@ -126,13 +128,18 @@ impl Machine<'_> {
         }
         let outer = self.env();
         let mut env = self.bind(&primary.template_params, path.args.as_deref(), &outer);
-        let mut chosen = primary;
-        if let Some(args) = path.args.as_deref() {
-            for record in specialized {
-                if let Some(found) = self.match_specialization(record, args) {
-                    (chosen, env) = (Arc::clone(record), found);
-                    break;
-                }
+        let mut chosen = Arc::clone(&primary);
+        let specialized: Vec<Arc<Record>> = specialized.cloned().collect();
+        if path.args.is_some() && !specialized.is_empty() {
+            let filled = Env { bindings: env.bindings.clone() };
+            let filled = self.within(self.memo.no_env(), &primary.namespace, |machine| {
+                machine.bind_rest(&primary.template_params, filled)
+            });
+            let explicit = path.args.as_deref().unwrap_or_default();
+            match self.specialization_of(&primary, &specialized, explicit, &filled) {
+                Ok(Some((record, found))) => (chosen, env) = (record, found),
+                Ok(None) => {}
+                Err(Undecided) => return Some(Ty::Unknown(path.name.clone())),
             }
         }
         Some(self.lay_out(&chosen, Rc::new(env)))
@@ -157,62 +164,6 @@ impl Machine<'_> {
         made.retain(|(other, _)| !Rc::ptr_eq(other, &env));
         made.push((env, ty.clone()));
         ty
-    }
-
-    fn compute_layout(&mut self, record: &Arc<Record>, env: &Rc<Env>) -> Layout {
-        let mut fields = Vec::new();
-        let (mut end, mut align) = (Some(0u64), 1u64);
-        let mut place = |end: &mut Option<u64>, ty: &Ty, wanted: u64| -> Option<u64> {
-            align = align.max(wanted);
-            let at = end.map(|end| if record.union { 0 } else { end.next_multiple_of(wanted.max(1)) });
-            let after = at.zip(ty.constant_size()).and_then(|(at, size)| at.checked_add(size));
-            *end = after.map(|after| after.max(end.unwrap_or(0)));
-            at
-        };
-        for base in &record.bases {
-            let ty = self.resolve_type(base);
-            let at = place(&mut end, &ty, ty.align());
-            if let Ty::Record(layout) = &ty {
-                fields.extend(layout.fields.iter().map(|field| FieldLayout {
-                    name: field.name.clone(),
-                    ty: field.ty.clone(),
-                    offset: at.zip(field.offset).map(|(a, b)| a + b),
-                }));
-            }
-        }
-        for field in &record.fields {
-            let ty = self.resolve_type(&field.ty);
-            let written = field.align.as_ref().and_then(|e| self.constant(e));
-            let at = place(&mut end, &ty, ty.align().max(written.unwrap_or(1).clamp(1, 4096) as u64));
-            if field.bit_field {
-                end = None;
-            }
-            match &ty {
-                Ty::Record(inner) if field.name.is_empty() => {
-                    fields.extend(inner.fields.iter().map(|part| FieldLayout {
-                        name: part.name.clone(),
-                        ty: part.ty.clone(),
-                        offset: at.zip(part.offset).map(|(a, b)| a + b),
-                    }));
-                }
-                _ => fields.push(FieldLayout {
-                    name: field.name.clone(),
-                    ty,
-                    offset: at.filter(|_| !field.bit_field),
-                }),
-            }
-        }
-        let written = record.align.as_ref().and_then(|e| self.constant(e)).unwrap_or(1);
-        let align = align.max(written.clamp(1, 4096) as u64);
-        let size = end.map(|end| end.max(1).next_multiple_of(align));
-        Layout {
-            name: record.name.clone(),
-            size,
-            align,
-            fields,
-            record: Some(Arc::clone(record)),
-            env: Rc::clone(env),
-        }
     }
 
     /// Runs `work` in a frame that only has these template parameters.
@@ -255,7 +206,7 @@ impl Machine<'_> {
         let name = &path.name;
         if let Some((owner, args)) = path.qualifiers.last() {
             let args = (!args.is_empty()).then(|| args.clone());
-            let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args };
+            let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args, global: false };
             if let Some(layout) = self.owner_layout(&owner)
                 && let Some(value) = self.member_constant(&layout, name)
             {
@@ -267,7 +218,7 @@ impl Machine<'_> {
             if matches!((&**owner_name(path), &**name), ("std", "numeric_limits")) {
                 return None;
             }
-        } else {
+        } else if !path.global {
             if let Some(binding) = self.env().bindings.get(name) {
                 return match binding {
                     Binding::Value(value) => Some(value.clone()),
@@ -288,6 +239,9 @@ impl Machine<'_> {
             "CHAR_BIT" => return Some(Value::int(8)),
             _ => {}
         }
+        if let Some(value) = self.variable_template(path) {
+            return value;
+        }
         if let Some(variable) = self.program.variable_meant(path, &self.namespace()).cloned() {
             if let Some(pointer) = self.host_variable(&variable) {
                 return Some(Value::Pointer(pointer));
@@ -298,6 +252,36 @@ impl Machine<'_> {
             return Some(Value::Function(Rc::new(self.closed_path(path))));
         }
         None
+    }
+
+    /// `is_small<T>`, a constant that is a template; none for anything else. Of one that is specialised in
+    /// part, or for arguments that are not known, nothing is known.
+    fn variable_template(&mut self, path: &Path) -> Option<Option<Value>> {
+        let args = path.args.as_deref()?;
+        let namespace = self.namespace();
+        let named: Vec<Arc<Declaration>> =
+            meant(self.program.variables(&path.name), &path.qualifiers, &namespace).cloned().collect();
+        let primary =
+            named.iter().find(|it| it.specialization.is_empty() && !it.template_params.is_empty())?;
+        let env = self.bind(&primary.template_params, Some(args), &Env::default());
+        let env = self.bind_rest(&primary.template_params, env);
+        let of: Vec<Option<Binding>> =
+            primary.template_params.iter().map(|param| env.bindings.get(&param.name).cloned()).collect();
+        let mut chosen = (Arc::clone(primary), env);
+        for special in named.iter().filter(|it| !it.specialization.is_empty()) {
+            match self.is_specialized_for(special, &of) {
+                Some(true) => chosen = (Arc::clone(special), Env::default()),
+                Some(false) => {}
+                None => return Some(None),
+            }
+        }
+        let (variable, env) = chosen;
+        let init = variable.init.as_ref().filter(|_| variable.constant)?;
+        Some(Some(self.within(Rc::new(env), &variable.namespace, |machine| {
+            let ty = machine.resolve_type(&variable.ty);
+            let value = machine.evaluate(init);
+            machine.convert(value, &ty)
+        })))
     }
 
     /// A file-scope variable as a value: constants by their initialiser, arrays as memory.
@@ -421,6 +405,7 @@ pub fn empty_frame() -> Frame {
         this: None,
         result: Value::Undefined,
         returned: super::lanes::Bits::NONE,
+        may_have_returned: super::lanes::Bits::NONE,
     }
 }
 
@@ -436,6 +421,8 @@ fn nothing() -> Arc<Function> {
             kind: FunctionKind::Host,
             template_params: Vec::new(),
             specialization: Vec::new(),
+            is_virtual: false,
+            is_const: false,
             params: Vec::new(),
             return_type: Type::Void,
             locals: Vec::new(),

@@ -24,6 +24,7 @@ mod parts;
 mod places;
 mod plain;
 
+use super::coordinates::is_coordinate;
 use crate::ir::program::Program;
 use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Stmt, Type};
 use flow::Flow;
@@ -150,14 +151,18 @@ impl Slice {
             // Its constructor may do anything.
             ExprKind::Construct(Type::Named(path), _) => !program.functions(&path.name).is_empty(),
             ExprKind::Construct(..) => false,
+            // A method may do anything.
+            ExprKind::Binary(op, ..) => {
+                let name = format!("operator{}", crate::ir::print::operator(*op));
+                program.functions(&name).iter().any(|f| f.owner.is_some())
+            }
+            ExprKind::Unary(..) => false,
             ExprKind::Path(path) => program.variables(&path.name).iter().any(|v| v.storage.is_shared()),
             ExprKind::Int(..)
             | ExprKind::Float(..)
             | ExprKind::Str(_)
             | ExprKind::Null
             | ExprKind::This
-            | ExprKind::Unary(..)
-            | ExprKind::Binary(..)
             | ExprKind::Conditional(..)
             | ExprKind::Comma(..)
             | ExprKind::AddressOf(_)
@@ -226,10 +231,6 @@ fn is_global(expr: &Expr, known: &FxHashSet<LocalId>) -> bool {
         ExprKind::Conditional(_, a, b) => is_global(a, known) && is_global(b, known),
         _ => false,
     }
-}
-
-fn is_coordinate(name: &str) -> bool {
-    matches!(name, "threadIdx" | "blockIdx" | "blockDim" | "gridDim")
 }
 
 /// Functions that CUDA defines and that do nothing but compute a value of their arguments.

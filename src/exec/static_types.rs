@@ -1,9 +1,11 @@
 //! What type does an expression have, without running it?
 
+use super::arithmetic::{common, promote};
 use super::machine::Machine;
-use super::types::Ty;
+use super::types::{Binding, Ty};
+use super::value::Value;
 use crate::ir::namespace::meant;
-use crate::ir::{Expr, ExprKind, Scalar, Type};
+use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type, UnaryOp};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -24,6 +26,7 @@ impl Machine<'_> {
             },
             ExprKind::Deref(inner) => match self.type_of(inner) {
                 Ty::Pointer(inner) | Ty::Array(inner, _) => (*inner).clone(),
+                Ty::Record(_) => self.type_of_method(expr).unwrap_or_else(unknown),
                 _ => unknown(),
             },
             ExprKind::This => {
@@ -31,34 +34,41 @@ impl Machine<'_> {
                 this.map_or_else(unknown, |this| Ty::Pointer(Rc::new(this.pointee.clone())))
             }
             ExprKind::AddressOf(inner) => Ty::Pointer(Rc::new(self.type_of(inner))),
-            ExprKind::Member { base, name, arrow } => {
+            ExprKind::Member { base, name, arrow, .. } => {
                 let mut ty = self.type_of(base);
                 if *arrow && let Ty::Pointer(inner) = &ty {
                     ty = (**inner).clone();
                 }
-                match &ty {
-                    Ty::Record(layout) => layout.field(name).map_or_else(unknown, |field| field.ty.clone()),
+                match (&ty, name.parse::<usize>()) {
+                    (Ty::Record(layout), Ok(number)) => {
+                        layout.fields.get(number).map_or_else(unknown, |field| field.ty.clone())
+                    }
+                    (Ty::Array(element, _), Ok(_)) => (**element).clone(),
+                    (Ty::Record(layout), Err(_)) => {
+                        layout.field(name).map_or_else(unknown, |field| field.ty.clone())
+                    }
                     _ => unknown(),
                 }
             }
-            ExprKind::Binary(op, a, b) => match (self.type_of(a), self.type_of(b)) {
-                (Ty::Scalar(Scalar::F64), Ty::Scalar(_)) | (Ty::Scalar(_), Ty::Scalar(Scalar::F64)) => {
-                    Ty::Scalar(Scalar::F64)
-                }
-                (Ty::Scalar(Scalar::F32), Ty::Scalar(_)) | (Ty::Scalar(_), Ty::Scalar(Scalar::F32)) => {
-                    Ty::Scalar(Scalar::F32)
-                }
-                (Ty::Scalar(x), Ty::Scalar(y)) => Ty::Scalar(super::operators::promote(x, y, *op)),
-                (pointer @ (Ty::Pointer(_) | Ty::Array(..)), _) => decayed(pointer),
-                (_, pointer @ (Ty::Pointer(_) | Ty::Array(..))) => decayed(pointer),
-                (other, _) => other,
+            ExprKind::Binary(op, a, b) => self.type_of_binary(*op, a, b),
+            ExprKind::Unary(UnaryOp::Not, _) => Ty::Scalar(Scalar::Bool),
+            ExprKind::Unary(_, inner) => match self.type_of(inner) {
+                Ty::Scalar(scalar) => Ty::Scalar(promote(scalar, scalar, BinaryOp::Add)),
+                other => other,
             },
-            ExprKind::Unary(_, inner)
-            | ExprKind::Assign(_, inner, _)
-            | ExprKind::Step { target: inner, .. } => self.type_of(inner),
-            ExprKind::Conditional(_, a, _) => self.type_of(a),
+            ExprKind::Assign(_, inner, _) | ExprKind::Step { target: inner, .. } => self.type_of(inner),
+            ExprKind::Conditional(_, a, b) => {
+                let (a, b) = (self.type_of(a), self.type_of(b));
+                common(&a, &b).map_or(a, Ty::Scalar)
+            }
             ExprKind::Comma(_, b) => self.type_of(b),
             ExprKind::Path(path) => {
+                if let Some(ty) = self.type_of_coordinates(path) {
+                    return ty;
+                }
+                if let Some(ty) = self.type_of_own_member(path) {
+                    return ty;
+                }
                 if let Some(variable) = self.program.variable_meant(path, &self.namespace()).cloned() {
                     return self.resolve_type(&variable.ty);
                 }
@@ -84,6 +94,36 @@ impl Machine<'_> {
                 self.type_of_method(expr).unwrap_or_else(unknown)
             }
             _ => unknown(),
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// A data member of `this`, or a template parameter that is a number.
+    fn type_of_own_member(&self, path: &Path) -> Option<Ty> {
+        let frame = self.frame().filter(|_| path.qualifiers.is_empty() && !path.global)?;
+        if let Some(Binding::Value(Value::Int(_, scalar))) = frame.env.bindings.get(&path.name) {
+            return Some(Ty::Scalar(*scalar));
+        }
+        match &frame.this.as_ref()?.pointee {
+            Ty::Record(layout) => layout.field(&path.name).map(|field| field.ty.clone()),
+            _ => None,
+        }
+    }
+
+    fn type_of_binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Ty {
+        use BinaryOp::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne, Sub};
+        if matches!(op, Eq | Ge | Gt | Le | LogicalAnd | LogicalOr | Lt | Ne) {
+            return Ty::Scalar(Scalar::Bool);
+        }
+        match (self.type_of(a), self.type_of(b)) {
+            (Ty::Scalar(x), Ty::Scalar(y)) => Ty::Scalar(promote(x, y, op)),
+            (Ty::Pointer(_) | Ty::Array(..), Ty::Pointer(_) | Ty::Array(..)) if op == Sub => {
+                Ty::Scalar(Scalar::I64)
+            }
+            (pointer @ (Ty::Pointer(_) | Ty::Array(..)), _)
+            | (_, pointer @ (Ty::Pointer(_) | Ty::Array(..))) => decayed(pointer),
+            (other, _) => other,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::machine::{Machine, Mode};
 use super::slots::Slot;
 use super::symbol::Origin;
 use super::types::Ty;
-use super::value::{Pointer, Reason, Unknown, Value};
+use super::value::{Pointer, Reason, Unknown, Value, Variation};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use crate::trace::{Split, SplitKind};
@@ -22,10 +22,25 @@ use std::sync::Arc;
 impl Machine<'_> {
     /// Runs statements until no thread is active.
     pub fn run(&mut self, stmts: &[Stmt]) {
+        let entered = self.state.active;
+        self.run_each(stmts);
+        if self.program.has_destructors() {
+            self.destroy(stmts, &entered);
+        }
+    }
+
+    fn run_each(&mut self, stmts: &[Stmt]) {
         for stmt in stmts {
-            if self.state.active.is_empty() {
-                return;
+            if let StmtKind::Label(label) = &stmt.kind {
+                self.arrive_at(label);
             }
+            if self.state.active.is_empty() {
+                if self.state.jumps.is_empty() {
+                    return;
+                }
+                continue;
+            }
+            self.note_next(stmt);
             if self.passes_over(stmt) {
                 self.note_passed(stmt);
                 continue;
@@ -41,6 +56,8 @@ impl Machine<'_> {
 
     fn run_stmt(&mut self, stmt: &Stmt) {
         self.at_launch.begin();
+        let leaves = matches!(stmt.kind, StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue);
+        self.stretch.left += u64::from(leaves);
         match &stmt.kind {
             StmtKind::Expr(expr) => self.discard(expr),
             StmtKind::Declare(declarations) => {
@@ -54,7 +71,7 @@ impl Machine<'_> {
                 let value = self.evaluate(cond);
                 self.branch(&value, cond, then, otherwise);
             }
-            StmtKind::Loop { cond, body, step, body_first, flat } => {
+            StmtKind::Loop { cond, body, step, body_first, flat, rolled } => {
                 let parts = Parts {
                     cond: cond.as_ref(),
                     body,
@@ -62,6 +79,7 @@ impl Machine<'_> {
                     body_first: *body_first,
                     counted: false,
                     flat: *flat,
+                    rolled: *rolled,
                     span: stmt.span,
                 };
                 self.run_loop(parts);
@@ -70,12 +88,17 @@ impl Machine<'_> {
             StmtKind::Return(value) => self.run_return(value.as_ref()),
             StmtKind::Break => self.leave_loop(true),
             StmtKind::Continue => self.leave_loop(false),
+            StmtKind::Goto(label) => self.jump(label),
+            // Whoever goes on from here was let in before.
+            StmtKind::Label(_) => {}
             StmtKind::Unsupported(what, inner) => {
                 let why = Unknown::new(Reason::Unsupported, stmt.span, *what);
                 self.run_doubtful(inner, why);
             }
             StmtKind::Damaged => {
                 // What was lost may have changed anything; the sites before and after it stand.
+                self.forget_contents();
+                self.may_wait("a statement that did not parse", stmt.span);
                 let why = Unknown::new(Reason::Damaged, stmt.span, "a statement that did not parse");
                 self.assume(format!(
                     "the statement that did not parse at `{}` changes nothing here",
@@ -85,17 +108,46 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs a branch of which it is not known whether it runs, for its sites alone.
+    /// Runs statements of which it is not known how often they run, if at all, for their sites alone.
     fn run_doubtful(&mut self, body: &[Stmt], why: Unknown) {
+        self.forget_contents();
         if body.is_empty() {
             return;
         }
         let before = self.state.clone();
-        let (active, doubt) = (before.active, before.doubt.clone());
+        let (active, doubt, returns) = (before.active, before.doubt.clone(), self.returns);
         self.state.doubt.get_or_insert_with(|| why.clone());
+        if self.mode == Mode::Device {
+            self.forget_written(body);
+        }
         self.in_branch(true, |machine| machine.run(body));
-        self.join(before, Join::Varying(why));
+        self.join(before, Join::Varying(why.clone()));
         (self.state.active, self.state.doubt) = (active, doubt);
+        if self.returns != returns {
+            // Not all may come out of it.
+            self.state.doubt.get_or_insert(why);
+        }
+    }
+
+    /// What statements write is not known when they may have run before.
+    fn forget_written(&mut self, body: &[Stmt]) {
+        let before = self.state.clone();
+        let departures = self.departures.len();
+        let recording = std::mem::replace(&mut self.recording, false);
+        self.watched.push(Vec::new());
+        self.in_branch(true, |machine| machine.run(body));
+        let written = self.watched.pop().unwrap_or_default();
+        self.recording = recording;
+        self.departures.truncate(departures);
+        let frames = before.frames.len();
+        self.state = before;
+        for (frame, local) in written.into_iter().filter(|(frame, _)| *frame < frames) {
+            self.note_write(frame, local);
+            let slots = self.state.frames.get_mut(frame).map(|frame| &mut frame.slots);
+            let Some(slots) = slots else { continue };
+            let Some(value) = slots.get(local.0 as usize).map(|slot| slot.value.clone()) else { continue };
+            slots.set_value(local.0 as usize, super::loop_plan::lost_value(&value, Variation::Maybe));
+        }
     }
 
     /// Declares a variable.
@@ -166,7 +218,7 @@ impl Machine<'_> {
         }
         let value = self.initial(init, &declared);
         let ty = match (&declared, &value) {
-            (Ty::Unknown(name), _) if &**name == "auto" => self.type_of(init),
+            (Ty::Unknown(name), _) if &**name == "auto" => super::deduce::decayed(&self.type_of(init)),
             (Ty::Pointer(inner), Value::Pointer(pointer)) if matches!(**inner, Ty::Unknown(_)) => {
                 Ty::Pointer(Rc::new(pointer.pointee.clone()))
             }
@@ -249,8 +301,7 @@ impl Machine<'_> {
             let (one, other) = (before.and(&truth.can_hold), before.minus(&truth.can_hold));
             let apart = !one.is_empty() && !other.is_empty();
             self.in_branch(apart, |machine| machine.run_side(id, span, true, one, kind, run));
-            let rest = self.state.active;
-            self.state.active = other;
+            let rest = std::mem::replace(&mut self.state.active, before);
             self.in_branch(apart, |machine| machine.run_side(id, span, false, other, kind, run));
             self.state.active = self.state.active.or(&rest);
             return;
@@ -268,7 +319,7 @@ impl Machine<'_> {
         if let Some((_, words)) = &truth.guard {
             words.iter().for_each(|w| self.assume(Arc::clone(w)));
         }
-        let data = |_: &Bits| if truth.differs { SplitKind::Guard(String::new()) } else { SplitKind::Data };
+        let data = |_: &Bits| truth.split_kind(String::new());
         self.enter_side(truth.holds, &truth.can_hold, &why);
         self.enter_passable();
         self.state.facts.extend(truth.equality);
@@ -282,6 +333,10 @@ impl Machine<'_> {
         self.state.assumptions.truncate(marks.max(start.assumptions.len()));
         let all_stayed = self.state.active == side;
         let start_doubt = start.doubt.clone();
+        if split && !all_stayed {
+            self.note_maybe_left(&start, &why);
+        }
+        let before_sides = (split && self.mode == Mode::Device).then(|| start.clone());
         let held = std::mem::replace(&mut self.state, start);
         self.enter_side(truth.fails, &truth.can_fail, &why);
         self.enter_passable();
@@ -290,6 +345,9 @@ impl Machine<'_> {
             true => machine.run_side(id, span, false, side, data, run),
             false => run(machine, false),
         });
+        if let Some(start) = before_sides.filter(|_| self.state.active != side) {
+            self.note_maybe_left(&start, &why);
+        }
         let join = if truth.uniform {
             let name = "the side of a condition";
             Join::Uniform(self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1)), why)
@@ -334,7 +392,7 @@ impl Machine<'_> {
             (false, _, None) => Bits::NONE,
         };
         let text = words.join("; ");
-        let kind = |_: &Bits| if truth.differs { SplitKind::Guard(text.clone()) } else { SplitKind::Data };
+        let kind = |_: &Bits| truth.split_kind(text.clone());
         // The side that an interior block does not enter.
         let idle = if before.and(&hold).is_empty() {
             Some(true)
@@ -352,7 +410,10 @@ impl Machine<'_> {
             self.state.doubt = Some(why);
             let active = self.state.active;
             self.in_branch(true, |machine| machine.run_side(id, span, side, active, kind, run));
-            self.state = start;
+            let leaves = self.state.active.is_empty();
+            let there = std::mem::replace(&mut self.state, start).course;
+            self.state.course.also_left(there);
+            self.state.may_have_left |= leaves && words.iter().any(|it| self.own_guards.contains(it));
         }
         let marks = self.state.assumptions.len();
         let start = self.state.frames.clone();
@@ -362,9 +423,8 @@ impl Machine<'_> {
         self.state.active = before.and(&hold);
         let side = self.state.active;
         self.in_branch(true, |machine| machine.run_side(id, span, true, side, kind, run));
-        let rest = self.state.active;
-        self.state.active = before.minus(&hold);
-        let side = self.state.active;
+        let rest = std::mem::replace(&mut self.state.active, before);
+        let side = before.minus(&hold);
         self.in_branch(true, |machine| machine.run_side(id, span, false, side, kind, run));
         self.state.active = self.state.active.or(&rest);
         // What follows rests on the guard only if taking it changed something.
@@ -393,70 +453,12 @@ impl Machine<'_> {
         let kind = kind(&taken);
         let split = !(whole && kind == SplitKind::Known);
         if split {
-            self.splits.push(Split { id, span, branch, taken, before, kind, of_rounds: false });
+            self.splits.push(Split { id, span, branch, taken, before, kind, of_loop: false });
         }
         run(self, branch);
         if split {
             self.splits.pop();
         }
-    }
-
-    fn run_return(&mut self, value: Option<&Expr>) {
-        if let Some(expr) = value {
-            let ty = self.frame().filter(|_| !self.in_lambda).map(|f| f.function.return_type.clone());
-            let returned = match ty {
-                Some(Type::Reference(_)) => self
-                    .locate(expr)
-                    .map_or_else(|why| Value::Opaque(super::value::Variation::Maybe, why), Value::Pointer),
-                Some(ty) => {
-                    let ty = self.resolve_type(&ty);
-                    let value = self.initial(expr, &ty);
-                    self.convert(value, &ty)
-                }
-                None => self.evaluate(expr),
-            };
-            let active = self.state.active;
-            let old = self.frame().map_or(Value::Undefined, |f| f.result.clone());
-            let result = self.blend(&returned, &old, &active);
-            if let Some(frame) = self.state.frames.last_mut() {
-                frame.result = result;
-            }
-        }
-        self.returns += 1;
-        let active = self.state.active;
-        let depth = self.state.frames.len();
-        // Threads that leave the kernel are not waited for.
-        if depth > 1 || self.in_lambda {
-            self.note_departure(false);
-        }
-        if let Some(frame) = self.state.frames.last_mut() {
-            frame.returned = frame.returned.or(&active);
-        }
-        if depth == 1 && !self.in_lambda {
-            self.state.exited = self.state.exited.or(&active);
-        }
-        self.state.active = Bits::NONE;
-    }
-
-    /// The active threads leave the kernel, from whatever depth.
-    pub(super) fn end_threads(&mut self) {
-        self.returns += 1;
-        self.note_departure(false);
-        self.state.exited = self.state.exited.or(&self.state.active);
-        self.state.active = Bits::NONE;
-    }
-
-    fn leave_loop(&mut self, for_good: bool) {
-        self.note_departure(true);
-        let active = self.state.active;
-        if let Some(mask) = self.state.loops.last_mut() {
-            if for_good {
-                mask.broken = mask.broken.or(&active);
-            } else {
-                mask.continued = mask.continued.or(&active);
-            }
-        }
-        self.state.active = Bits::NONE;
     }
 }
 

@@ -53,12 +53,14 @@ pub struct Stretch {
     pub at: u32,
     /// The branches around it, outermost first, by number.
     pub branches: Vec<u32>,
+    /// How often threads left an iteration, a loop or a function.
+    pub left: u64,
     count: u32,
 }
 
 impl Stretch {
     /// Another begins.
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.count = self.count.wrapping_add(1);
         self.at = self.count;
     }
@@ -70,6 +72,7 @@ pub(super) struct BranchMark {
     stretch: u32,
     accesses: u32,
     elsewhere: u64,
+    left: u64,
 }
 
 /// The rounds of a loop.
@@ -94,6 +97,14 @@ impl Machine<'_> {
     pub(super) fn straight_mark(&mut self) -> LoopStart {
         self.rounds.push(Rounds::default());
         LoopStart { region: self.region, operations: self.operations(), rolled: self.rolled }
+    }
+
+    /// An iteration of the innermost loop begins.
+    pub(super) fn begin_iteration(&mut self, parts: Parts<'_>) {
+        let Some(rounds) = self.rounds.last_mut() else { return };
+        rounds.begun += 1;
+        self.iteration += u32::from(is_open(parts, rounds.at_launch));
+        self.epoch += u32::from(parts.rolled);
     }
 
     fn operations(&self) -> u64 {
@@ -128,6 +139,7 @@ impl Machine<'_> {
             stretch: self.stretch.at,
             accesses: self.index.accesses(),
             elsewhere: self.elsewhere,
+            left: self.stretch.left,
         };
         self.stretch.begin();
         self.stretch.branches.push(self.stretch.at);
@@ -135,10 +147,11 @@ impl Machine<'_> {
     }
 
     /// The branch that began there ends. What only computes is no branch: the compiler computes both
-    /// sides and chooses.
+    /// sides and chooses. What leaves is one: not all come to what follows.
     pub(super) fn end_branch(&mut self, mark: &BranchMark) {
         self.stretch.branches.pop();
-        match (self.index.accesses(), self.elsewhere) == (mark.accesses, mark.elsewhere) {
+        let passed = (self.index.accesses(), self.elsewhere, self.stretch.left);
+        match passed == (mark.accesses, mark.elsewhere, mark.left) {
             true => self.stretch.at = mark.stretch,
             false => self.stretch.begin(),
         }
@@ -186,10 +199,13 @@ impl Machine<'_> {
     /// round by round and so was all within it. Returns whether it surely does.
     pub(super) fn note_straight(&mut self, parts: Parts<'_>, begin: &LoopStart) -> bool {
         let Rounds { begun, at_launch } = self.rounds.pop().unwrap_or_default();
+        self.iteration += u32::from(is_open(parts, at_launch));
+        self.epoch += u32::from(parts.rolled);
         let rounds = begun.max(1);
         let whole = self.operations().saturating_sub(begin.operations);
         let size = Size { whole, round: whole / rounds };
-        let seen = self.recording && self.rolled == begin.rolled && self.region > begin.region;
+        let seen =
+            self.recording && self.rolled == begin.rolled && self.region > begin.region && !parts.rolled;
         let sure = size.whole <= SURELY_UNROLLED.whole && size.round <= SURELY_UNROLLED.round;
         let perhaps = size.whole <= PERHAPS_UNROLLED.whole || size.round <= PERHAPS_UNROLLED.round;
         if seen && !parts.flat && perhaps {
@@ -203,7 +219,7 @@ impl Machine<'_> {
         if parts.flat && (at_launch || self.rolled != begin.rolled) {
             self.trace.straight.add_open(self.region);
         }
-        sure && !at_launch && self.rolled == begin.rolled
+        sure && !at_launch && !parts.rolled && self.rolled == begin.rolled
     }
 
     /// How often this site's array has gone from being read to being written, or back.
@@ -219,6 +235,12 @@ impl Machine<'_> {
         }
         *turns
     }
+}
+
+/// Whether the compiler does not know the trip count: without a condition a loop ends by a `break`,
+/// wherever that is.
+fn is_open(parts: Parts<'_>, at_launch: bool) -> bool {
+    at_launch || parts.cond.is_none()
 }
 
 fn count(expr: &Expr, slice: &Slice, all: &mut Operations) {

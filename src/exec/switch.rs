@@ -15,7 +15,7 @@ impl Machine<'_> {
         let span = value.span;
         let value = self.evaluate(value);
         let before = self.state.active;
-        self.state.loops.push(LoopMask { continued: Bits::NONE, broken: Bits::NONE });
+        self.state.loops.push(LoopMask { switch: true, ..LoopMask::default() });
         self.run_cases(&value, cases, span, &before);
         if let Some(mask) = self.state.loops.pop() {
             self.state.active = self.state.active.or(&mask.broken);
@@ -102,6 +102,9 @@ impl Machine<'_> {
             if let Some(mask) = self.state.loops.last_mut() {
                 self.state.active = self.state.active.or(&mask.broken);
                 mask.broken = Bits::NONE;
+            }
+            if !uniform && self.state.active != *before {
+                self.note_maybe_left(&start, &why);
             }
             if let Some(held) = joined.take() {
                 let how = if uniform {

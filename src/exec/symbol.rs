@@ -8,6 +8,13 @@ use super::lanes::gcd;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
+use std::rc::Rc;
+
+/// Bytes of a name that is composed of others. Without a limit the name of `w ^ (w >> 16)` doubles with
+/// every iteration of `w = w ^ (w >> 16)`.
+const LONGEST_NAME: usize = 120;
+/// What stands in a name for a part that would make it too long.
+const ELIDED: &str = "...";
 
 /// A symbol of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,7 +75,8 @@ pub enum Key {
 #[derive(Debug, Default)]
 pub struct Symbols {
     list: Vec<Symbol>,
-    by_key: FxHashMap<Key, SymbolId>,
+    by_key: FxHashMap<Rc<Key>, SymbolId>,
+    keys: FxHashMap<SymbolId, Rc<Key>>,
     /// Values that symbols have on what was assumed of a loop.
     likely: FxHashMap<SymbolId, i64>,
 }
@@ -115,7 +123,7 @@ impl Symbols {
     }
 
     fn key(&self, id: SymbolId) -> Option<&Key> {
-        self.by_key.iter().find(|(_, known)| **known == id).map(|(key, _)| key)
+        self.keys.get(&id).map(|key| &**key)
     }
 
     /// The symbol and the number of which it is the quotient.
@@ -157,6 +165,8 @@ impl Symbols {
         let compiled = self.is_compiled(&key);
         let (name, factors) = (Cow::Owned(name), smallvec![id]);
         self.list.push(Symbol { name, origin, named, compiled, low, high, factors });
+        let key = Rc::new(key);
+        self.keys.insert(id, Rc::clone(&key));
         self.by_key.insert(key, id);
         id
     }
@@ -210,12 +220,34 @@ impl Symbols {
             _ => None,
         };
         let names = |symbols: &Symbols| {
-            factors.iter().map(|&f| symbols.get(f).name.clone()).collect::<Vec<_>>().join(" * ")
+            let names: Vec<&str> = factors.iter().map(|&f| &*symbols.get(f).name).collect();
+            joined(&names, " * ")
         };
         let id = self.intern(Key::Product(factors.clone()), names, origin, nonnegative.then_some(0), high);
         self.list[id.0 as usize].factors = factors.into();
         id
     }
+}
+
+/// The parts with `between` them. What would be too long is elided: of very many parts the last ones,
+/// else the longest.
+#[must_use]
+pub fn joined<S: AsRef<str>>(parts: &[S], between: &str) -> String {
+    let mut parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+    let most = LONGEST_NAME / between.len().max(1);
+    if parts.len() > most {
+        parts.truncate(most / 2);
+        parts.push(ELIDED);
+    }
+    let mut length: usize = parts.iter().map(|part| part.len() + between.len()).sum();
+    while length > LONGEST_NAME
+        && let Some(longest) = parts.iter_mut().max_by_key(|part| part.len())
+        && longest.len() > ELIDED.len()
+    {
+        length -= longest.len() - ELIDED.len();
+        *longest = ELIDED;
+    }
+    parts.join(between)
 }
 
 /// Least common multiple, saturating; `lcm(0, n)` is `n`.

@@ -6,52 +6,208 @@ use super::resolve::NOWHERE;
 use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
-use crate::ir::{Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type};
+use crate::ir::{
+    Declaration, Expr, ExprKind, Name, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 
-impl Machine<'_> {
-    /// The bindings under which a specialisation's arguments equal `args`, if they can.
-    pub(super) fn match_specialization(&mut self, record: &Arc<Record>, args: &[TemplateArg]) -> Option<Env> {
-        if record.specialization.len() != args.len() {
-            return None;
+/// Whether one of several specialisations is meant is not known.
+pub(super) struct Undecided;
+
+/// A specialisation that is held against arguments.
+struct Match<'a> {
+    record: &'a Record,
+    env: Env,
+    /// How much of its patterns is not left open: of two that match, the one with more is meant.
+    fixed: usize,
+    undecided: bool,
+}
+
+impl Match<'_> {
+    /// Goes on where it is not known whether something matches, and keeps that in mind.
+    fn note(&mut self, same: Option<bool>) -> bool {
+        self.undecided |= same.is_none();
+        same != Some(false)
+    }
+
+    fn so_far(&self) -> Rc<Env> {
+        Rc::new(Env { bindings: self.env.bindings.clone() })
+    }
+
+    /// The parameter of the specialisation that a pattern is.
+    fn parameter(&self, pattern: &TemplateArg) -> Option<Name> {
+        let path = match pattern {
+            TemplateArg::Type(Type::Named(path)) => path,
+            TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => path,
+            _ => return None,
+        };
+        let own = self.record.template_params.iter().any(|param| param.name == path.name);
+        (own && path.qualifiers.is_empty() && path.args.is_none()).then(|| path.name.clone())
+    }
+}
+
+/// Whether two template arguments are the same; none if that is not known.
+fn same_binding(a: &Binding, b: &Binding) -> Option<bool> {
+    match (a, b) {
+        (Binding::Type(Ty::Unknown(_)), _) | (_, Binding::Type(Ty::Unknown(_))) => None,
+        (Binding::Type(a), Binding::Type(b)) => Some(a == b),
+        (Binding::Value(Value::Int(a, _)), Binding::Value(Value::Int(b, _))) => {
+            if a == b {
+                Some(true)
+            } else {
+                Some(a.as_constant()? == b.as_constant()?)
+            }
         }
-        let mut env = Env::default();
-        for (pattern, arg) in record.specialization.iter().zip(args) {
-            let parameter = match pattern {
-                TemplateArg::Type(Type::Named(path)) => {
-                    record.template_params.iter().find(|p| p.name == path.name)
+        (Binding::Value(_), Binding::Value(_)) => None,
+        _ => Some(false),
+    }
+}
+
+impl Machine<'_> {
+    /// The specialisation that is meant of those of one record, and what its own parameters stand for;
+    /// none if the primary template is. `env`: what the primary template's parameters stand for.
+    pub(super) fn specialization_of(
+        &mut self,
+        primary: &Record,
+        records: &[Arc<Record>],
+        explicit: &[TemplateArg],
+        env: &Env,
+    ) -> Result<Option<(Arc<Record>, Env)>, Undecided> {
+        let mut args = Vec::new();
+        for (at, param) in primary.template_params.iter().enumerate() {
+            let bound = match (env.bindings.get(&param.name), explicit.get(at), &param.kind) {
+                _ if param.pack => None,
+                (Some(bound), ..) if !param.name.is_empty() => Some(bound.clone()),
+                (_, Some(arg), kind) => Some(self.bind_one(kind, arg)),
+                (_, None, TemplateParamKind::Type(Some(ty))) => Some(Binding::Type(self.resolve_type(ty))),
+                (_, None, TemplateParamKind::Value(_, Some(expr))) => {
+                    Some(Binding::Value(self.evaluate(expr)))
                 }
-                TemplateArg::Value(expr) => match &expr.kind {
-                    crate::ir::ExprKind::Path(path) => {
-                        record.template_params.iter().find(|p| p.name == path.name)
-                    }
-                    _ => None,
-                },
-                TemplateArg::Type(_) => None,
+                _ => None,
             };
-            if let Some(parameter) = parameter {
-                let bound = self.bind_one(&parameter.kind.clone(), arg);
-                env.bindings.insert(parameter.name.clone(), bound);
+            args.push(bound.ok_or(Undecided)?);
+        }
+        let (mut best, mut undecided): (Option<(usize, Arc<Record>, Env)>, bool) = (None, false);
+        for record in records {
+            let mut matched = Match { record, env: Env::default(), fixed: 0, undecided: false };
+            if record.specialization.len() != args.len() || !self.all_match(&mut matched, &args) {
                 continue;
             }
-            let same = match (pattern, arg) {
-                (TemplateArg::Type(a), TemplateArg::Type(b)) => {
-                    let (a, b) = (self.resolve_type(a), self.resolve_type(b));
-                    !matches!(a, Ty::Unknown(_)) && a == b
-                }
-                (TemplateArg::Value(a), TemplateArg::Value(b)) => {
-                    let (a, b) = (self.evaluate(a), self.evaluate(b));
-                    matches!((&a, &b), (Value::Int(x, _), Value::Int(y, _))
-                        if x.as_constant().is_some() && x.as_constant() == y.as_constant())
-                }
-                _ => false,
-            };
-            if !same {
-                return None;
+            if matched.undecided {
+                undecided = true;
+            } else if best.as_ref().is_none_or(|(fixed, ..)| matched.fixed > *fixed) {
+                best = Some((matched.fixed, Arc::clone(record), matched.env));
             }
         }
-        Some(env)
+        match undecided {
+            true => Err(Undecided),
+            false => Ok(best.map(|(_, record, env)| (record, env))),
+        }
+    }
+
+    /// Whether an explicit specialisation of a variable is the one for these arguments.
+    pub(super) fn is_specialized_for(
+        &mut self,
+        special: &Declaration,
+        args: &[Option<Binding>],
+    ) -> Option<bool> {
+        if !special.template_params.is_empty() || special.specialization.len() != args.len() {
+            return None;
+        }
+        let mut all = true;
+        for (written, arg) in special.specialization.iter().zip(args) {
+            let written = match written {
+                TemplateArg::Type(ty) => Binding::Type(self.resolve_type(ty)),
+                TemplateArg::Value(expr) => Binding::Value(self.evaluate(expr)),
+            };
+            all &= same_binding(&written, arg.as_ref()?)?;
+        }
+        Some(all)
+    }
+
+    fn all_match(&mut self, matched: &mut Match<'_>, args: &[Binding]) -> bool {
+        let patterns = &matched.record.specialization;
+        patterns.iter().zip(args).all(|(pattern, arg)| self.matches(matched, pattern, arg))
+    }
+
+    /// Whether an argument is what a pattern says, as far as is known.
+    fn matches(&mut self, matched: &mut Match<'_>, pattern: &TemplateArg, arg: &Binding) -> bool {
+        if let Some(name) = matched.parameter(pattern) {
+            return match matched.env.bindings.get(&name) {
+                // The same parameter again: `Same<A, A>`.
+                Some(bound) => {
+                    matched.fixed += 1;
+                    let bound = bound.clone();
+                    matched.note(same_binding(&bound, arg))
+                }
+                None => {
+                    matched.env.bindings.insert(name, arg.clone());
+                    true
+                }
+            };
+        }
+        match (pattern, arg) {
+            (TemplateArg::Type(pattern), Binding::Type(ty)) => self.type_matches(matched, pattern, ty),
+            (TemplateArg::Value(expr), Binding::Type(ty)) => match &expr.kind {
+                ExprKind::Path(path) => self.type_matches(matched, &Type::Named(path.clone()), ty),
+                _ => false,
+            },
+            (TemplateArg::Value(expr), arg) => {
+                matched.fixed += 1;
+                let value = self.within_env(matched.so_far(), |machine| machine.evaluate(expr));
+                matched.note(same_binding(&Binding::Value(value), arg))
+            }
+            (TemplateArg::Type(Type::Named(path)), arg) => {
+                matched.fixed += 1;
+                let value = self.within_env(matched.so_far(), |machine| machine.lookup(path, NOWHERE));
+                matched.note(same_binding(&Binding::Value(value), arg))
+            }
+            (TemplateArg::Type(_), Binding::Value(_)) => false,
+        }
+    }
+
+    fn type_matches(&mut self, matched: &mut Match<'_>, pattern: &Type, ty: &Ty) -> bool {
+        let inner = |pattern: &Type| TemplateArg::Type(pattern.clone());
+        match (pattern, ty) {
+            (_, Ty::Unknown(_)) => matched.note(None),
+            (Type::Pointer(pattern), Ty::Pointer(pointee)) => {
+                matched.fixed += 1;
+                self.matches(matched, &inner(pattern), &Binding::Type((**pointee).clone()))
+            }
+            (Type::Array(pattern, _), Ty::Array(element, _)) => {
+                matched.fixed += 1;
+                self.matches(matched, &inner(pattern), &Binding::Type((**element).clone()))
+            }
+            (Type::Pointer(_) | Type::Array(..), _) => false,
+            // A reference is not told from what it refers to.
+            (Type::Reference(_), _) => matched.note(None),
+            (Type::Named(path), Ty::Record(layout))
+                if path.args.is_some()
+                    && layout.record.as_ref().is_some_and(|record| record.name == path.name) =>
+            {
+                matched.fixed += 1;
+                let Some(record) = layout.record.clone() else { return false };
+                let args = path.args.as_deref().unwrap_or_default();
+                if args.len() != record.template_params.len() || !record.specialization.is_empty() {
+                    return matched.note(None);
+                }
+                args.iter().zip(&record.template_params).all(|(pattern, param)| {
+                    match layout.env.bindings.get(&param.name) {
+                        Some(bound) => self.matches(matched, pattern, &bound.clone()),
+                        None => matched.note(None),
+                    }
+                })
+            }
+            _ => {
+                matched.fixed += 1;
+                let written = self.within_env(matched.so_far(), |machine| machine.resolve_type(pattern));
+                match written {
+                    Ty::Unknown(_) => matched.note(None),
+                    written => written == *ty,
+                }
+            }
+        }
     }
 
     /// Binds template parameters to explicit arguments, then defaults; what is left is unknown.
@@ -107,15 +263,17 @@ impl Machine<'_> {
     /// One argument. The grammar cannot tell a type from a value by name: the parameter can.
     fn bind_one(&mut self, kind: &TemplateParamKind, arg: &TemplateArg) -> Binding {
         match (kind, arg) {
+            (TemplateParamKind::Value(Type::Scalar(scalar), _), TemplateArg::Value(expr)) => {
+                let value = self.evaluate(expr);
+                Binding::Value(self.convert(value, &Ty::Scalar(*scalar)))
+            }
             (TemplateParamKind::Value(..), TemplateArg::Value(expr)) => Binding::Value(self.evaluate(expr)),
             (TemplateParamKind::Value(..), TemplateArg::Type(Type::Named(path))) => {
                 Binding::Value(self.lookup(path, NOWHERE))
             }
             (_, TemplateArg::Type(ty)) => Binding::Type(self.resolve_type(ty)),
             (_, TemplateArg::Value(expr)) => match &expr.kind {
-                crate::ir::ExprKind::Path(path) => {
-                    Binding::Type(self.resolve_type(&Type::Named(path.clone())))
-                }
+                ExprKind::Path(path) => Binding::Type(self.resolve_type(&Type::Named(path.clone()))),
                 _ => Binding::Value(self.evaluate(expr)),
             },
         }

@@ -49,6 +49,8 @@ pub struct Layout {
     pub align: u64,
     /// Members in order, those of bases first.
     pub fields: Vec<FieldLayout>,
+    /// Whether some of them share bytes.
+    pub overlaps: bool,
     /// What it was made from; `None` for built-in vector types.
     pub record: Option<Arc<Record>>,
     /// The template parameters it was made with.
@@ -56,14 +58,18 @@ pub struct Layout {
 }
 
 /// A member.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FieldLayout {
     /// Its name.
     pub name: Name,
-    /// Its type.
+    /// Its type; of a reference, the type referred to.
     pub ty: Ty,
     /// Bytes from the record's start.
     pub offset: Option<u64>,
+    /// Whether it is a reference.
+    pub reference: bool,
+    /// Whether it is a bit-field.
+    pub bit_field: bool,
 }
 
 impl Layout {
@@ -287,10 +293,12 @@ fn vector(name: &str, element: &Ty, lanes: usize) -> Ty {
             name: (*name).into(),
             ty: element.clone(),
             offset: Some(i as u64 * bytes),
+            reference: false,
+            bit_field: false,
         })
         .collect();
     let (name, env) = (name.into(), Rc::default());
-    Ty::Record(Rc::new(Layout { name, size: Some(size), align, fields, record: None, env }))
+    Ty::Record(Rc::new(Layout { name, size: Some(size), align, fields, overlaps: false, record: None, env }))
 }
 
 /// Names of integer types that headers usually define.

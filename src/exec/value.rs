@@ -6,6 +6,7 @@ use super::types::Ty;
 use crate::ir::{Lambda, LocalId, Name, Path, Scalar};
 use crate::source::Span;
 use smallvec::SmallVec;
+use std::cmp::Ordering;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -46,6 +47,8 @@ pub enum Reason {
     BlockShape,
     /// What the compiler makes of it.
     Compiler,
+    /// What C++ does not define: a signed overflow, a division by zero.
+    Undefined,
 }
 
 /// What a message says: most are the same each time, and cost nothing then.
@@ -263,6 +266,24 @@ impl Relation {
             Relation::NotEqual => difference != 0,
         }
     }
+
+    /// Whether a number has it to another that it is so ordered with.
+    #[must_use]
+    pub fn orders(self, ordering: Ordering) -> bool {
+        self.holds(ordering as i64)
+    }
+
+    /// The same, seen from the other side: `a < b` is `b > a`.
+    #[must_use]
+    pub fn mirrored(self) -> Relation {
+        match self {
+            Relation::Less => Relation::Greater,
+            Relation::LessEqual => Relation::GreaterEqual,
+            Relation::Greater => Relation::Less,
+            Relation::GreaterEqual => Relation::LessEqual,
+            Relation::Equal | Relation::NotEqual => self,
+        }
+    }
 }
 
 /// A value, for all threads at once.
@@ -284,8 +305,8 @@ pub enum Value {
     Function(Rc<Path>),
     /// A cooperative group.
     Group(Group),
-    /// A known floating-point number, the same for every thread.
-    Float(f64),
+    /// A known floating-point number with its type, the same for every thread.
+    Float(f64, Scalar),
     /// Not known.
     Opaque(Variation, Unknown),
 }

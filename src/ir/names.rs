@@ -1,6 +1,8 @@
 //! Which names does a function's text mention at all?
 
-use super::{Expr, ExprKind, Function, Name, Path, Stmt, StmtKind, TemplateArg, Type};
+use super::{
+    Declaration, Expr, ExprKind, Function, Name, Path, Stmt, StmtKind, TemplateArg, TemplateParamKind, Type,
+};
 
 /// Every name in a body through which code or shared memory may be reached: functions, variables,
 /// and types, whose constructors and operators have no name of their own at their use.
@@ -9,6 +11,32 @@ pub fn mentioned_names(function: &Function) -> Vec<Name> {
     let mut names = Names { list: Vec::new() };
     function.params.iter().for_each(|param| names.ty(&param.ty));
     names.stmts(function.body.as_deref().unwrap_or_default());
+    names.list
+}
+
+/// Every name in what stands around a body: template parameters and launch bounds.
+#[must_use]
+pub fn header_names(function: &Function) -> Vec<Name> {
+    let mut names = Names { list: Vec::new() };
+    for param in function.template_params.iter().chain(&function.owner_params) {
+        match &param.kind {
+            TemplateParamKind::Type(Some(ty)) => names.ty(ty),
+            TemplateParamKind::Value(ty, default) => {
+                names.ty(ty);
+                default.iter().for_each(|default| names.expr(default));
+            }
+            TemplateParamKind::Type(None) | TemplateParamKind::Template => {}
+        }
+    }
+    names.exprs(&function.launch_bounds);
+    names.list
+}
+
+/// Every name in a file-scope variable or a constant of a class.
+#[must_use]
+pub fn variable_names(variable: &Declaration) -> Vec<Name> {
+    let mut names = Names { list: Vec::new() };
+    names.declaration(variable);
     names.list
 }
 
@@ -33,10 +61,7 @@ impl Names {
         match &stmt.kind {
             StmtKind::Expr(expr) => self.expr(expr),
             StmtKind::Declare(list) => {
-                for declaration in list {
-                    self.ty(&declaration.ty);
-                    declaration.init.iter().for_each(|init| self.expr(init));
-                }
+                list.iter().for_each(|declaration| self.declaration(declaration));
             }
             StmtKind::Block(body) | StmtKind::Unsupported(_, body) => self.stmts(body),
             StmtKind::If { cond, then, otherwise } => {
@@ -53,8 +78,18 @@ impl Names {
                 cases.iter().for_each(|case| self.stmts(&case.body));
             }
             StmtKind::Return(Some(expr)) => self.expr(expr),
-            StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Damaged => {}
+            StmtKind::Return(None)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Goto(_)
+            | StmtKind::Label(_)
+            | StmtKind::Damaged => {}
         }
+    }
+
+    fn declaration(&mut self, declaration: &Declaration) {
+        self.ty(&declaration.ty);
+        declaration.init.iter().for_each(|init| self.expr(init));
     }
 
     fn exprs(&mut self, exprs: &[Expr]) {
@@ -79,6 +114,7 @@ impl Names {
                 self.exprs(items);
             }
             ExprKind::InitList(items) => self.exprs(items),
+            ExprKind::SizeofType(ty) | ExprKind::AlignofType(ty) | ExprKind::Offsetof(ty, _) => self.ty(ty),
             ExprKind::Lambda(lambda) => self.stmts(&lambda.body),
             ExprKind::Cast(ty, a) => {
                 self.ty(ty);
@@ -129,7 +165,11 @@ impl Names {
     fn ty(&mut self, ty: &Type) {
         match ty {
             Type::Named(path) => self.path(path),
-            Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _) => self.ty(inner),
+            Type::Pointer(inner) | Type::Reference(inner) => self.ty(inner),
+            Type::Array(inner, length) => {
+                self.ty(inner);
+                length.iter().for_each(|length| self.expr(length));
+            }
             Type::Decltype(expr) => self.expr(expr),
             _ => {}
         }

@@ -244,7 +244,7 @@ impl Printer<'_> {
             }
             ExprKind::Comma(first, second) => format!("{}, {}", self.expr(first), self.expr(second)),
             ExprKind::Index(base, index) => format!("{}[{}]", self.operand(base), self.expr(index)),
-            ExprKind::Member { base, name, arrow } => {
+            ExprKind::Member { base, name, arrow, .. } => {
                 format!("{}{}{name}", self.operand(base), if *arrow { "->" } else { "." })
             }
             ExprKind::Deref(of) => format!("*{}", self.operand(of)),
@@ -365,7 +365,7 @@ impl Printer<'_> {
                     block("else ", otherwise, out);
                 }
             }
-            StmtKind::Loop { cond, body, step, body_first, flat: _ } => {
+            StmtKind::Loop { cond, body, step, body_first, .. } => {
                 let cond = cond.as_ref().map(|cond| self.expr(cond)).unwrap_or_default();
                 let step = step.as_ref().map(|step| format!("; {}", self.expr(step))).unwrap_or_default();
                 let word = if *body_first { "do while" } else { "while" };
@@ -393,6 +393,12 @@ impl Printer<'_> {
             }
             StmtKind::Continue => {
                 let _ = writeln!(out, "{pad}continue;");
+            }
+            StmtKind::Goto(label) => {
+                let _ = writeln!(out, "{pad}goto {label};");
+            }
+            StmtKind::Label(label) => {
+                let _ = writeln!(out, "{pad}{label}:");
             }
             StmtKind::Unsupported(what, stmts) => block(&format!("<unsupported: {what}> "), stmts, out),
             StmtKind::Damaged => {

@@ -16,6 +16,7 @@ pub struct Program {
     aliases: FxHashMap<Name, Vec<Arc<Alias>>>,
     enums: FxHashMap<Name, Option<Type>>,
     conversions: FxHashMap<Name, Vec<Arc<Function>>>,
+    has_destructors: bool,
 }
 
 impl Program {
@@ -27,6 +28,7 @@ impl Program {
         for module in &modules {
             for function in &module.functions {
                 program.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
+                program.has_destructors |= is_destructor(function);
                 if let (Some(owner), true) = (&function.owner, is_conversion(&function.name)) {
                     program.conversions.entry(owner.clone()).or_default().push(Arc::clone(function));
                 }
@@ -46,6 +48,12 @@ impl Program {
         }
         program.modules = modules;
         program
+    }
+
+    /// Whether a class has a destructor that does something on the device.
+    #[must_use]
+    pub fn has_destructors(&self) -> bool {
+        self.has_destructors
     }
 
     /// Functions of this name: overloads, specialisations, methods of any class.
@@ -84,19 +92,19 @@ impl Program {
         path: &'a Path,
         from: &'a [Name],
     ) -> impl Iterator<Item = &'a Arc<Record>> + Clone {
-        meant(self.records(&path.name), &path.qualifiers, from)
+        meant(self.records(&path.name), &path.qualifiers, around(path, from))
     }
 
     /// The file-scope variable or constant that a path in the namespace `from` means.
     #[must_use]
     pub fn variable_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Declaration>> {
-        meant(self.variables(&path.name), &path.qualifiers, from).next()
+        meant(self.variables(&path.name), &path.qualifiers, around(path, from)).next()
     }
 
     /// The type alias that a path in the namespace `from` means.
     #[must_use]
     pub fn alias_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Alias>> {
-        meant(self.aliases(&path.name), &path.qualifiers, from).next()
+        meant(self.aliases(&path.name), &path.qualifiers, around(path, from)).next()
     }
 
     /// The underlying type of the enum of this name, if it is one.
@@ -110,6 +118,16 @@ impl Program {
         let own = self.modules.first().map_or(&[][..], |module| module.functions.as_slice());
         own.iter().filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
     }
+}
+
+fn is_destructor(function: &Function) -> bool {
+    let works = function.body.as_ref().is_some_and(|body| !body.is_empty());
+    works && function.kind == FunctionKind::Device && function.name.starts_with('~')
+}
+
+/// The namespaces around a use of a path: none where it begins with `::`.
+fn around<'a>(path: &Path, from: &'a [Name]) -> &'a [Name] {
+    if path.global { &[] } else { from }
 }
 
 /// `operator float *` converts; `operator+` and `operator new` do not.

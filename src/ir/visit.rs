@@ -77,7 +77,12 @@ fn visit_stmt<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(Found<'a>)) {
             cases.iter().for_each(|case| visit_stmts(&case.body, visit));
         }
         StmtKind::Return(Some(expr)) => visit_expr(expr, visit),
-        StmtKind::Return(None) | StmtKind::Break | StmtKind::Continue | StmtKind::Damaged => {}
+        StmtKind::Return(None)
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
+        | StmtKind::Damaged => {}
     }
 }
 
@@ -164,6 +169,8 @@ pub fn own_exprs<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
         | StmtKind::Unsupported(..)
         | StmtKind::Break
         | StmtKind::Continue
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
         | StmtKind::Damaged => {}
     }
 }
@@ -181,6 +188,8 @@ pub fn own_stmts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Stmt)) {
         | StmtKind::Return(_)
         | StmtKind::Break
         | StmtKind::Continue
+        | StmtKind::Goto(_)
+        | StmtKind::Label(_)
         | StmtKind::Damaged => {}
     }
 }

@@ -4,7 +4,8 @@ use super::lowerer::{Lowerer, child_of_kind, children, first_child};
 use super::outline::has_direct_damage;
 use super::scope::Binding;
 use super::types::Declared;
-use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Declaration, Expr, ExprKind, LocalId, Name, Stmt, StmtKind, Storage, Type};
+use crate::source::Span;
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -103,7 +104,8 @@ impl Lowerer<'_> {
         if damaged {
             for declaration in &mut declarations {
                 declaration.ty = Type::Opaque;
-                declaration.init = Some(Expr { kind: ExprKind::Damaged, span: declaration.span });
+                let kind = self.with_changes(node, ExprKind::Damaged);
+                declaration.init = Some(Expr { kind, span: declaration.span });
             }
             if declarations.is_empty() {
                 out.push(self.stmt_at(node, StmtKind::Damaged));
@@ -122,7 +124,11 @@ impl Lowerer<'_> {
         specifiers: &Specifiers,
         out: &mut Vec<Declaration>,
     ) {
-        let declared = self.declarator(base.clone(), declarator);
+        let mut base = base.clone();
+        if base == Type::Auto && self.is_decltype_of_place(node, declarator) {
+            base = Type::Reference(Box::new(base));
+        }
+        let declared = self.declarator(base, declarator);
         if let Some(function) = declared.function {
             if !self.is_variable_after_all(function, &declared) {
                 return;
@@ -136,16 +142,76 @@ impl Lowerer<'_> {
             return;
         }
         if !declared.bindings.is_empty() {
-            for name in declared.bindings {
-                let one = Declared { name: Some(name), ..Declared::unnamed(Type::Auto) };
-                out.extend(self.finish_declaration(node, one, specifiers, None));
-            }
-            return;
+            return self.structured_binding(node, declarator, declared, out);
         }
         // The initialiser may mention the name it initialises, but hardly does; an outer variable of
         // the same name is what real code means by it.
         let init = self.initialiser(declarator, &declared.ty);
         out.extend(self.finish_declaration(node, declared, specifiers, init));
+    }
+
+    /// `auto [x, y] = p;` is `auto e = p; auto &x = e.0, &y = e.1;` for a variable without a name.
+    fn structured_binding(
+        &mut self,
+        node: Node<'_>,
+        declarator: Node<'_>,
+        declared: Declared<'_>,
+        out: &mut Vec<Declaration>,
+    ) {
+        let span = self.span(declarator);
+        let init = self.initialiser(declarator, &declared.ty);
+        let name = self.name("(parts)");
+        let whole = self.plain_declaration(node, name, span, declared.ty, init);
+        let whole_of = whole.local;
+        out.push(whole);
+        for (at, name_node) in declared.bindings.into_iter().enumerate() {
+            let (name, span) = (self.name(self.text(name_node)), self.span(name_node));
+            let base = Box::new(Expr { kind: ExprKind::Local(whole_of), span });
+            let part = ExprKind::Member {
+                base,
+                name: self.name(&at.to_string()),
+                arrow: false,
+                args: None,
+                class: None,
+            };
+            let init = Some(Expr { kind: part, span });
+            out.push(self.plain_declaration(node, name, span, Type::Reference(Box::new(Type::Auto)), init));
+        }
+    }
+
+    /// The declaration of an automatic variable.
+    pub fn plain_declaration(
+        &mut self,
+        node: Node<'_>,
+        name: Name,
+        name_span: Span,
+        ty: Type,
+        init: Option<Expr>,
+    ) -> Declaration {
+        Declaration {
+            local: self.declare(&name),
+            namespace: self.namespace.clone(),
+            name,
+            template_params: Vec::new(),
+            specialization: Vec::new(),
+            ty,
+            storage: Storage::Automatic,
+            align: None,
+            init,
+            name_span,
+            span: self.span(node),
+            dimension_spans: Vec::new(),
+            constant: false,
+        }
+    }
+
+    /// `decltype(auto)` of something in parentheses, of an element or of a call that hands one back is a
+    /// reference to it.
+    fn is_decltype_of_place(&self, node: Node<'_>, declarator: Node<'_>) -> bool {
+        let decltype = field(node, "type").and_then(|ty| child_of_kind(ty, "decltype")).is_some();
+        let places =
+            ["parenthesized_expression", "subscript_expression", "pointer_expression", "call_expression"];
+        decltype && field(declarator, "value").is_some_and(|value| places.contains(&value.kind()))
     }
 
     fn finish_declaration(
@@ -155,7 +221,13 @@ impl Lowerer<'_> {
         specifiers: &Specifiers,
         init: Option<Expr>,
     ) -> Option<Declaration> {
-        let name_node = declared.name?;
+        let mut name_node = declared.name?;
+        let mut specialization = Vec::new();
+        if name_node.kind() == "template_function" {
+            specialization =
+                field(name_node, "arguments").map(|args| self.template_args(args)).unwrap_or_default();
+            name_node = field(name_node, "name")?;
+        }
         let name = self.name(self.text(name_node));
         let constant =
             specifiers.constexpr || declared.constant_pointer || (specifiers.is_const && !declared.indirect);
@@ -166,10 +238,15 @@ impl Lowerer<'_> {
         {
             self.scope.constants.insert(local, init.clone());
         }
+        if specifiers.shared && self.in_function {
+            self.shared.insert(local);
+        }
         Some(Declaration {
             local,
             namespace: self.namespace.clone(),
             name,
+            template_params: Vec::new(),
+            specialization,
             ty: declared.ty,
             storage: specifiers.storage(self.in_function),
             align: specifiers.align.clone(),
@@ -188,7 +265,7 @@ impl Lowerer<'_> {
         }
         let span = self.span(declarator);
         if has_direct_damage(declarator, self) {
-            return Some(Expr { kind: ExprKind::Damaged, span });
+            return Some(Expr { kind: self.with_changes(declarator, ExprKind::Damaged), span });
         }
         let value = field(declarator, "value")?;
         let assigned = child_of_kind(declarator, "=").is_some();

@@ -49,8 +49,18 @@ impl Lowerer<'_> {
     /// An expression as a part of another; see [`Lowerer::full_expr`] for one that stands alone.
     pub fn expr(&mut self, node: Node<'_>) -> Expr {
         let mut node = node;
+        if node.kind() == "parenthesized_expression"
+            && node.has_error()
+            && let Some(kind) = self.deeper(|me| me.comma_parts(node)).flatten()
+        {
+            return Expr { kind, span: self.span(node) };
+        }
         while node.kind() == "parenthesized_expression" && !has_direct_damage(node, self) {
             match first_child(node) {
+                Some(inner) if has_direct_damage(inner, self) => match self.sequence(inner) {
+                    Some(expr) => return expr,
+                    None => node = inner,
+                },
                 Some(inner) if inner.kind() != "compound_statement" => node = inner,
                 _ => break,
             }
@@ -64,7 +74,10 @@ impl Lowerer<'_> {
             self.depth += 1;
             let kind = self.expr_kind(node);
             self.depth -= 1;
-            kind
+            match kind {
+                ExprKind::Damaged | ExprKind::Unsupported(_) => self.with_changes(node, kind),
+                kind => kind,
+            }
         };
         Expr { kind, span }
     }
@@ -306,19 +319,36 @@ impl Lowerer<'_> {
             _ => return ExprKind::Unsupported("pointer to member"),
         };
         let base = self.operand(node, "argument");
+        let mut class = None;
         while member.kind() == "qualified_field_identifier" || member.kind() == "qualified_identifier" {
+            class = field(member, "scope").or(class);
             match field(member, "name") {
                 Some(name) => member = name,
                 None => return ExprKind::Damaged,
             }
         }
+        let class = class.map(|class| Box::new(self.named_type(class)));
+        if matches!(member.kind(), "dependent_name" | "dependent_field_identifier")
+            && let Some(inner) = first_child(member)
+        {
+            member = inner;
+        }
         match member.kind() {
             "field_identifier" | "identifier" => {
-                ExprKind::Member { base, name: self.name(self.text(member)), arrow }
+                ExprKind::Member { base, name: self.name(self.text(member)), arrow, args: None, class }
             }
-            "operator_name" => ExprKind::Member { base, name: self.operator_name(member), arrow },
+            "template_method" | "template_function" => {
+                let (Some(name), Some(args)) = (field(member, "name"), field(member, "arguments")) else {
+                    return ExprKind::Damaged;
+                };
+                let name = self.name(self.text(name));
+                ExprKind::Member { base, name, arrow, args: Some(self.template_args(args)), class }
+            }
+            "operator_name" => {
+                ExprKind::Member { base, name: self.operator_name(member), arrow, args: None, class }
+            }
             "destructor_name" => ExprKind::Unsupported("destructor call"),
-            _ => ExprKind::Unsupported("member with template arguments"),
+            _ => ExprKind::Unsupported("member of an unknown kind"),
         }
     }
 

@@ -22,16 +22,19 @@ fn parse(text: &str) -> Option<Tree> {
     })
 }
 
-/// The right side of the fragment's only statement, which is an assignment.
+/// The right side of the fragment's only statement, which is an assignment, or the condition of an `if`.
 fn right_side<'n>(root: Node<'n>) -> Option<Node<'n>> {
     let statement = root.named_child(0)?;
+    if statement.kind() == "if_statement" {
+        return field(field(statement, "condition")?, "value");
+    }
     let assignment = statement.named_child(0)?;
     (assignment.kind() == "assignment_expression").then(|| field(assignment, "right"))?
 }
 
 impl<'t> Lowerer<'t> {
-    /// Parses a range of the text between `prefix` (an assignment's start) and `suffix`, and lowers
-    /// the assignment's right side with `inside`.
+    /// Parses a range of the text between `prefix` (an assignment's start, or that of an `if`) and
+    /// `suffix`, and lowers the assignment's right side, or the condition, with `inside`.
     pub fn reparse<R>(
         &mut self,
         range: Range<usize>,
@@ -55,6 +58,17 @@ impl<'t> Lowerer<'t> {
         let result = inside(self, right);
         self.delta = delta;
         Some(result)
+    }
+
+    /// `(a = 1, f())`: the grammar knows such a sequence in the condition of an `if`, but in plain
+    /// parentheses it does not. `inside` is what stands in the parentheses.
+    pub fn sequence(&mut self, inside: Node<'_>) -> Option<Expr> {
+        if !matches!(inside.kind(), "comma_expression" | "assignment_expression") {
+            return None;
+        }
+        let range = self.start(inside)..self.end(inside);
+        let whole = |me: &mut Self, node: Node<'_>| (!node.has_error()).then(|| me.expr(node));
+        self.reparse(range, "if(", ");", &[], whole)?
     }
 
     /// An expression that is not part of another: where misparses found inside are put right.

@@ -6,9 +6,10 @@ use super::scope::Binding;
 use super::types::Declared;
 use crate::ir::visit::CalledNames;
 use crate::ir::{
-    Expr, ExprKind, Function, FunctionKind, Lambda, Mentions, Name, Param, Stmt, StmtKind, TemplateArg,
-    TemplateParam, TemplateParamKind, Type,
+    Expr, ExprKind, Function, FunctionKind, Lambda, Local, LocalId, Mentions, Name, Param, Stmt, StmtKind,
+    TemplateArg, TemplateParam, TemplateParamKind, Type,
 };
+use crate::source::Span;
 use crate::syntax::field;
 use crate::syntax::query::Found;
 use std::sync::Arc;
@@ -141,6 +142,8 @@ impl<'t> Lowerer<'t> {
             kind,
             template_params,
             specialization,
+            is_virtual: child_of_kind(node, "virtual").is_some(),
+            is_const: function_node.is_some_and(|function| self.is_const_method(function)),
             params,
             return_type,
             locals: std::mem::take(&mut self.locals),
@@ -151,11 +154,19 @@ impl<'t> Lowerer<'t> {
             calls: CalledNames::default(),
             mentions: Mentions {
                 volatile: says_volatile(self.text(node)),
+                atomics: says_atomic(self.text(node)),
                 ..self.outline.mentions.get(&node.id()).copied().unwrap_or_default()
             },
             name_span,
             span,
         })
+    }
+
+    fn is_const_method(&self, function: Node<'_>) -> bool {
+        let mut cursor = function.walk();
+        function
+            .children(&mut cursor)
+            .any(|child| child.kind() == "type_qualifier" && self.text(child) == "const")
     }
 
     fn function_body(&mut self, node: Node<'_>, body: Node<'_>) -> Vec<Stmt> {
@@ -169,7 +180,7 @@ impl<'t> Lowerer<'t> {
             "compound_statement" => self.stmts(body, &mut out),
             _ => self.stmt(body, &mut out),
         }
-        out
+        self.sort_jumps(out)
     }
 
     /// `: x(a)` becomes `this->x = a`.
@@ -191,7 +202,8 @@ impl<'t> Lowerer<'t> {
         };
         let base = Box::new(Expr { kind: ExprKind::This, span });
         let name = self.name(self.text(*name));
-        let target = Expr { kind: ExprKind::Member { base, name, arrow: true }, span };
+        let target =
+            Expr { kind: ExprKind::Member { base, name, arrow: true, args: None, class: None }, span };
         let kind = ExprKind::Assign(None, Box::new(target), Box::new(value));
         out.push(Stmt { kind: StmtKind::Expr(Expr { kind, span }), span });
     }
@@ -335,11 +347,6 @@ impl<'t> Lowerer<'t> {
         out
     }
 
-    /// `for (T x : range)` without its value.
-    pub fn declaration_stmt_without_init(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        self.declaration_stmt(node, out);
-    }
-
     fn launch_bounds(&mut self, node: Node<'t>, enclosing: &Enclosing<'t>) -> Vec<Expr> {
         if let Some(bounds) = child_of_kind(node, "launch_bounds") {
             return children(bounds).into_iter().map(|bound| self.full_expr(bound)).collect();
@@ -356,22 +363,82 @@ impl<'t> Lowerer<'t> {
         let mark = self.scope.enter();
         let span = self.span(node);
         let mut captured = Vec::new();
+        let mut copies =
+            Copies { from: u32::try_from(self.locals.len()).unwrap_or(u32::MAX), ..Copies::default() };
         if let Some(captures) = field(node, "captures") {
-            for capture in children(captures) {
-                self.init_capture(capture, &mut captured);
-            }
+            self.captures(captures, &mut copies, &mut captured);
         }
-        let list = field(node, "declarator").and_then(|declarator| {
+        self.copies.push(copies);
+        let declarator = field(node, "declarator");
+        let list = declarator.and_then(|declarator| {
             field(declarator, "parameters").or_else(|| child_of_kind(declarator, "parameter_list"))
         });
         let params = list.map(|list| self.params(list)).unwrap_or_default();
+        let returned = declarator.and_then(|declarator| child_of_kind(declarator, "trailing_return_type"));
+        let return_type = returned.and_then(first_child).map(|ty| self.type_specifier(ty));
         let body = field(node, "body").map(|body| self.body(body)).unwrap_or_default();
         self.scope.leave(mark);
-        let mut kind = ExprKind::Lambda(Arc::new(Lambda { params, body }));
+        for (outer, inner) in self.copies.pop().unwrap_or_default().made {
+            captured.push(copied(outer, inner, span));
+        }
+        let mut kind = ExprKind::Lambda(Arc::new(Lambda { params, return_type, body }));
         for assign in captured.into_iter().rev() {
             kind = ExprKind::Comma(Box::new(assign), Box::new(Expr { kind, span }));
         }
         kind
+    }
+
+    /// What stands in the brackets: `=`, `&`, `x`, `&x`, `x = e`.
+    fn captures(&mut self, list: Node<'_>, copies: &mut Copies, out: &mut Vec<Expr>) {
+        let mut cursor = list.walk();
+        let mut reference = false;
+        for capture in list.children(&mut cursor).take(256) {
+            match capture.kind() {
+                "&" => {
+                    reference = true;
+                    continue;
+                }
+                "lambda_default_capture" => copies.all = self.text(capture) == "=",
+                "lambda_capture_initializer" => self.init_capture(capture, out),
+                "identifier" => {
+                    if let Some(Binding::Slot(local)) = self.scope.get(self.text(capture)) {
+                        let local = *local;
+                        if reference {
+                            copies.shared.push(local);
+                        } else if !self.shared.contains(&local) {
+                            let inner = self.declare(&self.name(self.text(capture)));
+                            out.push(copied(local, inner, self.span(capture)));
+                        }
+                    }
+                }
+                _ => {}
+            }
+            reference = false;
+        }
+    }
+
+    /// The slot in which a lambda around keeps its copy of a variable, if one does.
+    pub fn captured(&mut self, local: LocalId) -> LocalId {
+        let mut local = local;
+        for at in 0..self.copies.len() {
+            let copies = &self.copies[at];
+            if !copies.all
+                || local.0 >= copies.from
+                || copies.shared.contains(&local)
+                || self.shared.contains(&local)
+            {
+                continue;
+            }
+            let known = copies.made.iter().find(|(outer, _)| *outer == local).map(|(_, inner)| *inner);
+            local = known.unwrap_or_else(|| {
+                let name = self.locals.get(local.0 as usize).map(|it| it.name.clone());
+                let inner = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
+                self.locals.push(Local { name: name.unwrap_or_else(|| self.name("")) });
+                self.copies[at].made.push((local, inner));
+                inner
+            });
+        }
+        local
     }
 
     fn init_capture(&mut self, node: Node<'_>, out: &mut Vec<Expr>) {
@@ -388,6 +455,25 @@ impl<'t> Lowerer<'t> {
         let target = Expr { kind: ExprKind::Local(local), span: self.span(left) };
         out.push(Expr { kind: ExprKind::Assign(None, Box::new(target), Box::new(value)), span });
     }
+}
+
+/// What a lambda captures by value.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    /// Whether every variable around that it names (`[=]`).
+    all: bool,
+    /// The first slot that is not one of a variable around.
+    from: u32,
+    /// Variables that it captures by reference all the same.
+    shared: Vec<LocalId>,
+    /// The variables named so far and the slots of their copies.
+    made: Vec<(LocalId, LocalId)>,
+}
+
+/// Where the lambda stands, the variable is copied.
+fn copied(outer: LocalId, inner: LocalId, span: Span) -> Expr {
+    let local = |local| Box::new(Expr { kind: ExprKind::Local(local), span });
+    Expr { kind: ExprKind::Assign(None, local(inner), local(outer)), span }
 }
 
 /// The function declarator inside pointers and references.
@@ -436,4 +522,10 @@ fn says_volatile(text: &str) -> bool {
         let before = text.get(..at).unwrap_or("").trim_end();
         !["asm", "__asm", "__asm__"].iter().any(|word| before.ends_with(word))
     })
+}
+
+/// Whether there may be an atomic: by name, or in PTX as `atom.` and `red.`.
+fn says_atomic(text: &str) -> bool {
+    let says = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    says("atomic") || says("atom.") || says("red.")
 }

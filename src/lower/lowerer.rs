@@ -3,12 +3,13 @@
 //! A [`Lowerer`] lowers one function, record or file-scope declaration. It knows the names in
 //! force, the slots handed out so far, how deep it is, and which text its nodes point into.
 
+use super::function::Copies;
 use super::outline::{Level, Outline};
 use super::scope::{Binding, Scope};
 use crate::ir::namespace::Namespace;
 use crate::ir::{Local, LocalId, Name, Record, Stmt, StmtKind, Type};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use tree_sitter::Node;
 
@@ -48,9 +49,15 @@ pub(super) struct Lowerer<'t> {
     pub fixed_span: Option<Span>,
     pub scope: Scope,
     pub locals: Vec<Local>,
+    /// Those of them that are `__shared__`.
+    pub shared: FxHashSet<LocalId>,
+    /// What the lambdas around copy, innermost last.
+    pub copies: Vec<Copies>,
     pub depth: u32,
     /// Loops lowered so far.
     pub loops: u32,
+    /// Whether the function has labels.
+    pub has_labels: bool,
     /// Whether there is a frame for slots.
     pub in_function: bool,
     /// Whether slots mean nothing, because a local type is being lowered.
@@ -77,8 +84,11 @@ impl<'t> Lowerer<'t> {
             fixed_span: None,
             scope: Scope::default(),
             locals: Vec::new(),
+            shared: FxHashSet::default(),
+            copies: Vec::new(),
             depth: 0,
             loops: 0,
+            has_labels: false,
             in_function: false,
             in_local_record: false,
             slot_uses: 0,

@@ -32,6 +32,13 @@ impl<'t> Lowerer<'t> {
         self.mask_arguments(mask).into_iter().next()
     }
 
+    /// Whether `__attribute__((packed))` was blanked in a record's head or directly after its body.
+    pub fn is_masked_packed(&self, start: usize, end: usize) -> bool {
+        let after = self.source.as_bytes().get(end..).unwrap_or_default();
+        let blank = after.iter().take(LOOK_BACK).take_while(|byte| byte.is_ascii_whitespace()).count();
+        self.masked_between(start, end + blank, MaskKind::Packed).is_some()
+    }
+
     /// The alignment blanked directly after a record's body.
     pub fn masked_align_after(&mut self, end: usize) -> Option<Expr> {
         let after = self.source.as_bytes().get(end..).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::lowerer::{Lowerer, children, first_child};
 use super::scope::Binding;
-use crate::ir::{Declaration, Expr, Stmt, StmtKind, Storage, TemplateArg, Type};
+use crate::ir::{Expr, Stmt, StmtKind, TemplateArg, Type};
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -101,19 +101,7 @@ impl Lowerer<'_> {
     ) -> Stmt {
         let init = value.map(|value| self.full_expr(value));
         let label = self.name(self.text(name));
-        let declaration = Declaration {
-            local: self.declare(&label),
-            namespace: self.namespace.clone(),
-            name: label,
-            ty,
-            storage: Storage::Automatic,
-            align: None,
-            init,
-            name_span: self.span(name),
-            span: self.span(node),
-            dimension_spans: Vec::new(),
-            constant: false,
-        };
+        let declaration = self.plain_declaration(node, label, self.span(name), ty, init);
         self.stmt_at(node, StmtKind::Declare(vec![declaration]))
     }
 

@@ -34,6 +34,10 @@ pub(super) struct Outline<'t> {
     /// Names of variables outside functions, and enumerators.
     pub variables: FxHashSet<&'t str>,
     pub namespaces: FxHashSet<&'t str>,
+    /// What aliases of namespaces stand for; `None` where that is not the same everywhere.
+    pub namespace_aliases: FxHashMap<&'t str, Option<Vec<&'t str>>>,
+    /// From which place of the original text on `#pragma pack` limits alignments, and to how much.
+    packs: Vec<(u32, Option<u64>)>,
     /// The module-wide name of each record with a body, by node.
     pub record_names: FxHashMap<usize, Name>,
     /// The records local to each function: the name inside it and the module-wide one.
@@ -57,6 +61,8 @@ impl<'t> Outline<'t> {
             functions: FxHashSet::default(),
             variables: FxHashSet::default(),
             namespaces: FxHashSet::default(),
+            namespace_aliases: FxHashMap::default(),
+            packs: packs(&tree.expanded.file.text),
             record_names: FxHashMap::default(),
             local_records: FxHashMap::default(),
             mentions: FxHashMap::default(),
@@ -130,6 +136,9 @@ impl<'t> Outline<'t> {
             Found::Declaration if function.is_none() => self.note_declaration(node),
             Found::Namespace => {
                 self.namespaces.extend(field(node, "name").map(|name| self.tree.text(name)));
+                if node.kind() == "namespace_alias_definition" {
+                    self.note_namespace_alias(node);
+                }
             }
             Found::Damage if !harmless_text(self.tree.text(node)) => {
                 let functions = levels.iter().filter(|level| level.what == Found::Function);
@@ -146,6 +155,33 @@ impl<'t> Outline<'t> {
             }
             _ => {}
         }
+    }
+
+    /// `namespace fs = std::filesystem;`
+    fn note_namespace_alias(&mut self, node: Node<'t>) {
+        let Some(name_node) = field(node, "name") else { return };
+        let name = self.tree.text(name_node);
+        // What lies between the names is `::`, or says nothing.
+        let mut parts: Vec<&str> = Vec::new();
+        let mut waiting: Vec<Node<'t>> = vec![node];
+        while let Some(part) = waiting.pop() {
+            let mut cursor = part.walk();
+            let inner: Vec<Node<'t>> = part.named_children(&mut cursor).collect();
+            if inner.is_empty() && part.kind().ends_with("identifier") && part.id() != name_node.id() {
+                parts.push(self.tree.text(part));
+            }
+            waiting.extend(inner.into_iter().rev());
+        }
+        let known = self.namespace_aliases.entry(name).or_insert_with(|| Some(parts.clone()));
+        if known.as_ref() != Some(&parts) {
+            *known = None;
+        }
+    }
+
+    /// The limit of `#pragma pack` at a place of the original text.
+    pub fn packing_at(&self, at: u32) -> Option<u64> {
+        let after = self.packs.partition_point(|(start, _)| *start <= at);
+        self.packs.get(after.checked_sub(1)?)?.1
     }
 
     fn note_record(&mut self, levels: &[Level<'t>], node: Node<'t>) {
@@ -213,6 +249,31 @@ impl<'t> Outline<'t> {
             };
         }
     }
+}
+
+/// The places at which a `#pragma pack` changes the limit of alignments, and to what.
+fn packs(text: &str) -> Vec<(u32, Option<u64>)> {
+    let (mut found, mut stack, mut limit) = (Vec::new(), Vec::new(), None);
+    for at in memchr::memmem::find_iter(text.as_bytes(), "pragma") {
+        let line = text.get(..at).unwrap_or("").rsplit('\n').next().unwrap_or("");
+        let rest = text.get(at + "pragma".len()..).unwrap_or("").lines().next().unwrap_or("");
+        let Some(args) = rest.trim_start().strip_prefix("pack").filter(|_| line.trim() == "#") else {
+            continue;
+        };
+        let args = args.trim().trim_start_matches('(').split(')').next().unwrap_or("");
+        let words: Vec<&str> = args.split(',').map(str::trim).collect();
+        let number = words.iter().find_map(|word| word.parse::<u64>().ok());
+        match words.first() {
+            Some(&"push") => {
+                stack.push(limit);
+                limit = number.or(limit);
+            }
+            Some(&"pop") => limit = stack.pop().flatten(),
+            _ => limit = number,
+        }
+        found.push((at as u32, limit));
+    }
+    found
 }
 
 /// Visits what was found with everything that encloses it, outermost first.

@@ -11,6 +11,7 @@ impl Lowerer<'_> {
     pub fn path(&mut self, node: Node<'_>) -> Option<Path> {
         let mut qualifiers = Vec::new();
         let mut node = node;
+        let global = node.kind() == "qualified_identifier" && field(node, "scope").is_none();
         while node.kind() == "qualified_identifier" {
             if let Some(scope) = field(node, "scope") {
                 let (name, args) = self.segment(scope)?;
@@ -22,9 +23,21 @@ impl Lowerer<'_> {
             return None;
         }
         let (name, args) = self.segment(node)?;
-        let mut path = Path { qualifiers, name, args };
+        self.replace_namespace(&mut qualifiers);
+        let mut path = Path { qualifiers, name, args, global };
         self.replace_alias(&mut path);
         Some(path)
+    }
+
+    /// The alias of a namespace becomes the namespace.
+    fn replace_namespace(&self, qualifiers: &mut Vec<(Name, Vec<TemplateArg>)>) {
+        let known = |(name, args): &(Name, Vec<TemplateArg>)| {
+            args.is_empty().then(|| self.outline.namespace_aliases.get(&**name)).flatten()
+        };
+        if let Some(Some(parts)) = qualifiers.first().and_then(known) {
+            let named = parts.iter().map(|part| (self.name(part), Vec::new()));
+            qualifiers.splice(..1, named);
+        }
     }
 
     /// A local alias at the start of `path` becomes what it stands for.
@@ -68,7 +81,13 @@ impl Lowerer<'_> {
                 self.deeper(|me| me.segment(inner))?
             }
             "operator_name" => Some((self.operator_name(node), None)),
-            "destructor_name" | "operator_cast" => {
+            "destructor_name" => {
+                let mut cursor = node.walk();
+                let name = node.named_children(&mut cursor).find(|child| !is_trivia(*child))?;
+                let text = format!("~{}", self.text(name));
+                Some((self.name(&text), None))
+            }
+            "operator_cast" => {
                 let text: String = self.text(node).split_whitespace().collect::<Vec<_>>().join(" ");
                 let text = text.replace("operator ", "operator");
                 Some((self.name(&text), None))
@@ -141,7 +160,7 @@ impl Lowerer<'_> {
                 let unknown = ExprKind::Unsupported("local variable in a local type");
                 return known.unwrap_or(Expr { kind: unknown, span });
             }
-            return Expr { kind: ExprKind::Local(local), span };
+            return Expr { kind: ExprKind::Local(self.captured(local)), span };
         }
         let path = match node.kind() {
             "number_literal" => Some(Path::simple(self.name(text))),

@@ -54,6 +54,8 @@ impl<'t> Lowerer<'t> {
             union: node.kind() == "union_specifier",
             bases,
             fields: Vec::new(),
+            is_polymorphic: self.is_polymorphic(node, body),
+            packed: self.packing(node, body),
             constants: Vec::new(),
             aliases: Vec::new(),
             align,
@@ -63,6 +65,19 @@ impl<'t> Lowerer<'t> {
         self.members(body, &mut record);
         self.scope.leave(mark);
         Some(record)
+    }
+
+    /// Whether a class has virtual functions or bases of its own.
+    fn is_polymorphic(&self, node: Node<'_>, body: Node<'_>) -> bool {
+        let is_virtual = |member: Node<'_>| child_of_kind(member, "virtual").is_some();
+        child_of_kind(node, "base_class_clause").is_some_and(is_virtual)
+            || children(body).into_iter().any(is_virtual)
+    }
+
+    /// The greatest alignment of the members of a packed record.
+    fn packing(&self, node: Node<'_>, body: Node<'_>) -> Option<u64> {
+        let attribute = self.is_masked_packed(self.start(node), self.end(body));
+        if attribute { Some(1) } else { self.outline.packing_at(self.span(node).start) }
     }
 
     fn members(&mut self, body: Node<'_>, record: &mut Record) {
@@ -141,6 +156,8 @@ impl<'t> Lowerer<'t> {
                 local: LocalId(0),
                 namespace: self.namespace.clone(),
                 name,
+                template_params: Vec::new(),
+                specialization: Vec::new(),
                 ty: declared.ty,
                 storage,
                 align: specifiers.align.clone(),
@@ -184,7 +201,7 @@ impl<'t> Lowerer<'t> {
         self.scope.leave(mark);
         let all: Vec<&TemplateParam> = record.template_params.iter().chain(&own).collect();
         let args = self.forwarded(&all, self.span(name));
-        let path = Path { qualifiers: Vec::new(), name: full, args };
+        let path = Path { args, ..Path::simple(full) };
         let ty = Type::Named(Box::new(path));
         let name = self.name(self.text(name));
         self.scope.bind(name.clone(), Binding::Alias { ty: ty.clone(), uses_slots: false });
@@ -248,6 +265,8 @@ impl<'t> Lowerer<'t> {
                 local,
                 namespace: self.namespace.clone(),
                 name,
+                template_params: Vec::new(),
+                specialization: Vec::new(),
                 ty: ty.clone(),
                 storage,
                 align: None,

@@ -9,6 +9,13 @@ use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::field;
 use tree_sitter::Node;
 
+/// The body of a loop, and what [`StmtKind::Loop`] says of it.
+struct Body {
+    body: Vec<Stmt>,
+    flat: bool,
+    rolled: bool,
+}
+
 impl Lowerer<'_> {
     /// The statements of a body in a scope of its own: `{ ... }` or a single statement.
     pub fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -96,14 +103,15 @@ impl Lowerer<'_> {
             }
             "for_range_loop" => self.range_for(node, out),
             "goto_statement" => {
-                out.push(self.stmt_at(node, StmtKind::Unsupported("goto", Vec::new())));
+                let label = field(node, "label").map_or("", |label| self.text(label));
+                self.has_labels = true;
+                out.push(self.stmt_at(node, StmtKind::Goto(self.name(label))));
             }
             "labeled_statement" => {
-                let mut body = Vec::new();
-                for inner in children(node).into_iter().skip(1) {
-                    self.stmt(inner, &mut body);
-                }
-                out.push(self.stmt_at(node, StmtKind::Unsupported("label", body)));
+                let parts = children(node);
+                let label = parts.first().map_or("", |label| self.text(*label));
+                out.push(self.stmt_at(node, StmtKind::Label(self.name(label))));
+                parts.into_iter().skip(1).for_each(|inner| self.stmt(inner, out));
             }
             "try_statement" => self.try_stmt(node, out),
             "throw_statement" => {
@@ -175,7 +183,8 @@ impl Lowerer<'_> {
             self.init_stmt(first, init);
         }
         if has_direct_damage(clause, self) {
-            return Expr { kind: ExprKind::Damaged, span: self.span(clause) };
+            let kind = self.with_changes(clause, ExprKind::Damaged);
+            return Expr { kind, span: self.span(clause) };
         }
         let Some(value) = field(clause, "value") else { return damaged };
         if value.kind() != "declaration" {
@@ -231,43 +240,54 @@ impl Lowerer<'_> {
             None => None,
         };
         let step = field(node, "update").map(|step| self.full_expr(step));
-        let (body, innermost) = self.loop_body(node);
-        let flat = innermost || self.is_unrolled(node);
+        let Body { body, flat, rolled } = self.loop_body(node);
         self.scope.leave(mark);
-        self.with_init(node, init, StmtKind::Loop { cond, body, step, body_first: false, flat }, out);
+        self.with_init(node, init, StmtKind::Loop { cond, body, step, body_first: false, flat, rolled }, out);
     }
 
-    /// The body, and whether there is no loop in it.
-    fn loop_body(&mut self, node: Node<'_>) -> (Vec<Stmt>, bool) {
+    /// The body, and what the compiler is to make of the loop.
+    fn loop_body(&mut self, node: Node<'_>) -> Body {
         let before = self.loops;
         let body = self.field_body(node, "body");
         let innermost = self.loops == before;
         self.loops = self.loops.wrapping_add(1);
-        (body, innermost)
+        let asked = self.asked_to_unroll(node);
+        let rolled = asked == Some(false);
+        Body { body, flat: !rolled && (innermost || asked == Some(true)), rolled }
     }
 
-    /// Whether the line before a loop says `#pragma unroll`, and not by one.
-    fn is_unrolled(&self, node: Node<'_>) -> bool {
+    /// Whether what stands before a loop says `#pragma unroll`; `false` if by one, or not at all.
+    fn asked_to_unroll(&self, node: Node<'_>) -> Option<bool> {
         // Directives are blank in the text that is parsed.
         let text = &self.outline.tree.expanded.file.text;
         let before = text.get(..self.span(node).start as usize).unwrap_or("").trim_end();
-        let line = before.rsplit('\n').next().unwrap_or("").trim_start();
-        let words = line.strip_prefix('#').map(str::trim_start).and_then(|line| line.strip_prefix("pragma"));
-        words.and_then(|words| words.trim_start().strip_prefix("unroll")).is_some_and(|factor| {
-            let factor = factor.trim().trim_start_matches('(').trim_end_matches(')').trim();
-            factor != "1"
-        })
+        let operator = || {
+            let (_, said) = before.strip_suffix("\")")?.rsplit_once("_Pragma")?;
+            said.trim_start().strip_prefix('(')?.trim_start().strip_prefix('"')
+        };
+        let directive = || {
+            let line = before.rsplit('\n').next().unwrap_or("").trim_start();
+            line.strip_prefix('#')?.trim_start().strip_prefix("pragma")
+        };
+        let said = operator().or_else(directive)?.trim();
+        let said = said.split_once("//").map_or(said, |(said, _)| said);
+        let said = said.split_once("/*").map_or(said, |(said, _)| said);
+        if said.trim() == "nounroll" {
+            return Some(false);
+        }
+        let factor = said.strip_prefix("unroll")?.trim().trim_start_matches('(').trim_end_matches(')');
+        Some(factor.trim() != "1")
     }
 
     fn while_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mark = self.scope.enter();
         let mut init = Vec::new();
         let cond = self.condition(node, &mut init);
-        let (body, flat) = self.loop_body(node);
+        let Body { body, flat, rolled } = self.loop_body(node);
         self.scope.leave(mark);
+        let again = |cond, body| StmtKind::Loop { cond, body, step: None, body_first: false, flat, rolled };
         if init.is_empty() {
-            let cond = Some(cond);
-            out.push(self.stmt_at(node, StmtKind::Loop { cond, body, step: None, body_first: false, flat }));
+            out.push(self.stmt_at(node, again(Some(cond), body)));
             return;
         }
         // `while (T x = f())` declares anew in every iteration.
@@ -275,17 +295,15 @@ impl Lowerer<'_> {
         let span = cond.span;
         let test = StmtKind::If { cond, then: body, otherwise: vec![stop] };
         init.push(Stmt { kind: test, span });
-        let endless = StmtKind::Loop { cond: None, body: init, step: None, body_first: false, flat };
-        out.push(self.stmt_at(node, endless));
+        out.push(self.stmt_at(node, again(None, init)));
     }
 
     fn do_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let (body, flat) = self.loop_body(node);
+        let Body { body, flat, rolled } = self.loop_body(node);
         let cond = field(node, "condition").map(|cond| self.full_expr(cond));
-        let cond = cond.unwrap_or(Expr { kind: ExprKind::Damaged, span: self.span(node) });
-        out.push(
-            self.stmt_at(node, StmtKind::Loop { cond: Some(cond), body, step: None, body_first: true, flat }),
-        );
+        let cond = Some(cond.unwrap_or(Expr { kind: ExprKind::Damaged, span: self.span(node) }));
+        let made = StmtKind::Loop { cond, body, step: None, body_first: true, flat, rolled };
+        out.push(self.stmt_at(node, made));
     }
 
     fn switch_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
@@ -356,10 +374,17 @@ impl Lowerer<'_> {
             self.init_stmt(first, &mut body);
         }
         let range = field(node, "right").map(|range| self.full_expr(range));
-        if let Some(range) = range {
-            body.push(Stmt { span: range.span, kind: StmtKind::Expr(range) });
+        self.declaration_stmt(node, &mut body);
+        // Each element in turn: which one is not known.
+        let declared = body.iter_mut().rev().find_map(|stmt| match &mut stmt.kind {
+            StmtKind::Declare(list) => list.iter_mut().find(|it| it.init.is_none()),
+            _ => None,
+        });
+        if let (Some(declared), Some(range)) = (declared, range) {
+            let span = range.span;
+            let which = Expr { kind: ExprKind::Unsupported("element of a range"), span };
+            declared.init = Some(Expr { kind: ExprKind::Index(Box::new(range), Box::new(which)), span });
         }
-        self.declaration_stmt_without_init(node, &mut body);
         body.extend(self.field_body(node, "body"));
         self.scope.leave(mark);
         out.push(self.stmt_at(node, StmtKind::Unsupported("range-based for", body)));
@@ -410,13 +435,23 @@ impl Lowerer<'_> {
             return;
         }
         out.push(self.stmt_at(node, StmtKind::Damaged));
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
+        let is_intact = |child: &Node<'_>| {
             let kind = child.kind();
-            if kind.ends_with("_statement") || kind == "declaration" || child.is_error() {
-                self.stmt(child, out);
+            kind.ends_with("_statement") || kind == "declaration" || child.is_error()
+        };
+        let mut cursor = node.walk();
+        let intact: Vec<Node<'_>> = node.named_children(&mut cursor).filter(is_intact).collect();
+        let mut text = self.text(node).to_owned();
+        for child in intact.iter().rev() {
+            let at = self.start(node);
+            let range = self.start(*child) - at..self.end(*child) - at;
+            if text.get(range.clone()).is_some() {
+                text.replace_range(range.clone(), &" ".repeat(range.len()));
             }
         }
+        let changes = self.changes(&text, self.start(node)).into_iter();
+        out.extend(changes.map(|change| self.stmt_at(node, StmtKind::Expr(change))));
+        intact.into_iter().for_each(|child| self.stmt(child, out));
     }
 
     /// Errors beside the parts of a statement.

@@ -187,12 +187,25 @@ fn control_flow() {
 
 #[test]
 fn what_is_not_modelled_keeps_its_contents() {
-    check("for (auto& x : a) x = 1;", "<unsupported: range-based for> { a; auto& x; x = 1; }");
+    check(
+        "for (auto& x : a) x = 1;",
+        "<unsupported: range-based for> { auto& x = a[<unsupported: element of a range>]; x = 1; }",
+    );
     check(
         "try { f(); } catch (int e) { g(e); }",
         "<unsupported: try> { f(); <unsupported: catch> { g(e); } }",
     );
-    check("again: f(); goto again;", "<unsupported: label> { f(); } <unsupported: goto> { }");
+    check(
+        "again: f(); goto again; g();",
+        "again: <unsupported: loop made of `goto`> { f(); <unsupported: goto back> { } } g();",
+    );
+    check("if (n) goto end; f(); end: g();", "if (n) { goto end; } f(); end: g();");
+    check(
+        "goto in; { in: f(); }",
+        "<unsupported: goto into a statement> { <unsupported: goto> { } { in: f(); } }",
+    );
+    check("(i = n, j);", "i = n, j;");
+    check("i = n $ j;", "i = n; <damaged>;");
     check("FOR_EACH(i, n) { f(i); }", "<unsupported: macro with a block> { f(i); }");
 }
 
@@ -200,7 +213,12 @@ fn what_is_not_modelled_keeps_its_contents() {
 fn lambdas_use_the_slots_of_their_function() {
     check("auto f = [&](int k) { return k + n; };", "auto f = [](int k) { return k + n; };");
     check("auto f = [x = n + 1] { return x; };", "auto f = x = (n + 1), []() { return x; };");
-    check("auto [p, q] = f(); p = q;", "auto p; auto q; p = q;");
+    check("auto f = [=](int k) { return k + n; };", "auto f = n = n, [](int k) { return k + n; };");
+    check("auto f = [n, &m] { return n + m; };", "auto f = n = n, []() { return n + m; };");
+    check(
+        "auto [p, q] = f(); p = q;",
+        "auto (parts) = f(); auto& p = (parts).0; auto& q = (parts).1; p = q;",
+    );
 }
 
 #[test]
@@ -303,6 +321,8 @@ fn barriers_by_any_spelling() {
         "asm volatile(\"bar.sync 1, 64;\");",
         "asm(\"barrier.cta.sync 0;\");",
         "__barrier_sync(0);",
+        "synchronize(block);",
+        "cg::synchronize(cg::this_grid());",
     ] {
         assert!(mentions(barrier), "{barrier}");
     }
@@ -354,6 +374,12 @@ fn damage_is_contained() {
     let printed = print::body(&function);
     assert!(printed.contains("int a = 1;") && printed.contains("__syncthreads();"), "{printed}");
     assert!(printed.contains("<damaged>"), "{printed}");
+}
+
+#[test]
+fn a_sequence_in_parentheses_begins_with_an_assignment() {
+    check("(a[0] = 1, f());", "a[0] = 1, f();");
+    check("n = (a = 1, b = 2, g(a));", "n = (a = 1, b = 2, g(a));");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Every shared-memory access and what is known of it: a table for people, an object per line
 //! for programs, and counts.
 
-use super::{Place, count, json, one_line};
+use super::{Place, count, json};
 use crate::exec::value::Reason;
 use crate::source::Sources;
 use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status, StrideTable};
+use crate::visible::{one_line, without_commands};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -181,7 +182,7 @@ pub fn render_table(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
         }
         out.push_str(&format!("{}\n{}\n", one_line(&path), text_of(&table)));
     }
-    out.into_bytes()
+    without_commands(out).into_bytes()
 }
 
 fn cells(sources: &Sources, verdict: &SiteVerdict) -> Vec<String> {
@@ -249,6 +250,7 @@ pub fn reason_words(kind: Reason) -> &'static str {
         Reason::Uninitialized => "a variable is read before it is written",
         Reason::BlockShape => "the block shape, which no launch tells",
         Reason::Compiler => "whether the compiler joins accesses",
+        Reason::Undefined => "something that C++ leaves undefined",
     }
 }
 
@@ -301,7 +303,7 @@ pub fn render_summary(verdicts: &[&SiteVerdict]) -> Vec<u8> {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    format!("{}\n", text_of(&table)).into_bytes()
+    without_commands(format!("{}\n", text_of(&table))).into_bytes()
 }
 
 /// Counts per status and kind of reason, one JSON object per line.
@@ -309,6 +311,25 @@ pub fn render_summary(verdicts: &[&SiteVerdict]) -> Vec<u8> {
 pub fn render_summary_json(verdicts: &[&SiteVerdict]) -> Vec<u8> {
     let mut out = Vec::new();
     for row in groups(verdicts) {
+        json::push_line(&mut out, &row);
+    }
+    out
+}
+
+/// A header that was not found, on which verdicts may rest.
+#[derive(Serialize)]
+struct NotFound<'a> {
+    not_found: &'a str,
+    files: usize,
+    example: Option<&'a String>,
+}
+
+/// Headers that were not found, each with the places where it is included, one JSON object per line.
+#[must_use]
+pub fn render_not_found_json<'a>(headers: impl Iterator<Item = (&'a str, Vec<String>)>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (header, places) in headers {
+        let row = NotFound { not_found: header, files: places.len(), example: places.first() };
         json::push_line(&mut out, &row);
     }
     out

@@ -9,11 +9,12 @@
 //! | lane 1 | `2·······` | `·1······` |
 //! | lane 2 | `3·······` | `··1·····` |
 
-use super::{one_line, text};
+use super::text;
 use crate::banks::Served;
 use crate::diagnostic::Diagnostic;
 use crate::explanation::{Explanation, Panel, Picture, WarpAtBarrier};
 use crate::source::Sources;
+use crate::visible::{one_line, without_commands};
 use std::fmt::Write;
 
 /// Columns of the lanes' names.
@@ -72,7 +73,7 @@ pub fn render(sources: &Sources, explanations: &[&Explanation], colored: bool) -
                 Picture::Threads(warps) => pen.threads(warps),
             }
         }
-        out.extend(pen.out.into_bytes());
+        out.extend(without_commands(pen.out).into_bytes());
     }
     if groups.len() > MOST {
         let rest: Vec<&str> = groups[MOST..].iter().map(|(it, _)| it.run.as_str()).collect();
@@ -92,7 +93,7 @@ fn some(names: &[&str]) -> String {
     let shown: Vec<&str> = names.iter().copied().take(MOST).collect();
     let more = names.len().saturating_sub(shown.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+    one_line(&format!("{}{more}", shown.join(", "))).into_owned()
 }
 
 /// How a cell is shown where colours are.
@@ -239,6 +240,7 @@ impl Pen {
 }
 
 fn capital(text: &str) -> String {
+    let text = one_line(text);
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -3,6 +3,7 @@
 use super::{Place, details};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Sources;
+use crate::visible::{lines, one_line};
 
 /// The findings, one command each.
 #[must_use]
@@ -15,7 +16,7 @@ pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
             Level::Warn => "warning",
             Level::Deny => "error",
         };
-        let (file, rule) = (property(&tracked), finding.rule);
+        let (file, rule) = (property(&one_line(&tracked)), finding.rule);
         out.push_str(&format!("::{command} file={file},line={line},endLine={end_line}"));
         // Columns are taken only within a line.
         if line == end_line {
@@ -24,7 +25,7 @@ pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
         out.push_str(&format!(
             ",title={}::{}\n",
             property(&format!("cudalint: {rule}")),
-            data(&details(finding))
+            data(&lines(&details(finding)))
         ));
     }
     out.into_bytes()

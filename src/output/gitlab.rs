@@ -31,7 +31,7 @@ struct Lines {
 pub fn render<'a>(sources: &Sources, findings: &'a [Diagnostic], fingerprints: &'a [String]) -> Vec<u8> {
     let issue = |(finding, fingerprint): (_, &'a String)| issue(sources, finding, fingerprint);
     let issues: Vec<Issue<'_>> = findings.iter().zip(fingerprints).map(issue).collect();
-    super::pretty(&issues)
+    super::json::pretty(&issues)
 }
 
 fn issue<'a>(sources: &Sources, finding: &'a Diagnostic, fingerprint: &'a str) -> Issue<'a> {

@@ -3,6 +3,7 @@
 use super::{Place, level_word};
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::source::{Sources, Span};
+use crate::visible;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -70,10 +71,20 @@ pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
 
 /// Appends one line with `value`.
 pub(super) fn push_line(out: &mut Vec<u8>, value: &impl Serialize) {
-    // Strings and numbers always serialise, and a `Vec` takes every write.
-    if serde_json::to_writer(&mut *out, value).is_ok() {
-        out.push(b'\n');
-    }
+    out.extend_from_slice(line(value).as_bytes());
+    out.push(b'\n');
+}
+
+/// `value` on one line.
+pub(crate) fn line(value: &impl Serialize) -> String {
+    // Strings and numbers always serialise.
+    visible::json(serde_json::to_string(value).unwrap_or_default())
+}
+
+/// `value` on several lines, with a newline at the end.
+pub(super) fn pretty(value: &impl Serialize) -> Vec<u8> {
+    let text = visible::json(serde_json::to_string_pretty(value).unwrap_or_default());
+    format!("{text}\n").into_bytes()
 }
 
 fn object<'a>(sources: &Sources, finding: &'a Diagnostic) -> Finding<'a> {

@@ -3,6 +3,7 @@
 use super::{Place, details};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Sources;
+use crate::visible::{lines, one_line, without_commands};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
 
@@ -10,9 +11,11 @@ use std::collections::BTreeMap;
 #[must_use]
 pub fn render(sources: &Sources, findings: &[Diagnostic], files: &[String]) -> Vec<u8> {
     let mut suites: BTreeMap<String, Vec<TestCase>> =
-        files.iter().map(|file| (file.clone(), Vec::new())).collect();
+        files.iter().map(|file| (one_line(file).into_owned(), Vec::new())).collect();
     for finding in findings {
-        let place = Place::of(sources, finding.primary);
+        let mut place = Place::of(sources, finding.primary);
+        // XML has no way to write most control characters: they would be left out.
+        place.file = one_line(&place.file).into_owned();
         let case = case(finding, &place);
         suites.entry(place.file).or_default().push(case);
     }
@@ -29,18 +32,16 @@ pub fn render(sources: &Sources, findings: &[Diagnostic], files: &[String]) -> V
         suite.add_test_cases(cases);
         report.add_test_suite(suite);
     }
-    let mut out = Vec::new();
-    // A `Vec` takes every write.
-    let _ = report.serialize(&mut out);
-    out
+    // What is in memory takes every write.
+    without_commands(report.to_string().unwrap_or_default()).into_bytes()
 }
 
 fn case(finding: &Diagnostic, place: &Place) -> TestCase {
     let name = format!("{} at {}:{}", finding.rule, place.line, place.column);
-    let text = format!("{}:{}:{}: {}", place.file, place.line, place.column, details(finding));
+    let text = format!("{}:{}:{}: {}", place.file, place.line, place.column, lines(&details(finding)));
     let mut case = if finding.level >= Level::Warn {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-        status.set_type(finding.rule).set_message(finding.message.as_str()).set_description(text);
+        status.set_type(finding.rule).set_message(one_line(&finding.message)).set_description(text);
         TestCase::new(name, status)
     } else {
         // A note fails nothing.

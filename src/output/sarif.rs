@@ -3,11 +3,16 @@
 use super::{Place, details};
 use crate::diagnostic::{Diagnostic, Fix, Level};
 use crate::fingerprint;
-use crate::rules;
+use crate::rules::{self, About, Rule};
+#[cfg(not(unix))]
+use crate::source::display_path;
 use crate::source::{FileId, Sources, Span};
-use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use serde_json::{Value, json};
 use std::path::Path;
+
+/// Where the project's repository is, as `Cargo.toml` says; empty where it says nothing.
+const ADDRESS: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// What may not stand in the path of a URI.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -31,33 +36,79 @@ const ESCAPED: &AsciiSet = &CONTROLS
 #[must_use]
 pub fn render(sources: &Sources, findings: &[Diagnostic], fingerprints: &[String]) -> Vec<u8> {
     let results = findings.iter().zip(fingerprints).map(|(finding, print)| result(sources, finding, print));
-    super::pretty(&json!({
+    super::json::pretty(&json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": {
-                "name": "cudalint",
-                "version": env!("CARGO_PKG_VERSION"),
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "shortDescription": { "text": env!("CARGO_PKG_DESCRIPTION") },
-                "rules": rules::ALL.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
-            } },
+            "tool": { "driver": driver(ADDRESS) },
             "columnKind": "unicodeCodePoints",
             "results": results.collect::<Vec<_>>(),
         }],
     }))
 }
 
-fn descriptor(rule: &rules::Rule) -> Value {
+/// `address`: of the project's repository; empty where there is none.
+fn driver(address: &str) -> Value {
+    let mut driver = json!({
+        "name": "cudalint",
+        "version": env!("CARGO_PKG_VERSION"),
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "shortDescription": { "text": env!("CARGO_PKG_DESCRIPTION") },
+        "rules": rules::ALL.iter().map(|rule| descriptor(rule, address)).collect::<Vec<_>>(),
+    });
+    if !address.is_empty() {
+        driver["informationUri"] = json!(address);
+    }
+    driver
+}
+
+fn descriptor(rule: &Rule, address: &str) -> Value {
     let help = rule.documentation();
-    json!({
+    let mut descriptor = json!({
         "id": rule.id,
         "shortDescription": { "text": rule.summary },
         "fullDescription": { "text": first_paragraph(&help) },
         "help": { "text": help, "markdown": help },
         "defaultConfiguration": { "enabled": rule.level != Level::Allow, "level": level(rule.level) },
-        "properties": { "tags": ["cuda", "performance"], "precision": "high" },
-    })
+        "properties": {
+            "tags": tags(rule.about),
+            "precision": precision(rule),
+            "problem.severity": severity(rule),
+        },
+    });
+    if !address.is_empty() {
+        let (version, file) = (env!("CARGO_PKG_VERSION"), rule.id.replace('-', "_"));
+        descriptor["helpUri"] = json!(format!("{address}/blob/v{version}/src/rules/{file}.rs"));
+    }
+    descriptor
+}
+
+fn tags(about: About) -> [&'static str; 2] {
+    let about = match about {
+        About::Correctness => "correctness",
+        About::Performance => "performance",
+        About::Comments => "maintainability",
+    };
+    ["cuda", about]
+}
+
+/// How often a result is right, in the words of code scanning.
+fn precision(rule: &Rule) -> &'static str {
+    match (rule.about, rule.level) {
+        (About::Comments, _) => "very-high",
+        (_, Level::Warn | Level::Deny) => "high",
+        // What depends on a run-time value, or is not known.
+        (_, Level::Note | Level::Allow) => "medium",
+    }
+}
+
+/// How bad it is, in the words of code scanning.
+fn severity(rule: &Rule) -> &'static str {
+    match (rule.about, rule.level) {
+        (About::Correctness, _) => "error",
+        (About::Performance, Level::Warn | Level::Deny) => "warning",
+        (About::Performance | About::Comments, _) => "recommendation",
+    }
 }
 
 /// The first paragraph under the first heading, on one line.
@@ -67,16 +118,16 @@ fn first_paragraph(documentation: &str) -> String {
 }
 
 fn result(sources: &Sources, finding: &Diagnostic, fingerprint: &str) -> Value {
-    let related = finding.labels.iter().enumerate().map(|(at, (span, text))| {
+    let related = finding.labels.iter().zip(1..).map(|((span, text), id)| {
         let mut location = location(sources, *span);
-        location["id"] = json!(at);
-        location["message"] = json!({ "text": text });
+        location["id"] = json!(id);
+        location["message"] = json!({ "text": plain(text) });
         location
     });
     let index = rules::ALL.iter().position(|rule| rule.id == finding.rule);
     let mut place = location(sources, finding.primary);
     if !finding.primary_label.is_empty() {
-        place["message"] = json!({ "text": finding.primary_label });
+        place["message"] = json!({ "text": plain(&finding.primary_label) });
     }
     if !finding.kernel.is_empty() {
         place["logicalLocations"] = json!([{ "name": finding.kernel, "kind": "function" }]);
@@ -84,7 +135,7 @@ fn result(sources: &Sources, finding: &Diagnostic, fingerprint: &str) -> Value {
     let mut result = json!({
         "ruleId": finding.rule,
         "level": level(finding.level),
-        "message": { "text": details(finding) },
+        "message": { "text": message(sources, finding) },
         "locations": [place],
         "relatedLocations": related.collect::<Vec<_>>(),
         "partialFingerprints": { (fingerprint::SCHEME): fingerprint },
@@ -96,6 +147,26 @@ fn result(sources: &Sources, finding: &Diagnostic, fingerprint: &str) -> Value {
         result["fixes"] = json!([repair(sources, fix)]);
     }
     result
+}
+
+/// All words of a finding, and a link to each related place, by its number: viewers show no others.
+fn message(sources: &Sources, finding: &Diagnostic) -> String {
+    let mut text = plain(&details(finding));
+    for ((span, label), id) in finding.labels.iter().zip(1..) {
+        let Place { file, line, .. } = Place::of(sources, *span);
+        let label = if label.is_empty() { format!("{file}:{line}") } else { label.clone() };
+        let label: String = label
+            .chars()
+            .flat_map(|char| matches!(char, '[' | ']' | '\\').then_some('\\').into_iter().chain([char]))
+            .collect();
+        text.push_str(&format!("\nsee: [{label}]({id})"));
+    }
+    text
+}
+
+/// A text without links: an access such as `f[i](x)` is none.
+fn plain(text: &str) -> String {
+    text.replace("](", "\\](")
 }
 
 fn repair(sources: &Sources, fix: &Fix) -> Value {
@@ -121,9 +192,21 @@ fn location(sources: &Sources, span: Span) -> Value {
 
 fn artifact(sources: &Sources, file: FileId) -> Value {
     let file = sources.get(file);
-    let path = utf8_percent_encode(&file.display_path(), ESCAPED).to_string();
-    let absolute = Path::new(&file.path).is_absolute();
+    let path = encoded(&file.path);
+    let absolute = file.path.is_absolute();
     json!({ "uri": if absolute { format!("file:///{}", path.trim_start_matches('/')) } else { path } })
+}
+
+/// A path as that of a URI, with the bytes that the system knows it by.
+#[cfg(unix)]
+fn encoded(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    percent_encode(path.as_os_str().as_bytes(), ESCAPED).to_string()
+}
+
+#[cfg(not(unix))]
+fn encoded(path: &Path) -> String {
+    percent_encode(display_path(path).as_bytes(), ESCAPED).to_string()
 }
 
 fn region(sources: &Sources, span: Span) -> Value {
@@ -144,5 +227,37 @@ fn level(level: Level) -> &'static str {
         Level::Note => "note",
         Level::Warn => "warning",
         Level::Deny => "error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    #[test]
+    fn related_places_are_linked_from_the_message_and_nothing_else_is() {
+        let (sources, mut finding) = testing::finding("a.cu", "int s[4];\nf[i](x);\n", "f[i](x)");
+        finding.primary_label = "here `f[i](http://x)`".into();
+        let declared = testing::span("int s[4];", finding.primary.file, "s[4]");
+        finding.labels = vec![(declared, "rows of `s[4]`".into()), (declared, String::new())];
+        let value = result(&sources, &finding, "0");
+        let expected =
+            "32-way bank conflict\nhere `f[i\\](http://x)`\nsee: [rows of `s\\[4\\]`](1)\nsee: [a.cu:1](2)";
+        assert_eq!(value["message"]["text"], expected);
+        assert_eq!(value["relatedLocations"][1]["id"], 2);
+        assert_eq!(value["locations"][0]["message"]["text"], "here `f[i\\](http://x)`");
+    }
+
+    #[test]
+    fn a_rule_has_a_page_only_where_there_is_an_address() {
+        let rule = rules::find("bank-conflict").unwrap();
+        assert_eq!(descriptor(rule, "")["helpUri"], Value::Null);
+        assert_eq!(driver("")["informationUri"], Value::Null);
+        assert_eq!(driver("https://example.com/c")["informationUri"], "https://example.com/c");
+        let page =
+            format!("https://example.com/c/blob/v{}/src/rules/bank_conflict.rs", env!("CARGO_PKG_VERSION"));
+        assert_eq!(descriptor(rule, "https://example.com/c")["helpUri"], page);
+        assert!(Path::new("src/rules/bank_conflict.rs").is_file());
     }
 }

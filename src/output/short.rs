@@ -1,8 +1,9 @@
 //! One line per finding, for editors and `grep`: `file:line:col: warning[rule]: message`.
 
-use super::{Place, level_word, one_line};
+use super::{Place, level_word};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
+use crate::visible::{one_line, without_commands};
 
 /// The findings, one line each.
 #[must_use]
@@ -14,7 +15,7 @@ pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
         let (level, rule) = (level_word(finding.level), finding.rule);
         out.push_str(&format!("{file}:{line}:{column}: {level}[{rule}]: {message}\n"));
     }
-    out.into_bytes()
+    without_commands(out).into_bytes()
 }
 
 #[cfg(test)]
@@ -32,8 +33,8 @@ mod tests {
         let text = String::from_utf8(render(&sources, &[finding, denied])).unwrap();
         assert_eq!(
             text,
-            "d/a.cu:2:3: warning[bank-conflict]: 32-way bank conflict of?`s`\n\
-             d/a.cu:2:3: error[bank-conflict]: 32-way bank conflict of?`s`\n"
+            "d/a.cu:2:3: warning[bank-conflict]: 32-way bank conflict of\\n`s`\n\
+             d/a.cu:2:3: error[bank-conflict]: 32-way bank conflict of\\n`s`\n"
         );
     }
 }

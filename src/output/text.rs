@@ -2,9 +2,9 @@
 
 mod snippet;
 
-use super::one_line;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Sources;
+use crate::visible::{one_line, without_commands};
 use codespan_reporting::diagnostic::{Diagnostic as Report, Label, LabelStyle, Severity};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{Config, emit_to_write_style};
@@ -13,7 +13,7 @@ use snippet::Snippets;
 /// The findings, each followed by an empty line.
 #[must_use]
 pub fn render(sources: &Sources, findings: &[Diagnostic], colored: bool) -> Vec<u8> {
-    if colored {
+    let bytes = if colored {
         let mut out = Ansi::new(Vec::new());
         write(&mut out, sources, findings);
         out.into_inner()
@@ -21,7 +21,8 @@ pub fn render(sources: &Sources, findings: &[Diagnostic], colored: bool) -> Vec<
         let mut out = NoColor::new(Vec::new());
         write(&mut out, sources, findings);
         out.into_inner()
-    }
+    };
+    without_commands(String::from_utf8_lossy(&bytes).into_owned()).into_bytes()
 }
 
 fn write(out: &mut impl WriteColor, sources: &Sources, findings: &[Diagnostic]) {

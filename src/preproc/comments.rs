@@ -17,6 +17,8 @@ use std::ops::Range;
 
 /// What opens a comment that is meant for this tool.
 const MARK: &str = "cudalint:";
+/// The same as far as it must be right for a comment to be taken for one of those, in any case.
+const NAME: &str = "cudalint";
 /// The words that may follow.
 const WORDS: [&str; 4] = ["allow", "allow-file", "block", "expect"];
 /// How many tokens a statement may have that a comment stands above.
@@ -53,8 +55,9 @@ pub enum Ask {
 /// Everything that the comments of a text ask for, in order.
 #[must_use]
 pub fn directives(text: &str) -> Vec<Directive> {
-    let mut marks = memmem::find_iter(text.as_bytes(), MARK);
-    if marks.next().is_none() {
+    // The name without its first letter, which may be a capital.
+    let spellings = [NAME.get(1..).unwrap_or(NAME), "UDALINT"];
+    if !spellings.iter().any(|name| memmem::find(text.as_bytes(), name.as_bytes()).is_some()) {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -128,7 +131,9 @@ fn lines(text: &str, comment: Range<usize>) -> impl Iterator<Item = (usize, &str
 
 /// What a line of a comment asks for, with the places of the words.
 fn parse(at: usize, line: &str) -> Vec<(Ask, Range<usize>)> {
-    let Some(mut rest) = line.strip_prefix(MARK) else { return Vec::new() };
+    let Some(mut rest) = line.strip_prefix(MARK) else {
+        return misspelt_mark(at, line).into_iter().collect();
+    };
     let mut found = Vec::new();
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
@@ -181,6 +186,25 @@ fn parse(at: usize, line: &str) -> Vec<(Ask, Range<usize>)> {
         }
         rest = behind;
     }
+}
+
+/// What a line most likely asks for that opens nearly as it should: `cudalint allow(rule)`.
+fn misspelt_mark(at: usize, line: &str) -> Option<(Ask, Range<usize>)> {
+    let (name, behind) = line.split_at_checked(NAME.len())?;
+    let rest = behind.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '-' | '=' | ','));
+    // Prose may begin with the name, too.
+    let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '-'))?;
+    let (word, arguments) = rest.split_at(length);
+    let is_ask = WORDS.contains(&word) && arguments.trim_start().starts_with('(');
+    if !name.eq_ignore_ascii_case(NAME) || behind == rest || !is_ask {
+        return None;
+    }
+    let arguments = arguments.find(')').and_then(|end| arguments.get(..=end)).unwrap_or(arguments);
+    let written = line.len() - rest.len();
+    let opening = line.get(..written + word.len())?;
+    let what = format!("`{opening}` is not understood: a comment for this tool opens with `{MARK}`");
+    let help = format!("write `{MARK} {word}{arguments}`");
+    Some((Ask::Malformed(what, help), at..at + written + word.len()))
 }
 
 fn unknown_word(word: &str) -> Ask {
@@ -284,6 +308,15 @@ mod tests {
             ("// cudalint: block(BX, 8)", "`BX` is not a number", "block(32, 8)", "BX, 8"),
             ("// cudalint: block(64, 32)", "at most 1024 threads", "block(32, 8)", "64, 32"),
             ("// cudalint:", "nothing follows", "`allow(RULE)`", ""),
+            (
+                "// cudalint allow(a): b",
+                "`cudalint allow` is not understood",
+                "write `cudalint: allow(a)`",
+                "cudalint allow",
+            ),
+            ("/* Cudalint: block(32, 8) */", "opens with", "`cudalint: block(32, 8)`", "Cudalint: block"),
+            ("// CUDALINT : expect (a", "opens with", "`cudalint: expect (a`", "CUDALINT : expect"),
+            ("// cudalint-allow-file(a)", "opens with", "`cudalint: allow-file(a)`", "cudalint-allow-file"),
         ] {
             let found = asked(text);
             let [(Ask::Malformed(says, to_write), under, _)] = found.as_slice() else {
@@ -301,6 +334,10 @@ mod tests {
             "// see `cudalint: allow(a)`",
             "s = R\"(\n// cudalint: allow(a)\n)\";",
             "cudalint: allow(a);",
+            "// cudalint finds this (and more)",
+            "// cudalint allows (as it should) this",
+            "// cudalint",
+            "// cudalintallow(a)",
         ] {
             assert_eq!(asked(text), [], "{text}");
         }

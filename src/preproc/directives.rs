@@ -21,8 +21,8 @@ pub(crate) struct Directives {
     pub has_spans: bool,
     /// The directives.
     pub list: Vec<Directive>,
-    /// The numbers of the headers that `list`'s includes led to so far; else [`NO_HEADER`]. Apart from
-    /// the list, because most includes lead to a file that was included before: many are told at once.
+    /// The numbers of the headers that `list`'s includes led to so far; else [`NO_HEADER`], or [`NOT_FOUND`]
+    /// where they led to none. Apart from the list, because most includes lead to a file that was included before: many are told at once.
     led_to: Box<[AtomicU32]>,
     /// What is found out about the file on demand.
     pub seen: Seen,
@@ -30,6 +30,8 @@ pub(crate) struct Directives {
 
 /// Not the number of a header.
 const NO_HEADER: u32 = u32::MAX;
+/// What stands for the number of a header that was not found.
+const NOT_FOUND: u32 = u32::MAX - 1;
 
 /// One directive: the bytes from its `#` to its last token.
 #[derive(Debug)]
@@ -130,11 +132,32 @@ impl Directives {
         found.get_or_init(open).as_ref()
     }
 
+    /// Notes that directive `index` was run and led to no header.
+    pub fn miss(&self, index: usize) {
+        if let Some(place) = self.led_to.get(index) {
+            place.store(NOT_FOUND, Ordering::Relaxed);
+        }
+    }
+
     /// How many directives from `index` on include, one after the other, headers that are `done`.
     pub fn included_again(&self, index: usize, done: impl Fn(FileId) -> bool) -> usize {
         let rest = self.led_to.get(index..).unwrap_or_default().iter();
         let headers = rest.map(|place| place.load(Ordering::Relaxed));
-        headers.take_while(|header| *header != NO_HEADER && done(FileId(*header))).count()
+        headers.take_while(|header| *header < NOT_FOUND && done(FileId(*header))).count()
+    }
+
+    /// The includes that were run and led to nothing.
+    fn missing(&self) -> impl Iterator<Item = Missing> {
+        let not_found = |index: &usize| {
+            self.led_to.get(*index).is_some_and(|place| place.load(Ordering::Relaxed) == NOT_FOUND)
+        };
+        (0..self.list.len()).filter(not_found).filter_map(|index| {
+            let DirectiveKind::Include { spec, angled, .. } = &self.list.get(index)?.kind else {
+                return None;
+            };
+            let spec = self.file.text.get(spec.clone())?.to_owned();
+            Some(Missing { at: self.span(index as u32)?, spec, angled: *angled })
+        })
     }
 
     /// The macro that directive `index` defines.
@@ -277,6 +300,17 @@ fn define(text: &str, lexer: &mut Lexer<'_>) -> DirectiveKind {
     DirectiveKind::Define(Box::new(Define { name, params, variadic, body }))
 }
 
+/// An `#include` that led to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Where it stands.
+    pub at: Span,
+    /// What is included.
+    pub spec: String,
+    /// Whether it is written in angle brackets.
+    pub angled: bool,
+}
+
 /// The directives of every header of a run. One cache belongs to one [`super::Includes`],
 /// because it also keeps where each `#include` led. Shared between threads.
 #[derive(Debug, Default)]
@@ -285,6 +319,13 @@ pub struct HeaderCache {
 }
 
 impl HeaderCache {
+    /// The includes of all files that were run and led to nothing, in no order.
+    #[must_use]
+    pub fn missing(&self) -> Vec<Missing> {
+        let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        files.values().filter_map(|file| file.get()).flat_map(|file| file.missing()).collect()
+    }
+
     /// A file's directives, read on the first call. Reading takes no other lock.
     pub(crate) fn directives(&self, file: &Arc<SourceFile>) -> Arc<Directives> {
         let known = self.files.read().unwrap_or_else(PoisonError::into_inner).get(&file.id).cloned();

@@ -129,7 +129,7 @@ impl Directives {
         self.seen.words.get_or_init(|| words(&self.file.text).map(hash).collect()).contains(&hash(name))
     }
 
-    fn reached(&self, includes: &dyn Includes, cache: &HeaderCache) -> Option<&[Arc<SourceFile>]> {
+    pub(super) fn reached(&self, includes: &dyn Includes, cache: &HeaderCache) -> Option<&[Arc<SourceFile>]> {
         let reached = self.seen.reached.get_or_init(|| {
             let mut files = vec![Arc::clone(&self.file)];
             let mut next = 0;

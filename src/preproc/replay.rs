@@ -201,10 +201,10 @@ impl<'r> Replay<'r> {
                     None
                 }
                 DirectiveKind::Include { .. } => {
-                    if let Some(found) = file.included(index as usize, self.includes)
-                        && !self.once.contains(found.id)
-                    {
-                        return Some(Arc::clone(found));
+                    match file.included(index as usize, self.includes) {
+                        Some(found) if !self.once.contains(found.id) => return Some(Arc::clone(found)),
+                        Some(_) => {}
+                        None => file.miss(index as usize),
                     }
                     None
                 }

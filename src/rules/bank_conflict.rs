@@ -63,7 +63,8 @@
 //! - What a block costs is the sum over all requests of the line, by whichever calls. Where a block may
 //!   come to some of them and pass others by, under conditions that are not known, it is "at most".
 //! - Neighbouring accesses that the compiler surely joins into a wider one are judged as that one;
-//!   where it only may, and the wider one would be free of conflicts, nothing is said.
+//!   where it only may, and the wider one would be free of conflicts, nothing is said. It may where the trip
+//!   count of a loop is given at run time, and where an alignment rests on what a launch or a division tells.
 //! - Of an asynchronous copy only what the banks of shared memory add is reported. `cudalint accesses` has
 //!   all its wavefronts: those for the lines of global memory that `cp.async.ca` reads, and for
 //!   `cp.async.cg` what Nsight's source page shows, which time does not follow.
@@ -71,13 +72,15 @@
 //!   its numbers are those of all lanes that may, and fewer may do it; what is done in several rounds is not
 //!   added up. Of atomics nothing is said then.
 //! - On atomics, two lanes that update the same word wait for each other on any layout: that
-//!   is contention, which no padding removes.
+//!   is contention, which no padding removes. Where the compiler sees that all lanes of a warp update one word,
+//!   it lets one of them do it for the others, and there is no finding: in `atomicAdd(&total, x)`, but not in
+//!   `atomicAdd(&total[threadIdx.x / 32], x)`, and not in `atomicMax` whose result is used, nor in an exchange.
 
 mod explain;
 mod padding;
 mod words;
 
-use super::{Case, Rule, block_help};
+use super::{About, Case, Rule, block_help};
 use crate::diagnostic::{Diagnostic, Fix, Level};
 use crate::source::Span;
 use crate::trace::Access;
@@ -88,6 +91,7 @@ use padding::Padding;
 /// The rule.
 pub static RULE: Rule = Rule {
     id: "bank-conflict",
+    about: About::Performance,
     level: Level::Warn,
     summary: "a shared-memory access takes more wavefronts than its bytes need",
     docs: include_str!("bank_conflict.rs"),
@@ -183,6 +187,7 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
         notes,
         helps,
         fix,
+        launches: Vec::new(),
         kernel: run.kernel.clone(),
     }
 }

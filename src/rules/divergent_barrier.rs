@@ -1,29 +1,98 @@
 //! ## What it does
-//! Finds barriers of the whole block (`__syncthreads()` and its kin) that only some of the
-//! block's threads reach, because the barrier stands under a condition that differs between
-//! threads.
+//! Finds barriers of the whole block (`__syncthreads()` and its kin, `bar.sync`, `sync()` of a
+//! `thread_block` or a `grid_group`) that only some of the block's threads reach, and says what becomes
+//! of the others:
+//!
+//! | the others | |
+//! |---|---|
+//! | come to another barrier, to which those who wait here come later | warning |
+//! | go on behind the condition, together with threads of their warp that wait here | warning |
+//! | wait in another branch meanwhile, and threads of one warp wait here and there | warning |
+//! | exit, and what no thread has written is read behind the barrier | warning |
+//! | exit without waiting anywhere, or have left the kernel before | note |
+//! | wait in another branch meanwhile, whole warps here and there | note |
+//! | do something that is not followed | note |
 //!
 //! ## Why is this bad
-//! CUDA allows `__syncthreads()` in conditional code only if the condition is the same for
-//! all threads of the block. Otherwise the behaviour is undefined: the kernel hangs, or
-//! threads are let through too early and read what has not been written yet.
-//! Since Volta each thread is counted by itself, so code that happened to work on an
-//! older device can hang on a newer one.
+//! The CUDA programming guide allows `__syncthreads()` in conditional code only if the condition is the
+//! same for all threads of the block; otherwise the behaviour is undefined. What happens on a device
+//! depends on what the others do:
+//!
+//! - If they come to another barrier, the two pair up wrongly: threads are let through too early and read
+//!   what has not been written yet, or the kernel hangs.
+//! - If the code goes on behind the condition, the compiler may make the warp wait there for all of its
+//!   threads. Those at the barrier never come, and the barrier never opens.
+//! - If they exit, the barrier does not wait for them: from compute capability 7.0 on it waits only for
+//!   the threads of the block that have not exited. So `if (i < n) { ...; __syncthreads(); ... }` at the
+//!   end of a kernel does the barrier no harm, and neither does `if (i >= n) return;` before it, which is
+//!   the same. What these threads should have written is missing all the same. Before 7.0 a barrier
+//!   counts warps, and nothing says that it does not wait for threads that exit: where such a device is
+//!   among the targets, it is a warning. A barrier of the grid waits for every block, on any device.
+//! - If they wait in another branch, PTX lets the two barriers pair up as long as whole warps take either
+//!   branch; `compute-sanitizer --tool synccheck` reports it all the same. For parts of a warp PTX does
+//!   not define it.
 //!
 //! ## Example
 //! ```cuda,fires
 //! __global__ void reduce(float *out, const float *in) {
 //!     __shared__ float s[256];
 //!     s[threadIdx.x] = in[threadIdx.x];
+//!     __syncthreads();
 //!     if (threadIdx.x < 128) {
 //!         s[threadIdx.x] += s[threadIdx.x + 128];
 //!         __syncthreads();
 //!     }
+//!     if (threadIdx.x < 64) {
+//!         s[threadIdx.x] += s[threadIdx.x + 64];
+//!     }
+//!     __syncthreads();
 //!     out[threadIdx.x] = s[threadIdx.x];
 //! }
 //!
 //! void launch(float *out, const float *in) {
 //!     reduce<<<1, 256>>>(out, in);
+//! }
+//! ```
+//! The threads from 128 on come to the last barrier when the others are at the one before.
+//!
+//! A device function that some threads leave early is the same, where its caller waits once more:
+//! ```cuda,fires
+//! __device__ void publish(float *s, int t, int n, float value) {
+//!     if (t >= n) {
+//!         return;
+//!     }
+//!     s[t] = value;
+//!     __syncthreads();
+//! }
+//!
+//! __global__ void reverse(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     publish(s, threadIdx.x, 100, in[threadIdx.x]);
+//!     __syncthreads();
+//!     out[threadIdx.x] = threadIdx.x < 100 ? s[99 - threadIdx.x] : 0.0f;
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     reverse<<<1, 256>>>(out, in);
+//! }
+//! ```
+//! And a note, because the threads past `n` exit:
+//! ```cuda,fires
+//! __global__ void first_of_block(float *out, const float *in, int n) {
+//!     __shared__ float first;
+//!     int i = blockIdx.x * blockDim.x + threadIdx.x;
+//!     if (i >= n) {
+//!         return;
+//!     }
+//!     if (threadIdx.x == 0) {
+//!         first = in[i];
+//!     }
+//!     __syncthreads();
+//!     out[i] = in[i] - first;
+//! }
+//!
+//! void launch(float *out, const float *in, int n) {
+//!     first_of_block<<<(n + 127) / 128, 128>>>(out, in, n);
 //! }
 //! ```
 //!
@@ -37,11 +106,28 @@
 //!         s[threadIdx.x] += s[threadIdx.x + 128];
 //!     }
 //!     __syncthreads();
+//!     if (threadIdx.x < 64) {
+//!         s[threadIdx.x] += s[threadIdx.x + 64];
+//!     }
+//!     __syncthreads();
 //!     out[threadIdx.x] = s[threadIdx.x];
 //! }
 //!
-//! void launch(float *out, const float *in) {
+//! __global__ void first_of_block(float *out, const float *in, int n) {
+//!     __shared__ float first;
+//!     int i = blockIdx.x * blockDim.x + threadIdx.x;
+//!     if (threadIdx.x == 0) {
+//!         first = in[i];
+//!     }
+//!     __syncthreads();
+//!     if (i < n) {
+//!         out[i] = in[i] - first;
+//!     }
+//! }
+//!
+//! void launch(float *out, const float *in, int n) {
 //!     reduce<<<1, 256>>>(out, in);
+//!     first_of_block<<<(n + 127) / 128, 128>>>(out, in, n);
 //! }
 //! ```
 //! Take the barrier out of the condition; guard only the work. Where a group of warps works
@@ -50,162 +136,144 @@
 //! ## Limits
 //! - A condition on values loaded from memory may be the same for the whole block or not:
 //!   such barriers are not reported.
-//! - A loop whose number of rounds may differ between the threads of a block, by a bound that is given
-//!   at run time, is only a note: the bound may be a multiple of what the block takes in a round. So is
-//!   a condition on far threads of a block that no launch tells.
-//! - Threads past the end of the data (`if (i >= n) return;`) are taken to be absent, as in a
-//!   block in the middle of the grid.
-//! - Both branches of a condition that splits the block along whole warps may wait as often as
-//!   each other: the hardware counts warps, so such pairs are not reported, although the CUDA
-//!   guide does not allow them.
+//! - A loop whose number of iterations may differ between the threads of a block, by a bound that is
+//!   given at run time, is only a note: the bound may be a multiple of what the block takes in an
+//!   iteration. So is a condition on far threads of a block that no launch tells.
+//! - Whether the compiler makes a warp wait behind a condition is not known: the warning says that it may.
+//! - What is read and never written is only told where the launch tells which threads are missing, and
+//!   where every write to the array is followed. At a bound that is given at run time it is not told.
+//! - Threads that `__trap()` end the kernel for all: nobody waits for them.
 //! - Barriers of a part of the block (`bar.sync` with a count, `cuda::barrier`, cooperative
-//!   groups smaller than a block) are not judged.
+//!   groups smaller than a block) and of a cluster are not judged.
 //! - No fix is written: which threads are meant to wait is not in the text.
 
-use super::{Case, KernelRun, Rule, block_help, is_assumed, merged};
+mod words;
+
+use super::{About, Case, KernelRun, Rule, is_assumed};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::exec::lanes::{Bits, Shape};
 use crate::explanation::{Explanation, Picture, WarpAtBarrier};
 use crate::source::Span;
-use crate::trace::{Barrier, Split, SplitKind};
+use crate::trace::{Absence, Barrier, Split, SplitKind, Then};
 
 /// The rule.
 pub static RULE: Rule = Rule {
     id: "divergent-barrier",
+    about: About::Correctness,
     level: Level::Warn,
     summary: "a barrier of the whole block that only some of its threads reach",
     docs: include_str!("divergent_barrier.rs"),
 };
 
-/// Finds the barriers that not all threads reach: one finding per barrier.
+/// From this compute capability on, a barrier waits for the threads that have not exited; before, it
+/// counts warps.
+const COUNTS_THREADS: u32 = 7;
+
+/// Threads that do not come to a barrier, and what that means.
+struct Found<'a> {
+    run: usize,
+    barrier: &'a Barrier,
+    absence: &'a Absence,
+    level: Level,
+}
+
+impl Found<'_> {
+    /// Grows with what is to be said first.
+    fn weight(&self) -> (Level, u8, bool) {
+        (self.level, self.absence.then.rank(), self.absence.missing.is_some())
+    }
+
+    /// Whether the harm is that data are missing.
+    fn is_of_data(&self) -> bool {
+        self.absence.missing.is_some() && !matches!(self.absence.then, Then::Rejoin(_) | Then::Barrier(_))
+    }
+
+    /// Whether the threads only exit.
+    fn is_harmless(&self) -> bool {
+        self.absence.then == Then::Exit && self.absence.missing.is_none() && self.level < RULE.level
+    }
+
+    /// Whether the threads wait in another branch, as PTX lets them.
+    fn is_pair(&self) -> bool {
+        matches!(self.absence.then, Then::Pair(_)) && self.level < RULE.level
+    }
+
+    /// Whether both have one cause, and none of them does harm.
+    fn is_as(&self, other: &Found<'_>) -> bool {
+        let alike = self.is_harmless() && other.is_harmless() || self.is_pair() && other.is_pair();
+        alike && self.absence.split.span == other.absence.split.span
+    }
+}
+
+/// Finds the barriers that not all threads reach: one finding per barrier, and where threads only exit,
+/// one per condition.
 pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
-    let mut told: Vec<Span> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
-        let shape = Shape { dims: kernel.block };
         for barrier in &kernel.trace.barriers {
-            if told.contains(&barrier.span) {
-                continue;
+            let Some(worst) = worst(case, run, barrier) else { continue };
+            match found.iter_mut().find(|known| known.barrier.span == barrier.span) {
+                Some(known) if known.weight() < worst.weight() => *known = worst,
+                Some(_) => {}
+                None => found.push(worst),
             }
-            let Some(split) = divided_by(barrier, &kernel.trace.barriers, shape) else { continue };
-            told.push(barrier.span);
-            out.push(describe(case, run, barrier, split, shape));
         }
     }
-}
-
-/// The condition because of which a barrier is a finding.
-fn divided_by<'a>(barrier: &'a Barrier, all: &[Barrier], shape: Shape) -> Option<&'a Split> {
-    dividing(barrier).filter(|split| !has_partner(barrier, split, all, shape))
-}
-
-/// Explains the barrier at a place of a run: the execution that is a finding, or else the first.
-pub fn explain(case: &Case<'_>, run: usize, span: Span) -> Option<Explanation> {
-    let kernel = &case.runs[run];
-    let (shape, all) = (Shape { dims: kernel.block }, &kernel.trace.barriers);
-    let here = || all.iter().filter(|barrier| barrier.span == span);
-    let found = here().find_map(|barrier| Some((barrier, divided_by(barrier, all, shape)?)));
-    let barrier = found.map(|(barrier, _)| barrier).or_else(|| here().next())?;
-    let mut words = match found {
-        Some((barrier, split)) => describe(case, run, barrier, split, shape),
-        None => no_finding(case, run, barrier),
-    };
-    words.notes.insert(0, format!("in kernel `{}`", kernel.kernel));
-    for split in &barrier.splits {
-        let passes = |taken: u32| format!("{taken} of {} threads pass here", split.before.count());
-        let text = match &split.kind {
-            SplitKind::Known => passes(split.taken.count()),
-            SplitKind::Guard(_) | SplitKind::Rounds(_) => {
-                "who passes here depends on a bound given at run time".to_owned()
+    let mut told: Vec<Span> = Vec::new();
+    for one in &found {
+        if told.contains(&one.barrier.span) {
+            continue;
+        }
+        let mut finding = words::describe(case, one);
+        for other in found.iter().filter(|other| one.is_as(other)) {
+            told.push(other.barrier.span);
+            if finding.primary != other.barrier.span
+                && finding.labels.iter().all(|(span, _)| *span != other.barrier.span)
+            {
+                finding.labels.push((other.barrier.span, "likewise".to_owned()));
             }
-            SplitKind::Data => "who passes here depends on data".to_owned(),
-        };
-        if words.labels.iter().all(|(known, _)| *known != split.span) {
-            words.labels.push((split.span, text));
         }
-    }
-    let (exist, threads) = (Bits::all(shape), shape.threads());
-    let warp = |warp: usize| WarpAtBarrier {
-        exist: exist.warp(warp),
-        expected: barrier.expected.warp(warp),
-        reach: barrier.active.warp(warp),
-    };
-    let warps = (0..threads.div_ceil(32)).map(warp).collect();
-    Some(Explanation { words, pictures: vec![Picture::Threads(warps)], run: case.run_words(run) })
-}
-
-/// What is said of a barrier that is no finding.
-fn no_finding(case: &Case<'_>, run: usize, barrier: &Barrier) -> Diagnostic {
-    let missing = barrier.expected.minus(&barrier.active);
-    let data = barrier.splits.iter().any(|split| split.kind == SplitKind::Data);
-    let mut labels = Vec::new();
-    let message = match (&barrier.doubt, barrier.count) {
-        (_, Some(count)) => format!("this `{}` is for {count} threads, which is not judged", barrier.name),
-        (Some(doubt), None) => {
-            labels.push((doubt.span, doubt.detail.to_string()));
-            format!("whether all threads of the block reach this `{}` is not known", barrier.name)
-        }
-        (None, None) if missing.is_empty() => {
-            format!("no divergence: all threads of the block reach this `{}`", barrier.name)
-        }
-        (None, None) if data => {
-            format!("whether all threads of the block reach this `{}` depends on data", barrier.name)
-        }
-        (None, None) => format!(
-            "no finding: the other branch waits as often as this `{}`, whole warps on either side",
-            barrier.name
-        ),
-    };
-    let mut notes = vec![case.block_words(run)];
-    notes.extend(case.calls_words(run, &barrier.calls, &[]));
-    Diagnostic {
-        labels,
-        notes,
-        kernel: case.runs[run].kernel.clone(),
-        ..Diagnostic::plain("", Level::Note, barrier.span, message)
+        out.push(finding);
     }
 }
 
-/// The condition that keeps threads from a barrier, when one is known to.
-fn dividing(barrier: &Barrier) -> Option<&Split> {
-    // A barrier with a thread count is for a part of the block.
-    if barrier.doubt.is_some() || barrier.count.is_some() {
-        return None;
-    }
-    let missing = barrier.expected.minus(&barrier.active);
-    if missing.is_empty() {
-        let of = |kind: fn(&SplitKind) -> bool| barrier.splits.iter().find(|split| kind(&split.kind));
-        return of(|kind| matches!(kind, SplitKind::Guard(_)))
-            .or_else(|| of(|kind| matches!(kind, SplitKind::Rounds(_))));
-    }
-    if barrier.splits.iter().any(|split| split.kind == SplitKind::Data) {
-        return None;
-    }
-    // The outermost condition that a missing thread did not pass, or the innermost around.
-    barrier
-        .splits
-        .iter()
-        .filter(|split| split.kind == SplitKind::Known)
-        .find(|split| !split.before.minus(&split.taken).and(&missing).is_empty())
-        .or_else(|| barrier.splits.last())
+/// What is worst about a barrier.
+fn worst<'a>(case: &Case<'a>, run: usize, barrier: &'a Barrier) -> Option<Found<'a>> {
+    let found = barrier.absences.iter().map(|absence| {
+        let level = level(case, &case.runs[run], barrier, absence);
+        Found { run, barrier, absence, level }
+    });
+    // The first of those that weigh the same.
+    found.reduce(|worst, next| if next.weight() > worst.weight() { next } else { worst })
 }
 
-/// Whether the other branch of the same condition waits as often, whole warps on either side: the
-/// hardware counts warps, and both sides arrive at the same barrier.
-fn has_partner(barrier: &Barrier, split: &Split, all: &[Barrier], shape: Shape) -> bool {
-    if split.kind != SplitKind::Known || !split.taken.is_whole_warps(shape) {
-        return false;
-    }
-    let of = |branch: bool| -> Vec<&Barrier> {
-        let inside = |b: &&Barrier| b.splits.iter().any(|s| s.id == split.id && s.branch == branch);
-        all.iter().filter(inside).collect()
+fn level(case: &Case<'_>, kernel: &KernelRun, barrier: &Barrier, absence: &Absence) -> Level {
+    let shape = Shape { dims: kernel.block };
+    let harm = match absence.then {
+        Then::Exit | Then::Unknown(_) => barrier.of_grid || counts_warps(case),
+        Then::Pair(partner) => !pairs_by_warps(kernel, barrier, absence, partner),
+        Then::Rejoin(_) | Then::Barrier(_) => true,
     };
-    let (own, other) = (of(split.branch), of(!split.branch));
-    let Some(position) = own.iter().position(|b| std::ptr::eq(*b, barrier)) else { return false };
-    let whole = |b: &Barrier| b.active.is_whole_warps(shape) && b.doubt.is_none();
-    other.get(position).is_some_and(|partner| {
-        let together: Bits = barrier.active.or(&partner.active);
-        whole(barrier) && whole(partner) && barrier.expected.minus(&together).is_empty()
-    })
+    let harm = harm || absence.missing.is_some();
+    if harm && is_sure(kernel, &absence.split, shape) { RULE.level } else { Level::Note }
+}
+
+/// Whether a device is asked about whose barriers count warps.
+fn counts_warps(case: &Case<'_>) -> bool {
+    case.targets.iter().any(|target| u32::from(target.capability.major) < COUNTS_THREADS)
+}
+
+/// Whether whole warps wait at either of two barriers.
+fn pairs_by_warps(kernel: &KernelRun, barrier: &Barrier, absence: &Absence, partner: usize) -> bool {
+    let shape = Shape { dims: kernel.block };
+    let whole = |threads: &Bits| threads.is_whole_warps(shape);
+    match &absence.split.kind {
+        SplitKind::Guard(bound) | SplitKind::Iterations(bound) => !bound.cuts_warps,
+        SplitKind::Known | SplitKind::Data => {
+            let other = kernel.trace.barriers.get(partner);
+            whole(&barrier.active) && other.is_some_and(|other| whole(&other.active))
+        }
+    }
 }
 
 /// Whether it is known that threads part there in a launch that there is or may be: a bounds check
@@ -220,92 +288,36 @@ fn is_sure(kernel: &KernelRun, split: &Split, shape: Shape) -> bool {
     let near = || neighbours.iter().any(|(size, at)| *size > 1 && split.taken.has(*at as usize) != first);
     match split.kind {
         SplitKind::Guard(_) => true,
-        SplitKind::Rounds(_) => false,
+        SplitKind::Iterations(_) => false,
         SplitKind::Known | SplitKind::Data => given || near(),
     }
 }
 
-fn describe(case: &Case<'_>, run: usize, barrier: &Barrier, split: &Split, shape: Shape) -> Diagnostic {
+/// Explains the barrier at a place of a run: what is worst about it, or else that there is nothing.
+pub fn explain(case: &Case<'_>, run: usize, span: Span) -> Option<Explanation> {
     let kernel = &case.runs[run];
-    let sure = is_sure(kernel, split, shape);
-    let missing = barrier.expected.minus(&barrier.active);
-    let (label, mut notes) = match &split.kind {
-        SplitKind::Guard(inside) => (
-            "near the bound some threads of a block pass here and others do not".to_string(),
-            vec![match inside.as_str() {
-                "" => "where the bound falls among the threads of one block, some of them do not get here"
-                    .to_string(),
-                inside => {
-                    format!("safe only where {}: at the edge some threads do not get here", all_of(inside))
-                }
-            }],
-        ),
-        SplitKind::Rounds(inside) => (
-            "near the bound some threads of a block have a round more than others".to_string(),
-            vec![format!(
-                "safe only if each round is run by all threads of a block or by none, as where {}",
-                all_of(inside)
-            )],
-        ),
-        _ => {
-            let reaches = barrier.active.threads().next().map(|t| thread(t, shape));
-            let stays = missing.threads().next().map(|t| thread(t, shape));
-            let words = match (reaches, stays) {
-                (Some(a), Some(b)) => format!("thread {a} reaches the barrier, thread {b} does not"),
-                _ => "not all threads pass here".to_string(),
-            };
-            (words, Vec::new())
-        }
+    let shape = Shape { dims: kernel.block };
+    let here = || kernel.trace.barriers.iter().filter(|barrier| barrier.span == span);
+    let found = here().filter_map(|barrier| worst(case, run, barrier));
+    let found = found.reduce(|worst, next| if next.weight() > worst.weight() { next } else { worst });
+    let barrier = found.as_ref().map(|found| found.barrier).or_else(|| here().next())?;
+    let mut words = match &found {
+        Some(found) => words::describe(case, found),
+        None => words::no_finding(case, run, barrier),
     };
-    if split.kind == SplitKind::Known {
-        let (reach, of) = (barrier.active.count(), barrier.expected.count());
-        let verb = if reach == 1 { "reaches" } else { "reach" };
-        notes.push(format!("{reach} of {of} threads of the block {verb} it"));
+    words.notes.insert(0, format!("in kernel `{}`", kernel.kernel));
+    for split in &barrier.splits {
+        let text = words::passes(split);
+        if words.labels.iter().all(|(known, _)| *known != split.span) {
+            words.labels.push((split.span, text));
+        }
     }
-    notes.push(case.block_words(run));
-    notes.extend(case.calls_words(run, &barrier.calls, &[]));
-    let help = match split.of_rounds {
-        true => {
-            "let all threads of the block run the same number of rounds: round the bound up, and guard only the work"
-        }
-        false => {
-            "let every thread of the block reach it: take it out of the condition, and guard only the work"
-        }
+    let (exist, threads) = (Bits::all(shape), shape.threads());
+    let warp = |warp: usize| WarpAtBarrier {
+        exist: exist.warp(warp),
+        expected: barrier.expected.warp(warp),
+        reach: barrier.active.warp(warp),
     };
-    let mut helps = vec![help.to_owned()];
-    helps.extend(block_help(kernel.block_from));
-    let name = &barrier.name;
-    let message = match (sure, &split.kind) {
-        // Other blocks are whole.
-        (true, SplitKind::Guard(_)) => {
-            format!("divergent barrier: in a block at the edge not all threads reach this `{name}`")
-        }
-        (true, _) => format!("divergent barrier: not all threads of the block reach this `{name}`"),
-        (false, _) => {
-            format!("possibly divergent barrier: not all threads of the block may reach this `{name}`")
-        }
-    };
-    Diagnostic {
-        rule: RULE.id,
-        level: if sure { RULE.level } else { Level::Note },
-        message,
-        primary: barrier.span,
-        primary_label: String::new(),
-        labels: vec![(split.span, label)],
-        notes,
-        helps,
-        fix: None,
-        kernel: kernel.kernel.clone(),
-    }
-}
-
-/// The parts of what is assumed, as one clause.
-fn all_of(inside: &str) -> String {
-    let parts: Vec<String> = inside.split("; ").map(str::to_owned).collect();
-    merged(&parts).join(" and ")
-}
-
-fn thread(linear: usize, shape: Shape) -> String {
-    let [x, y, z] = shape.coordinates(linear);
-    format!("({x}, {y}, {z})")
+    let warps = (0..threads.div_ceil(32)).map(warp).collect();
+    Some(Explanation { words, pictures: vec![Picture::Threads(warps)], run: case.run_words(run) })
 }

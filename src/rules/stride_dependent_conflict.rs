@@ -57,7 +57,7 @@
 //! - Zero, and numbers so small that lanes share words, may conflict less than the note says.
 //! - No fix is written: the value is given elsewhere.
 
-use super::{Case, Rule, access_words, block_help};
+use super::{About, Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 use crate::trace::{Access, Pattern};
@@ -66,6 +66,7 @@ use crate::verdict::{AccessOp, StrideTable};
 /// The rule.
 pub static RULE: Rule = Rule {
     id: "stride-dependent-conflict",
+    about: About::Performance,
     level: Level::Note,
     summary: "a value given at run time decides whether a shared-memory access has bank conflicts",
     docs: include_str!("stride_dependent_conflict.rs"),
@@ -147,6 +148,7 @@ pub fn describe(
         notes,
         helps,
         fix: None,
+        launches: Vec::new(),
         kernel: kernel.kernel.clone(),
     }
 }

@@ -39,13 +39,14 @@
 //!   met from the files given.
 //! - No fix is written.
 
-use super::Rule;
+use super::{About, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
 /// The rule.
 pub static RULE: Rule = Rule {
     id: "unfulfilled-expectation",
+    about: About::Comments,
     level: Level::Warn,
     summary: "a finding that a comment expects is not there",
     docs: include_str!("unfulfilled_expectation.rs"),

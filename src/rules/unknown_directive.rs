@@ -1,6 +1,7 @@
 //! ## What it does
 //! Finds comments that begin with `cudalint:` and ask for nothing that is known: a misspelt word or
-//! rule, a block that no device has.
+//! rule, a block that no device has; and those that would be such comments, but for the colon:
+//! `// cudalint allow(bank-conflict)`.
 //!
 //! ## Why is this bad
 //! Whoever wrote it believes that it does something.
@@ -26,16 +27,17 @@
 //! ```
 //!
 //! ## Limits
-//! - Only a comment that opens with `cudalint:` is read; one that mentions it later is not.
+//! - Only a comment that opens with `cudalint` is read; one that mentions it later is not.
 //! - No fix is written.
 
-use super::Rule;
+use super::{About, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
 /// The rule.
 pub static RULE: Rule = Rule {
     id: "unknown-directive",
+    about: About::Comments,
     level: Level::Warn,
     summary: "a comment for this tool that it does not understand",
     docs: include_str!("unknown_directive.rs"),

@@ -42,7 +42,7 @@
 //! - The place that causes it is the first one met; there may be others behind it.
 //! - No fix is written.
 
-use super::{Case, Rule, access_words, block_help};
+use super::{About, Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::exec::value::Reason;
 use crate::source::Span;
@@ -52,6 +52,7 @@ use crate::verdict::{AccessOp, Judgement, Status};
 /// The rule.
 pub static RULE: Rule = Rule {
     id: "unresolved-access",
+    about: About::Performance,
     level: Level::Allow,
     summary: "a shared-memory access whose bank conflicts are not known, and why",
     docs: include_str!("unresolved_access.rs"),
@@ -101,6 +102,7 @@ pub fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: &Judgem
         notes,
         helps,
         fix: None,
+        launches: Vec::new(),
         kernel: kernel.kernel.clone(),
     }
 }

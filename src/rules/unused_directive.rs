@@ -41,13 +41,14 @@
 //! - A finding that comes only with another `--target` or `--block` is not there without it.
 //! - No fix is written.
 
-use super::Rule;
+use super::{About, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
 /// The rule.
 pub static RULE: Rule = Rule {
     id: "unused-directive",
+    about: About::Comments,
     level: Level::Warn,
     summary: "a comment for this tool that does nothing",
     docs: include_str!("unused_directive.rs"),

@@ -56,7 +56,9 @@ pub fn launches(program: &Program, wanted: &JudgedKernels, told: &FxHashSet<File
         cut
     };
     let leads = |f: &&&Arc<Function>| calls.wanted.contains(&f.name);
-    let outer = hosts.iter().filter(|f| !called.contains(&f.name)).filter(leads);
+    // An explicit instantiation says more of the template arguments than most callers.
+    let outer =
+        hosts.iter().filter(|f| !called.contains(&f.name) || is_instantiated(program, f)).filter(leads);
     let cut: Vec<_> = outer.filter(|function| run(function, false, &mut found)).collect();
     // What the numbers keep from happening on every way.
     let mut refuted = Vec::new();
@@ -113,6 +115,11 @@ fn may_launch(program: &Program, function: &Function, wanted: &JudgedKernels) ->
     let by_call = || called_names(function).iter().any(|name| name.contains("Launch"));
     let sites = visit::launches(function);
     sites.is_empty() || by_call() || !sites.iter().all(other)
+}
+
+fn is_instantiated(program: &Program, function: &Function) -> bool {
+    let mut paths = program.modules.iter().flat_map(|module| &module.instantiations);
+    !function.template_params.is_empty() && paths.any(|path| path.name == function.name)
 }
 
 /// The template arguments a host function is explicitly instantiated with; else nothing is known.

@@ -1,7 +1,7 @@
 //! Which request of a site shows what a verdict says?
 
 use super::merge::Merges;
-use super::request::{alignment, as_joined, question};
+use super::request::{alignment, as_joined, lanes, question};
 use super::symbols::{Tried, each_tried};
 use super::table::{StrideTable, TableRow};
 use super::{Totals, Worst};
@@ -73,15 +73,16 @@ pub fn example(
     each_tried(trace, number, target, &mut |tried| {
         let pattern = &access.patterns[tried.pattern];
         let of = |offsets: &[i64; 32], bytes: Option<u32>, align: u32, cost: Cost| {
-            let served = banks::schedule(&question(access, bytes, pattern.active, offsets, align), target);
+            let active = lanes(access, pattern.active, offsets, target).unwrap_or(pattern.active);
+            let served = banks::schedule(&question(access, bytes, active, offsets, align, target), target);
             // Of a copy what it reads counts, too, which the banks of what it writes do not show.
             let sum = |all: &[Served]| all.iter().map(|it| it.wavefronts * it.times * it.passes).sum::<u32>();
             let served = served.filter(|served| sum(served) == cost.wavefronts);
             Example { warp: pattern.first_warp, active: pattern.active, cost, served }
         };
         // Neighbouring accesses that the compiler joins are one wider request.
-        let wide = merges.get(number, tried.pattern).filter(|wide| wide.sure || tried.cost.excess() > 0);
-        let joined = wide.and_then(|wide| Some((wide, as_joined(access, pattern, wide, target).ok()??)));
+        let wide = merges.get(number, tried.pattern, target);
+        let joined = wide.and_then(|wide| Some((wide, as_joined(access, pattern, wide, target)?)));
         found = match joined {
             Some((wide, (bytes, cost))) => {
                 let tried = Tried { offsets: &wide.offsets, cost: &cost, ..*tried };

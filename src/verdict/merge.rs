@@ -50,41 +50,47 @@
 //! the last one of `for (s = 128; s > 0; s /= 2)` it joins `a[x]` and `a[x + s]`. It has to see the alignment
 //! in the index, of all threads: that of `if (t % (2 * s) == 0) a[t] += a[t + s]` it does not see.
 //!
-//! Some joins are only possible, not sure ([`Wide::sure`]): where a number that the compiler knows and the
-//! text seen does not (a template argument, a constant defined elsewhere) decides the alignment, of elements of 2 bytes (copies and half
-//! arithmetic are joined, conversions to `int` or `float` are not), of three neighbours out of four (read
-//! as four), and over the rounds of a loop that was run for all rounds at once, where a counter moves
-//! every lane by one element (it is unrolled by four, unless it has another way out), and of a loop near
-//! the size up to which it is unrolled.
+//! Across iterations it joins what it unrolls. Seen in the same way, of `s[64 * t + e]` over `e`
+//! (`fixtures/measure/machine-code.csv`):
+//!
+//! | loop | joined |
+//! |---|---|
+//! | `e < 4`, `e < 64`, `e < 1000`; with and without `#pragma unroll` | yes, up to 16 bytes |
+//! | `e < n`, `e < blockDim.x`, `i = t; i < 256; i += 64`: trips that are counted at run time | by fours, up to 8 or 16 bytes |
+//! | `e = m; e < n`, or `e < n` with a `break` | no |
+//! | `e < 16` with a `break` | loads, not stores |
+//! | behind `#pragma unroll 1` | no |
+//!
+//! So a join across iterations is sure only where the compiler can count the trips, and it must see the distance
+//! and the alignment ([`exec::sight`](crate::exec::sight)).
+//!
+//! Some joins are only possible, not sure: where a number that the compiler knows and the text seen does not (a
+//! template argument, a constant defined elsewhere) decides the alignment, of narrow elements ([`widths`]), of
+//! three neighbours out of four (read as four), across iterations whose number is not known when the program is
+//! compiled, and of a loop near the size up to which it is unrolled.
 
+mod order;
+mod wide;
+mod widths;
+
+use crate::source::Span;
 use crate::trace::{Access, Pattern, Trace};
 use crate::verdict::AccessOp;
+use order::{Order, nothing_between};
 use rustc_hash::FxHashMap;
+pub use wide::Wide;
+use widths::{Certainty, certainty, width};
+
+/// The joined requests, by access and pattern.
+type Joins = Vec<Vec<Option<Wide>>>;
 
 /// For each access of a trace and each of its patterns: the wider request it is a part of.
 #[derive(Debug, Default)]
 pub struct Merges {
-    by_access: Vec<Vec<Option<Wide>>>,
-}
-
-/// A joined request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wide {
-    /// Bytes per lane.
-    pub bytes: u32,
-    /// Byte offset by lane.
-    pub offsets: [i64; 32],
-    /// Whether the compiler surely joins them.
-    pub sure: bool,
-    /// Whether it is of the site that the wide request begins with.
-    pub head: bool,
-    /// Whether this narrow request is the first of its site in the wide one, and so stands for it when
-    /// requests are counted.
-    pub first: bool,
-    /// Whether other requests of its site are not joined.
-    pub single: bool,
-    /// Which elements of the wide request are of this site, as bits.
-    parts: u8,
+    /// As the compiler surely joins them.
+    surely: Joins,
+    /// As it may.
+    perhaps: Joins,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -99,6 +105,7 @@ struct Group {
     warps: u32,
     unit: u64,
     open_unit: u64,
+    added: u64,
     /// Offsets relative to the first active lane: equal for neighbours.
     shape: [i64; 32],
 }
@@ -108,8 +115,8 @@ impl Merges {
     #[must_use]
     pub fn of(trace: &Trace) -> Merges {
         let mut groups: FxHashMap<Group, Vec<Member>> = FxHashMap::default();
-        let mut by_access: Vec<Vec<Option<Wide>>> =
-            trace.accesses.iter().map(|access| vec![None; access.patterns.len()]).collect();
+        let none = || trace.accesses.iter().map(|access| vec![None; access.patterns.len()]);
+        let mut over_iterations: Joins = none().collect();
         for (at, access) in trace.accesses.iter().enumerate() {
             let Some(bytes) = joinable(access) else { continue };
             for (number, pattern) in access.patterns.iter().enumerate() {
@@ -118,7 +125,9 @@ impl Merges {
                 }
                 let (first, shape) = relative(pattern);
                 if let Some(rest) = pattern.walk {
-                    by_access[at][number] = over_rounds(pattern, bytes, rest, &shape);
+                    if !has_barrier(trace, pattern) {
+                        over_iterations[at][number] = over_rounds(pattern, bytes, rest, &shape);
+                    }
                     continue;
                 }
                 let group = Group {
@@ -131,6 +140,7 @@ impl Merges {
                     warps: pattern.warps,
                     unit: pattern.unit,
                     open_unit: pattern.open_unit,
+                    added: pattern.added,
                     shape,
                 };
                 let (time, region) = (pattern.occurrence, pattern.region);
@@ -141,28 +151,29 @@ impl Merges {
         for members in groups.values_mut() {
             members.sort_unstable();
         }
-        let order = Order::of(trace);
-        let mut joiner = Joiner { trace, order, by_access, joined: Vec::new(), single: None };
-        for count in [4, 3, 2] {
-            for (group, members) in &groups {
-                joiner.join(group, members, count);
-            }
-            joiner.all_or_nothing();
+        let joiner = |by_access, sure_only| Joiner {
+            trace,
+            order: Order::of(trace),
+            by_access,
+            joined: Vec::new(),
+            single: None,
+            sure_only,
+            passed: false,
+        };
+        let mut surely = joiner(none().collect(), true);
+        surely.join_all(&groups);
+        let walked = over_iterations.iter().flatten().any(Option::is_some);
+        let mut perhaps = joiner(over_iterations, false);
+        if surely.passed {
+            perhaps.join_all(&groups);
         }
-        joiner.single = Some(joiner.written_out());
-        for count in [4, 2] {
-            for (group, members) in &groups {
-                joiner.join(group, members, count);
-            }
+        if !surely.passed && !walked {
+            perhaps.by_access.clear();
         }
-        let Joiner { by_access, .. } = joiner;
-        Merges { by_access }
-    }
-
-    /// The wider request that a pattern is a part of.
-    #[must_use]
-    pub fn get(&self, access: usize, pattern: usize) -> Option<&Wide> {
-        self.by_access.get(access)?.get(pattern)?.as_ref()
+        for wide in perhaps.by_access.iter_mut().flatten() {
+            wide.take_if(|wide| wide.sure);
+        }
+        Merges { surely: surely.by_access, perhaps: perhaps.by_access }
     }
 }
 
@@ -182,7 +193,7 @@ struct Member {
 /// The element size of an access that can be joined with its neighbours.
 fn joinable(access: &Access) -> Option<u32> {
     let plain = matches!(access.op, AccessOp::Load | AccessOp::Store) && access.unknown.is_none();
-    access.bytes.filter(|bytes| plain && matches!(bytes, 2 | 4 | 8))
+    access.bytes.filter(|bytes| plain && matches!(bytes, 1 | 2 | 4 | 8))
 }
 
 fn relative(pattern: &Pattern) -> (i64, [i64; 32]) {
@@ -196,37 +207,69 @@ fn relative(pattern: &Pattern) -> (i64, [i64; 32]) {
     (first, shape)
 }
 
-/// The widest request of `count` elements; at most four of them are joined.
-fn width(bytes: u32, count: i64) -> Option<i64> {
-    let wide = i64::from(bytes) * (count + count % 2);
-    (wide <= 16).then_some(wide)
+/// Whether a block barrier parts the iterations of the loop that a request stands in.
+fn has_barrier(trace: &Trace, pattern: &Pattern) -> bool {
+    let loops = || pattern.within.iter().filter_map(|(innermost, _)| *innermost);
+    let inside =
+        |span: Span| loops().any(|it| it.file == span.file && it.start <= span.start && span.end <= it.end);
+    trace
+        .barriers
+        .iter()
+        .any(|barrier| inside(barrier.span) || barrier.calls.iter().any(|it| inside(it.span)))
 }
 
 /// The wide request of several rounds of a loop; `rest` are the other unknown shifts.
 fn over_rounds(pattern: &Pattern, bytes: u32, rest: u64, shape: &[i64; 32]) -> Option<Wide> {
-    let wide = [4, 2].into_iter().filter_map(|count| width(bytes, count)).find(|wide| {
+    let wide = [16, 8, 4, 2].into_iter().filter_map(|count| width(bytes, count)).find(|wide| {
         rest.is_multiple_of(wide.unsigned_abs()) && shape.iter().all(|offset| offset % wide == 0)
     })?;
     let (first, _) = relative(pattern);
     let begin = first.rem_euclid(wide);
     let (bytes, offsets) = (wide as u32, pattern.offsets.map(|offset| offset.wrapping_sub(begin)));
-    Some(Wide { bytes, offsets, sure: false, head: true, first: true, single: false, parts: 1 })
+    Some(Wide {
+        bytes,
+        offsets,
+        sure: false,
+        loose_pair: false,
+        head: true,
+        first: true,
+        single: false,
+        parts: 1,
+    })
 }
 
 /// Joins the requests of a trace.
 struct Joiner<'a> {
     trace: &'a Trace,
     order: Order,
-    by_access: Vec<Vec<Option<Wide>>>,
+    by_access: Joins,
     /// What was joined: the access and pattern of its parts, and of those that read the same again.
     joined: Vec<[Vec<(usize, usize)>; 2]>,
     /// The sites whose requests may be joined one by one, if those are now.
     single: Option<Vec<bool>>,
+    /// Whether only what is sure is joined, and whether something else was passed over for that.
+    sure_only: bool,
+    passed: bool,
 }
 
 impl Joiner<'_> {
     fn pattern(&self, member: &Member) -> &Pattern {
         &self.trace.accesses[member.access].patterns[member.pattern]
+    }
+
+    fn join_all(&mut self, groups: &FxHashMap<Group, Vec<Member>>) {
+        for count in [16, 8, 4, 3, 2] {
+            for (group, members) in groups {
+                self.join(group, members, count);
+            }
+            self.all_or_nothing();
+        }
+        self.single = Some(self.written_out());
+        for count in [16, 8, 4, 2] {
+            for (group, members) in groups {
+                self.join(group, members, count);
+            }
+        }
     }
 
     fn is_free(&self, member: &Member) -> bool {
@@ -324,12 +367,10 @@ impl Joiner<'_> {
         let known = group.unit.is_multiple_of(wide as u64);
         let shift_keeps_alignment = known || group.open_unit.is_multiple_of(wide as u64);
         let aligned_shape = group.shape.iter().all(|offset| offset % wide == 0);
-        // Only what is read may be read in excess.
-        let allowed = count != 3 || group.op == AccessOp::Load;
-        if !shift_keeps_alignment || !aligned_shape || !allowed {
+        let array = self.trace.arrays[group.array].alignment;
+        if !shift_keeps_alignment || !aligned_shape {
             return;
         }
-        let sure = count != 3 && group.bytes > 2 && known;
         // A site's requests of one time and the next, or of one piece of straight code.
         let trace = self.trace;
         let straight = |last: &Member, next: &Member| match next.time == last.time + 1 {
@@ -343,11 +384,13 @@ impl Joiner<'_> {
         for head in members {
             let skipped = head.first.rem_euclid(wide);
             let fits = skipped == 0 || (count == 3 && skipped == bytes);
-            if !fits || !self.is_free(head) {
+            let sight = self.pattern(head).sight;
+            // An alignment that only a launch tells is none.
+            if !fits || !sight.given.is_multiple_of(wide as u64) || !self.is_free(head) {
                 continue;
             }
             let mut parts: Vec<&Member> = Vec::new();
-            let mut sure = sure;
+            let mut sure = known;
             for k in 0..count {
                 let mut there = at(head.first + k * bytes).filter(|other| {
                     let last = parts.iter().rev().find(|part| part.access == other.access);
@@ -355,36 +398,66 @@ impl Joiner<'_> {
                         && self.is_free(other)
                         && parts.iter().all(|part| self.in_line(group, part, other))
                 });
-                let stretch = self.pattern(head).stretch;
-                let next = there.clone().find(|other| self.pattern(other).stretch == stretch);
-                let next = next.or_else(|| there.next());
+                // Of those that lie there, rather one of the same code.
+                let own = self.pattern(head);
+                let of_code = |other: &&Member| self.pattern(other).stretch == own.stretch;
+                let alike = |other: &&Member| {
+                    let other = self.pattern(other);
+                    (other.iteration, other.sight.hidden) == (own.iteration, own.sight.hidden)
+                };
+                let next = there.clone().find(|other| of_code(other) && alike(other));
+                let next = next.or_else(|| there.clone().find(of_code)).or_else(|| there.next());
                 let last = next.and_then(|next| parts.iter().rev().find(|part| part.access == next.access));
                 sure &= last.zip(next).is_none_or(|(last, next)| straight(last, next) == Some(true));
                 parts.extend(next);
             }
-            if parts.len() as i64 != count
-                || (self.single.is_some() && !(sure && self.are_by_themselves(&parts, wide)))
-            {
+            if parts.len() as i64 != count {
+                continue;
+            }
+            let accesses = parts.iter().map(|part| &self.trace.accesses[part.access]);
+            let certainty = certainty(accesses, group.bytes, count, array);
+            let iteration = self.pattern(head).iteration;
+            sure &= certainty == Certainty::Sure
+                && (sight.loose.is_multiple_of(wide as u64) || array >= wide as u64)
+                && parts
+                    .iter()
+                    .map(|part| self.pattern(part))
+                    .all(|part| part.iteration == iteration && part.sight.hidden == sight.hidden);
+            let alone = self.single.is_some();
+            if certainty == Certainty::Never || (alone && !(sure && self.are_by_themselves(&parts, wide))) {
                 continue;
             }
             let patterns = parts.iter().map(|part| self.pattern(part));
             let one_stretch = patterns.clone().all(|part| part.stretch == self.pattern(head).stretch);
-            let free = match one_stretch && self.trace.arrays[group.array].alignment >= wide as u64 {
+            let free = match one_stretch && array >= wide as u64 {
                 false => nothing_between(group.op, patterns),
                 true => self.order.may_move(self.trace, group, wide, patterns),
             };
             if !free {
                 continue;
             }
+            if self.sure_only && !sure {
+                self.passed = true;
+                continue;
+            }
             let offsets = self.pattern(head).offsets.map(|offset| offset.wrapping_sub(skipped));
             let single = self.single.is_some();
-            let wide =
-                Wide { bytes: wide as u32, offsets, sure, head: false, first: false, single, parts: 0 };
+            let loose_pair = count == 2 && group.op == AccessOp::Load && array < wide as u64;
+            let wide = Wide {
+                bytes: wide as u32,
+                offsets,
+                sure,
+                loose_pair,
+                head: false,
+                first: false,
+                single,
+                parts: 0,
+            };
             let place = |member: &Member| (member.access, member.pattern);
             let mut found: Vec<(usize, usize, Wide)> = Vec::new();
             for (at, member) in parts.iter().enumerate() {
-                let own = |(at, part): (usize, &&Member)| u8::from(part.access == member.access) << at;
-                let parts = parts.iter().enumerate().map(own).sum::<u8>();
+                let own = |(at, part): (usize, &&Member)| u16::from(part.access == member.access) << at;
+                let parts = parts.iter().enumerate().map(own).sum::<u16>();
                 let (head, first) = (parts & 1 == 1, parts.trailing_zeros() == at as u32);
                 found.push((member.access, member.pattern, Wide { head, first, parts, ..wide }));
             }
@@ -407,78 +480,4 @@ impl Joiner<'_> {
             }
         }
     }
-}
-
-/// Whether the program has nothing between the parts that keeps the compiler from joining them.
-fn nothing_between<'a>(op: AccessOp, parts: impl Iterator<Item = &'a Pattern> + Clone) -> bool {
-    let span = |number: fn(&Pattern) -> u32| {
-        let numbers = parts.clone().map(number);
-        numbers.clone().max().unwrap_or(0) - numbers.min().unwrap_or(0)
-    };
-    match op {
-        AccessOp::Store => span(|part| part.position) as usize + 1 == parts.clone().count(),
-        _ => span(|part| part.writes) == 0,
-    }
-}
-
-/// Accesses that may stand between others of their array that are joined; more are taken to be in the way.
-const MOST_BETWEEN: usize = 64;
-
-/// The requests by array and program order: their place, access and pattern.
-struct Order(Vec<Vec<(u32, usize, usize)>>);
-
-impl Order {
-    fn of(trace: &Trace) -> Order {
-        let mut by_array: Vec<Vec<(u32, usize, usize)>> = vec![Vec::new(); trace.arrays.len()];
-        for (at, access) in trace.accesses.iter().enumerate() {
-            let places = access.patterns.iter().enumerate().map(|(n, pattern)| (pattern.position, at, n));
-            by_array[access.array].extend(places);
-        }
-        by_array.iter_mut().for_each(|places| places.sort_unstable());
-        Order(by_array)
-    }
-
-    /// Whether what stands between the parts surely touches other bytes than those that have to pass
-    /// it: loads go up to the first, stores down to the last.
-    fn may_move<'a>(
-        &self,
-        trace: &Trace,
-        group: &Group,
-        wide: i64,
-        parts: impl Iterator<Item = &'a Pattern> + Clone,
-    ) -> bool {
-        let positions = parts.clone().map(|part| part.position);
-        let (from, to) = (positions.clone().min().unwrap_or(0), positions.max().unwrap_or(0));
-        if parts.clone().map(|part| part.turn).max() == parts.clone().map(|part| part.turn).min() {
-            return true;
-        }
-        let places = &self.0[group.array];
-        let between =
-            places.partition_point(|place| place.0 <= from)..places.partition_point(|place| place.0 < to);
-        let in_the_way = |&(position, access, pattern): &(u32, usize, usize)| {
-            let (other, pattern) = (&trace.accesses[access], &trace.accesses[access].patterns[pattern]);
-            let passed = |part: &&Pattern| match group.op {
-                AccessOp::Store => part.position < position,
-                _ => part.position > position,
-            };
-            other.op != group.op
-                && parts.clone().filter(passed).any(|part| {
-                    let residue = relative(part).0.rem_euclid(wide);
-                    !touches_others(other, pattern, wide, residue..residue + i64::from(group.bytes))
-                })
-        };
-        between.len() <= MOST_BETWEEN && !places[between].iter().any(in_the_way)
-    }
-}
-
-/// Whether a request surely touches none of these bytes, counted modulo the size of a wide request.
-fn touches_others(access: &Access, pattern: &Pattern, wide: i64, bytes: std::ops::Range<i64>) -> bool {
-    let Some(size) = access.bytes.map(i64::from) else { return false };
-    let known = access.unknown.is_none() && pattern.varying.is_empty();
-    let lanes = (0..32).filter(|lane| pattern.active >> lane & 1 == 1);
-    known
-        && pattern.unit.is_multiple_of(wide.unsigned_abs())
-        && lanes
-            .map(|lane| pattern.offsets[lane].rem_euclid(wide))
-            .all(|begin| begin + size <= wide && (begin + size <= bytes.start || bytes.end <= begin))
 }

@@ -4,11 +4,12 @@
 //! shifts all lanes alike is tried in every phase that matters to the banks.
 
 use super::AccessOp;
+use super::atomics;
 use super::merge::Wide;
-use crate::banks::{self, AtomicKind, Contention, CopySource, Cost, Family, Request, Target};
+use crate::banks::{self, Contention, CopySource, Cost, Family, Request, Target};
 use crate::exec::lanes::gcd;
 use crate::exec::value::Reason;
-use crate::trace::{Access, Atomic, Pattern};
+use crate::trace::{Access, Pattern};
 
 /// Why a request has no cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +34,14 @@ pub fn shifts(unit: u64, target: &Target) -> Vec<i64> {
     (0..matters / step).map(|k| (k * step) as i64).collect()
 }
 
+/// The lanes for which there is a request, of those that are active.
+pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> Result<u32, NoCost> {
+    match access.op {
+        AccessOp::Atomic => atomics::lanes(access, active, offsets, target),
+        _ => Ok(active),
+    }
+}
+
 /// The cost, when it is the same in every phase.
 pub fn phases(
     access: &Access,
@@ -43,9 +52,10 @@ pub fn phases(
 ) -> Result<Cost, NoCost> {
     let mut found: Option<Cost> = None;
     let align = alignment(access, active, offsets, target);
+    let active = lanes(access, active, offsets, target)?;
     for shift in shifts {
         let moved = offsets.map(|offset| offset.wrapping_add(*shift));
-        let request = question(access, access.bytes, active, &moved, align);
+        let request = question(access, access.bytes, active, &moved, align, target);
         let Some(cost) = banks::cost(&request, target) else {
             if matches!(access.op, AccessOp::Atomic) {
                 return Err(NoCost::NoFigure(banks::contention(&request, target)));
@@ -66,7 +76,7 @@ pub fn phases(
 
 /// The cost of a copy by what its lanes read, when it is the same wherever in a line and in a row of 128
 /// bytes what is not known lets it begin.
-pub fn copied(access: &Access, pattern: &Pattern) -> Result<Cost, NoCost> {
+pub fn copied(access: &Access, pattern: &Pattern, target: &Target) -> Result<Cost, NoCost> {
     let unknown = |kind, text: &str| Err(NoCost::Unknown(kind, text.to_string()));
     let Some(from) = &pattern.source else {
         return unknown(
@@ -84,7 +94,7 @@ pub fn copied(access: &Access, pattern: &Pattern) -> Result<Cost, NoCost> {
     let mut found: Option<Cost> = None;
     for (shift, read_shift) in by.iter().flat_map(|a| read_by.iter().map(move |b| (*a, *b))) {
         let moved = to.map(|offset| offset.wrapping_add(shift));
-        let request = question(access, Some(bytes), pattern.active, &moved, 0);
+        let request = question(access, Some(bytes), pattern.active, &moved, 0, target);
         let offsets = &read.map(|offset| offset.wrapping_add(read_shift));
         let source = CopySource { stretches: &from.stretches, offsets, around: access.around };
         let Some(cost) = banks::copy_cost(&request, &source) else {
@@ -122,9 +132,10 @@ pub fn question<'a>(
     active: u32,
     offsets: &'a [i64; 32],
     align: u32,
+    target: &Target,
 ) -> Request<'a> {
     let bytes = bytes.unwrap_or(4);
-    Request { access: bank_access(access), bytes, active, offsets, align, base: 0 }
+    Request { access: bank_access(access, target), bytes, active, offsets, align, base: 0 }
 }
 
 /// The alignment by which the access is split: none if the members of a copied struct become one access.
@@ -162,45 +173,50 @@ fn low_lanes(count: u32) -> u32 {
     if count >= 32 { u32::MAX } else { (1 << count) - 1 }
 }
 
-/// The cost as a part of a wider request and its bytes, where the compiler surely makes one; not
-/// known where it may make one that is free of conflicts.
-pub fn as_joined(
+/// The cost as a part of a wider request and its bytes.
+pub fn as_joined(access: &Access, pattern: &Pattern, wide: &Wide, target: &Target) -> Option<(u32, Cost)> {
+    joined(access, pattern, wide, target).next()
+}
+
+/// Not known, if a wider request of which it may be a part is free of conflicts.
+pub fn perhaps_joined(
     access: &Access,
     pattern: &Pattern,
     wide: &Wide,
     target: &Target,
-) -> Result<Option<(u32, Cost)>, NoCost> {
-    let narrow = access.bytes.unwrap_or(4);
-    let widths = std::iter::successors(Some(wide.bytes), |bytes| Some(bytes / 2));
-    let mut joined = widths.take_while(|&bytes| bytes > narrow).filter_map(|bytes| {
-        let request = question(access, Some(bytes), pattern.active, &wide.offsets, 0);
-        banks::cost(&request, target).map(|cost| (bytes, cost))
-    });
-    if wide.sure {
-        return Ok(joined.next());
-    }
+) -> Result<(), NoCost> {
     // Of 8 and 16 bytes the hardware takes 2 and 4 as a rule, even where it could pair lanes.
-    if joined.any(|(bytes, cost)| cost.wavefronts <= cost.ideal.max(bytes / 4)) {
+    let free = |(bytes, cost): (u32, Cost)| cost.wavefronts <= cost.ideal.max(bytes / 4);
+    if joined(access, pattern, wide, target).any(free) {
         let reason =
             "neighbouring accesses of a thread, which the compiler may join into one without conflicts";
         return Err(NoCost::Unknown(Reason::Compiler, reason.to_string()));
     }
-    Ok(None)
+    Ok(())
 }
 
-fn bank_access(access: &Access) -> banks::Access {
+/// The costs as a part of requests up to a wide one, the widest first.
+fn joined<'a>(
+    access: &'a Access,
+    pattern: &'a Pattern,
+    wide: &'a Wide,
+    target: &'a Target,
+) -> impl Iterator<Item = (u32, Cost)> + 'a {
+    let narrow = access.bytes.unwrap_or(4);
+    let widths = std::iter::successors(Some(wide.bytes), |bytes| Some(bytes / 2));
+    widths.take_while(move |&bytes| bytes > narrow).filter_map(move |bytes| {
+        let request = question(access, Some(bytes), pattern.active, &wide.offsets, 0, target);
+        banks::cost(&request, target).map(|cost| (bytes, cost))
+    })
+}
+
+fn bank_access(access: &Access, target: &Target) -> banks::Access {
     match access.op {
         AccessOp::Load => banks::Access::Load,
         AccessOp::Store => banks::Access::Store,
         AccessOp::AsyncCopy => banks::Access::AsyncCopy,
         AccessOp::MatrixLoad => banks::Access::MatrixLoad { matrices: access.matrices.max(1) },
         AccessOp::MatrixStore => banks::Access::MatrixStore { matrices: access.matrices.max(1) },
-        AccessOp::Atomic => banks::Access::Atomic(match access.atomic {
-            Some(Atomic::CountUnused) => AtomicKind::PopulationCount,
-            Some(Atomic::CompareAndSwap) => AtomicKind::CompareAndSwap,
-            Some(Atomic::Float) => AtomicKind::FloatAdd,
-            Some(Atomic::Wide) => AtomicKind::Wide64,
-            Some(Atomic::Integer) | None => AtomicKind::Integer,
-        }),
+        AccessOp::Atomic => banks::Access::Atomic(atomics::kind(access, target)),
     }
 }

@@ -21,8 +21,8 @@ mod tried;
 
 pub use tried::{Tried, each_tried};
 
-use super::request::{NoCost, as_joined, can_be_aligned, copied, phases, shifts};
-use super::{Merges, Totals, is_copy_instruction};
+use super::request::{NoCost, as_joined, can_be_aligned, copied, lanes, perhaps_joined, phases, shifts};
+use super::{Merges, Totals, atomics, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
 use crate::exec::lanes::gcd;
 use crate::exec::value::Reason;
@@ -144,26 +144,36 @@ pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     let mut rows: Vec<Option<Row>> = vec![Some(Row::default()); lengths().product()];
     for (at, pattern) in access.patterns.iter().enumerate() {
         let mut costs = site.pattern(pattern, &mut left)?;
-        if let Some(Some(row)) = costs.rows.first_mut().filter(|_| costs.axes.is_empty())
-            && let Some(wide) = merges.get(number, at)
-        {
+        if let Some(Some(row)) = costs.rows.first_mut().filter(|_| costs.axes.is_empty()) {
             let conflicts = |costs: &[Cost]| costs.iter().any(|cost| cost.excess() > 0);
-            let apart = conflicts(&row.costs);
-            let joined = match apart || wide.sure {
-                true => as_joined(access, pattern, wide, target)?,
-                false => None,
-            };
-            if let Some((bytes, cost)) = joined {
+            let mut conflict = conflicts(&row.costs);
+            let wide = merges.get(number, at, target);
+            if let Some(wide) = wide
+                && let Some((bytes, cost)) = as_joined(access, pattern, wide, target)
+            {
                 // Its other parts are the same request.
                 follows |= !wide.head && !wide.single;
                 row.costs = if wide.first { vec![cost] } else { Vec::new() };
-                if apart || conflicts(&[cost]) {
-                    let some = if wide.single { "in some rounds " } else { "" };
+                if conflict || conflicts(&[cost]) {
+                    let some = if wide.single { "in some iterations " } else { "" };
                     assume(&format!(
                         "{some}the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
                     ));
                 }
+                conflict = conflicts(&[cost]);
             }
+            let wider = merges
+                .possible(number, at, target)
+                .filter(|wider| wide.is_none_or(|wide| wide.bytes < wider.bytes));
+            if let Some(wider) = wider.filter(|_| conflict) {
+                perhaps_joined(access, pattern, wider, target)?;
+                let what = if wide.is_some() { "these" } else { "neighbouring accesses of a thread" };
+                assume(&format!("the compiler does not join {what} into one of {} bytes", wider.bytes));
+            }
+        }
+        if pattern.varying.is_empty() {
+            let lanes = lanes(access, pattern.active, &pattern.offsets, target)?;
+            atomics::assumption(pattern.active, lanes).into_iter().for_each(&mut assume);
         }
         if costs.in_turn {
             assume("the loop runs often enough to meet the banks evenly");
@@ -237,7 +247,7 @@ impl<'a> Site<'a> {
     /// What a request costs whose lanes are at these offsets.
     fn cost(&self, pattern: &Pattern, offsets: &[i64; 32], shifts: &[i64]) -> Result<Cost, NoCost> {
         match self.copies {
-            true => copied(self.access, pattern),
+            true => copied(self.access, pattern, self.target),
             false => phases(self.access, pattern.active, offsets, shifts, self.target),
         }
     }

@@ -1,4 +1,4 @@
-use crate::analysis::{NoFiles, Options, Run, Wanted};
+use crate::analysis::{NoFiles, Options, Run};
 use crate::verdict::{SiteVerdict, Status};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,7 @@ use std::path::{Path, PathBuf};
 fn verdicts(text: &str) -> Vec<SiteVerdict> {
     let path = PathBuf::from("a.cu");
     let run = Run::new(Options::default(), std::slice::from_ref(&path), Box::new(NoFiles));
-    let loaded = run.load(Path::new("a.cu"), text.as_bytes().to_vec());
-    let judged = run.judged_kernels([&loaded]);
-    let loaded = run.follow(loaded, &judged);
-    let links = run.link([&loaded]);
-    run.analyze(&loaded, &links, Wanted::Verdicts).verdicts
+    run.analyze_file(Path::new("a.cu"), text.as_bytes().to_vec()).verdicts
 }
 
 #[test]

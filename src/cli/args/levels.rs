@@ -5,8 +5,10 @@
 
 use crate::diagnostic::Level;
 use crate::rules;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use std::ffi::OsStr;
 
 const FLAGS: [(&str, char, Level, &str); 4] = [
     ("allow", 'A', Level::Allow, "Do not report this rule"),
@@ -39,7 +41,6 @@ impl Levels {
 
 impl Args for Levels {
     fn augment_args(command: Command) -> Command {
-        let names = || rules::ALL.iter().map(|rule| rule.id).chain([ALL]);
         FLAGS.iter().fold(command, |command, (name, short, _, help)| {
             command.arg(
                 Arg::new(*name)
@@ -50,13 +51,44 @@ impl Args for Levels {
                     .help_heading("Levels (repeatable, the last one wins, `all` means every rule)")
                     .hide_possible_values(true)
                     .action(ArgAction::Append)
-                    .value_parser(PossibleValuesParser::new(names())),
+                    .value_parser(RuleName),
             )
         })
     }
 
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
+    }
+}
+
+/// A rule's id, or [`ALL`].
+#[derive(Clone, Copy, Debug)]
+struct RuleName;
+
+impl RuleName {
+    fn names() -> PossibleValuesParser {
+        PossibleValuesParser::new(rules::ALL.iter().map(|rule| rule.id).chain([ALL]))
+    }
+}
+
+impl TypedValueParser for RuleName {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        RuleName::names().parse_ref(command, arg, value).map_err(|mut error| {
+            let value = value.to_string_lossy();
+            // To a compiler, the same letter says something else.
+            let denied = arg.is_some_and(|arg| arg.get_short() == Some('D'));
+            if denied && rules::nearest(&value).is_none() && super::values::define(&value).is_ok() {
+                let tip = format!("`-D` denies a rule; to define a macro, write `--define {value}`");
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(rules::ALL.iter().map(|rule| rule.id).chain([ALL]).map(PossibleValue::new)))
     }
 }
 

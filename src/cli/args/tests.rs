@@ -98,3 +98,34 @@ fn the_last_level_wins_across_flags() {
     assert_eq!(level("a.cu --deny=bank-conflict -N bank-conflict", bank), Level::Note);
     assert_eq!(level("a.cu -N bank-conflict -Dbank-conflict", bank), Level::Deny);
 }
+
+#[test]
+fn several_reports_go_to_several_places() {
+    let reports = |line: &str| {
+        let reports = check(line).reports()?;
+        let shown = |it: &Report| {
+            format!("{:?} {}", it.format, it.file.as_ref().map_or("-".into(), |it| it.display().to_string()))
+        };
+        Ok::<_, String>(reports.iter().map(shown).collect::<Vec<_>>().join(", "))
+    };
+    for (line, expected) in [
+        ("a.cu", "Text -"),
+        ("a.cu -o x", "Text x"),
+        ("a.cu --format json", "Json -"),
+        ("a.cu --format sarif=a=b.sarif", "Sarif a=b.sarif"),
+        ("a.cu --format github --format sarif=s --format markdown=m", "Github -, Sarif s, Markdown m"),
+        ("a.cu --format sarif=s --format short --output o", "Sarif s, Short o"),
+    ] {
+        assert_eq!(reports(line).unwrap(), expected, "{line}");
+    }
+    for (line, says) in [
+        ("a.cu --format github --format sarif", "of several formats, all but one need a file"),
+        ("a.cu --format sarif=s --output o", "--output needs a --format without a file"),
+        ("a.cu --format sarif=s --format json=s", "two formats cannot be written into `s`"),
+        ("a.cu --format sarif=s --format json -o s", "two formats cannot be written into `s`"),
+    ] {
+        assert!(reports(line).unwrap_err().contains(says), "{line}");
+    }
+    assert!(refusal("a.cu --format sarif=").contains("no file is named after `=`"));
+    assert!(refusal("a.cu --format xml=a").contains("'xml'"), "{}", refusal("a.cu --format xml=a"));
+}

@@ -1,11 +1,14 @@
 //! Is this value well formed?
 
+use super::{Format, Report};
 use crate::analysis::BlockOption;
 use crate::banks::ComputeCapability;
 use crate::{rules, shape};
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Arg, Command, Error};
+use clap::builder::{EnumValueParser, PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, Error, ValueEnum};
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 /// Takes any text; shells are told that the rules are among them.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +23,33 @@ impl TypedValueParser for Subject {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(rules::ALL.iter().map(|rule| PossibleValue::new(rule.id).help(rule.summary))))
+    }
+}
+
+/// Takes `FORMAT` and `FORMAT=FILE`; shells are told the formats.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports;
+
+impl TypedValueParser for Reports {
+    type Value = Report;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Report, Error> {
+        let text = StringValueParser::new().parse_ref(command, arg, value)?;
+        let (format, file) = match text.split_once('=') {
+            Some((_, "")) => {
+                return Err(
+                    Error::raw(ErrorKind::ValueValidation, "no file is named after `=`\n").with_cmd(command)
+                );
+            }
+            Some((format, file)) => (format, Some(PathBuf::from(file))),
+            None => (text.as_str(), None),
+        };
+        let format = EnumValueParser::<Format>::new().parse_ref(command, arg, OsStr::new(format))?;
+        Ok(Report { format, file })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Format::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
     }
 }
 

@@ -43,15 +43,15 @@ fn the_summary_counts_by_level_and_file() {
     let none = BTreeSet::new();
     let targets = BTreeSet::from(["sm_70".to_owned(), "sm_90".to_owned()]);
     let all = [warning.clone(), error, warning];
-    assert_eq!(summary(&sources, &[], 3, &none, true), "no findings in 3 files");
-    assert_eq!(summary(&sources, &all[..1], 1, &none, false), "1 warning in 1 of 1 file");
+    assert_eq!(counts(&sources, &[], 3, &none, true), "no findings in 3 files");
+    assert_eq!(counts(&sources, &all[..1], 1, &none, false), "1 warning in 1 of 1 file");
     assert_eq!(
-        summary(&sources, &all, 14, &targets, false),
+        counts(&sources, &all, 14, &targets, false),
         "1 error, 2 warnings in 1 of 14 files (targets: sm_70, sm_90)"
     );
     let one = BTreeSet::from(["sm_90".to_owned()]);
     assert_eq!(
-        summary(&sources, &[], 1, &one, true),
-        "no findings in 1 file (target: sm_90; 5.x and newer behave alike)"
+        counts(&sources, &[], 1, &one, true),
+        "no findings in 1 file (target: sm_90; bank conflicts are alike on 5.x and newer)"
     );
 }

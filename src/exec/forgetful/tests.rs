@@ -1,7 +1,7 @@
 //! A run in which something is remembered gives the verdicts of one in which nothing is.
 
 use super::{ALL, Kept, without};
-use crate::analysis::{Files, Options, Run, Wanted};
+use crate::analysis::{Files, Options, Run};
 use crate::kernels::Case;
 use crate::random::Random;
 use crate::styles::STYLES;
@@ -20,11 +20,7 @@ impl Files for Disk {
 fn told(path: &Path, text: &str) -> Vec<String> {
     let path = path.to_path_buf();
     let run = Run::new(Options::default(), std::slice::from_ref(&path), Box::new(Disk));
-    let loaded = run.load(&path, text.as_bytes().to_vec());
-    let judged = run.judged_kernels([&loaded]);
-    let loaded = run.follow(loaded, &judged);
-    let links = run.link([&loaded]);
-    let report = run.analyze(&loaded, &links, Wanted::Findings);
+    let report = run.analyze_file(&path, text.as_bytes().to_vec());
     let findings = report.diagnostics.iter().map(|it| format!("{it:?}"));
     findings.chain(report.verdicts.iter().map(|it| format!("{it:?}"))).collect()
 }

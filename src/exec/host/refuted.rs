@@ -61,7 +61,7 @@ impl Machine<'_> {
 
     /// Whether nothing comes any more of the outermost function.
     fn has_ended(&self) -> bool {
-        let outermost = self.state.frames.len() <= 2 && !self.in_lambda && self.state.loops.is_empty();
+        let outermost = self.state.frames.len() <= 2 && !self.in_lambda() && self.state.loops.is_empty();
         self.state.active.is_empty() && (outermost || !self.state.exited.is_empty())
     }
 
@@ -156,7 +156,7 @@ impl Machine<'_> {
                 let variable = !known.is_empty() && known.iter().all(|it| !it.constant);
                 variable.then(|| path.name.to_string())
             }
-            ExprKind::Member { base, name, arrow } => {
+            ExprKind::Member { base, name, arrow, .. } => {
                 let point = if *arrow { "->" } else { "." };
                 Some(format!("{}{point}{name}", self.variable_name(base)?))
             }

@@ -6,7 +6,7 @@
 use super::Requested;
 use crate::exec::machine::Machine;
 use crate::source::Span;
-use crate::trace::{Pattern, Ways};
+use crate::trace::{Pattern, Then, Ways};
 
 /// A change of the trace that can be taken back.
 #[derive(Debug)]
@@ -29,10 +29,14 @@ pub(super) enum Undo {
     Doubt { site: u32 },
     /// A site was seen to leave its array.
     Outside { site: u32 },
+    /// A site was seen to leave its array in an earlier thread, or for the first time.
+    Overrun { site: u32, was: Option<u32> },
     /// A site was reached in rounds of which there may be fewer.
     AtMost { site: u32 },
     /// A site got its last assumption.
     Assumption { site: u32 },
+    /// Something worse was found of threads that do not come to a barrier.
+    Absence { barrier: usize, absence: usize, was: Then },
 }
 
 /// A moment to which the trace can be taken back.
@@ -42,6 +46,7 @@ pub struct Mark {
     accesses: u32,
     writes: u32,
     barriers: usize,
+    came: usize,
     /// Launches recorded so far.
     pub launches: usize,
 }
@@ -55,6 +60,7 @@ impl Machine<'_> {
             accesses: self.index.accesses,
             writes: self.index.writes,
             barriers: self.trace.barriers.len(),
+            came: self.came.len(),
             launches: self.trace.launches.len(),
         }
     }
@@ -62,6 +68,7 @@ impl Machine<'_> {
     /// Takes back the requests and barriers recorded since the mark.
     pub fn trace_rollback(&mut self, mark: &Mark) {
         self.trace.barriers.truncate(mark.barriers);
+        self.came.truncate(mark.came);
         self.index.registers.forget();
         (self.index.accesses, self.index.writes) = (mark.accesses, mark.writes);
         while self.index.journal.len() > mark.journal {
@@ -75,7 +82,8 @@ impl Machine<'_> {
     pub fn repeats_since(&self, mark: &Mark) -> bool {
         let repeats = |undo: &Undo| {
             let seen = matches!(undo, Undo::Occurrence { .. } | Undo::Kept { .. });
-            seen || matches!(undo, Undo::Again { .. } | Undo::Pattern { .. } | Undo::Ways { .. })
+            let known = matches!(undo, Undo::Again { .. } | Undo::Pattern { .. } | Undo::Ways { .. });
+            seen || known || matches!(undo, Undo::Absence { .. })
         };
         self.index.journal[mark.journal..].iter().all(repeats)
     }
@@ -93,7 +101,22 @@ impl Machine<'_> {
         })
     }
 
+    /// Notes what threads do that do not come to a barrier, if nothing worse is known of them.
+    pub(in crate::exec) fn worsen(&mut self, barrier: usize, absence: usize, then: Then) {
+        let Some(of) = self.trace.barriers.get_mut(barrier) else { return };
+        let Some(it) = of.absences.get_mut(absence).filter(|it| it.then.rank() < then.rank()) else { return };
+        let was = std::mem::replace(&mut it.then, then);
+        self.index.journal.push(Undo::Absence { barrier, absence, was });
+    }
+
     fn undo(&mut self, undo: Undo) {
+        if let Undo::Absence { barrier, absence, was } = undo {
+            let of = self.trace.barriers.get_mut(barrier);
+            if let Some(it) = of.and_then(|of| of.absences.get_mut(absence)) {
+                it.then = was;
+            }
+            return;
+        }
         let accesses = &mut self.trace.accesses;
         match undo {
             Undo::Again { site, pattern, by, warp, within, elsewhere } => {
@@ -121,10 +144,12 @@ impl Machine<'_> {
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
             Undo::Doubt { site } => accesses[site as usize].doubt = None,
             Undo::Outside { site } => accesses[site as usize].outside = false,
+            Undo::Overrun { site, was } => accesses[site as usize].overrun = was,
             Undo::AtMost { site } => accesses[site as usize].at_most = false,
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();
             }
+            Undo::Absence { .. } => {}
         }
     }
 }

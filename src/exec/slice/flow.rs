@@ -289,7 +289,13 @@ impl<'a> Flow<'a> {
                     }
                 }
             }
-            StmtKind::Block(body) | StmtKind::Unsupported(_, body) => self.stmts(body),
+            StmtKind::Block(body) => self.stmts(body),
+            // It may run any number of times.
+            StmtKind::Unsupported(_, body) => {
+                self.loops += 1;
+                self.stmts(body);
+                self.loops -= 1;
+            }
             StmtKind::If { cond, then, otherwise } => {
                 self.condition(cond);
                 self.stmts(then);
@@ -310,7 +316,11 @@ impl<'a> Flow<'a> {
                 true => self.expr(value),
                 false => self.condition(value),
             }),
-            StmtKind::Break | StmtKind::Continue | StmtKind::Damaged => {}
+            StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Goto(_)
+            | StmtKind::Label(_)
+            | StmtKind::Damaged => {}
         }
     }
 
@@ -364,12 +374,13 @@ impl<'a> Flow<'a> {
                 }
                 self.pointed(pointer, true);
             }
-            ExprKind::Member { base, arrow, name } => {
+            ExprKind::Member { base, arrow, name, .. } => {
                 if let ExprKind::Path(path) = &base.kind
                     && matches!(&*path.name, "threadIdx" | "blockDim")
                     && let Some(axis) = ["x", "y", "z"].iter().position(|axis| **axis == **name)
                 {
                     self.axes[axis] = true;
+                    return;
                 }
                 if *arrow && self.places.part_of(expr).is_none() {
                     self.seed(base);
@@ -406,18 +417,29 @@ impl<'a> Flow<'a> {
             ExprKind::Cast(_, a) => self.pointed(a, followed),
             ExprKind::SizeofExpr(a) => self.pointed(a, true),
             ExprKind::Unary(_, a) => self.expr(a),
+            // A copy of all three.
+            ExprKind::Path(path) if matches!(&*path.name, "threadIdx" | "blockDim") => self.axes = [true; 3],
             ExprKind::Comma(a, b) => {
                 self.expr(a);
                 self.pointed(b, followed);
             }
             ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
                 items.iter().for_each(|item| self.expr(item));
+                // A member may be a reference to it.
+                if !matches!(expr.kind, ExprKind::Construct(Type::Scalar(_), _)) {
+                    self.taken.extend(items.iter().filter_map(root).map(|(local, _)| local));
+                }
             }
             _ => {}
         }
     }
 
     fn write(&mut self, target: &'a Expr, value: Option<&'a Expr>, whole: bool) {
+        if let ExprKind::Conditional(cond, a, b) = &target.kind {
+            self.seed_course(cond);
+            self.write(a, value, false);
+            return self.write(b, value, false);
+        }
         match self.places.part_of(target) {
             Some(local) => {
                 self.note_kept(local);

@@ -85,7 +85,8 @@ impl<'a> Finder<'a> {
             StmtKind::Return(_) => effect.returns = true,
             StmtKind::Break => effect.breaks = true,
             StmtKind::Continue => effect.continues = true,
-            StmtKind::Unsupported(..) | StmtKind::Damaged => {
+            // Whoever it leads on or brings back runs what follows.
+            StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Unsupported(..) | StmtKind::Damaged => {
                 (effect.traced, effect.changes) = (true, true);
             }
             StmtKind::Expr(_) | StmtKind::Block(_) | StmtKind::If { .. } => {}
@@ -125,6 +126,10 @@ impl<'a> Finder<'a> {
     }
 
     fn write(&self, target: &Expr, effect: &mut Effect) {
+        if let ExprKind::Conditional(_, a, b) = &target.kind {
+            self.write(a, effect);
+            return self.write(b, effect);
+        }
         match self.slice.places.part_of(target) {
             Some(local) => {
                 // What it stands for is changed.
@@ -134,7 +139,11 @@ impl<'a> Finder<'a> {
                 }
             }
             None => {
-                effect.changes |= self.taken && !self.is_elsewhere(target);
+                let pointer = matches!(
+                    target.kind,
+                    ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } | ExprKind::Path(_)
+                );
+                effect.changes |= (self.taken || !pointer) && !self.is_elsewhere(target);
                 let local = self.slice.places.perhaps_part_of(target);
                 effect.writes.extend(local.filter(|local| !self.slice.data.contains(local)));
             }

@@ -69,7 +69,7 @@ fn only_computes(stmt: &Stmt, flow: &Flow<'_>, program: &Program) -> bool {
             it.storage == Storage::Automatic
                 && !matches!(it.ty, Type::Reference(_) | Type::Auto | Type::Decltype(_))
         }),
-        StmtKind::Unsupported(..) | StmtKind::Damaged => false,
+        StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Unsupported(..) | StmtKind::Damaged => false,
         _ => true,
     };
     own_exprs(stmt, &mut |expr| computes &= is_computation(expr, flow, program));

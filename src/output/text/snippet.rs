@@ -1,10 +1,10 @@
 //! Which piece of the source stands above the carets?
 //!
-//! A copy of the lines that a finding is about: control characters taken out, and of a line
-//! that is too long to read only the part around the finding.
+//! A copy of the lines that a finding is about: what a terminal would obey is escaped, and of a line
+//! that is too long to read only the part around the finding is shown.
 
-use crate::output::one_line;
 use crate::source::{SourceFile, Sources, Span};
+use crate::visible::{escape, one_line};
 use codespan_reporting::files::{Error, Files};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,18 @@ struct Line {
     ellipsis: usize,
     /// Characters that were cut before it, less those of the ellipsis.
     columns_cut: usize,
+    /// What is not shown as it is written, in order.
+    escapes: Vec<Escape>,
+}
+
+/// A character that is shown as another text.
+struct Escape {
+    /// Where it is, from the start of what is shown.
+    at: usize,
+    /// Bytes of the character.
+    written: usize,
+    /// Bytes of what is shown, each a character of its own.
+    shown: usize,
 }
 
 impl Snippets {
@@ -122,13 +134,14 @@ impl Snippet {
             self.text.push('…');
             ellipsis = '…'.len_utf8();
         }
-        push_harmless(&mut self.text, text.get(shown.clone()).unwrap_or(""));
+        let ends = (shown.start == 0, shown.end == line.end);
+        let escapes = push_visible(&mut self.text, text.get(shown.clone()).unwrap_or(""), ends);
         if shown.end < line.end {
             self.text.push('…');
         }
         self.text.push('\n');
         let columns_cut = cut.chars().count().saturating_sub(1);
-        self.lines.push(Line { start, shown, ellipsis, columns_cut });
+        self.lines.push(Line { start, shown, ellipsis, columns_cut, escapes });
     }
 
     /// Where a range of the file lies in the snippet.
@@ -142,9 +155,24 @@ impl Snippet {
         let line = &self.lines[after.saturating_sub(1)];
         // What was cut lies under the ellipsis before or behind.
         match at.checked_sub(line.shown.start) {
-            Some(inside) => line.start + line.ellipsis + inside.min(line.shown.len()),
+            Some(inside) => line.start + line.ellipsis + line.escaped(inside.min(line.shown.len())),
             None => line.start,
         }
+    }
+}
+
+impl Line {
+    /// Where a place of what is shown lies once it is escaped.
+    fn escaped(&self, at: usize) -> usize {
+        let before = self.escapes.iter().filter(|it| it.at < at);
+        before.fold(at, |at, it| (at + it.shown).saturating_sub(it.written))
+    }
+
+    /// The column, from 1, of a place of the snippet, which has `chars` characters before it in its line.
+    fn column(&self, at: usize, chars: usize) -> usize {
+        let at = at.saturating_sub(self.start + self.ellipsis);
+        let before = self.escapes.iter().filter(|it| self.escaped(it.at) < at);
+        before.fold(self.columns_cut + chars + 1, |column, it| (column + 1).saturating_sub(it.shown))
     }
 }
 
@@ -160,17 +188,26 @@ fn window(text: &str, line: &Range<usize>, spans: &[Range<usize>]) -> Range<usiz
     floor_boundary(text, start)..floor_boundary(text, end)
 }
 
-/// Appends `text`, byte for byte as long, without what a terminal would obey: control
-/// characters and marks that reverse the direction of writing.
-fn push_harmless(out: &mut String, text: &str) {
-    for char in text.chars() {
-        match char {
-            '\t' | '\r' => out.push(char),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
-            _ if char.is_control() => out.extend(std::iter::repeat_n('?', char.len_utf8())),
-            _ => out.push(char),
+/// Appends `text`, a part of a line, and says what of it is escaped. `ends`: whether it starts where the file
+/// does, where a byte-order mark is left out, and ends where the line does, where `\r` belongs to the end.
+fn push_visible(out: &mut String, text: &str, ends: (bool, bool)) -> Vec<Escape> {
+    let mut escapes = Vec::new();
+    for (at, char) in text.char_indices() {
+        let escape = match char {
+            '\t' => None,
+            '\r' if ends.1 && at + 1 == text.len() => None,
+            '\u{feff}' if ends.0 && at == 0 => Some(String::new()),
+            _ => escape(char),
+        };
+        match escape {
+            Some(escape) => {
+                escapes.push(Escape { at, written: char.len_utf8(), shown: escape.len() });
+                out.push_str(&escape);
+            }
+            None => out.push(char),
         }
     }
+    escapes
 }
 
 impl<'a> Files<'a> for Snippets {
@@ -199,7 +236,7 @@ impl<'a> Files<'a> for Snippets {
         let snippet = self.get(id)?;
         let range = self.line_range(id, line)?;
         let before = snippet.text.get(range.start..at.min(range.end)).unwrap_or("");
-        Ok(snippet.lines[line].columns_cut + before.chars().count() + 1)
+        Ok(snippet.lines[line].column(at, before.chars().count()))
     }
 
     fn line_range(&self, id: usize, line: usize) -> Result<Range<usize>, Error> {

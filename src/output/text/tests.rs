@@ -138,6 +138,41 @@ fn a_terminal_gets_no_orders_from_the_source() {
     let (sources, finding) = testing::finding("a\x1b[2J.cu", source, "s[i]");
     let text = rendered(&sources, &finding);
     assert!(!text.contains(['\x1b', '\u{202e}', '\u{9b}']), "{text:?}");
+    assert!(text.contains("┌─ a\\u{1b}[2J.cu:1:1\n"), "{text}");
+    assert!(text.contains("1 │ s[i]; // \\u{1b}[2J \\u{202e} \\u{9b}\n"), "{text}");
+}
+
+#[test]
+fn carets_and_columns_are_right_behind_an_escape() {
+    let source = "\u{feff}/* \u{202e}\r */ s[i] = 1;\r\n";
+    let (sources, finding) = testing::finding("t.cu", source, "s[i]");
+    let expected = "\
+warning[bank-conflict]: 32-way bank conflict
+  ┌─ t.cu:1:11
+  │
+1 │ /* \\u{202e}\\r */ s[i] = 1;
+  │                  ^^^^ lanes 0 and 1 read bytes 0 and 128: bank 0
+
+";
+    assert_eq!(rendered(&sources, &finding), expected);
+}
+
+#[test]
+fn of_a_cut_line_no_end_is_kept_that_is_none() {
+    let source = format!("s[i]; //{}\r{}\n", " ".repeat(151), "x".repeat(500));
+    let (sources, finding) = testing::finding("t.cu", &source, "s[i]");
+    let text = rendered(&sources, &finding);
+    assert!(text.contains("\\r…\n") && !text.contains('\r'), "{text:?}");
+}
+
+#[test]
+fn no_line_begins_with_an_order_to_a_server() {
+    let (sources, mut finding) = testing::finding("t.cu", "s[i];\n", "s[i]");
+    finding.notes.push("a\n::error file=x::y".into());
+    finding.helps.push("b ##[error]z".into());
+    let text = rendered(&sources, &finding);
+    assert!(text.contains("          \\u{3a}:error file=x::y\n"), "{text}");
+    assert!(text.contains("= help: b ##\\u{5b}error]z\n"), "{text}");
 }
 
 #[test]

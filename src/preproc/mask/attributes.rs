@@ -93,7 +93,9 @@ impl Masker<'_> {
             let close = self.close(inside + 1).filter(|_| names)?;
             Some(self.between(inside + 1, close).to_owned())
         });
+        let packed = (at + 2..close).any(|inside| matches!(self.word(inside), "packed" | "__packed__"));
         match aligned {
+            _ if packed => self.mask(at, close, MaskKind::Packed, ""),
             Some(args) => self.mask(at, close, MaskKind::Align, &args),
             None => self.mask(at, close, MaskKind::Other, ""),
         }

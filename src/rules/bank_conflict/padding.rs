@@ -76,7 +76,7 @@ impl Sites {
                     let totals = if judgement.follows { Totals::default() } else { totals };
                     let place = (run, target, access.span, access.op);
                     let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
-                    let wide = merges.get(at, 0).filter(|wide| !wide.single);
+                    let wide = merges.any(at, 0).filter(|wide| !wide.single);
                     self.0.push(Site {
                         place,
                         wavefronts,

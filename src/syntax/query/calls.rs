@@ -15,6 +15,11 @@ pub(super) fn meaning(tree: &SyntaxTree, call: Node<'_>) -> Option<Found> {
             | "__syncthreads_count"
             | "__barrier_sync"
             | "__barrier_sync_count" => Some(Found::Barrier),
+            // `synchronize(group)` of cooperative groups, with or without their namespace.
+            "sync" | "synchronize" => {
+                let arguments = field(call, "arguments")?;
+                (arguments.named_child_count() == 1).then_some(Found::Barrier)
+            }
             "cudaLaunchKernel"
             | "cudaLaunchKernelExC"
             | "cudaLaunchKernelEx"
@@ -31,7 +36,8 @@ pub(super) fn meaning(tree: &SyntaxTree, call: Node<'_>) -> Option<Found> {
         },
         "qualified_identifier" => {
             let last = tree.text(callee).rsplit_once("::")?.1.trim_start();
-            matches!(last, "sync" | "__syncthreads").then_some(Found::Barrier)
+            matches!(last, "sync" | "synchronize" | "__syncthreads" | "__barrier_sync")
+                .then_some(Found::Barrier)
         }
         "field_expression" => {
             let method = field(callee, "field")?;

@@ -1,0 +1,191 @@
+//! Which `compile_commands.json` tells how a file is built?
+//!
+//! The one that the user or the nearest `cudalint.toml` names; else the first found where builds usually
+//! write it: in the file's folder or one above it, or in a build folder of one of these. The search ends at
+//! the root of the repository, outside of one at the working folder.
+
+use crate::config::commands::{self, Commands, NAME};
+use crate::config::{Configs, WhichCommands};
+use crate::source::display_path;
+use crate::walk::regular;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// How many files are named in a summary.
+const MOST_NAMED: usize = 2;
+
+/// A file that was read.
+pub struct Database {
+    /// Its path as it is shown.
+    pub shown: String,
+    /// What it says.
+    pub commands: Commands,
+}
+
+/// The files of a run, each read once.
+pub struct Builds {
+    /// What the command line says, which goes before all else.
+    asked: WhichCommands,
+    home: PathBuf,
+    read: RefCell<FxHashMap<PathBuf, Option<Rc<Database>>>>,
+    folders: RefCell<FxHashMap<PathBuf, Rc<[Rc<Database>]>>>,
+    /// Those that were found and are in force for some file.
+    used: RefCell<BTreeSet<String>>,
+    warnings: RefCell<Vec<String>>,
+}
+
+impl Builds {
+    /// Reads what the command line names. An error is a sentence.
+    pub fn new(asked: WhichCommands, configs: &Configs) -> Result<Builds, String> {
+        let home = configs.absolute(Path::new("."));
+        let builds = Builds {
+            asked,
+            home,
+            read: RefCell::default(),
+            folders: RefCell::default(),
+            used: RefCell::default(),
+            warnings: RefCell::default(),
+        };
+        if let WhichCommands::At(path) = &builds.asked {
+            let path = database_at(&configs.absolute(path));
+            let database = read(&path, configs)?;
+            builds.read.borrow_mut().insert(path, Some(Rc::new(database)));
+        }
+        Ok(builds)
+    }
+
+    /// What tells how the file at this absolute path is built, and whether someone named it.
+    pub fn of(&self, file: &Path, configs: &Configs) -> Option<(Rc<Database>, bool)> {
+        let config = || configs.of(file).iter().find_map(|config| config.compile_commands.clone());
+        let which = match &self.asked {
+            WhichCommands::Found => config().map_or(WhichCommands::Found, |set| set.value),
+            asked => asked.clone(),
+        };
+        match which {
+            WhichCommands::Off => None,
+            WhichCommands::At(path) => {
+                Some((self.database(&database_at(&configs.absolute(&path)), configs)?, true))
+            }
+            WhichCommands::Found => {
+                let all = self.of_folder(file.parent()?, configs);
+                let own = all.iter().find(|database| database.commands.has(file));
+                let database = own.or_else(|| all.iter().find(|it| it.commands.has_cuda()))?;
+                self.used.borrow_mut().insert(database.shown.clone());
+                Some((Rc::clone(database), false))
+            }
+        }
+    }
+
+    /// The paths of those that no one named and that are in force for some file.
+    pub fn found(&self) -> Vec<String> {
+        self.used.borrow().iter().cloned().collect()
+    }
+
+    /// The same, for the end of a summary.
+    pub fn words(&self) -> String {
+        let found = self.found();
+        let (shown, more) = found.split_at(found.len().min(MOST_NAMED));
+        let shown: Vec<String> = shown.iter().map(|path| format!("`{path}`")).collect();
+        match (shown.is_empty(), more.len()) {
+            (true, _) => String::new(),
+            (false, 0) => format!("; flags from {}", shown.join(", ")),
+            (false, more) => format!("; flags from {} and {more} more", shown.join(", ")),
+        }
+    }
+
+    /// What could not be read since the last call, and is done without.
+    pub fn take_warnings(&self) -> Vec<String> {
+        self.warnings.take()
+    }
+
+    /// Those that are found for the files of a folder, nearest first.
+    fn of_folder(&self, folder: &Path, configs: &Configs) -> Rc<[Rc<Database>]> {
+        if let Some(known) = self.folders.borrow().get(folder) {
+            return Rc::clone(known);
+        }
+        let ends_here = folder.join(".git").exists() || folder == self.home && !is_in_repository(folder);
+        let above = folder.parent().filter(|_| !ends_here);
+        let above = above.map(|above| self.of_folder(above, configs)).unwrap_or_default();
+        let own = places(folder).into_iter().filter_map(|path| self.database(&path, configs));
+        let found: Rc<[Rc<Database>]> = own.chain(above.iter().cloned()).collect();
+        self.folders.borrow_mut().insert(folder.to_path_buf(), Rc::clone(&found));
+        found
+    }
+
+    fn database(&self, path: &Path, configs: &Configs) -> Option<Rc<Database>> {
+        if let Some(known) = self.read.borrow().get(path) {
+            return known.clone();
+        }
+        let found = match read(path, configs) {
+            Ok(database) => Some(Rc::new(database)),
+            Err(error) => {
+                self.warnings.borrow_mut().push(format!("{error}; nothing is taken from it"));
+                None
+            }
+        };
+        self.read.borrow_mut().insert(path.to_path_buf(), found.clone());
+        found
+    }
+}
+
+fn is_in_repository(folder: &Path) -> bool {
+    folder.ancestors().any(|folder| folder.join(".git").exists())
+}
+
+/// The file that a user names by itself or by its folder.
+fn database_at(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(NAME) } else { path.to_path_buf() }
+}
+
+/// The files of this name in a folder and in its build folders, the likeliest first.
+fn places(folder: &Path) -> Vec<PathBuf> {
+    let mut builds: Vec<PathBuf> =
+        folders_in(folder).into_iter().filter(|path| is_build_folder(path)).collect();
+    builds.sort_by_key(|path| (!path.ends_with("build"), path.clone()));
+    // One for each configuration: `build/debug`, `out/build/x64-release`.
+    let deeper: Vec<PathBuf> = builds.iter().flat_map(|build| folders_in(build)).collect();
+    let deepest = deeper.iter().filter(|path| path.ends_with("build")).flat_map(|build| folders_in(build));
+    let all = [folder.to_path_buf()].into_iter().chain(builds.clone()).chain(deeper.clone()).chain(deepest);
+    all.map(|folder| folder.join(NAME)).filter(|path| path.is_file()).collect()
+}
+
+fn is_build_folder(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    ["out", "_build", ".build"].contains(&name.as_ref())
+        || ["build", "cmake-build"].iter().any(|start| name.starts_with(start))
+}
+
+/// The folders in a folder, by name.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir() || it.is_symlink()));
+    let mut paths: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Reads a file; an error is a sentence.
+fn read(path: &Path, configs: &Configs) -> Result<Database, String> {
+    let shown = configs.shown(path);
+    let text = regular::text(&shown).map_err(|problem| problem.to_string())?;
+    let shown = display_path(&shown);
+    let commands = Commands::read(&text, &Around(configs))
+        .map_err(|error| format!("`{shown}` has no compile commands: {error}"))?;
+    Ok(Database { shown, commands })
+}
+
+struct Around<'a>(&'a Configs);
+
+impl commands::Surroundings for Around<'_> {
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.0.absolute(path)
+    }
+
+    fn options_file(&self, path: &Path) -> Option<String> {
+        regular::text(path).ok()
+    }
+}

@@ -1,0 +1,324 @@
+//! What does C++ make of two integers?
+//!
+//! The operands are converted to one type first (the *usual arithmetic conversions*), and the
+//! result wraps at its width if the type is unsigned. What C++ leaves undefined is not known:
+//!
+//! | written | value |
+//! |---|---|
+//! | `-1 < 0u` | false: both are `unsigned`, and -1 becomes 4294967295 |
+//! | `(0 ? 1u : -1)` | 4294967295: the type of `?:` is that of both sides together |
+//! | `a / 16` for `uint64_t a = -1` | 2^60 - 1: 64 bits without a sign |
+//! | `1 << 40`, `x / 0`, `0x7fffffff + 1` | not known |
+//!
+//! A 64-bit unsigned number is kept as the `i64` of the same bits.
+
+use super::int::{Int, NotAffine, fits};
+use super::lanes::{Bits, Lanes};
+use super::machine::{Machine, Mode};
+use super::resolve::NOWHERE;
+use super::sight::Sight;
+use super::symbol::{Origin, SymbolId};
+use super::types::Ty;
+use super::value::{Condition, Reason, Relation, Unknown, Value, Variation};
+use crate::ir::{BinaryOp, Scalar};
+use crate::source::Span;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// The type of a value in arithmetic.
+#[must_use]
+pub fn scalar_of(value: &Value) -> Scalar {
+    match value {
+        Value::Int(_, scalar) | Value::Float(_, scalar) => *scalar,
+        _ => Scalar::I32,
+    }
+}
+
+/// The usual arithmetic conversions; a shift has its left operand's type.
+#[must_use]
+pub fn promote(a: Scalar, b: Scalar, op: BinaryOp) -> Scalar {
+    let promoted = |s: Scalar| if s.bytes() < 4 { Scalar::I32 } else { s };
+    let (a, b) = (promoted(a), promoted(b));
+    if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+        return a;
+    }
+    if let Some(float) = [Scalar::F64, Scalar::F32].into_iter().find(|float| [a, b].contains(float)) {
+        return float;
+    }
+    let wider = if a.bytes() >= b.bytes() { a } else { b };
+    let unsigned =
+        (a.bytes() == wider.bytes() && a.is_unsigned()) || (b.bytes() == wider.bytes() && b.is_unsigned());
+    match (wider.bytes(), unsigned) {
+        (8, true) => Scalar::U64,
+        (8, false) => Scalar::I64,
+        (_, true) => Scalar::U32,
+        (_, false) => Scalar::I32,
+    }
+}
+
+/// The type of `c ? a : b`: that of both sides, if it is one, else what arithmetic makes of them.
+#[must_use]
+pub fn common(a: &Ty, b: &Ty) -> Option<Scalar> {
+    match (a, b) {
+        (Ty::Scalar(a), Ty::Scalar(b)) if a == b => Some(*a),
+        (Ty::Scalar(a), Ty::Scalar(b)) => Some(promote(*a, *b, BinaryOp::Add)),
+        _ => None,
+    }
+}
+
+impl Machine<'_> {
+    /// An integer of one type as one of another, whose width it keeps or wraps to.
+    #[must_use]
+    pub(super) fn wrapped_to(&self, int: &Int, to: Scalar) -> Int {
+        self.world.wrap(int.clone(), to.bytes() as u32 * 8, !to.is_unsigned())
+    }
+
+    /// An integer converted to another integer type.
+    pub(super) fn convert_integer(&mut self, int: Int, from: Scalar, to: Scalar) -> Value {
+        let changes = to.bytes() < from.bytes() || to.is_unsigned() != from.is_unsigned();
+        let bits = to.bytes() as u32 * 8;
+        let within = |(low, high): (Option<i64>, Option<i64>)| {
+            low.zip(high).is_some_and(|(low, high)| fits(low, high, bits, !to.is_unsigned()))
+        };
+        // That 32 bits hold a run-time size is taken for granted, that 8 or 16 do is not. A counter
+        // that does not fit its type would never end its loop.
+        let wraps = |symbol: &SymbolId| self.world.symbols.get(*symbol).origin > Origin::Loop;
+        let given = !int.is_uniform() || int.terms.iter().any(|(symbol, _)| wraps(symbol));
+        if bits < 32
+            && !int.terms.is_empty()
+            && self.mode == Mode::Device
+            && given
+            && !within(self.world.bounds(&int))
+        {
+            return self.narrowed(&int, to);
+        }
+        let sight = if bits < 32 { Sight::through_cast(&int) } else { int.sight };
+        let int = if changes || bits <= 32 { self.wrapped_to(&int, to) } else { int };
+        Value::Int(Int { sight, ..int }, to)
+    }
+
+    /// A run-time number that may wrap at the width of its type.
+    fn narrowed(&mut self, int: &Int, to: Scalar) -> Value {
+        let modulus = 1i64 << (to.bytes() * 8);
+        let below = Int::constant(if to.is_unsigned() { 0 } else { modulus / 2 });
+        match self.world.floor_rem(&self.world.add(int, &below), modulus) {
+            Ok(rest) => Value::Int(self.world.sub(&rest, &below), to),
+            Err(NotAffine) => {
+                let words = "a run-time number that may wrap at the width of its type";
+                Value::Opaque(Variation::Maybe, Unknown::new(Reason::NotAffine, NOWHERE, words))
+            }
+        }
+    }
+
+    /// An operator over two integers of these types.
+    pub(super) fn integer_binary(
+        &mut self,
+        op: BinaryOp,
+        (x, from_x): (&Int, Scalar),
+        (y, from_y): (&Int, Scalar),
+        span: Span,
+    ) -> Value {
+        let scalar = promote(from_x, from_y, op);
+        // Modulo a power of two it does not matter before which operator a number wraps.
+        if matches!(op, BinaryOp::Div | BinaryOp::Rem) && scalar.is_unsigned() {
+            let (x, y) = (self.wrapped_to(x, scalar), self.wrapped_to(y, scalar));
+            return self.integer_operation(op, &x, &y, scalar, span);
+        }
+        self.integer_operation(op, x, y, scalar, span)
+    }
+
+    /// An operator over integers, wrapped into its type.
+    pub fn integer_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar, span: Span) -> Value {
+        if let Some(value) = self.host_operation(op, x, y, scalar) {
+            return value;
+        }
+        self.note_pitched_operation(op, x, y, span);
+        if let Some(what) = self.undefined_operands(op, x, y, scalar) {
+            return self.not_defined(span, what);
+        }
+        let signed = scalar != Scalar::U64;
+        let world = &mut self.world;
+        let result = match op {
+            BinaryOp::Add => Ok(world.add(x, y)),
+            BinaryOp::Sub => Ok(world.sub(x, y)),
+            BinaryOp::Mul => world.mul(x, y),
+            BinaryOp::Div => world.div(x, y, signed),
+            BinaryOp::Rem => world.rem(x, y, signed),
+            BinaryOp::Shl => world.shl(x, y),
+            BinaryOp::Shr => world.shr(x, y, signed),
+            BinaryOp::And => world.and(x, y),
+            BinaryOp::Or => world.or(x, y),
+            BinaryOp::Xor => world.xor(x, y),
+            _ => Err(NotAffine),
+        };
+        let result = result.map(|int| {
+            let sum = matches!(op, BinaryOp::Or | BinaryOp::Xor) && int == world.add(x, y);
+            Int { sight: Sight::of(op, x, y, !scalar.is_unsigned(), sum), ..int }
+        });
+        if matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
+            && let Ok(int) = &result
+            && self.overflows(int, scalar)
+        {
+            return self.not_defined(span, "a signed number that overflows");
+        }
+        self.integer_result(result, x, y, scalar, span)
+    }
+
+    /// Why the operands have no result in some active thread, if so.
+    fn undefined_operands(&self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<&'static str> {
+        if self.mode == Mode::Host {
+            return None;
+        }
+        let known = y.as_known()?;
+        let bits = scalar.bytes() as i64 * 8;
+        match op {
+            BinaryOp::Div | BinaryOp::Rem => {
+                self.any_active(known, |divisor| divisor == 0).then_some("a division by zero")
+            }
+            BinaryOp::Shl | BinaryOp::Shr => self
+                .any_active(known, |count| !(0..bits).contains(&count))
+                .then_some("a shift by its width or more"),
+            // Sums and products of 32 bits are exact in 64; of those of 64 bits only the range tells.
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul if scalar == Scalar::I64 => {
+                let (a, b) = (x.as_known()?.bounds(self.shape()), known.bounds(self.shape()));
+                let apply = |a: i64, b: i64| match op {
+                    BinaryOp::Add => a.checked_add(b),
+                    BinaryOp::Sub => a.checked_sub(b),
+                    _ => a.checked_mul(b),
+                };
+                let ends = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
+                ends.iter().any(|(a, b)| apply(*a, *b).is_none()).then_some("a signed number that overflows")
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a number leaves its signed type in some active thread.
+    pub(super) fn overflows(&self, int: &Int, scalar: Scalar) -> bool {
+        if scalar.is_unsigned() || self.mode == Mode::Host {
+            return false;
+        }
+        let Some(known) = int.as_known() else { return false };
+        let bits = scalar.bytes() as u32 * 8;
+        let (low, high) = known.bounds(self.shape());
+        !fits(low, high, bits, true) && self.any_active(known, |v| !fits(v, v, bits, true))
+    }
+
+    /// A value that C++ does not define. A loop that is run through supposed values ended before.
+    fn not_defined(&mut self, span: Span, what: &'static str) -> Value {
+        self.out_of_bounds |= self.enumerating > 0;
+        undefined(span, what)
+    }
+
+    fn any_active(&self, known: &Lanes, test: impl Fn(i64) -> bool) -> bool {
+        match known.as_constant() {
+            Some(value) => test(value),
+            None => {
+                let values = known.spread(self.shape());
+                self.state.active.threads().any(|thread| test(values[thread]))
+            }
+        }
+    }
+
+    /// Wraps a result into its type; one that is not affine becomes a symbol or unknown.
+    pub fn integer_result(
+        &mut self,
+        result: Result<Int, NotAffine>,
+        x: &Int,
+        y: &Int,
+        scalar: Scalar,
+        span: Span,
+    ) -> Value {
+        match result {
+            Ok(int) => Value::Int(self.wrapped_to(&int, scalar), scalar),
+            Err(NotAffine) if x.is_uniform() && y.is_uniform() => {
+                let id = self.world.symbols.fresh("an intermediate value".into(), Origin::Given, None, None);
+                Value::Int(Int::symbol(id), scalar)
+            }
+            Err(NotAffine) => {
+                let names: Vec<&str> = x
+                    .terms
+                    .iter()
+                    .chain(&y.terms)
+                    .map(|(id, _)| self.world.symbols.get(*id).name.as_ref())
+                    .collect();
+                let detail = match names.first() {
+                    Some(name) => format!("it depends on `{name}` in a way that is not affine"),
+                    None => "it is not affine".to_string(),
+                };
+                Value::Opaque(Variation::Maybe, Unknown::new(Reason::NotAffine, span, detail))
+            }
+        }
+    }
+
+    /// Compares integers of these types in the type that they have in common.
+    pub(super) fn compare_integers(
+        &mut self,
+        relation: Relation,
+        (x, from_x): (&Int, Scalar),
+        (y, from_y): (&Int, Scalar),
+        span: Span,
+    ) -> Value {
+        let scalar = promote(from_x, from_y, BinaryOp::Add);
+        if !scalar.is_unsigned() {
+            let difference = self.world.sub(x, y);
+            return self.relation_value(relation, difference, span);
+        }
+        let (x, y) = (self.refined(x.clone()), self.refined(y.clone()));
+        let negative =
+            [(&x, from_x), (&y, from_y)].map(|(int, from)| !from.is_unsigned() && self.is_negative(int));
+        let (a, b) = (self.wrapped_to(&x, scalar), self.wrapped_to(&y, scalar));
+        match (a.as_known(), b.as_known()) {
+            (Some(a), Some(b)) => {
+                let holds = |a: i64, b: i64| i64::from(relation.orders((a as u64).cmp(&(b as u64))));
+                return Value::Int(Int::known(a.zip(b, self.shape(), holds)), Scalar::Bool);
+            }
+            // Below zero on one side is above whatever the other side may be.
+            (Some(_), None) if negative[0] => return self.compare_above(relation, &x, &b, span),
+            (None, Some(_)) if negative[1] => return self.compare_above(relation.mirrored(), &y, &a, span),
+            _ => {}
+        }
+        let far = |int: &Int| scalar == Scalar::U64 && int.as_known().is_some() && self.is_negative(int);
+        if far(&a) || far(&b) {
+            let why = Unknown::new(Reason::NotAffine, span, "a number of 2^63 or more");
+            let variation = Value::Int(self.world.sub(&a, &b), scalar).variation();
+            return Value::Condition(Rc::new(Condition::Opaque(variation, why)));
+        }
+        let difference = self.world.sub(&a, &b);
+        self.relation_value(relation, difference, span)
+    }
+
+    /// Whether a known number is below zero in some active thread.
+    fn is_negative(&self, int: &Int) -> bool {
+        int.as_known()
+            .is_some_and(|known| known.bounds(self.shape()).0 < 0 && self.any_active(known, |v| v < 0))
+    }
+
+    /// Compares a known signed number with an unsigned one that is not known: a thread in which it
+    /// is below zero has one that is greater than any size.
+    fn compare_above(&mut self, relation: Relation, known: &Int, other: &Int, span: Span) -> Value {
+        let shape = self.shape();
+        let below = Bits::nonzero(&known.base.map(shape, |v| i64::from(v < 0)), shape);
+        let above = relation.orders(Ordering::Greater);
+        let inside = Int::known(known.base.map(shape, |v| v.max(0)));
+        let difference = self.world.sub(&inside, other);
+        let rest = self.relation_value(relation, difference, span);
+        let rest = match self.condition_of(&rest, span) {
+            _ if below == self.world.all => Condition::Known(Bits::NONE),
+            rest => rest,
+        };
+        if let Condition::Known(rest) = rest {
+            return self.from_bits(&if above { rest.or(&below) } else { rest.minus(&below) });
+        }
+        let (known, rest) = (|bits| Rc::new(Condition::Known(bits)), Rc::new(rest));
+        Value::Condition(Rc::new(match above {
+            true => Condition::Or(known(below), rest),
+            false => Condition::And(known(self.world.all.minus(&below)), rest),
+        }))
+    }
+}
+
+/// A value that C++ does not define.
+pub(super) fn undefined(span: Span, what: &'static str) -> Value {
+    Value::Opaque(Variation::Maybe, Unknown::new(Reason::Undefined, span, what))
+}

@@ -1,0 +1,115 @@
+//! What is `c ? a : b`, as a value and as a place?
+//!
+//! Each side is evaluated by the threads that take it. As a value it has the type that both sides
+//! have in common, whichever is taken.
+
+use super::arithmetic::common;
+use super::machine::Machine;
+use super::symbol::Origin;
+use super::types::Ty;
+use super::value::{Pointer, Reason, Unknown, Value, Variation};
+use crate::ir::Expr;
+use crate::source::Span;
+
+impl Machine<'_> {
+    /// The value.
+    pub(super) fn conditional(&mut self, cond: &Expr, then: &Expr, otherwise: &Expr) -> Value {
+        self.either(cond, then, otherwise, &mut |machine, side, other| {
+            let value = machine.evaluate(side);
+            match value {
+                Value::Int(..) | Value::Float(..) => {
+                    let (side, other) = (machine.type_of(side), machine.type_of(other));
+                    match common(&side, &other) {
+                        Some(scalar) => machine.convert(value, &Ty::Scalar(scalar)),
+                        None => value,
+                    }
+                }
+                _ => value,
+            }
+        })
+    }
+
+    /// What is done to the place on the side that each thread takes: `(c ? a : b) = 3`.
+    pub(super) fn on_each_side(
+        &mut self,
+        cond: &Expr,
+        then: &Expr,
+        otherwise: &Expr,
+        work: &mut dyn FnMut(&mut Self, &Expr) -> Value,
+    ) -> Value {
+        self.either(cond, then, otherwise, &mut |machine, side, _| work(machine, side))
+    }
+
+    /// The place. Where it is not known which side is taken, each may be meant by a write to a place
+    /// that is not followed.
+    pub(super) fn conditional_place(
+        &mut self,
+        cond: &Expr,
+        then: &Expr,
+        otherwise: &Expr,
+        span: Span,
+    ) -> Result<Pointer, Unknown> {
+        let mut sides = Vec::new();
+        let either = self.either(cond, then, otherwise, &mut |machine, side, _| match machine.locate(side) {
+            Ok(pointer) => {
+                sides.push(pointer.clone());
+                Value::Pointer(pointer)
+            }
+            Err(why) => Value::Opaque(Variation::Maybe, why),
+        });
+        match either {
+            Value::Pointer(pointer) => Ok(pointer),
+            _ => {
+                sides.iter().for_each(|side| self.expose(side));
+                Err(Unknown::new(Reason::UnknownPointer, span, "one of two places"))
+            }
+        }
+    }
+
+    /// What `evaluate` makes of the side that each thread takes; it is given the other one too.
+    fn either(
+        &mut self,
+        cond: &Expr,
+        then: &Expr,
+        otherwise: &Expr,
+        evaluate: &mut dyn FnMut(&mut Self, &Expr, &Expr) -> Value,
+    ) -> Value {
+        let value = self.evaluate(cond);
+        let condition = self.condition_of(&value, cond.span);
+        let truth = self.truth(&condition, false);
+        let before = self.state.active;
+        let mut results = [None, None];
+        self.fork(
+            &truth,
+            cond.span,
+            &mut |machine, side| {
+                let (this, other) = if side { (then, otherwise) } else { (otherwise, then) };
+                results[usize::from(!side)] = Some(evaluate(machine, this, other));
+            },
+            [false, false],
+        );
+        self.go_on(cond.span);
+        let [held, failed] = results;
+        match (held, failed) {
+            (Some(a), Some(b)) if truth.decided => {
+                let mask = truth.can_hold.and(&before);
+                self.blend(&a, &b, &mask)
+            }
+            (Some(a), Some(b)) => match &truth.guard {
+                Some((true, _))
+                    if !truth.mixed && truth.holds.is_some_and(|h| before.minus(&h).is_empty()) =>
+                {
+                    a
+                }
+                Some((false, _)) if !truth.mixed => b,
+                _ if truth.uniform => {
+                    let id = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
+                    self.choose(&a, &b, id)
+                }
+                _ => self.lost(&a, &b),
+            },
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => Value::Undefined,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What do `threadIdx`, `blockIdx`, `blockDim` and `gridDim` hold?
+//!
+//! Each is an object of three numbers, so a copy (`auto t = threadIdx;`, a parameter of type
+//! `uint3`, a member) holds the same three numbers as the original.
+
+use super::int::Int;
+use super::lanes::Lanes;
+use super::machine::{Machine, Mode};
+use super::sight::Sight;
+use super::symbol::{Key, Origin};
+use super::types::{Ty, builtin};
+use super::value::{Step, Value};
+use crate::ir::{Path, Scalar};
+use smallvec::smallvec;
+use std::rc::Rc;
+
+/// The members, by axis.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Whether it is the name of one of the four.
+#[must_use]
+pub(super) fn is_coordinate(name: &str) -> bool {
+    matches!(name, "threadIdx" | "blockIdx" | "blockDim" | "gridDim")
+}
+
+impl Machine<'_> {
+    /// One number: `threadIdx.x`.
+    pub(super) fn coordinate(&mut self, base: &Path, member: &str) -> Option<Value> {
+        let axis = AXES.iter().position(|axis| *axis == member)?;
+        self.is_built_in(base).then(|| self.along(&base.name, axis))
+    }
+
+    /// All three: `threadIdx`.
+    pub(super) fn coordinates(&mut self, path: &Path) -> Option<Value> {
+        self.is_built_in(path).then(|| self.all_axes(&path.name))
+    }
+
+    /// The three numbers of `threadIdx` or another of the four.
+    pub(super) fn all_axes(&mut self, base: &str) -> Value {
+        let parts = AXES.iter().enumerate().map(|(axis, name)| {
+            let step = Step::Member((*name).into());
+            (smallvec![step], self.along(base, axis))
+        });
+        Value::Aggregate(Rc::new(parts.collect()))
+    }
+
+    /// The type of one of the four.
+    pub(super) fn type_of_coordinates(&self, path: &Path) -> Option<Ty> {
+        let name = if matches!(&*path.name, "threadIdx" | "blockIdx") { "uint3" } else { "dim3" };
+        self.is_built_in(path).then(|| builtin(name)).flatten()
+    }
+
+    fn is_built_in(&self, path: &Path) -> bool {
+        self.mode == Mode::Device && path.qualifiers.is_empty() && is_coordinate(&path.name)
+    }
+
+    fn along(&mut self, base: &str, axis: usize) -> Value {
+        let shape = self.shape();
+        if matches!(base, "threadIdx" | "blockDim") {
+            self.use_axes(std::array::from_fn(|other| other == axis));
+        }
+        self.at_launch.note_read();
+        let int = match base {
+            "threadIdx" => Int::known(Lanes::coordinate(axis, shape)),
+            "blockDim" => {
+                let sight = Sight::at_launch(&format!("{base}.{}", AXES[axis]));
+                Int { sight, ..Int::constant(i64::from(shape.dims[axis])) }
+            }
+            _ => {
+                let name = format!("{base}.{}", AXES[axis]);
+                let (origin, low) =
+                    if base == "blockIdx" { (Origin::BlockIndex, 0) } else { (Origin::GridSize, 1) };
+                let key = Key::Named(name.clone());
+                let high = Some(i64::from(i32::MAX));
+                let id = self.world.symbols.intern(key, |_| name, origin, Some(low), high);
+                self.with_residue(id)
+            }
+        };
+        Value::Int(int, Scalar::U32)
+    }
+}

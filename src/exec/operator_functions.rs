@@ -1,0 +1,60 @@
+//! What do operators do that a class defines for itself?
+//!
+//! `view + 2`, `a == b`, `x += y` call a function of the program if one operand is an object of a class
+//! and there is a function of that operator.
+
+use super::machine::{Machine, Mode};
+use super::types::Ty;
+use super::value::Value;
+use crate::ir::print;
+use crate::ir::{BinaryOp, Expr, Path, UnaryOp};
+
+impl Machine<'_> {
+    /// `a + b`, if it calls a function.
+    pub(super) fn called_binary(&mut self, expr: &Expr, op: BinaryOp, a: &Expr, b: &Expr) -> Option<Value> {
+        self.called_operator(expr, &format!("operator{}", print::operator(op)), a, Some(b))
+    }
+
+    /// `a += b`, if it calls a function.
+    pub(super) fn called_compound(&mut self, expr: &Expr, op: BinaryOp, a: &Expr, b: &Expr) -> Option<Value> {
+        self.called_operator(expr, &format!("operator{}=", print::operator(op)), a, Some(b))
+    }
+
+    /// `-a`, if it calls a function.
+    pub(super) fn called_unary(&mut self, expr: &Expr, op: UnaryOp, a: &Expr) -> Option<Value> {
+        let name = match op {
+            UnaryOp::Neg => "operator-",
+            UnaryOp::Not => "operator!",
+            UnaryOp::BitNot => "operator~",
+            UnaryOp::Plus => "operator+",
+        };
+        self.called_operator(expr, name, a, None)
+    }
+
+    /// `++a` and `a++`, if they call a function.
+    pub(super) fn called_step(&mut self, expr: &Expr, by: i8, a: &Expr) -> Option<Value> {
+        self.called_operator(expr, if by > 0 { "operator++" } else { "operator--" }, a, None)
+    }
+
+    fn called_operator(&mut self, expr: &Expr, name: &str, a: &Expr, b: Option<&Expr>) -> Option<Value> {
+        if self.mode == Mode::Host || self.program.functions(name).is_empty() {
+            return None;
+        }
+        let is_object = |ty: &Ty| matches!(ty, Ty::Record(_));
+        let left = self.type_of(a);
+        if !is_object(&left) && !b.is_some_and(|b| is_object(&self.type_of(b))) {
+            return None;
+        }
+        let path = Path::simple(name.into());
+        let args: Vec<Expr> = std::iter::once(a).chain(b).cloned().collect();
+        if is_object(&left) && self.has_method(&left, &path, &args[1..]) {
+            return Some(match self.locate(a) {
+                Ok(object) => self.call_member(expr, &object, &path, &args[1..]),
+                Err(_) => self.call_on_temporary(expr, a, &path, &args[1..]),
+            });
+        }
+        let free =
+            self.program.functions(name).iter().any(|f| f.owner.is_none() && f.params.len() == args.len());
+        free.then(|| self.call_path(expr, &path, &args, true))
+    }
+}

@@ -1,0 +1,197 @@
+//! Which of several functions of one name does a call mean?
+//!
+//! By owner, by how many parameters, and by how well the types of the arguments fit. Types are known
+//! without `const` and without what `enable_if` asks of them, so the best may be several. If they do
+//! the same it does not matter which is called. Else each of them may be: what they access is noted,
+//! and what they return or change is not known.
+//!
+//! | candidates | `f(threadIdx.x)` |
+//! |---|---|
+//! | `f(int)`, `f(unsigned)` | `f(unsigned)`: an exact fit |
+//! | `f(T)`, `f(float)` | `f(T)`: better than a conversion |
+//! | `f(int &)`, `f(const int &)` | either |
+
+use super::deduce::fit;
+use super::join::Join;
+use super::machine::{Machine, Mode};
+use super::types::Ty;
+use super::value::{Pointer, Reason, Unknown, Value, Variation};
+use crate::ir::namespace::meant;
+use crate::ir::print;
+use crate::ir::{Expr, Function, Name, Path, TemplateArg};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// The most functions of which each may be meant.
+const MOST: usize = 8;
+
+impl Machine<'_> {
+    /// The definitions that a call may mean: by owner, number of parameters, then how well types fit.
+    pub(super) fn choose_functions(&mut self, path: &Path, args: &[Expr]) -> Vec<Arc<Function>> {
+        let owner = match path.qualifiers.last() {
+            Some((name, _)) => Some(name.clone()),
+            None if path.global => None,
+            None => self.frame().and_then(|f| f.function.owner.clone()),
+        };
+        let all = self.program.functions(&path.name);
+        let fits = |f: &&Arc<Function>| {
+            let required = f.params.iter().filter(|p| p.default.is_none()).count();
+            let pack = f.template_params.iter().any(|p| p.pack);
+            f.body.is_some()
+                && args.len() >= required.min(f.params.len())
+                && (args.len() <= f.params.len() || pack)
+        };
+        let from = self.namespace();
+        let from: &[Name] = if path.global { &[] } else { &from };
+        let of = |wanted: Option<&str>, qualifiers: &[(Name, Vec<TemplateArg>)]| -> Vec<Arc<Function>> {
+            let fitting: Vec<Arc<Function>> =
+                all.iter().filter(|f| f.owner.as_deref() == wanted).filter(fits).cloned().collect();
+            meant(&fitting, qualifiers, from).cloned().collect()
+        };
+        let before_owner = path.qualifiers.split_last().map_or(&[][..], |(_, before)| before);
+        let mut candidates = match &owner {
+            Some(owner) => of(Some(owner), before_owner),
+            None => of(None, &path.qualifiers),
+        };
+        if candidates.is_empty() && path.qualifiers.is_empty() && owner.is_some() {
+            let bases = self.own_bases();
+            candidates =
+                bases.iter().map(|base| of(Some(base), &[])).find(|of| !of.is_empty()).unwrap_or_default();
+        }
+        if candidates.is_empty()
+            && (path.qualifiers.is_empty() || self.program.records(owner.as_deref().unwrap_or("")).is_empty())
+        {
+            candidates = of(None, &path.qualifiers);
+        }
+        // `Unrolled<0>::run` may be that of a specialisation.
+        if candidates.len() > 1
+            && let Some((owner, owner_args)) = path.qualifiers.last()
+        {
+            let args = (!owner_args.is_empty()).then(|| owner_args.clone());
+            let owner = Path { args, ..Path::simple(owner.clone()) };
+            if let Some(layout) = self.owner_layout(&owner)
+                && candidates.iter().any(|f| layout.holds(f.span))
+            {
+                candidates.retain(|f| layout.holds(f.span));
+            }
+        }
+        self.best_of(candidates, path.args.as_deref().unwrap_or(&[]), args)
+    }
+
+    /// Of several definitions those whose parameters fit best: one of those that do the same.
+    pub(super) fn best_of(
+        &mut self,
+        candidates: Vec<Arc<Function>>,
+        explicit: &[TemplateArg],
+        args: &[Expr],
+    ) -> Vec<Arc<Function>> {
+        if candidates.len() <= 1 {
+            return candidates;
+        }
+        let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
+        let (mut top, mut best) = (i32::MIN, Vec::<Arc<Function>>::new());
+        for function in candidates {
+            let points = self.points(&function, explicit, &types);
+            if points > top {
+                (top, best) = (points, vec![function]);
+            } else if points == top {
+                best.push(function);
+            }
+        }
+        // Host code is run for its launches alone.
+        if self.mode == Mode::Host {
+            best.truncate(1);
+        }
+        if let [first, rest @ ..] = best.as_slice()
+            && rest.iter().all(|other| self.memo.does_the_same(first, other))
+        {
+            best.truncate(1);
+        }
+        best
+    }
+
+    fn points(&mut self, function: &Arc<Function>, explicit: &[TemplateArg], types: &[Ty]) -> i32 {
+        let mut points = 0;
+        if !function.specialization.is_empty() {
+            let fits = match explicit {
+                // Its arguments are deduced: they are what the parameters say.
+                [] => function.params.iter().zip(types).all(|(param, ty)| {
+                    let param = self.resolve_written(&param.ty);
+                    !matches!(ty, Ty::Unknown(_))
+                        && super::deduce::decayed(ty) == super::deduce::decayed(&param)
+                }),
+                _ => self.specialization_fits(function, explicit),
+            };
+            points += if fits { 100 } else { -1000 };
+        }
+        if !explicit.is_empty() && function.template_params.is_empty() && function.specialization.is_empty() {
+            points -= 100;
+        }
+        for (param, ty) in function.params.iter().zip(types) {
+            points += fit(self, function, &param.ty, ty);
+        }
+        points
+    }
+
+    fn specialization_fits(&mut self, function: &Function, explicit: &[TemplateArg]) -> bool {
+        use TemplateArg::{Type as T, Value as V};
+        function.specialization.iter().zip(explicit).all(|(pattern, arg)| match (pattern, arg) {
+            (T(a), T(b)) => self.resolve_type(a) == self.resolve_type(b),
+            (V(a), V(b)) => {
+                let (a, b) = (self.constant(a), self.constant(b));
+                a.is_some() && a == b
+            }
+            _ => false,
+        })
+    }
+
+    /// Runs each of several functions of which one is called, on the part of an object that is its.
+    pub(super) fn call_several(
+        &mut self,
+        several: Vec<(Arc<Function>, Option<Pointer>)>,
+        path: &Path,
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
+        let words = format!("which of {} functions `{}` is called", several.len(), path.name);
+        let why = Unknown::new(Reason::UnknownFunction, span, words);
+        let before = self.state.clone();
+        let mut joined = None;
+        for (function, this) in several.into_iter().take(MOST) {
+            self.state = before.clone();
+            self.state.doubt.get_or_insert_with(|| why.clone());
+            self.in_branch(true, |machine| machine.run_function(&function, path, this, args, span));
+            if let Some(held) = joined.take() {
+                self.join(held, Join::Varying(why.clone()));
+            }
+            joined = Some(self.state.clone());
+        }
+        (self.state.active, self.state.doubt) = (before.active.minus(&self.state.exited), before.doubt);
+        Value::Opaque(Variation::Maybe, why)
+    }
+}
+
+/// The only one.
+pub(super) fn only(mut functions: Vec<Arc<Function>>) -> Option<Arc<Function>> {
+    if functions.len() == 1 { functions.pop() } else { None }
+}
+
+impl super::memo::Memo {
+    /// The same as [`do_the_same`], which is asked at each call.
+    fn does_the_same(&mut self, a: &Arc<Function>, b: &Arc<Function>) -> bool {
+        let key = (Arc::as_ptr(a).addr(), Arc::as_ptr(b).addr());
+        *self.same.entry(key).or_insert_with(|| do_the_same(a, b))
+    }
+}
+
+/// Whether it makes no difference which of two functions is called, as far as their text tells: the
+/// `const` and the other one of an accessor.
+fn do_the_same(a: &Function, b: &Function) -> bool {
+    let types = |f: &Function| f.params.iter().map(|param| print::ty(&param.ty)).collect::<Vec<_>>();
+    a.name == b.name
+        && a.owner == b.owner
+        && a.return_type == b.return_type
+        && a.template_params.len() == b.template_params.len()
+        && types(a) == types(b)
+        && print::body(a) == print::body(b)
+}

@@ -1,0 +1,222 @@
+//! Of which part of a variable does a pointer speak, and what else lies there?
+//!
+//! A local variable is kept as the values of its parts, each under its way from the top. A pointer
+//! into it may not keep to that: it may be read as another type, run past the end of a member, or lead
+//! to a member of a union. Such a place is *blurred*: what is written there may change any part of the
+//! variable, and what is read there is not known.
+//!
+//! ```text
+//! int4 a;   (&a.x)[2] = t;                        // some part of `a`
+//! int v;    char *c = (char *)&v;  c[0] = 32;     // some part of `v`
+//! ```
+
+use super::machine::{Machine, Mode};
+use super::types::{FieldLayout, Layout, Ty};
+use super::value::{Place, Reason, Step, Steps, Unknown, Value, Variation};
+use crate::ir::Scalar;
+use crate::source::Span;
+use smallvec::smallvec;
+use std::rc::Rc;
+
+impl Machine<'_> {
+    /// The type that a part of a variable is declared with, if it is known.
+    pub(super) fn type_of_place(&self, place: &Place) -> Option<Ty> {
+        if place.blurred {
+            return None;
+        }
+        let slot = self.state.frames.get(place.frame)?.slots.get(place.local.0 as usize)?;
+        if slot.reference {
+            return None;
+        }
+        match walk(&slot.ty, &place.path) {
+            Way::To(ty) => Some(ty),
+            Way::Unknown | Way::Nowhere => None,
+        }
+    }
+
+    /// The place, blurred if what it is used as is not what lies there.
+    pub(super) fn as_used(&self, place: &Place, used_as: &Ty) -> Place {
+        let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
+        let Some(slot) = slot.filter(|slot| !slot.reference && self.mode == Mode::Device) else {
+            return place.clone();
+        };
+        if place.blurred || slot.ty.is_array_of_data() {
+            return place.clone();
+        }
+        let fits = match walk(&slot.ty, &place.path) {
+            Way::To(ty) => is_compatible(&ty, used_as),
+            Way::Unknown => true,
+            Way::Nowhere => false,
+        };
+        match fits {
+            true => place.clone(),
+            false => Place { path: Steps::new(), blurred: true, ..place.clone() },
+        }
+    }
+
+    /// Any part of a variable may have changed.
+    pub(super) fn change_whole(&mut self, place: &Place, why: Unknown, span: Span) {
+        let pointers = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
+        // Pointers in it may be followed.
+        let followed = pointers.is_some_and(|slot| holds_pointer(&slot.value));
+        let whole = Place { path: Steps::new(), blurred: false, ..place.clone() };
+        self.write_place(&whole, Value::Opaque(Variation::Maybe, why));
+        if followed {
+            self.write_somewhere(span);
+        }
+    }
+
+    /// The ways to the parts of a variable that share bytes with a part of it.
+    pub(super) fn overlapping(&self, place: &Place) -> Vec<Steps> {
+        let mut found = Vec::new();
+        let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
+        let Some(slot) = slot.filter(|slot| !slot.reference) else { return found };
+        let mut ty = slot.ty.clone();
+        for (at, step) in place.path.iter().enumerate() {
+            if let (Ty::Record(layout), Step::Member(name)) = (&ty, step)
+                && layout.overlaps
+            {
+                for field in layout.fields.iter().filter(|field| field.name != *name) {
+                    if layout.field(name).is_none_or(|this| share_bytes(this, field)) {
+                        let mut way = Steps::from(&place.path[..at]);
+                        way.push(Step::Member(field.name.clone()));
+                        found.push(way);
+                    }
+                }
+            }
+            match walk(&ty, &smallvec![step.clone()]) {
+                Way::To(inner) => ty = inner,
+                _ => break,
+            }
+        }
+        found
+    }
+
+    /// Whether a part is a bit-field, whose values wrap at a width that is not modelled.
+    pub(super) fn is_bit_field(&self, place: &Place) -> bool {
+        let Some((Step::Member(name), before)) = place.path.split_last() else { return false };
+        let outer = Place { path: Steps::from(before), ..place.clone() };
+        match self.type_of_place(&outer) {
+            Some(Ty::Record(layout)) => layout.field(name).is_some_and(|field| field.bit_field),
+            _ => false,
+        }
+    }
+}
+
+/// What may have changed where a place is blurred.
+pub(super) fn blurred_write(variation: Variation) -> Value {
+    let words = "a variable written in part, in a way that is not followed";
+    Value::Opaque(variation, Unknown::new(Reason::UnknownPointer, super::resolve::NOWHERE, words))
+}
+
+/// Where a way through a type leads.
+enum Way {
+    To(Ty),
+    /// Through something of which the type is not known.
+    Unknown,
+    /// Past an end, or to a member that is several.
+    Nowhere,
+}
+
+fn walk(ty: &Ty, path: &Steps) -> Way {
+    let mut ty = ty.clone();
+    for step in path {
+        ty = match (&ty, step) {
+            (Ty::Unknown(_) | Ty::Void | Ty::Sized { .. }, _) => return Way::Unknown,
+            (Ty::Array(element, length), Step::Index(at)) => {
+                let length = length.as_ref().map(|length| length.as_constant());
+                if *at < 0 || matches!(length, Some(Some(length)) if *at >= length) {
+                    return Way::Nowhere;
+                }
+                (**element).clone()
+            }
+            (Ty::Record(layout), Step::Member(name)) => match field_of(layout, name) {
+                Field::One(ty) => ty,
+                Field::None => return Way::Unknown,
+                Field::Several => return Way::Nowhere,
+            },
+            // A variable is an array of one.
+            (_, Step::Index(0)) => continue,
+            (Ty::Pointer(_), Step::Member(_)) | (Ty::Fragment(_), _) => return Way::Unknown,
+            _ => return Way::Nowhere,
+        };
+    }
+    Way::To(ty)
+}
+
+enum Field {
+    One(Ty),
+    None,
+    Several,
+}
+
+fn field_of(layout: &Layout, name: &str) -> Field {
+    let mut named = layout.fields.iter().filter(|field| &*field.name == name);
+    match (named.next(), named.next()) {
+        (Some(field), None) if field.reference => Field::One(Ty::Pointer(Rc::new(field.ty.clone()))),
+        (Some(field), None) => Field::One(field.ty.clone()),
+        (Some(_), Some(_)) => Field::Several,
+        (None, _) => Field::None,
+    }
+}
+
+/// Whether what lies somewhere can be used as this type as it is kept.
+fn is_compatible(lies: &Ty, used: &Ty) -> bool {
+    match (lies, used) {
+        (Ty::Unknown(_) | Ty::Void | Ty::Fragment(_), _)
+        | (_, Ty::Unknown(_) | Ty::Void | Ty::Fragment(_)) => true,
+        (Ty::Pointer(_), Ty::Pointer(_)) => true,
+        (Ty::Scalar(a), Ty::Scalar(b)) => {
+            let whole = |scalar: Scalar| scalar.is_integer();
+            a == b || a.bytes() == b.bytes() && whole(*a) && whole(*b)
+        }
+        (Ty::Array(a, n), Ty::Array(b, m)) => is_compatible(a, b) && (n == m || m.is_none() || n.is_none()),
+        // A part that is of a base class.
+        (Ty::Record(whole), Ty::Record(part)) => {
+            let same = |field: &FieldLayout| match field_of(whole, &field.name) {
+                Field::One(ty) => field.reference || is_compatible(&ty, &field.ty),
+                Field::None | Field::Several => false,
+            };
+            whole.name == part.name || part.fields.iter().all(same)
+        }
+        _ => is_data(lies) && is_data(used),
+    }
+}
+
+/// Whether no index is made of what has this type.
+fn is_data(ty: &Ty) -> bool {
+    match ty {
+        Ty::Scalar(scalar) => !scalar.is_integer(),
+        Ty::Sized { .. } => true,
+        Ty::Record(layout) => layout.record.is_none() && layout.fields.iter().all(|field| is_data(&field.ty)),
+        _ => false,
+    }
+}
+
+/// Whether two members of a record share bytes, as far as is known.
+fn share_bytes(a: &FieldLayout, b: &FieldLayout) -> bool {
+    let bytes = |field: &FieldLayout| {
+        let start = field.offset?;
+        Some(start..start + field.ty.constant_size()?)
+    };
+    match (bytes(a), bytes(b)) {
+        (Some(a), Some(b)) => a.start < b.end && b.start < a.end,
+        _ => true,
+    }
+}
+
+/// Whether members of a record share bytes: in a union, or in an unnamed one among them.
+pub(super) fn some_overlap(fields: &[FieldLayout]) -> bool {
+    let known = |field: &FieldLayout| field.offset.is_some() && field.ty.constant_size().is_some();
+    fields.iter().enumerate().any(|(at, field)| {
+        fields[at + 1..].iter().any(|other| known(field) && known(other) && share_bytes(field, other))
+    })
+}
+
+fn holds_pointer(value: &Value) -> bool {
+    match value {
+        Value::Pointer(_) => true,
+        Value::Aggregate(parts) => parts.iter().any(|(_, part)| holds_pointer(part)),
+        _ => false,
+    }
+}

@@ -1,0 +1,203 @@
+//! Where do threads go on that left a loop or a function, when it is not known who did?
+//!
+//! ```text
+//! for (int i = 0; i < 3; i++) {
+//!     if (data[threadIdx.x]) continue;
+//!     sum += 4;                            // by those that did not leave
+//! }
+//! s[sum * threadIdx.x] = 1;                // 0, 4, 8 or 12 in any thread
+//! ```
+//!
+//! The state in which a side of a condition left is kept until what it left ends, and joined there with
+//! that of whoever stayed.
+
+use super::host::changed;
+use super::join::Join;
+use super::machine::{Machine, Mode, State};
+use super::symbol::Origin;
+use super::value::Unknown;
+
+/// The most states that are kept, each for itself.
+const MOST: usize = 32;
+
+/// How a side of a branch left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// To the next iteration.
+    Continue,
+    /// Out of a loop or `switch`.
+    Break,
+    /// Out of a function.
+    Return,
+    /// To a label.
+    Jump,
+}
+
+/// A state in which threads left.
+#[derive(Clone)]
+pub struct Left {
+    exit: Exit,
+    state: State,
+    /// Why it is not known which threads they were; `None` if it was all or none.
+    varying: Option<Unknown>,
+}
+
+impl Left {
+    /// Whether it is rejoined at the end of a loop.
+    pub(super) fn leaves_loop(&self) -> bool {
+        matches!(self.exit, Exit::Continue | Exit::Break)
+    }
+
+    /// Whether any of the threads may have left.
+    pub(super) fn is_varying(&self) -> bool {
+        self.varying.is_some()
+    }
+
+    /// Its state, to be changed and put back.
+    pub(super) fn take(&mut self) -> State {
+        self.state.clone()
+    }
+
+    pub(super) fn put(&mut self, state: State) {
+        self.state = state;
+    }
+}
+
+impl Machine<'_> {
+    /// Keeps a state in which all threads left, or none, until what it left ends.
+    pub fn note_left(&mut self, state: State) {
+        let some = |bits: Option<super::lanes::Bits>| bits.is_some_and(|bits| !bits.is_empty());
+        let exit = if some(state.loops.last().map(|mask| mask.continued)) {
+            Exit::Continue
+        } else if some(state.loops.last().map(|mask| mask.broken)) {
+            Exit::Break
+        } else {
+            Exit::Return
+        };
+        if self.mode == Mode::Device && !state.jumps.is_empty() {
+            self.keep_left(Left { exit: Exit::Jump, state: state.clone(), varying: None });
+        }
+        let ends = exit == Exit::Return && self.is_outermost(&state);
+        if !(ends || (self.mode == Mode::Host && !state.exited.is_empty())) {
+            self.keep_left(Left { exit, state, varying: None });
+        }
+    }
+
+    /// Keeps the present state, in which some threads left since `start`, until what they left ends.
+    pub(super) fn note_maybe_left(&mut self, start: &State, why: &Unknown) {
+        if self.mode == Mode::Host {
+            return;
+        }
+        let masks = |state: &State| state.loops.last().map(|mask| (mask.continued, mask.broken));
+        let (before, now) = (masks(start).unwrap_or_default(), masks(&self.state).unwrap_or_default());
+        let mut exits = Vec::new();
+        if before.0 != now.0 {
+            exits.push(Exit::Continue);
+        }
+        if before.1 != now.1 {
+            exits.push(Exit::Break);
+        }
+        // Out of a `switch` in a loop; out of the function.
+        let around = |state: &State| state.loops.iter().rev().nth(1).map(|mask| mask.continued);
+        if around(start) != around(&self.state) {
+            exits.push(Exit::Break);
+        }
+        let returned = |state: &State| state.frames.last().map(|frame| frame.returned);
+        if returned(start) != returned(&self.state) && !self.is_outermost(&self.state) {
+            exits.push(Exit::Return);
+        }
+        if start.jumps != self.state.jumps {
+            exits.push(Exit::Jump);
+        }
+        for exit in exits {
+            let state = self.state.clone();
+            self.keep_left(Left { exit, state, varying: Some(why.clone()) });
+        }
+    }
+
+    /// Whether a `return` now ends the program or the kernel.
+    fn is_outermost(&self, state: &State) -> bool {
+        let outermost = if self.mode == Mode::Host { 2 } else { 1 };
+        state.frames.len() <= outermost && !self.in_lambda()
+    }
+
+    fn keep_left(&mut self, left: Left) {
+        let together = |other: &Left| {
+            other.exit == left.exit
+                && other.state.frames.len() == left.state.frames.len()
+                && other.state.loops.len() == left.state.loops.len()
+        };
+        if self.left.len() < MOST {
+            self.left.push(left);
+        } else if self.mode == Mode::Device
+            && let Some(at) = self.left.iter().rposition(together)
+        {
+            // One for both, in which nothing is known that is not so in either.
+            let mut other = self.left.remove(at);
+            let active = self.world.all;
+            let here = std::mem::replace(&mut self.state, left.state);
+            (other.state.active, self.state.active) = (active, active);
+            self.merge(other.state, &Join::Varying(changed()));
+            let state = std::mem::replace(&mut self.state, here);
+            self.left.push(Left { exit: other.exit, state, varying: Some(changed()) });
+        }
+    }
+
+    /// Where the states kept since `mark` go on.
+    pub fn rejoin(&mut self, mark: usize) {
+        self.rejoin_those(mark, &[Exit::Continue, Exit::Break, Exit::Return, Exit::Jump]);
+    }
+
+    /// How many states are kept.
+    pub fn left_mark(&self) -> usize {
+        self.left.len()
+    }
+
+    /// Where the states that left an iteration since `mark` go on.
+    pub fn rejoin_iteration(&mut self, mark: usize) {
+        self.rejoin_those(mark, &[Exit::Continue]);
+    }
+
+    /// Where the states that left a loop since `mark` go on.
+    pub fn rejoin_loop(&mut self, mark: usize) {
+        self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
+    }
+
+    /// Where the states go on that are on their way to a label of the innermost function.
+    pub(super) fn rejoin_jumps(&mut self) {
+        let depth = self.state.frames.len();
+        let here = |left: &Left| left.exit == Exit::Jump && left.state.frames.len() == depth;
+        let (mut back, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.left).into_iter().partition(here);
+        self.left = stay;
+        let mark = self.left.len();
+        self.left.append(&mut back);
+        self.rejoin_those(mark, &[Exit::Jump]);
+    }
+
+    pub(super) fn rejoin_those(&mut self, mark: usize, exits: &[Exit]) {
+        if mark >= self.left.len() {
+            return;
+        }
+        let kept = self.left.split_off(mark);
+        let (back, stay): (Vec<_>, Vec<_>) = kept.into_iter().partition(|left| exits.contains(&left.exit));
+        self.left.extend(stay);
+        if !back.is_empty() {
+            self.index.registers.forget();
+        }
+        for Left { state: mut held, varying, .. } in back {
+            let active = self.state.active;
+            let all = self.world.all;
+            (held.active, self.state.active) = (all, all);
+            let how = match varying {
+                Some(why) => Join::Varying(why),
+                None => {
+                    let choice =
+                        self.world.symbols.fresh("a way out".into(), Origin::Choice, Some(0), Some(1));
+                    Join::Uniform(choice, changed())
+                }
+            };
+            self.merge(held, &how);
+            self.state.active = active;
+        }
+    }
+}

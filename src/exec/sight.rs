@@ -1,0 +1,219 @@
+//! What does the compiler not see of a number that we know?
+//!
+//! It joins two accesses when it sees that they are neighbours, and that the first is aligned. We see more:
+//! a kernel's arguments from its launch, and through `/`, `%` and `&` thread by thread. Seen in the machine
+//! code of nvcc 13.5 for 9.0, of four neighbours `s[i + e]`, in straight code:
+//!
+//! | | joined |
+//! |---|---|
+//! | `t * 4 + e`, `(t / 8) * 32 + (t % 8) * 4 + e`, `(t << 2) ^ e`, `(n + t) * 4 + e`, `t * n * 4 + e` | yes |
+//! | `n + t * 4 + e`, `t * n + e`: an alignment that only an argument tells | no |
+//! | `i / 32` and `i % 32` as row and column, `i = t * 4 + e`; `(t * 4 + e) % 1024`, `__brev(t + 64 * e)` | no |
+//! | `(t * 4 + e) & 1023`, with `unsigned` also `% 1024`; `(short)(t * 4 + e)` | in part |
+//! | `i / 32` and `i % 32 + e`, `int i = t * 4` | if the array's alignment is known |
+//!
+//! Example: `(t * 4 + e) / 32` is a number of its own for each `e`, whose distance from that of another `e`
+//! nobody computes. It is told from others by a hash of its operator and operands. Sums and multiples of such
+//! numbers have the sums and multiples of their hashes, so that equal hashes tell equal unseen parts.
+
+use super::int::Int;
+use super::lanes::{Lanes, gcd};
+use crate::ir::BinaryOp;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// Alignments beyond this are all the same.
+const MOST: u64 = 256;
+
+/// What the compiler does not see of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Sight {
+    /// Tells the parts of it that are no sum of multiples of the thread's coordinates; 0 for none.
+    pub hidden: u64,
+    /// Of what number such parts are multiples as far as the compiler knows, that are given at launch; 0
+    /// for none.
+    pub given: u64,
+    /// The same of parts whose alignment is only seen where that of the array is; 0 for none.
+    pub loose: u64,
+}
+
+impl Sight {
+    /// Of a number that only the launch tells, by its name.
+    pub fn at_launch(name: &str) -> Sight {
+        Sight { hidden: hashed(name), given: 1, loose: 0 }
+    }
+
+    /// Of a sum.
+    pub fn plus(self, other: Sight) -> Sight {
+        Sight {
+            hidden: self.hidden.wrapping_add(other.hidden),
+            given: gcd(self.given, other.given),
+            loose: gcd(self.loose, other.loose),
+        }
+    }
+
+    /// Of a multiple.
+    pub fn times(self, factor: i64) -> Sight {
+        let scaled = |unit: u64| unit.saturating_mul(factor.unsigned_abs()).min(MOST);
+        let even = |unit: u64| if unit == 0 { 0 } else { 1 << scaled(unit).trailing_zeros().min(8) };
+        Sight {
+            hidden: self.hidden.wrapping_mul(factor as u64),
+            given: even(self.given),
+            loose: even(self.loose),
+        }
+    }
+
+    /// Of one of two numbers, by thread.
+    pub fn or(self, other: Sight) -> Sight {
+        match self == other {
+            true => self,
+            false => Sight { hidden: hashed(&("or", self.hidden, other.hidden)), ..self.plus(other) },
+        }
+    }
+
+    /// Of what an operator makes of two numbers; `sum` is whether it makes their sum of them.
+    pub fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sight {
+        let (constant_a, constant_b) = (compiled(a), compiled(b));
+        match (op, constant_a, constant_b) {
+            (_, Some(_), Some(_)) => Sight::default(),
+            (BinaryOp::Add, ..) => a.sight.plus(b.sight),
+            (BinaryOp::Sub, ..) => a.sight.plus(b.sight.times(-1)),
+            (BinaryOp::Or | BinaryOp::Xor, ..) if sum => a.sight.plus(b.sight),
+            (BinaryOp::Mul, _, Some(factor)) => a.sight.times(factor),
+            (BinaryOp::Mul, Some(factor), _) => b.sight.times(factor),
+            (BinaryOp::Shl, _, Some(bits @ 0..=62)) => a.sight.times(1 << bits),
+            _ => Sight { hidden: hashed(&(op as u8, told(a), told(b))), ..units(op, a, b, signed) },
+        }
+    }
+
+    /// Of what a function that is not a sum makes of a number.
+    pub fn through(name: &str, a: &Int) -> Sight {
+        if compiled(a).is_some() {
+            return Sight::default();
+        }
+        Sight { hidden: hashed(&(name, told(a))), given: u64::from(a.sight.given > 0), loose: 1 }
+    }
+
+    /// Of a number cut to 8 or 16 bits.
+    pub fn through_cast(a: &Int) -> Sight {
+        match compiled(a) {
+            Some(_) => Sight::default(),
+            None => Sight { hidden: hashed(&("cast", told(a))), ..a.sight },
+        }
+    }
+
+    /// Of what a function makes of two numbers.
+    pub fn through_both(name: &str, a: &Int, b: &Int) -> Sight {
+        match (compiled(a), compiled(b)) {
+            (Some(_), Some(_)) => Sight::default(),
+            _ => Sight { hidden: hashed(&(name, told(a), told(b))), ..a.sight.plus(b.sight) },
+        }
+    }
+}
+
+/// The alignment of what an operator makes that is no sum.
+fn units(op: BinaryOp, a: &Int, b: &Int, signed: bool) -> Sight {
+    let (x, y) = (a.sight, b.sight);
+    let given = u64::from(x.given > 0 || y.given > 0);
+    let even = |by: i64| by > 0 && by & (by - 1) == 0;
+    match (op, compiled(b)) {
+        // A product is a multiple of what either is.
+        (BinaryOp::Mul, _) => {
+            let of = |unit: u64, other: &Int| if unit == 0 { 0 } else { unit.saturating_mul(aligned(other)) };
+            let unit = |x: u64, y: u64| gcd(of(x, b), of(y, a)).min(MOST);
+            Sight { hidden: 0, given: unit(x.given, y.given), loose: unit(x.loose, y.loose) }
+        }
+        (BinaryOp::And, Some(mask)) if mask != 0 => {
+            let low = 1 << mask.trailing_zeros().min(8);
+            let unit = |unit: u64| if unit == 0 { 0 } else { unit.max(low) };
+            Sight { hidden: 0, given: unit(x.given), loose: unit(x.loose) }
+        }
+        (BinaryOp::Rem, Some(by)) if even(by) => {
+            let unit = |unit: u64| if unit == 0 { 0 } else { gcd(unit, by.unsigned_abs()) };
+            Sight { hidden: 0, given: unit(x.given), loose: if signed { 1 } else { unit(x.loose) } }
+        }
+        (BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, _) => Sight { hidden: 0, ..x.plus(y) },
+        _ => Sight { hidden: 0, given, loose: 1 },
+    }
+}
+
+/// What the compiler sees a number to be a multiple of, whatever the launch and the thread.
+fn aligned(int: &Int) -> u64 {
+    if int.sight.given > 0 || int.sight.loose > 0 || !int.terms.is_empty() {
+        return 1;
+    }
+    match &int.base {
+        Lanes::Closed(form) => {
+            1 << form.iter().fold(MOST, |all, v| gcd(all, v.unsigned_abs())).trailing_zeros()
+        }
+        Lanes::Each(_) => 1,
+    }
+}
+
+/// The number, if it is a constant when the program is compiled.
+fn compiled(int: &Int) -> Option<i64> {
+    int.as_constant().filter(|_| int.sight == Sight::default())
+}
+
+/// A number that tells a value from others; of numbers by thread, some are looked at.
+fn told(int: &Int) -> u64 {
+    let mut hasher = FxHasher::default();
+    int.sight.hidden.hash(&mut hasher);
+    match &int.base {
+        Lanes::Closed(form) => form.hash(&mut hasher),
+        Lanes::Each(values) => {
+            let step = values.len().div_ceil(16).max(1);
+            values.iter().step_by(step).for_each(|value| value.hash(&mut hasher));
+        }
+    }
+    int.terms.iter().for_each(|(id, factor)| (*id, factor.as_constant()).hash(&mut hasher));
+    hasher.finish()
+}
+
+fn hashed(what: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = FxHasher::default();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread() -> Int {
+        Int::known(Lanes::Closed([0, 1, 0, 0]))
+    }
+
+    fn made(op: BinaryOp, a: &Int, b: &Int, base: [i64; 4]) -> Int {
+        let sight = Sight::of(op, a, b, true, false);
+        Int { sight, ..Int::known(Lanes::Closed(base)) }
+    }
+
+    #[test]
+    fn sums_of_multiples_of_coordinates_are_seen() {
+        let four = made(BinaryOp::Mul, &thread(), &Int::constant(4), [0, 4, 0, 0]);
+        let next = made(BinaryOp::Add, &four, &Int::constant(1), [1, 4, 0, 0]);
+        assert_eq!((four.sight, next.sight), (Sight::default(), Sight::default()));
+    }
+
+    #[test]
+    fn quotients_of_different_numbers_are_different_numbers() {
+        let row = |e: i64| {
+            let index = Int::known(Lanes::Closed([e, 4, 0, 0]));
+            made(BinaryOp::Div, &index, &Int::constant(32), [0, 0, 0, 0]).sight
+        };
+        assert_eq!(row(1), row(1));
+        assert_ne!(row(1).hidden, row(2).hidden);
+        assert_eq!(row(1).times(128).loose, 128);
+    }
+
+    #[test]
+    fn what_a_launch_tells_is_aligned_by_its_factor_alone() {
+        let n = Int { sight: Sight::at_launch("n"), ..Int::constant(16) };
+        let product = made(BinaryOp::Mul, &thread(), &n, [0, 16, 0, 0]);
+        assert_eq!(product.sight.given, 1);
+        assert_eq!(product.sight.times(12).given, 4);
+        let sum = made(BinaryOp::Sub, &n, &n, [0; 4]);
+        assert_eq!(sum.sight.hidden, 0);
+    }
+}

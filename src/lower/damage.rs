@@ -1,0 +1,251 @@
+//! What may a piece of text have done that did not parse, or that is not modelled?
+//!
+//! A variable that is assigned somewhere in it is not known afterwards, and an element of a shared
+//! array that is named in it is accessed. So such a piece becomes
+//! `(x = unknown, s[unknown], unknown)`: nothing that it does is passed over.
+//!
+//! `(i = 8, x)` is a special case: the grammar does not take an assignment in a comma expression,
+//! so the parts are parsed one by one.
+
+use super::lowerer::Lowerer;
+use super::scope::Binding;
+use crate::ir::{Expr, ExprKind, LocalId};
+use crate::source::Span;
+use std::ops::Range;
+use tree_sitter::Node;
+
+/// The most parts of a comma expression, and changes in one piece of text.
+const MOST: usize = 64;
+
+/// The part of a text that comes before any bracket, comma or other end closes it.
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Scanner<'t> {
+    fn peek(&self) -> u8 {
+        self.text.as_bytes().get(self.at).copied().unwrap_or(0)
+    }
+
+    /// Passes over one character, literal or comment; false at the end.
+    fn step(&mut self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or("");
+        let quote = rest.bytes().next().filter(|quote| matches!(quote, b'"' | b'\''));
+        let length = match quote {
+            Some(quote) => {
+                let mut escaped = false;
+                let closed = rest.bytes().skip(1).position(|byte| {
+                    let closes = byte == quote && !escaped;
+                    escaped = byte == b'\\' && !escaped;
+                    closes
+                });
+                closed.map_or(rest.len(), |inside| inside + 2)
+            }
+            None if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            None if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            None => rest.chars().next().map_or(0, char::len_utf8),
+        };
+        self.at += length;
+        length > 0
+    }
+
+    fn skip_space(&mut self) {
+        while self.peek().is_ascii_whitespace() {
+            self.at += 1;
+        }
+    }
+
+    fn word(&mut self) -> &'t str {
+        let start = self.at;
+        while self.peek() == b'_' || self.peek().is_ascii_alphanumeric() {
+            self.at += 1;
+        }
+        self.text.get(start..self.at).unwrap_or("")
+    }
+
+    /// Passes over `[...]`, brackets in it included; false if none stands here.
+    fn skip_subscript(&mut self) -> bool {
+        self.skip_space();
+        if self.peek() != b'[' {
+            return false;
+        }
+        let mut depth = 0usize;
+        loop {
+            match self.peek() {
+                b'[' | b'(' | b'{' => depth += 1,
+                b']' | b')' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if !self.step() || depth == 0 {
+                return true;
+            }
+        }
+    }
+}
+
+/// A name in a piece of text.
+struct Mention<'t> {
+    name: &'t str,
+    at: usize,
+    subscripts: usize,
+    written: bool,
+}
+
+/// The names in a piece of text that are not members of something.
+fn mentions(text: &str) -> Vec<Mention<'_>> {
+    let mut scanner = Scanner { text, at: 0 };
+    let mut found = Vec::new();
+    loop {
+        let first = scanner.peek();
+        if first.is_ascii_digit() {
+            scanner.word();
+            continue;
+        }
+        if first != b'_' && !first.is_ascii_alphabetic() {
+            if !scanner.step() {
+                return found;
+            }
+            continue;
+        }
+        let before = text.get(..scanner.at).unwrap_or("").trim_end();
+        let name = scanner.word();
+        if before.ends_with('.') || before.ends_with("->") || before.ends_with("::") {
+            continue;
+        }
+        let after = scanner.at;
+        let mut subscripts = 0;
+        while scanner.skip_subscript() {
+            subscripts += 1;
+        }
+        let mut member = false;
+        while scanner.peek() == b'.' {
+            scanner.at += 1;
+            member = !scanner.word().is_empty();
+            while scanner.skip_subscript() {}
+        }
+        scanner.skip_space();
+        let rest = text.get(scanner.at..).unwrap_or("");
+        let steps = |text: &str| text.starts_with("++") || text.starts_with("--");
+        let taken = before.ends_with('&') && !before.ends_with("&&");
+        let written =
+            assigns(rest) || steps(rest) || taken || before.ends_with("++") || before.ends_with("--");
+        let at = after - name.len();
+        found.push(Mention { name, at, subscripts: if member { 0 } else { subscripts }, written });
+        // Names in subscripts are names too.
+        scanner.at = after;
+    }
+}
+
+/// Whether an assignment operator stands here.
+fn assigns(text: &str) -> bool {
+    let operator = text.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+    let length = text.len() - operator.len();
+    let compares = length == 1 && text.starts_with(['<', '>']);
+    length <= 2 && !compares && operator.starts_with('=') && !operator.starts_with("==")
+}
+
+/// Where the parts of `a, b, c` lie.
+fn parts(text: &str) -> Vec<Range<usize>> {
+    let mut scanner = Scanner { text, at: 0 };
+    let (mut start, mut depth, mut found) = (0, 0usize, Vec::new());
+    loop {
+        match scanner.peek() {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                found.push(start..scanner.at);
+                start = scanner.at + 1;
+            }
+            _ => {}
+        }
+        if !scanner.step() {
+            break;
+        }
+    }
+    found.push(start..text.len());
+    found
+}
+
+impl Lowerer<'_> {
+    /// The parts of `(a = 1, b)`, which does not parse as a whole, one after another.
+    pub fn comma_parts(&mut self, node: Node<'_>) -> Option<ExprKind> {
+        let text = self.text(node).strip_prefix('(')?.strip_suffix(')')?;
+        let (start, span) = (self.start(node) + 1, self.span(node));
+        let ranges = parts(text);
+        if !(2..=MOST).contains(&ranges.len()) {
+            return None;
+        }
+        let mut exprs = Vec::new();
+        for range in ranges {
+            let range = start + range.start..start + range.end;
+            let part = self.reparse(range, "x=(", ");", &[], |me, right| {
+                (!right.has_error()).then(|| me.full_expr(right))
+            });
+            exprs.push(part??);
+        }
+        let join = |a, b| Expr { kind: ExprKind::Comma(Box::new(a), Box::new(b)), span };
+        exprs.into_iter().reduce(join).map(|all| all.kind)
+    }
+
+    /// What is damaged or not modelled, after all that its text may have done.
+    pub fn with_changes(&self, node: Node<'_>, kind: ExprKind) -> ExprKind {
+        let span = self.span(node);
+        self.changes(self.text(node), self.start(node))
+            .into_iter()
+            .rev()
+            .fold(kind, |kind, change| ExprKind::Comma(Box::new(change), Box::new(Expr { kind, span })))
+    }
+
+    /// What a text that is not followed may have done to the variables in it; it stands at `start`.
+    pub fn changes(&self, text: &str, start: usize) -> Vec<Expr> {
+        let mut done: Vec<(LocalId, usize, bool, Span)> = Vec::new();
+        for mention in mentions(text) {
+            let Some(Binding::Slot(local)) = self.scope.get(mention.name) else { continue };
+            let shared = self.shared.contains(local);
+            let subscripts = if shared { mention.subscripts } else { 0 };
+            let at = start + mention.at;
+            let change = (*local, subscripts, mention.written, self.span_of(at, at + mention.name.len()));
+            let happens = if shared { subscripts > 0 } else { mention.written };
+            if happens && !done.contains(&change) && done.len() < MOST {
+                done.push(change);
+            }
+        }
+        let changes = done.into_iter().map(|(local, subscripts, written, span)| {
+            let unknown = || Box::new(Expr { kind: ExprKind::Damaged, span });
+            let variable = Expr { kind: ExprKind::Local(local), span };
+            let place = (0..subscripts)
+                .fold(variable, |of, _| Expr { kind: ExprKind::Index(Box::new(of), unknown()), span });
+            match written {
+                true => Expr { kind: ExprKind::Assign(None, Box::new(place), unknown()), span },
+                false => place,
+            }
+        });
+        changes.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assigned_names_are_found() {
+        let written = |text| {
+            let found = mentions(text).into_iter().filter(|it| it.written);
+            found.map(|it| it.name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(written("i = 8, j += k, l <<= 2, m == 3, n <= o"), "i j l");
+        assert_eq!(
+            written("a[i++] = b.c; d.e[k] *= 2; p->q = --r; \"s = 1\" /* t = 1 */ f(&u, v && w)"),
+            "a i d r u"
+        );
+    }
+
+    #[test]
+    fn commas_in_brackets_and_literals_do_not_part() {
+        let text = "i = f(1, 2), c = ',', j[k, l]";
+        let found: Vec<&str> = parts(text).into_iter().map(|part| text[part].trim()).collect();
+        assert_eq!(found, ["i = f(1, 2)", "c = ','", "j[k, l]"]);
+    }
+}

@@ -1,0 +1,270 @@
+//! What is said of a barrier?
+
+use super::{Found, RULE, counts_warps, is_sure, pairs_by_warps};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::exec::lanes::Shape;
+use crate::exec::value::Unknown;
+use crate::rules::{Case, block_help, merged};
+use crate::source::Span;
+use crate::trace::{Absence, Barrier, Missing, Split, SplitKind, Then};
+
+/// The finding.
+pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
+    let Found { run, barrier, absence, level } = found;
+    let kernel = &case.runs[*run];
+    let split = &absence.split;
+    let mut labels = vec![(split.span, split_label(case, found))];
+    labels.extend(then_label(case, found));
+    let mut notes = Vec::new();
+    if let Some(threads) = &absence.threads {
+        let of = barrier.active.or(threads).count();
+        let verb = if barrier.active.count() == 1 { "reaches" } else { "reach" };
+        notes.push(format!("{} of {of} threads of the block {verb} it", barrier.active.count()));
+    }
+    notes.extend(bound_note(absence));
+    if let Some(missing) = &absence.missing {
+        let words = missing_words(case, found, missing);
+        labels.push((
+            missing.span,
+            format!("{} reads what no thread writes", thread(case, *run, missing.reader)),
+        ));
+        notes.extend((!found.is_of_data()).then_some(words));
+    }
+    notes.extend(then_notes(case, found));
+    notes.push(case.block_words(*run));
+    notes.extend(case.calls_words(*run, &barrier.calls, &[]));
+    let mut helps = vec![help(absence).to_owned()];
+    helps.extend(block_help(kernel.block_from));
+    Diagnostic {
+        rule: RULE.id,
+        level: *level,
+        message: message(case, found),
+        primary: barrier.span,
+        primary_label: String::new(),
+        labels,
+        notes,
+        helps,
+        fix: None,
+        launches: Vec::new(),
+        kernel: kernel.kernel.clone(),
+    }
+}
+
+fn message(case: &Case<'_>, found: &Found<'_>) -> String {
+    let Found { run, barrier, absence, .. } = found;
+    let kernel = &case.runs[*run];
+    let name = &barrier.name;
+    // Other blocks are whole.
+    let edge = matches!(absence.split.kind, SplitKind::Guard(_));
+    if let Some(missing) = absence.missing.as_ref().filter(|_| found.is_of_data()) {
+        return format!("divergent barrier: {}", missing_words(case, found, missing));
+    }
+    if !is_sure(kernel, &absence.split, Shape { dims: kernel.block }) {
+        return format!("possibly divergent barrier: not all threads of the block may reach this `{name}`");
+    }
+    if found.is_pair() {
+        return format!(
+            "divergent barrier: the threads that do not reach this `{name}` wait at another one instead"
+        );
+    }
+    match (found.is_harmless(), edge) {
+        (true, true) => format!(
+            "divergent barrier: in a block at the edge the threads that do not reach this `{name}` exit, which does it no harm"
+        ),
+        (true, false) => {
+            format!(
+                "divergent barrier: the threads that do not reach this `{name}` exit, which does it no harm"
+            )
+        }
+        (false, true) => {
+            format!("divergent barrier: in a block at the edge not all threads reach this `{name}`")
+        }
+        (false, false) => format!("divergent barrier: not all threads of the block reach this `{name}`"),
+    }
+}
+
+fn missing_words(case: &Case<'_>, found: &Found<'_>, missing: &Missing) -> String {
+    let array = case.runs[found.run].trace.arrays.get(missing.array).map_or("", |array| &array.name);
+    let (first, last) = missing.bytes;
+    let some = if missing.all { "" } else { "some of " };
+    let name = &found.barrier.name;
+    format!(
+        "{some}bytes {first} to {last} of `{array}` are read behind this `{name}`, but no thread writes them"
+    )
+}
+
+/// What the condition does.
+fn split_label(case: &Case<'_>, found: &Found<'_>) -> String {
+    let Found { run, barrier, absence, .. } = found;
+    match (&absence.split.kind, absence.left) {
+        (SplitKind::Guard(_) | SplitKind::Iterations(_), true) => {
+            "near the bound some threads of a block leave the kernel here, and others do not".to_owned()
+        }
+        (SplitKind::Guard(_), false) => {
+            "near the bound some threads of a block pass here and others do not".to_owned()
+        }
+        (SplitKind::Iterations(_), false) => {
+            "near the bound some threads of a block have an iteration more than others".to_owned()
+        }
+        _ => {
+            let reaches = barrier.active.threads().next().map(|t| thread(case, *run, t));
+            let stays = absence.threads.as_ref().and_then(|threads| threads.threads().next());
+            match (reaches, stays.map(|t| thread(case, *run, t)), absence.left) {
+                (Some(a), Some(b), false) => format!("{a} reaches the barrier, {b} does not"),
+                (Some(a), Some(b), true) => format!("{a} goes on to the barrier, {b} leaves the kernel"),
+                _ => "not all threads pass here".to_owned(),
+            }
+        }
+    }
+}
+
+/// Where the other threads are.
+fn then_label(case: &Case<'_>, found: &Found<'_>) -> Option<(Span, String)> {
+    let Found { run, barrier, absence, .. } = found;
+    let kernel = &case.runs[*run];
+    let other = |at: &usize| kernel.trace.barriers.get(*at).filter(|it| it.span != barrier.span);
+    // Of those who come there, the first.
+    let who = |at: &Barrier| {
+        let first = absence.threads.as_ref().and_then(|threads| threads.and(&at.active).threads().next());
+        first.map_or_else(|| "they".to_owned(), |first| thread(case, *run, first))
+    };
+    match &absence.then {
+        Then::Barrier(at) => {
+            let other = other(at)?;
+            let who = who(other);
+            let waits = if who == "they" { "wait" } else { "waits" };
+            Some((other.span, format!("{who} {waits} here instead")))
+        }
+        Then::Pair(at) => other(at).map(|other| (other.span, "the others wait here".to_owned())),
+        Then::Rejoin(span) => Some((*span, "both go on here".to_owned())),
+        Then::Unknown(why) if is_told_apart(why, barrier) => Some((why.span, why.detail.to_string())),
+        Then::Exit | Then::Unknown(_) => None,
+    }
+}
+
+/// Whether what is not known has a place of its own.
+fn is_told_apart(why: &Unknown, barrier: &Barrier) -> bool {
+    why.span != barrier.span && why.span.start < why.span.end
+}
+
+/// Under what bound all threads come.
+fn bound_note(absence: &Absence) -> Option<String> {
+    match &absence.split.kind {
+        SplitKind::Guard(bound) if bound.words.is_empty() => Some(
+            "where the bound falls among the threads of one block, some of them do not get here".to_owned(),
+        ),
+        SplitKind::Guard(bound) => Some(format!("all threads get here only where {}", all_of(&bound.words))),
+        SplitKind::Iterations(bound) => Some(format!(
+            "safe only if each iteration is run by all threads of a block or by none, as where {}",
+            all_of(&bound.words)
+        )),
+        SplitKind::Known | SplitKind::Data => None,
+    }
+}
+
+/// What becomes of it.
+fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
+    let Found { run, barrier, absence, .. } = found;
+    let kernel = &case.runs[*run];
+    let notes: &[&str] = match &absence.then {
+        Then::Exit if barrier.of_grid => {
+            &["a barrier of the grid waits for every block, and those who exit never come to it"]
+        }
+        Then::Exit if counts_warps(case) => &[
+            "before compute capability 7.0 a barrier counts warps, and nothing says that it does not wait for threads that exit",
+            "the CUDA programming guide calls a barrier in divergent code undefined",
+        ],
+        Then::Exit => &[
+            "from compute capability 7.0 on a barrier waits only for the threads that have not exited",
+            "the CUDA programming guide still calls a barrier in divergent code undefined",
+        ],
+        Then::Unknown(why) => {
+            let said = is_told_apart(why, barrier);
+            let why = if said { String::new() } else { format!(": {}", why.detail) };
+            return vec![format!("what the others do then is not known{why}")];
+        }
+        Then::Pair(partner) if pairs_by_warps(kernel, barrier, absence, *partner) => &[
+            "whole warps wait at either barrier: PTX lets the two pair up",
+            "the CUDA programming guide calls that undefined, and `compute-sanitizer --tool synccheck` reports it",
+        ],
+        Then::Pair(_) => {
+            &["threads of one warp wait at different barriers, which PTX does not define either"]
+        }
+        Then::Rejoin(_) => &[
+            "threads of one warp come together there: they may wait for those at the barrier, and the barrier for them",
+        ],
+        Then::Barrier(at) if kernel.trace.barriers.get(*at).is_some_and(|it| it.span == barrier.span) => &[
+            "the others come to it later, when those who wait here now come again: the two pair up wrongly, or the block hangs",
+        ],
+        Then::Barrier(_) => &["the two barriers pair up wrongly, or the block hangs"],
+    };
+    notes.iter().map(|note| (*note).to_owned()).collect()
+}
+
+fn help(absence: &Absence) -> &'static str {
+    match (absence.left, absence.split.of_loop) {
+        (true, _) => {
+            "let every thread of the block reach it: guard the work with the condition, and do not leave"
+        }
+        (false, true) => {
+            "let all threads of the block run the same number of iterations: round the bound up, and guard only the work"
+        }
+        (false, false) => {
+            "let every thread of the block reach it: take it out of the condition, and guard only the work"
+        }
+    }
+}
+
+/// Who passes a condition around a barrier.
+pub(super) fn passes(split: &Split) -> String {
+    match &split.kind {
+        SplitKind::Known => {
+            format!("{} of {} threads pass here", split.taken.count(), split.before.count())
+        }
+        SplitKind::Guard(_) | SplitKind::Iterations(_) => {
+            "who passes here depends on a bound given at run time".to_owned()
+        }
+        SplitKind::Data => "who passes here depends on data".to_owned(),
+    }
+}
+
+/// What is said of a barrier that is no finding.
+pub(super) fn no_finding(case: &Case<'_>, run: usize, barrier: &Barrier) -> Diagnostic {
+    let missing = barrier.expected.minus(&barrier.active);
+    let mut labels = Vec::new();
+    let message = match (&barrier.doubt, barrier.count) {
+        (_, Some(count)) if count < 0 => {
+            format!("this `{}` names how many threads it is for, which is not judged", barrier.name)
+        }
+        (_, Some(count)) => format!("this `{}` is for {count} threads, which is not judged", barrier.name),
+        (Some(doubt), None) => {
+            labels.push((doubt.span, doubt.detail.to_string()));
+            format!("whether all threads of the block reach this `{}` is not known", barrier.name)
+        }
+        (None, None) if missing.is_empty() => {
+            format!("no divergence: all threads of the block reach this `{}`", barrier.name)
+        }
+        (None, None) => {
+            format!("whether all threads of the block reach this `{}` depends on data", barrier.name)
+        }
+    };
+    let mut notes = vec![case.block_words(run)];
+    notes.extend(case.calls_words(run, &barrier.calls, &[]));
+    Diagnostic {
+        labels,
+        notes,
+        kernel: case.runs[run].kernel.clone(),
+        ..Diagnostic::plain("", Level::Note, barrier.span, message)
+    }
+}
+
+/// The parts of what is assumed, as one clause.
+fn all_of(inside: &str) -> String {
+    let parts: Vec<String> = inside.split("; ").map(str::to_owned).collect();
+    merged(&parts).join(" and ")
+}
+
+fn thread(case: &Case<'_>, run: usize, linear: usize) -> String {
+    let [x, y, z] = Shape { dims: case.runs[run].block }.coordinates(linear);
+    format!("thread ({x}, {y}, {z})")
+}

@@ -1,0 +1,343 @@
+//! Which block is a kernel run with when no launch tells?
+//!
+//! One that its arrays leave room for: a block whose threads leave an array cannot be the one, and of
+//! an array with a place for each thread it is likely that each thread has its place.
+//!
+//! | in the kernel | block |
+//! |---|---|
+//! | `__shared__ float s[128]; s[threadIdx.x] = x;` | 128, which just fills `s` |
+//! | `__shared__ float s[64]; s[2 * threadIdx.x] = x;` | 32, which just fills `s` |
+//! | `__shared__ float s[16][17]; s[threadIdx.y][threadIdx.x] = x;` | 16 x 16 (rows are padded by at most 4 elements) |
+//! | `__shared__ float s[32][33]; for (int k = 0; k < 32; k += 8) s[threadIdx.y + k][threadIdx.x] = x;` | 32 x 8 |
+//! | `__shared__ float s[256]; s[threadIdx.y * 32 + threadIdx.x] = x;` | 32 x 8 |
+//! | `__shared__ float s[128]; if (threadIdx.x < 128) s[threadIdx.x] = x;` | 256, or as likely 128 or 512 |
+//! | `extern __shared__ float s[]; s[threadIdx.x] = x;` | the same |
+//! | `__shared__ float s[1]; s[threadIdx.x] = x;` | none is known |
+//!
+//! Shapes are tried by running the kernel: guards and whatever else decides who accesses an array count
+//! as they do in any run.
+
+use super::{Probes, Scenario, valid};
+use crate::exec::entry::{Setting, constant_in_kernel, run_flat, run_kernel};
+use crate::ir::Function;
+use crate::ir::program::Program;
+use crate::trace::{LaunchArg, Trace};
+use crate::verdict::BlockFrom;
+use std::sync::Arc;
+
+/// The threads of a block that are tried first, and besides.
+const USUAL: [u32; 3] = [256, 128, 512];
+/// Where one of so many threads overruns an array, how often a smaller one is tried: it takes 10 to
+/// find any number below 1024.
+const MOST_TRIES: usize = 12;
+/// The longest row by which a block's extent is told: 1024 threads, padded.
+const MOST_IMPLIED: u32 = 1028;
+/// By how many elements the row of an array is padded at most.
+const MOST_PADDING: u32 = 4;
+
+/// What is known of the way to run a kernel, except its block.
+pub(super) struct Search<'a> {
+    pub program: &'a Program,
+    pub kernel: &'a Arc<Function>,
+    pub template_args: Vec<LaunchArg>,
+    /// As in [`Setting::args`].
+    pub args: Vec<Option<i64>>,
+    /// The extents that are known.
+    pub partly: [Option<i64>; 3],
+    /// Runs that were made on the way.
+    pub probes: &'a mut Probes,
+    /// Whether the kernel looks at `threadIdx.z`.
+    pub is_deep: bool,
+}
+
+/// An array that a thread leaves.
+struct Overrun {
+    /// The first such thread.
+    thread: u32,
+    array: String,
+}
+
+impl Overrun {
+    fn of(trace: &Trace) -> Option<Overrun> {
+        let leave = trace.accesses.iter().filter_map(|access| Some((access.overrun?, access.array)));
+        let (thread, array) = leave.min()?;
+        Some(Overrun { thread, array: trace.arrays[array].name.clone() })
+    }
+}
+
+impl Search<'_> {
+    /// The block, with others that are as likely.
+    pub fn scenario(mut self) -> Scenario {
+        let bound = self.bound();
+        let known = |d: Option<i64>| d.and_then(|d| u32::try_from(d).ok()).filter(|d| (1..=1024).contains(d));
+        let partly = self.partly.map(known);
+        let sizes = bound.map_or(USUAL.to_vec(), |n| vec![n]);
+        let from = if bound.is_some() { BlockFrom::LaunchBounds } else { BlockFrom::Default };
+        let shapes = completions(partly, &sizes);
+        if !shapes.is_empty() {
+            return self.of_shapes(shapes, from, |n| completions(partly, &[n]));
+        }
+        let setting = self.setting([bound.unwrap_or(USUAL[0]), 1, 1]);
+        let probe = run_flat(self.program, self.kernel, &setting);
+        if !probe.axes[1] && !probe.axes[2] {
+            self.probes.push((setting, probe));
+            return self.flat(bound);
+        }
+        // No extent is 1 or one that someone would write, so that each coordinate can be told from a
+        // constant, and the block's extents from numbers that stay what they are in another block.
+        let probe = run_kernel(self.program, self.kernel, &self.setting([19, 9, 2]));
+        self.is_deep = probe.axes[2];
+        let most = bound.unwrap_or(u32::MAX);
+        if let Some((block, arrays)) = implied(&probe)
+            && let Some(found) = self.implied_or_less(block, &arrays, most)
+        {
+            return found;
+        }
+        if let Some(n) = bound {
+            return self.of_shapes(rectangles(n), from, rectangles);
+        }
+        self.of_shapes(vec![[32, 8, 1], [16, 16, 1], [32, 32, 1], [8, 8, 4]], from, rectangles)
+    }
+
+    /// The block that subscripts imply; where its threads leave an array, since each has several places there,
+    /// the largest that is half as high or wide, or a quarter, and so on.
+    fn implied_or_less(&mut self, block: [u32; 3], arrays: &str, most: u32) -> Option<Scenario> {
+        let mut filled = arrays.to_owned();
+        for halvings in 0..block[0].max(block[1]).ilog2() {
+            let lower = [block[0], block[1] >> halvings, block[2]];
+            let narrower = [block[0] >> halvings, block[1], block[2]];
+            for shape in [lower, narrower] {
+                if !(1..=most).contains(&shape.iter().product()) {
+                    continue;
+                }
+                match self.overrun(shape) {
+                    Some(overrun) => filled = overrun.array,
+                    // What changes with the block is no constant that implies it.
+                    None => {
+                        let same = implied(self.trace(shape)).is_some_and(|(again, _)| again == block);
+                        return same.then(|| self.filling(shape, filled));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The number in `__launch_bounds__`.
+    fn bound(&self) -> Option<u32> {
+        let expr = self.kernel.launch_bounds.first()?;
+        let bound = constant_in_kernel(self.program, self.kernel, &self.template_args, expr)?;
+        u32::try_from(bound).ok().filter(|n| (1..=1024).contains(n))
+    }
+
+    /// The block of a kernel that looks at `threadIdx.x` alone.
+    fn flat(&mut self, bound: Option<u32>) -> Scenario {
+        let usual = bound.unwrap_or(USUAL[0]);
+        if let Some(overrun) = self.overrun([usual, 1, 1]) {
+            return self.smaller(usual, overrun);
+        }
+        if let Some(bound) = bound {
+            return self.of([bound, 1, 1], BlockFrom::LaunchBounds, Vec::new());
+        }
+        let [_, less, more] = USUAL;
+        let Some(overrun) = self.overrun([more, 1, 1]) else {
+            let extent = self.trace([usual, 1, 1]).extents[0];
+            return match extent.and_then(|(length, array)| Some((tidy(u32::try_from(length).ok()?), array))) {
+                Some((n, array)) if n > more && n <= 1024 && self.overrun([n, 1, 1]).is_none() => {
+                    let array = self.trace([n, 1, 1]).arrays[array].name.clone();
+                    self.filling([n, 1, 1], array)
+                }
+                _ => self.of([usual, 1, 1], BlockFrom::Default, vec![[less, 1, 1], [more, 1, 1]]),
+            };
+        };
+        let most = tidy(overrun.thread);
+        match most == usual || most > usual && self.fills(most) {
+            true => self.filling([most, 1, 1], overrun.array),
+            false => self.of([usual, 1, 1], BlockFrom::Default, vec![[less, 1, 1]]),
+        }
+    }
+
+    /// The greatest block below one of so many threads, which overruns an array.
+    fn smaller(&mut self, threads: u32, mut overrun: Overrun) -> Scenario {
+        let (mut fits, mut leaves) = (1_u32, threads);
+        for _ in 0..MOST_TRIES {
+            // Those before the first that leaves are likely to stay, unless it is where they end.
+            let told = fits == 1 && (2..leaves).contains(&overrun.thread);
+            let most = if told { overrun.thread } else { fits.midpoint(leaves) };
+            match self.overrun([most, 1, 1]) {
+                Some(next) => (leaves, overrun) = (most, next),
+                None => fits = most,
+            }
+            if told && fits == most || leaves - fits <= 1 {
+                break;
+            }
+        }
+        let most = tidy(fits);
+        match most {
+            // One thread alone would fill any array.
+            0 | 1 => self.misfit(overrun.array),
+            _ if self.fills(most) => self.filling([most, 1, 1], overrun.array),
+            _ => {
+                let most = 1 << most.ilog2();
+                self.of([most, 1, 1], BlockFrom::Default, vec![[most / 2, 1, 1]])
+            }
+        }
+    }
+
+    /// Whether so many threads, which leave no array, are a block that someone would choose.
+    fn fills(&mut self, threads: u32) -> bool {
+        let row = |trace: &Trace| trace.extents[0].is_some_and(|(length, _)| length == u64::from(threads));
+        threads < 32 || threads.is_multiple_of(32) || row(self.trace([threads, 1, 1]))
+    }
+
+    /// The first of these shapes that leaves no array, the others being as likely. If all do, the same of
+    /// shapes with fewer threads.
+    fn of_shapes(
+        &mut self,
+        mut shapes: Vec<[u32; 3]>,
+        from: BlockFrom,
+        with_threads: impl Fn(u32) -> Vec<[u32; 3]>,
+    ) -> Scenario {
+        let size = |shape: &[u32; 3]| shape.iter().product::<u32>();
+        let mut threads = shapes.first().map_or(1, size);
+        let mut overruns: Vec<(u32, Overrun)> = Vec::new();
+        let mut is_first = true;
+        loop {
+            let mut fitting = Vec::new();
+            for shape in shapes {
+                match self.overrun(shape) {
+                    None => fitting.push(shape),
+                    Some(overrun) => overruns.push((size(&shape), overrun)),
+                }
+            }
+            // Without a look at it, a third extent is likely 1.
+            let likely = fitting.iter().position(|shape| shape[2] == 1 || self.is_deep);
+            if let Some(first) = likely.map(|at| fitting.remove(at)) {
+                let (first, others) = (&first, &fitting);
+                if let Some(higher) = self.higher(*first, &overruns) {
+                    return higher;
+                }
+                let larger = overruns.iter().find(|(threads, _)| *threads > size(first));
+                let only = others.iter().all(|other| size(other) < size(first));
+                return match larger {
+                    Some((_, overrun)) if only => self.filling(*first, overrun.array.clone()),
+                    Some((_, overrun)) if !is_first => {
+                        let alternatives = others.clone();
+                        Scenario { alternatives, ..self.filling(*first, overrun.array.clone()) }
+                    }
+                    _ => self.of(*first, from, others.clone()),
+                };
+            }
+            threads /= 2;
+            is_first = false;
+            shapes = with_threads(threads);
+            if threads < 2 {
+                return self.misfit(overruns.pop().map(|(_, overrun)| overrun.array).unwrap_or_default());
+            }
+        }
+    }
+
+    /// A block with rows as long, and as many more of them as fill the array that too many overrun.
+    fn higher(&mut self, [x, y, z]: [u32; 3], overruns: &[(u32, Overrun)]) -> Option<Scenario> {
+        let rows =
+            |overrun: &Overrun| overrun.thread.checked_div(x).filter(|_| overrun.thread.is_multiple_of(x));
+        let mut fuller = overruns.iter().filter_map(|(_, overrun)| Some((rows(overrun)?, overrun)));
+        let (rows, overrun) = fuller.find(|(rows, _)| *rows > y && z == 1)?;
+        let array = overrun.array.clone();
+        self.overrun([x, rows, 1]).is_none().then(|| self.filling([x, rows, 1], array))
+    }
+
+    fn of(&self, block: [u32; 3], block_from: BlockFrom, alternatives: Vec<[u32; 3]>) -> Scenario {
+        Scenario { block_from, alternatives, ..Scenario::of(self.setting(block)) }
+    }
+
+    /// The block that just fills an array.
+    fn filling(&self, block: [u32; 3], array: String) -> Scenario {
+        Scenario { fills: Some(array), ..self.of(block, BlockFrom::Implied, Vec::new()) }
+    }
+
+    /// Each block leaves an array.
+    fn misfit(&self, array: String) -> Scenario {
+        let usual = [USUAL[0], 1, 1];
+        Scenario { misfit: Some(array), ..self.of(usual, BlockFrom::Default, Vec::new()) }
+    }
+
+    fn overrun(&mut self, block: [u32; 3]) -> Option<Overrun> {
+        Overrun::of(self.trace(block))
+    }
+
+    fn trace(&mut self, block: [u32; 3]) -> &Trace {
+        let setting = self.setting(block);
+        let at = match self.probes.iter().position(|(known, _)| *known == setting) {
+            Some(at) => at,
+            None => {
+                let trace = run_kernel(self.program, self.kernel, &setting);
+                self.probes.push((setting, trace));
+                self.probes.len() - 1
+            }
+        };
+        &self.probes[at].1
+    }
+
+    fn setting(&self, block: [u32; 3]) -> Setting {
+        let (template_args, args) = (self.template_args.clone(), self.args.clone());
+        Setting { block, template_args, args, pads: Vec::new(), pitch: None, residues: Vec::new() }
+    }
+}
+
+/// So many threads, without those for which an array only has room because it is padded.
+fn tidy(threads: u32) -> u32 {
+    match threads.checked_ilog2() {
+        Some(log) if threads - (1 << log) <= MOST_PADDING && threads >= 32 => 1 << log,
+        _ => threads,
+    }
+}
+
+/// Shapes of about these numbers of threads with the extents that are known, if one is.
+fn completions(partly: [Option<u32>; 3], sizes: &[u32]) -> Vec<[u32; 3]> {
+    let mut shapes: Vec<[u32; 3]> = Vec::new();
+    let mut add = |shape: [u32; 3]| {
+        if valid(shape) && !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    };
+    for &size in sizes {
+        match partly {
+            [None, Some(y), z] => add([(size / y / z.unwrap_or(1)).max(1), y, z.unwrap_or(1)]),
+            [Some(x), None, z] => add([x, (size / x / z.unwrap_or(1)).max(1), z.unwrap_or(1)]),
+            [Some(x), Some(y), None] => add([x, y, 1]),
+            _ => {}
+        }
+    }
+    shapes
+}
+
+/// Two-dimensional blocks of `n` threads with the usual row lengths.
+fn rectangles(n: u32) -> Vec<[u32; 3]> {
+    let mut shapes: Vec<[u32; 3]> =
+        [32, 16, 8, 64].iter().filter(|x| n.is_multiple_of(**x)).map(|&x| [x, n / x, 1]).collect();
+    shapes.push([n, 1, 1]);
+    shapes.dedup();
+    shapes
+}
+
+/// The block that subscripts by bare coordinates imply, and the arrays that they are of:
+/// `tile[threadIdx.y][threadIdx.x]` in a `[16][17]` tile is a block of 16 x 16.
+fn implied(probe: &Trace) -> Option<([u32; 3], String)> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut extent = |axis: usize| -> Option<u32> {
+        if !probe.axes[axis] {
+            return Some(1);
+        }
+        let (length, array) = probe.extents[axis]?;
+        let length = u32::try_from(length).ok().filter(|length| *length <= MOST_IMPLIED)?;
+        let name = probe.arrays[array].name.as_str();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        let rounded = if length.is_power_of_two() { length } else { (length + 1).next_power_of_two() / 2 };
+        Some(if length - rounded <= MOST_PADDING { rounded } else { length })
+    };
+    let shape = [extent(0)?, extent(1)?, extent(2)?];
+    valid(shape).then(|| (shape, names.join("` and `")))
+}

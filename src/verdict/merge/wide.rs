@@ -1,0 +1,62 @@
+//! Of which wider request is a narrow one a part, on a target?
+
+use super::{Joins, Merges};
+use crate::banks::{ComputeCapability, Target};
+
+/// From here on nvcc 13.5 left pairs of loads apart in an array whose alignment it does not know, and joined them
+/// in others (`float s[]`: `s[2 * t]` and its neighbour, but not `s[16 * t]` and its).
+const PAIRS_APART: ComputeCapability = ComputeCapability::new(10, 0);
+
+/// A joined request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wide {
+    /// Bytes per lane.
+    pub bytes: u32,
+    /// Byte offset by lane.
+    pub offsets: [i64; 32],
+    /// Whether the compiler surely joins them.
+    pub(super) sure: bool,
+    /// Whether they are two loads from an array whose alignment is not known.
+    pub(super) loose_pair: bool,
+    /// Whether it is of the site that the wide request begins with.
+    pub head: bool,
+    /// Whether this narrow request is the first of its site in the wide one, and so stands for it when
+    /// requests are counted.
+    pub first: bool,
+    /// Whether other requests of its site are not joined.
+    pub single: bool,
+    /// Which elements of the wide request are of this site, as bits.
+    pub(super) parts: u16,
+}
+
+impl Merges {
+    /// The wider request that a pattern surely is a part of on a target.
+    #[must_use]
+    pub fn get(&self, access: usize, pattern: usize, target: &Target) -> Option<&Wide> {
+        at(&self.surely, access, pattern).filter(|wide| !wide.is_in_doubt(target))
+    }
+
+    /// The wider request that a pattern may be a part of on a target.
+    #[must_use]
+    pub fn possible(&self, access: usize, pattern: usize, target: &Target) -> Option<&Wide> {
+        let doubtful = || at(&self.surely, access, pattern).filter(|wide| wide.is_in_doubt(target));
+        at(&self.perhaps, access, pattern).or_else(doubtful)
+    }
+
+    /// The wider request that a pattern is a part of on some target, or may be.
+    #[must_use]
+    pub fn any(&self, access: usize, pattern: usize) -> Option<&Wide> {
+        at(&self.surely, access, pattern).or_else(|| at(&self.perhaps, access, pattern))
+    }
+}
+
+fn at(joins: &Joins, access: usize, pattern: usize) -> Option<&Wide> {
+    joins.get(access)?.get(pattern)?.as_ref()
+}
+
+impl Wide {
+    /// Whether the compiler may leave it apart on a target, though it joins it on others.
+    fn is_in_doubt(&self, target: &Target) -> bool {
+        self.loose_pair && target.capability >= PAIRS_APART
+    }
+}

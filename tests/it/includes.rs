@@ -1,0 +1,130 @@
+//! Is the user told of headers that were not found, and what would find them?
+
+use crate::support::folder::folder;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const KERNEL: &str = "\
+__global__ void transpose(float *out, const float *in) {
+    __shared__ float tile[32][32];
+    tile[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+";
+
+/// Exit code, stdout and stderr.
+fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// A file that launches the kernel of a header.
+fn launch(include: &str) -> String {
+    format!(
+        "#include {include}\n#include <cuda_runtime.h>\n#include <vector>\n#include \"stdio.h\"\n\
+         void run(float *o, const float *i) {{ transpose<<<1, dim3(32, 32)>>>(o, i); }}\n"
+    )
+}
+
+#[test]
+fn a_header_that_was_not_found_is_named_at_the_end() {
+    let launch = launch("\"kernels/transpose.cuh\"");
+    let root =
+        folder(&[("src/a.cu", &launch), ("src/b.cu", &launch), ("lib/cuda/kernels/transpose.cuh", KERNEL)]);
+    let at = root.path();
+    let line = "cudalint: 2 files include `kernels/transpose.cuh`, which was not found: pass -I or -p\n";
+    let (code, out, err) = run(at, &["src"]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    assert_eq!(err, format!("cudalint: no findings in 2 files\n{line}"));
+    assert_eq!(run(at, &["-q", "src"]).2, "");
+    assert_eq!(run(at, &["--format", "json", "src"]).2, line, "not a word on stdout");
+    let (_, _, err) = run(at, &["accesses", "--summary", "src"]);
+    assert!(err.ends_with(line), "{err}");
+    let (_, out, _) = run(at, &["accesses", "--summary", "--format", "json", "src"]);
+    let row: serde_json::Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    let expected =
+        serde_json::json!({"not_found": "kernels/transpose.cuh", "files": 2, "example": "src/a.cu:1"});
+    assert_eq!(row, expected);
+    let (_, _, err) = run(at, &["explain", "src/a.cu:5"]);
+    assert!(err.ends_with(&line.replace("2 files include", "1 file includes")), "{err}");
+    // The folder that leads there is known once it is among what is given.
+    let (_, _, err) = run(at, &["."]);
+    assert!(err.ends_with("was not found: pass `-I lib/cuda`\n"), "{err}");
+    let (code, out, err) = run(at, &["-I", "lib/cuda", "."]);
+    assert!(code == 1 && out.contains("from the launch at src/a.cu:5"), "{out}");
+    assert!(!err.contains("not found"), "{err}");
+}
+
+#[test]
+fn the_usual_folders_of_a_project_are_proposed() {
+    let root = folder(&[
+        ("project/.git/HEAD", ""),
+        ("project/src/gpu/a.cu", &launch("<kernels/transpose.cuh>")),
+        ("project/include/kernels/transpose.cuh", KERNEL),
+    ]);
+    let proposed = |folder: &str, argument: &str| {
+        let (_, _, err) = run(&root.path().join(folder), &[argument]);
+        err.lines().last().unwrap().split("pass ").last().unwrap().to_owned()
+    };
+    assert_eq!(proposed("project", "src"), "`-I include`");
+    assert_eq!(proposed("", "project/src/gpu/a.cu"), "`-I project/include`");
+    // Above the root of the repository no one looks.
+    fs::rename(root.path().join("project/include"), root.path().join("include")).unwrap();
+    assert_eq!(proposed("project", "src"), "-I or -p");
+}
+
+#[test]
+fn only_headers_that_kernels_may_rest_on_are_named() {
+    let includes = "\
+#include <cuda_runtime.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <thrust/device_vector.h>
+#include <sys/time.h>
+#include <windows.h>
+#include <filesystem>
+#include \"cublas_v2.h\"
+#include <torch/extension.h>
+#include <gtest/gtest.h>
+#ifdef USE_HIP
+#include \"hip_kernels.cuh\"
+#endif
+#if __has_include(\"config.h\")
+#include \"config.h\"
+#endif
+__global__ void k() {}
+";
+    let own = "#include \"z.h\"\n#include \"big.cuh\"\n#include <other/b.hpp>\n#include \"a.h\"\n__global__ void k() {}\n";
+    let root = folder(&[("a.cu", includes)]);
+    assert_eq!(run(root.path(), &["a.cu"]).2, "cudalint: no findings in 1 file\n");
+    fs::write(root.path().join("b.cu"), own).unwrap();
+    fs::write(root.path().join("c.cu"), "#include \"z.h\"\n__global__ void k() {}\n").unwrap();
+    let (_, _, err) = run(root.path(), &["."]);
+    let line = "cudalint: 2 files include headers that were not found, `big.cuh` (1 file), `z.h` (2 files), \
+                `a.h` (1 file) and 1 more: pass -I or -p\n";
+    assert!(err.ends_with(line), "{err}");
+}
+
+#[test]
+fn a_name_that_several_files_have_is_said_to_be_one() {
+    let launch = launch("\"transpose.cuh\"");
+    let root = folder(&[("a.cu", &launch), ("x/transpose.cuh", KERNEL), ("y/transpose.cuh", KERNEL)]);
+    let (_, _, err) = run(root.path(), &["."]);
+    let line =
+        "cudalint: 1 file includes `transpose.cuh`, which could be any of several files: pass -I or -p\n";
+    assert!(err.ends_with(line), "{err}");
+}
+
+#[test]
+fn a_library_that_a_folder_leads_to_is_the_users_no_more() {
+    let root = folder(&[
+        ("own/a.cu", "#include <lib/k.cuh>\n__global__ void k() { f(); }\n"),
+        ("other/lib/k.cuh", "#include \"missing.cuh\"\n__device__ void f() {}\n"),
+    ]);
+    let include = root.path().join("other");
+    let (_, _, err) = run(&root.path().join("own"), &["-I", include.to_str().unwrap(), "a.cu"]);
+    assert_eq!(err, "cudalint: no findings in 1 file\n");
+}

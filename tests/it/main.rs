@@ -1,0 +1,39 @@
+//! Does `cudalint` do what its documents say?
+//!
+//! All integration tests are one program, so that the library is linked once. A module is one
+//! question; `cargo test --test it agreement` runs the tests of one module.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed unwrap is a failed test
+
+mod agreement;
+mod arguments;
+mod bank_oracle;
+mod bank_output;
+mod baseline;
+mod bounds;
+mod changed;
+mod cli;
+mod configuration;
+mod context;
+mod determinism;
+mod differential;
+mod editors;
+mod examples;
+mod expand;
+mod explain;
+mod fixes;
+mod fixtures;
+mod formats;
+mod hardware;
+#[cfg(unix)]
+mod hooks;
+#[cfg(unix)]
+mod hostile;
+mod includes;
+mod launches;
+mod metamorphic;
+mod parse;
+mod robust;
+mod support;
+mod targets;
+mod tidy;
