@@ -1,0 +1,152 @@
+//! What does `cudalint accesses` say of a file?
+
+use super::execution::Launch;
+use serde::Deserialize;
+use std::path::Path;
+use std::process::Command;
+
+/// One line of `cudalint accesses --format json`, as far as it matters here.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Said {
+    file: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub kernel: String,
+    pub array: String,
+    pub op: String,
+    pub bytes: Option<u32>,
+    pub block: [u32; 3],
+    pub status: String,
+    pub assumptions: Vec<String>,
+    pub reason: Option<String>,
+    pub requests: Option<u64>,
+    pub wavefronts: Option<u64>,
+    pub worst: Option<u64>,
+}
+
+/// What the words of an assumption mean for a comparison with accesses as they are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Model {
+    /// Neighbouring accesses are joined into one of so many bytes.
+    pub joined: Option<u32>,
+    /// Only some of them are.
+    pub joined_in_part: bool,
+    /// Every lane is counted that may be active, or is in a block in the middle of the data.
+    pub at_most: bool,
+    /// Lanes are chosen by data, but no choice conflicts.
+    pub any_lanes: bool,
+}
+
+impl Model {
+    /// Whether perhaps no lane does it.
+    pub fn may_not_happen(&self) -> bool {
+        self.at_most || self.any_lanes
+    }
+}
+
+impl Said {
+    pub fn is_decided(&self) -> bool {
+        matches!(self.status.as_str(), "exact" | "assumed")
+    }
+
+    /// The assumptions that are about what the compiler makes of the text, or about lanes that data choose.
+    pub fn model(&self) -> Model {
+        let mut model = Model::default();
+        for text in &self.assumptions {
+            if let Some((_, rest)) = text.split_once("joins neighbouring accesses of a thread into one of ") {
+                model.joined_in_part = text.starts_with("in some");
+                model.joined = rest.split(' ').next().and_then(|number| number.parse().ok());
+            }
+            model.at_most |= text.contains("every lane does it that may");
+            model.at_most |= text.contains("the block lies inside the bounds");
+            model.any_lanes |= text.contains("any lanes may be active");
+        }
+        model
+    }
+
+    /// Whether this is said of the kernel and the block of a launch.
+    pub fn is_of(&self, launch: &Launch) -> bool {
+        self.block == launch.block && is_same_kernel(&self.kernel, &launch.kernel)
+    }
+}
+
+/// Runs the tool on a file.
+pub fn said(path: &Path) -> Vec<Said> {
+    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
+        .args(["accesses", "--format", "json", "--quiet", "--threads", "1", "--target", "sm_90"])
+        .arg(path)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code().is_some_and(|code| code < 2), "{}: {stderr}", path.display());
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let all = stdout.lines().map(|line| serde_json::from_str::<Said>(line).unwrap());
+    // Of headers nothing is compared.
+    all.filter(|said| Path::new(&said.file) == path).collect()
+}
+
+/// Whether the tool and the compiler mean the same instance of a kernel. The tool may write `?` for an
+/// argument, and leaves out those that have their default.
+fn is_same_kernel(said: &str, compiled: &str) -> bool {
+    let (said_name, said_arguments) = parts(said);
+    let (name, arguments) = parts(compiled);
+    let same = |(a, b): (&String, &String)| a == "?" || a == b;
+    said_name == name && said_arguments.iter().zip(&arguments).all(same)
+}
+
+/// The name without its namespaces, and the template arguments in a plain form.
+fn parts(kernel: &str) -> (&str, Vec<String>) {
+    let (name, arguments) = kernel.split_once('<').unwrap_or((kernel, ""));
+    let name = name.rsplit("::").next().unwrap_or(name).trim();
+    let arguments = arguments.strip_suffix('>').unwrap_or(arguments);
+    let (mut found, mut depth) = (vec![String::new()], 0);
+    for character in arguments.chars() {
+        match character {
+            ',' if depth == 0 => {
+                found.push(String::new());
+                continue;
+            }
+            '<' | '(' | '{' => depth += 1,
+            '>' | ')' | '}' => depth -= 1,
+            _ => {}
+        }
+        found.last_mut().unwrap().push(character);
+    }
+    found.retain(|argument| !argument.trim().is_empty());
+    (name, found.iter().map(|argument| plain(argument.trim())).collect())
+}
+
+/// `4u`, `(unsigned int)4` and `4` are the same; so are `true` and `1`.
+fn plain(argument: &str) -> String {
+    let value = match argument.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+        Some((_, value)) if !value.is_empty() => value.trim(),
+        _ => argument,
+    };
+    match value {
+        "true" => return "1".to_owned(),
+        "false" => return "0".to_owned(),
+        _ => {}
+    }
+    let number = value.trim_end_matches(['u', 'l', 'U', 'L']);
+    let is_number = number.chars().all(|it| it.is_ascii_digit() || it == '-') && !number.is_empty();
+    let text = if is_number { number } else { value };
+    let text = text.rsplit("::").next().unwrap_or(text);
+    // `short unsigned int` and `unsigned short` are one type.
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    if words.iter().any(|word| matches!(*word, "short" | "long" | "unsigned")) {
+        words.retain(|word| *word != "int");
+    }
+    words.sort_unstable();
+    words.join(" ")
+}
+
+#[test]
+fn instances_of_kernels_are_told_apart() {
+    assert!(is_same_kernel("tile<float, 16>", "tile<float, 16u>"));
+    assert!(is_same_kernel("tile<float>", "tile<float, 4>"));
+    assert!(is_same_kernel("n::pick<?, 1>", "pick<Kind, true>"));
+    assert!(!is_same_kernel("tile<float, 16>", "tile<float, 32>"));
+    assert!(is_same_kernel("tile<unsigned short>", "tile<short unsigned int>"));
+    assert!(!is_same_kernel("tile", "tiles"));
+}

@@ -1,0 +1,83 @@
+// Cooperative groups of one block, for a C++ compiler on the host.
+#pragma once
+#include "cuda_runtime.h"
+
+namespace cooperative_groups {
+
+class thread_block {
+  public:
+    ORACLE_AT_CALLER void sync() const { oracle::sync_threads(0, ORACLE_PLACE); }
+    ORACLE_QUIET unsigned thread_rank() const { return oracle::linear_thread(); }
+    ORACLE_QUIET unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
+    ORACLE_QUIET unsigned num_threads() const { return size(); }
+    ORACLE_QUIET dim3 thread_index() const { return threadIdx; }
+    ORACLE_QUIET dim3 group_index() const { return blockIdx; }
+    ORACLE_QUIET dim3 dim_threads() const { return blockDim; }
+    ORACLE_QUIET dim3 group_dim() const { return blockDim; }
+};
+ORACLE_QUIET static inline thread_block this_thread_block() { return {}; }
+
+template <unsigned Size, typename Parent = void> class thread_block_tile {
+    static_assert(Size && Size <= 32 && (Size & (Size - 1)) == 0, "a tile is a part of a warp");
+    ORACLE_QUIET unsigned mask() const {
+        unsigned lanes = Size == 32 ? ~0u : (1u << Size % 32) - 1;
+        return lanes << (oracle::lane() & ~int(Size - 1));
+    }
+
+  public:
+    ORACLE_AT_CALLER void sync() const { oracle::sync_warp(mask(), ORACLE_PLACE); }
+    ORACLE_QUIET unsigned thread_rank() const { return oracle::lane() % Size; }
+    ORACLE_QUIET static constexpr unsigned size() { return Size; }
+    ORACLE_QUIET static constexpr unsigned num_threads() { return Size; }
+    ORACLE_QUIET unsigned meta_group_rank() const { return oracle::linear_thread() / Size; }
+    ORACLE_QUIET unsigned meta_group_size() const { return this_thread_block().size() / Size; }
+    template <typename T> ORACLE_AT_CALLER T shfl(T value, int source) const {
+        int first = oracle::lane() & ~int(Size - 1);
+        return oracle::exchanged(mask(), value, first | (source & int(Size - 1)), ORACLE_PLACE);
+    }
+    template <typename T> ORACLE_AT_CALLER T shfl_down(T value, unsigned delta) const {
+        int lane = oracle::lane(), source = lane + int(delta);
+        return oracle::exchanged(mask(), value, source > (lane | int(Size - 1)) ? lane : source, ORACLE_PLACE);
+    }
+    template <typename T> ORACLE_AT_CALLER T shfl_up(T value, unsigned delta) const {
+        int lane = oracle::lane(), source = lane - int(delta);
+        return oracle::exchanged(mask(), value, source < (lane & ~int(Size - 1)) ? lane : source, ORACLE_PLACE);
+    }
+    template <typename T> ORACLE_AT_CALLER T shfl_xor(T value, unsigned other) const {
+        return oracle::exchanged(mask(), value, oracle::lane() ^ int(other), ORACLE_PLACE);
+    }
+    ORACLE_AT_CALLER unsigned ballot(int p) const {
+        return oracle::ballot(mask(), p != 0, ORACLE_PLACE) >> (oracle::lane() & ~int(Size - 1));
+    }
+    ORACLE_AT_CALLER int any(int p) const { return oracle::ballot(mask(), p != 0, ORACLE_PLACE) != 0; }
+    ORACLE_AT_CALLER int all(int p) const { return oracle::ballot(mask(), p == 0, ORACLE_PLACE) == 0; }
+};
+
+template <unsigned Size, typename Parent> ORACLE_QUIET thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
+    return {};
+}
+
+// The lanes that arrived together.
+class coalesced_group {
+    unsigned mask;
+
+  public:
+    ORACLE_QUIET explicit coalesced_group(unsigned mask) : mask(mask) {}
+    ORACLE_AT_CALLER void sync() const { oracle::sync_warp(mask, ORACLE_PLACE); }
+    ORACLE_QUIET unsigned thread_rank() const { return __builtin_popcount(mask & ((1u << oracle::lane()) - 1)); }
+    ORACLE_QUIET unsigned size() const { return __builtin_popcount(mask); }
+    template <typename T> ORACLE_AT_CALLER T shfl(T value, int source) const {
+        int lane = 0;
+        for (; lane < 32; lane++) {
+            if (mask >> lane & 1 && source-- == 0) break;
+        }
+        return oracle::exchanged(mask, value, lane, ORACLE_PLACE);
+    }
+};
+ORACLE_AT_CALLER static inline coalesced_group coalesced_threads() {
+    return coalesced_group(oracle::active_mask(ORACLE_PLACE));
+}
+
+template <typename Group> ORACLE_AT_CALLER void sync(const Group &group) { group.sync(); }
+
+} // namespace cooperative_groups
