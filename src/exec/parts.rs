@@ -205,12 +205,14 @@ fn share_bytes(a: &FieldLayout, b: &FieldLayout) -> bool {
     }
 }
 
-/// Whether members of a record share bytes: in a union, or in an unnamed one among them.
+/// Whether members of a record share bytes: in a union, or in an unnamed one among them. Members whose
+/// place is not known are not asked.
 pub(super) fn some_overlap(fields: &[FieldLayout]) -> bool {
-    let known = |field: &FieldLayout| field.offset.is_some() && field.ty.constant_size().is_some();
-    fields.iter().enumerate().any(|(at, field)| {
-        fields[at + 1..].iter().any(|other| known(field) && known(other) && share_bytes(field, other))
-    })
+    let bytes = |field: &FieldLayout| field.offset.zip(field.ty.constant_size());
+    let mut places: Vec<(u64, u64)> = fields.iter().filter_map(bytes).filter(|(_, size)| *size > 0).collect();
+    places.sort_unstable();
+    // In order of their beginnings, any two that share bytes have between them two neighbours that do.
+    places.windows(2).any(|two| two[1].0 - two[0].0 < two[0].1)
 }
 
 fn holds_pointer(value: &Value) -> bool {

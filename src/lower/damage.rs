@@ -11,6 +11,7 @@ use super::lowerer::Lowerer;
 use super::scope::Binding;
 use crate::ir::{Expr, ExprKind, LocalId};
 use crate::source::Span;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use tree_sitter::Node;
 
@@ -21,6 +22,8 @@ const MOST: usize = 64;
 struct Scanner<'t> {
     text: &'t str,
     at: usize,
+    /// Parts that are passed over in one step, in order.
+    known: &'t [Range<usize>],
 }
 
 impl<'t> Scanner<'t> {
@@ -28,8 +31,19 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
 
+    /// Passes over a part that is known; false if none begins here.
+    fn skip_known(&mut self) -> bool {
+        let next = self.known.partition_point(|part| part.start < self.at);
+        let part = self.known.get(next).filter(|part| part.start == self.at && !part.is_empty());
+        self.at = part.map_or(self.at, |part| part.end);
+        part.is_some()
+    }
+
     /// Passes over one character, literal or comment; false at the end.
     fn step(&mut self) -> bool {
+        if self.skip_known() {
+            return true;
+        }
         let rest = self.text.get(self.at..).unwrap_or("");
         let quote = rest.bytes().next().filter(|quote| matches!(quote, b'"' | b'\''));
         let length = match quote {
@@ -64,24 +78,46 @@ impl<'t> Scanner<'t> {
         self.text.get(start..self.at).unwrap_or("")
     }
 
+    /// Where each `[` of the text ends: one past its `]`.
+    fn subscripts(mut self) -> FxHashMap<usize, usize> {
+        let (mut open, mut ends) = (Vec::new(), FxHashMap::default());
+        loop {
+            match self.peek() {
+                b'[' | b'(' | b'{' => open.push(self.at),
+                b']' | b')' | b'}' => {
+                    if let Some(start) = open.pop() {
+                        ends.insert(start, self.at + 1);
+                    }
+                }
+                _ => {}
+            }
+            if !self.step() {
+                return ends;
+            }
+        }
+    }
+
     /// Passes over `[...]`, brackets in it included; false if none stands here.
-    fn skip_subscript(&mut self) -> bool {
+    fn skip_subscript(&mut self, ends: &FxHashMap<usize, usize>) -> bool {
         self.skip_space();
         if self.peek() != b'[' {
             return false;
         }
-        let mut depth = 0usize;
-        loop {
-            match self.peek() {
-                b'[' | b'(' | b'{' => depth += 1,
-                b']' | b')' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if !self.step() || depth == 0 {
-                return true;
-            }
-        }
+        self.at = ends.get(&self.at).copied().unwrap_or(self.text.len());
+        true
     }
+}
+
+/// What a text may have done to a variable: which, how many subscripts behind it, whether it is written,
+/// and where.
+type Change = (LocalId, usize, bool, Span);
+
+/// A piece of text that was asked about, and what it may have done. One around it need not ask again:
+/// `new int[new int[...]]` is asked about at each depth.
+#[derive(Debug)]
+pub(super) struct Changed {
+    range: Range<usize>,
+    changes: Vec<Change>,
 }
 
 /// A name in a piece of text.
@@ -92,11 +128,16 @@ struct Mention<'t> {
     written: bool,
 }
 
-/// The names in a piece of text that are not members of something.
-fn mentions(text: &str) -> Vec<Mention<'_>> {
-    let mut scanner = Scanner { text, at: 0 };
+/// The names in a piece of text that are not members of something, but for those in parts that are
+/// known, which lie in it in order.
+fn mentions<'t>(text: &'t str, known: &'t [Range<usize>]) -> Vec<Mention<'t>> {
+    let mut scanner = Scanner { text, at: 0, known };
+    let ends = Scanner { text, at: 0, known }.subscripts();
     let mut found = Vec::new();
     loop {
+        if scanner.skip_known() {
+            continue;
+        }
         let first = scanner.peek();
         if first.is_ascii_digit() {
             scanner.word();
@@ -115,14 +156,14 @@ fn mentions(text: &str) -> Vec<Mention<'_>> {
         }
         let after = scanner.at;
         let mut subscripts = 0;
-        while scanner.skip_subscript() {
+        while scanner.skip_subscript(&ends) {
             subscripts += 1;
         }
         let mut member = false;
         while scanner.peek() == b'.' {
             scanner.at += 1;
             member = !scanner.word().is_empty();
-            while scanner.skip_subscript() {}
+            while scanner.skip_subscript(&ends) {}
         }
         scanner.skip_space();
         let rest = text.get(scanner.at..).unwrap_or("");
@@ -147,7 +188,7 @@ fn assigns(text: &str) -> bool {
 
 /// Where the parts of `a, b, c` lie.
 fn parts(text: &str) -> Vec<Range<usize>> {
-    let mut scanner = Scanner { text, at: 0 };
+    let mut scanner = Scanner { text, at: 0, known: &[] };
     let (mut start, mut depth, mut found) = (0, 0usize, Vec::new());
     loop {
         match scanner.peek() {
@@ -189,9 +230,25 @@ impl Lowerer<'_> {
     }
 
     /// What is damaged or not modelled, after all that its text may have done.
-    pub fn with_changes(&self, node: Node<'_>, kind: ExprKind) -> ExprKind {
-        let span = self.span(node);
-        self.changes(self.text(node), self.start(node))
+    pub fn with_changes(&mut self, node: Node<'_>, kind: ExprKind) -> ExprKind {
+        let (text, start, span) = (self.text(node), self.start(node), self.span(node));
+        let end = start + text.len();
+        // Those that begin before it were asked about before; what begins in it lies in it.
+        let first = self.changed.partition_point(|part| part.range.start < start);
+        let mut inner = self.changed.split_off(first);
+        inner.retain(|part| part.range.end <= end);
+        let known: Vec<Range<usize>> =
+            inner.iter().map(|part| part.range.start - start..part.range.end - start).collect();
+        let inside = inner.into_iter().flat_map(|part| part.changes);
+        let mut changes = self.changes_in(text, start, &known);
+        for change in inside.take(MOST) {
+            if !changes.contains(&change) {
+                changes.push(change);
+            }
+        }
+        changes.truncate(MOST);
+        self.changed.push(Changed { range: start..end, changes: changes.clone() });
+        self.written_out(changes)
             .into_iter()
             .rev()
             .fold(kind, |kind, change| ExprKind::Comma(Box::new(change), Box::new(Expr { kind, span })))
@@ -199,8 +256,12 @@ impl Lowerer<'_> {
 
     /// What a text that is not followed may have done to the variables in it; it stands at `start`.
     pub fn changes(&self, text: &str, start: usize) -> Vec<Expr> {
-        let mut done: Vec<(LocalId, usize, bool, Span)> = Vec::new();
-        for mention in mentions(text) {
+        self.written_out(self.changes_in(text, start, &[]))
+    }
+
+    fn changes_in(&self, text: &str, start: usize, known: &[Range<usize>]) -> Vec<Change> {
+        let mut done: Vec<Change> = Vec::new();
+        for mention in mentions(text, known) {
             let Some(Binding::Slot(local)) = self.scope.get(mention.name) else { continue };
             let shared = self.shared.contains(local);
             let subscripts = if shared { mention.subscripts } else { 0 };
@@ -211,7 +272,11 @@ impl Lowerer<'_> {
                 done.push(change);
             }
         }
-        let changes = done.into_iter().map(|(local, subscripts, written, span)| {
+        done
+    }
+
+    fn written_out(&self, changes: Vec<Change>) -> Vec<Expr> {
+        let changes = changes.into_iter().map(|(local, subscripts, written, span)| {
             let unknown = || Box::new(Expr { kind: ExprKind::Damaged, span });
             let variable = Expr { kind: ExprKind::Local(local), span };
             let place = (0..subscripts)
@@ -232,7 +297,7 @@ mod tests {
     #[test]
     fn assigned_names_are_found() {
         let written = |text| {
-            let found = mentions(text).into_iter().filter(|it| it.written);
+            let found = mentions(text, &[]).into_iter().filter(|it| it.written);
             found.map(|it| it.name).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(written("i = 8, j += k, l <<= 2, m == 3, n <= o"), "i j l");
@@ -240,6 +305,14 @@ mod tests {
             written("a[i++] = b.c; d.e[k] *= 2; p->q = --r; \"s = 1\" /* t = 1 */ f(&u, v && w)"),
             "a i d r u"
         );
+    }
+
+    #[test]
+    fn what_is_known_is_passed_over() {
+        let text = "a[b = 1] = [c = 2, d[0], e";
+        let names = |known| mentions(text, known).into_iter().map(|it| it.name).collect::<Vec<_>>().join(" ");
+        assert_eq!(names(&[]), "a b c d e");
+        assert_eq!(names(&[2..7, 12..24]), "a e");
     }
 
     #[test]

@@ -84,6 +84,7 @@ impl<'t> Lowerer<'t> {
             }
             patches.append(&mut self.patches);
             self.locals.truncate(locals);
+            self.changed.clear();
             let again = self.reparse(range.clone(), "x=(", ");", &patches, |me, right| me.expr(right));
             match again {
                 Some(again) => expr = again,

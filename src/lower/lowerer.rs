@@ -3,6 +3,7 @@
 //! A [`Lowerer`] lowers one function, record or file-scope declaration. It knows the names in
 //! force, the slots handed out so far, how deep it is, and which text its nodes point into.
 
+use super::damage::Changed;
 use super::function::Copies;
 use super::outline::{Level, Outline};
 use super::scope::{Binding, Scope};
@@ -67,6 +68,8 @@ pub(super) struct Lowerer<'t> {
     /// What the expression at hand must be reparsed with.
     pub patches: Vec<Patch>,
     pub specials: FxHashMap<usize, Special>,
+    /// What pieces that are not followed may have done, by where they begin.
+    pub changed: Vec<Changed>,
     /// Records found inside the function.
     pub records: Vec<Arc<Record>>,
     /// The function's name, for the names of its local records.
@@ -94,6 +97,7 @@ impl<'t> Lowerer<'t> {
             slot_uses: 0,
             patches: Vec::new(),
             specials: FxHashMap::default(),
+            changed: Vec::new(),
             records: Vec::new(),
             function_name: Name::from(""),
         }
