@@ -17,6 +17,7 @@ mod runs;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
+use crate::exec::budget::FileBudget;
 use crate::explanation::Explanation;
 pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
@@ -275,14 +276,16 @@ impl Run {
         let program = &loaded.program;
         let Some(file) = loaded.file() else { return report };
         let targets = self.targets_of(loaded);
+        let budget = FileBudget::default();
         for work in links.work(file) {
             let kernel = &work.kernel;
-            let mut probes = Probes::new();
+            let mut probes = Probes::new(&budget);
             let blocks = self.blocks_of(loaded, kernel);
             let mut scenarios = scenario::scenarios(program, kernel, &work.launches, blocks, &mut probes);
             scenarios.extend(scenario::rest(&scenarios, work.left_out));
             let hosts = links.hosts(&kernel.name);
-            let subject = Subject { program, kernel, scenarios: &scenarios, targets: &targets, hosts };
+            let subject =
+                Subject { program, kernel, scenarios: &scenarios, targets: &targets, hosts, budget: &budget };
             let runs = subject.run_all(probes);
             self.report(&subject, &runs, wanted, &mut report);
             report.entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
@@ -309,12 +312,20 @@ impl Run {
         let unreached = functions
             .filter(|f| f.kind == FunctionKind::Device && f.body.is_some() && f.mentions.shared)
             .filter(|f| !entered.contains(&f.name_span));
+        let budget = FileBudget::default();
         for function in unreached {
-            let mut probes = Probes::new();
+            let mut probes = Probes::new(&budget);
             let blocks = self.blocks_of(loaded, function);
             let scenarios = scenario::scenarios(program, function, &[], blocks, &mut probes);
             let targets = &targets;
-            let subject = Subject { program, kernel: function, scenarios: &scenarios, targets, hosts: &[] };
+            let subject = Subject {
+                program,
+                kernel: function,
+                scenarios: &scenarios,
+                targets,
+                hosts: &[],
+                budget: &budget,
+            };
             self.report(&subject, &subject.run_all(probes), wanted, report);
         }
     }

@@ -14,6 +14,7 @@ pub mod assembly;
 pub mod at_launch;
 pub mod barriers;
 pub mod bitwise;
+pub mod budget;
 pub mod call;
 pub mod condition;
 pub mod conditional;

@@ -9,7 +9,8 @@ pub mod hosts;
 mod shape;
 
 use crate::analysis::BlockOption;
-use crate::exec::entry::{Setting, instantiation};
+use crate::exec::budget::{Effort, FileBudget};
+use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
 use crate::ir::{Function, TemplateParamKind};
 use crate::source::Span;
@@ -117,8 +118,38 @@ impl Group {
     }
 }
 
-/// Runs that were made to find a shape, and need not be made again.
-pub type Probes = Vec<(Setting, Trace)>;
+/// Runs that were made to find out which scenarios there are.
+#[derive(Debug)]
+pub struct Probes<'a> {
+    /// What each was run with, and its trace.
+    pub runs: Vec<(Setting, Trace)>,
+    budget: &'a FileBudget,
+}
+
+impl<'a> Probes<'a> {
+    /// None, to be made within this budget.
+    #[must_use]
+    pub fn new(budget: &'a FileBudget) -> Probes<'a> {
+        Probes { runs: Vec::new(), budget }
+    }
+
+    /// A kernel that was too long to be run to its end is so in another block: that is found out once.
+    pub fn effort(&self) -> Effort {
+        let too_long = self.runs.iter().any(|(_, trace)| trace.stopped.is_some());
+        if too_long { Effort::Short } else { Effort::Whole }
+    }
+
+    /// A run, made now if it was not before.
+    fn run(&mut self, program: &Program, kernel: &Arc<Function>, setting: Setting) -> &Trace {
+        let known = self.runs.iter().position(|(known, _)| *known == setting);
+        let at = known.unwrap_or_else(|| {
+            let trace = run_with_effort(program, kernel, &setting, self.budget, self.effort());
+            self.runs.push((setting, trace));
+            self.runs.len() - 1
+        });
+        &self.runs[at].1
+    }
+}
 
 /// The scenarios of a kernel; runs made along the way go into `probes`.
 #[must_use]
@@ -127,7 +158,7 @@ pub fn scenarios(
     kernel: &Arc<Function>,
     launches: &[LaunchSite],
     blocks: &[BlockOption],
-    probes: &mut Probes,
+    probes: &mut Probes<'_>,
 ) -> Vec<Scenario> {
     let fixed = kernel
         .block_directive

@@ -8,7 +8,8 @@ mod types;
 
 use super::links::Modules;
 use crate::banks::Target;
-use crate::exec::entry::{Setting, run_kernel};
+use crate::exec::budget::{Effort, FileBudget};
+use crate::exec::entry::{Setting, run_kernel, run_with_effort};
 use crate::exec::pitch::Pitch;
 use crate::exec::value::{Reason, Unknown};
 use crate::ir::Function;
@@ -69,16 +70,20 @@ pub struct Subject<'a> {
     pub targets: &'a [Target],
     /// The files that launch a kernel of its name.
     pub hosts: &'a [Modules],
+    /// What the runs for its file may take.
+    pub budget: &'a FileBudget,
 }
 
 impl Subject<'_> {
     /// Runs all scenarios; `probes` are runs that were made before.
     #[must_use]
-    pub fn run_all(&self, mut probes: Probes) -> Vec<KernelRun> {
+    pub fn run_all(&self, mut probes: Probes<'_>) -> Vec<KernelRun> {
         let mut runs: Vec<KernelRun> = Vec::new();
+        let mut effort = probes.effort();
         for scenario in self.scenarios {
             // A kernel too long to be run is too long in every variant: a few say so.
-            let stopped = runs.iter().filter(|run| run.trace.stopped.is_some()).count() >= MOST_STOPPED;
+            let too_long = runs.iter().filter(|run| run.trace.stopped.is_some()).count();
+            let stopped = too_long >= MOST_STOPPED;
             let why = match scenario.left_out {
                 0 if !stopped => None,
                 0 => Some(format!(
@@ -95,11 +100,15 @@ impl Subject<'_> {
             }
             let mut tracer = |variant: &Variant| {
                 let setting = setting(scenario, variant);
-                let at = probes.iter().position(|(known, _)| *known == setting);
-                at.map_or_else(
-                    || run_kernel(self.program, self.kernel, &setting),
-                    |at| probes.swap_remove(at).1,
-                )
+                let at = probes.runs.iter().position(|(known, _)| *known == setting);
+                let trace = match at {
+                    Some(at) => probes.runs.swap_remove(at).1,
+                    None => run_with_effort(self.program, self.kernel, &setting, self.budget, effort),
+                };
+                if trace.stopped.is_some() {
+                    effort = Effort::Short;
+                }
+                trace
             };
             let run = match scenario.misfit_words() {
                 Some(why) => {
@@ -118,14 +127,14 @@ impl Subject<'_> {
     #[must_use]
     pub fn run(&self, scenario: &Scenario, variant: &Variant, pads: &[(Span, u64)]) -> Trace {
         let setting = Setting { pads: pads.to_vec(), ..setting(scenario, variant) };
-        run_kernel(self.program, self.kernel, &setting)
+        run_kernel(self.program, self.kernel, &setting, self.budget)
     }
 
     /// Runs one variant of a scenario with the distance between an array's rows changed.
     #[must_use]
     pub fn run_pitched(&self, scenario: &Scenario, variant: &Variant, pitch: Pitch) -> Trace {
         let setting = Setting { pitch: Some(pitch), ..setting(scenario, variant) };
-        run_kernel(self.program, self.kernel, &setting)
+        run_kernel(self.program, self.kernel, &setting, self.budget)
     }
 
     /// What the bank model says of a scenario, with `tracer` to run its variants.

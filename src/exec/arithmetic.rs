@@ -25,6 +25,10 @@ use crate::source::Span;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+/// The most symbols a number is kept in terms of. A sum of more is a symbol of its own if it is uniform,
+/// so that a sum of thousands of loads takes no more than its length.
+const MOST_TERMS: usize = 64;
+
 /// The type of a value in arithmetic.
 #[must_use]
 pub fn scalar_of(value: &Value) -> Scalar {
@@ -151,6 +155,10 @@ impl Machine<'_> {
             BinaryOp::Xor => world.xor(x, y),
             _ => Err(NotAffine),
         };
+        let result = result.and_then(|int| match int.terms.len() {
+            ..=MOST_TERMS => Ok(int),
+            _ => Err(NotAffine),
+        });
         let result = result.map(|int| {
             let sum = matches!(op, BinaryOp::Or | BinaryOp::Xor) && int == world.add(x, y);
             Int { sight: Sight::of(op, x, y, !scalar.is_unsigned(), sum), ..int }

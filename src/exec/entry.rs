@@ -1,11 +1,12 @@
 //! Where a run begins: a kernel with its scenario, or host code for its launches.
 
 use super::barriers::contents;
+use super::budget::{Effort, FileBudget};
 use super::enumerate::Bounds;
 use super::int::Int;
 use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
-use super::machine::{Frame, LOOP_LENGTHS, Machine, Mode};
+use super::machine::{Frame, Machine, Mode};
 use super::pitch::Pitch;
 use super::sight::Sight;
 use super::slice::Given;
@@ -40,37 +41,72 @@ pub struct Setting {
 
 /// Runs a kernel (or a device function as if it were one) for one block.
 #[must_use]
-pub fn run_kernel(program: &Program, function: &Arc<Function>, setting: &Setting) -> Trace {
-    run_in_lengths(program, function, setting, false)
+pub fn run_kernel(
+    program: &Program,
+    function: &Arc<Function>,
+    setting: &Setting,
+    budget: &FileBudget,
+) -> Trace {
+    run_with_effort(program, function, setting, budget, budget.effort())
+}
+
+/// The same, with no more than this effort.
+#[must_use]
+pub fn run_with_effort(
+    program: &Program,
+    function: &Arc<Function>,
+    setting: &Setting,
+    budget: &FileBudget,
+    effort: Effort,
+) -> Trace {
+    let (trace, steps) = run_in_lengths(program, function, setting, effort.max(budget.effort()), false);
+    budget.charge(steps);
+    trace
 }
 
 /// Runs a kernel as long as it uses no thread coordinate but the first. If it uses another, that
 /// is all that its trace says.
 #[must_use]
-pub fn run_flat(program: &Program, function: &Arc<Function>, setting: &Setting) -> Trace {
-    run_in_lengths(program, function, setting, true)
+pub fn run_flat(
+    program: &Program,
+    function: &Arc<Function>,
+    setting: &Setting,
+    budget: &FileBudget,
+) -> Trace {
+    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), true);
+    budget.charge(steps);
+    trace
 }
 
-fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting, only_flat: bool) -> Trace {
-    let mut trace = Trace::default();
+/// The trace of the last try, and the steps of all.
+fn run_in_lengths(
+    program: &Program,
+    function: &Arc<Function>,
+    setting: &Setting,
+    effort: Effort,
+    only_flat: bool,
+) -> (Trace, u64) {
+    let (mut trace, mut steps) = (Trace::default(), 0);
     let (mut most_rounds, mut before) = (u64::MAX, None);
-    for (longest, longest_at_last) in LOOP_LENGTHS {
+    for &(longest, longest_at_last) in effort.loop_lengths() {
         // Without a loop of more rounds, it would run as before.
         if most_rounds <= longest && before == Some(longest_at_last) {
             continue;
         }
         before = Some(longest_at_last);
-        let run = |bounds: Bounds, contents: bool| {
+        let mut run = |bounds: Bounds, contents: bool| {
             let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
             machine.longest = longest;
             machine.longest_at_last = longest_at_last;
             machine.only_flat = only_flat;
+            machine.effort = effort;
             machine.bounds = bounds;
             machine.contents = contents.then(Box::default);
             machine.pads.clone_from(&setting.pads);
             machine.pitch = setting.pitch.clone().map(Box::new);
             machine.residues.clone_from(&setting.residues);
             machine.start(function, &setting.template_args, &setting.args);
+            steps += machine.steps_taken();
             machine
         };
         let mut machine = run(Bounds::default(), false);
@@ -88,7 +124,7 @@ fn run_in_lengths(program: &Program, function: &Arc<Function>, setting: &Setting
             break;
         }
     }
-    trace
+    (trace, steps)
 }
 
 /// Runs a host function for the launches it leads to. `launching` are the functions that lead to

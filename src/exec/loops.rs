@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The rounds, and the steps, after which a loop without a condition is taken to be endless.
 const ENDLESS: u64 = 33;
-const ENDLESS_STEPS: u64 = super::machine::STEP_BUDGET / 10;
+const ENDLESS_STEPS: u64 = super::budget::STEP_BUDGET / 10;
 
 /// The parts of a loop.
 #[derive(Clone, Copy)]

@@ -1,5 +1,6 @@
 //! The machine that runs a kernel for all threads of a block at once.
 
+use super::budget::Effort;
 use super::int::World;
 use super::lanes::{Bits, Shape};
 use super::loop_plan::{Known, LoopKey};
@@ -20,16 +21,6 @@ use std::sync::Arc;
 /// The layouts of one record, by what its parameters stood for.
 pub type Layouts = Vec<(Rc<Env>, Ty)>;
 
-/// Expression evaluations and statements one run of a kernel may take.
-pub const STEP_BUDGET: u64 = 75_000;
-/// The same for a run that is to prove something of every access.
-pub const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
-/// The same for host code, whose launches come late.
-pub const HOST_STEP_BUDGET: u64 = 150_000;
-/// The longest loop that is run for real, and the longest when the budget is nearly spent. When the
-/// budget runs out, the run is tried again with shorter ones, whose remaining iterations are run all
-/// at once.
-pub const LOOP_LENGTHS: [(u64, u64); 5] = [(1100, 8), (72, 8), (12, 8), (1100, 2), (2, 2)];
 /// Calls within calls.
 pub const CALL_DEPTH: usize = 24;
 
@@ -92,6 +83,8 @@ pub struct Machine<'p> {
     pub most_rounds: u64,
     /// Whether the run is given up once a second thread coordinate is seen to be used.
     pub only_flat: bool,
+    /// How hard it is tried to get to the end.
+    pub effort: Effort,
     /// Whether an access has left its shared array, or a number its type, since a loop began to watch
     /// for it.
     pub out_of_bounds: bool,
@@ -292,6 +285,7 @@ impl<'p> Machine<'p> {
     /// A machine for a block of this shape.
     #[must_use]
     pub fn new(program: &'p Program, shape: Shape, mode: Mode) -> Machine<'p> {
+        let longest = Effort::Whole.loop_lengths()[0];
         Machine {
             program,
             world: World::new(shape),
@@ -327,10 +321,11 @@ impl<'p> Machine<'p> {
             watched: Vec::new(),
             recursions: 0,
             exposed: Vec::new(),
-            longest: LOOP_LENGTHS[0].0,
-            longest_at_last: LOOP_LENGTHS[0].1,
+            longest: longest.0,
+            longest_at_last: longest.1,
             most_rounds: 0,
             only_flat: false,
+            effort: Effort::Whole,
             out_of_bounds: false,
             own_guards: FxHashSet::default(),
             uneven: false,
@@ -380,37 +375,6 @@ impl<'p> Machine<'p> {
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.world.shape
-    }
-
-    /// Steps that the run may take. A proof is asked for seldom, and needs the bounds of loops that are
-    /// run for real.
-    #[must_use]
-    pub fn budget(&self) -> u64 {
-        let budget = match (self.mode, &self.pitch) {
-            (Mode::Host, _) => HOST_STEP_BUDGET,
-            (Mode::Device, Some(pitch)) if pitch.extra == super::pitch::Extra::Any => PROOF_STEP_BUDGET,
-            (Mode::Device, _) => STEP_BUDGET,
-        };
-        #[cfg(test)]
-        let budget = budget * super::forgetful::patience();
-        budget
-    }
-
-    /// Takes a step; false when the budget is spent, which is noted once with its place.
-    pub fn step(&mut self, span: Span) -> bool {
-        self.steps = self.steps.saturating_add(1);
-        let budget = self.budget();
-        if self.steps <= budget {
-            return true;
-        }
-        if self.trace.stopped.is_none() {
-            self.trace.stopped = Some(Unknown::new(
-                Reason::Budget,
-                span,
-                format!("the analysis stopped here after {budget} steps"),
-            ));
-        }
-        false
     }
 
     /// What bears on a function's requests; its thread coordinates are noted as used.

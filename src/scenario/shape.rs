@@ -18,7 +18,7 @@
 //! as they do in any run.
 
 use super::{Probes, Scenario, valid};
-use crate::exec::entry::{Setting, constant_in_kernel, run_flat, run_kernel};
+use crate::exec::entry::{Setting, constant_in_kernel, run_flat};
 use crate::ir::Function;
 use crate::ir::program::Program;
 use crate::trace::{LaunchArg, Trace};
@@ -36,7 +36,7 @@ const MOST_IMPLIED: u32 = 1028;
 const MOST_PADDING: u32 = 4;
 
 /// What is known of the way to run a kernel, except its block.
-pub(super) struct Search<'a> {
+pub(super) struct Search<'a, 'b> {
     pub program: &'a Program,
     pub kernel: &'a Arc<Function>,
     pub template_args: Vec<LaunchArg>,
@@ -45,7 +45,7 @@ pub(super) struct Search<'a> {
     /// The extents that are known.
     pub partly: [Option<i64>; 3],
     /// Runs that were made on the way.
-    pub probes: &'a mut Probes,
+    pub probes: &'a mut Probes<'b>,
     /// Whether the kernel looks at `threadIdx.z`.
     pub is_deep: bool,
 }
@@ -65,7 +65,7 @@ impl Overrun {
     }
 }
 
-impl Search<'_> {
+impl Search<'_, '_> {
     /// The block, with others that are as likely.
     pub fn scenario(mut self) -> Scenario {
         let bound = self.bound();
@@ -78,17 +78,18 @@ impl Search<'_> {
             return self.of_shapes(shapes, from, |n| completions(partly, &[n]));
         }
         let setting = self.setting([bound.unwrap_or(USUAL[0]), 1, 1]);
-        let probe = run_flat(self.program, self.kernel, &setting);
+        let probe = run_flat(self.program, self.kernel, &setting, self.probes.budget);
         if !probe.axes[1] && !probe.axes[2] {
-            self.probes.push((setting, probe));
+            self.probes.runs.push((setting, probe));
             return self.flat(bound);
         }
         // No extent is 1 or one that someone would write, so that each coordinate can be told from a
         // constant, and the block's extents from numbers that stay what they are in another block.
-        let probe = run_kernel(self.program, self.kernel, &self.setting([19, 9, 2]));
-        self.is_deep = probe.axes[2];
+        let probe = self.trace([19, 9, 2]);
+        let (is_deep, implied) = (probe.axes[2], implied(probe));
+        self.is_deep = is_deep;
         let most = bound.unwrap_or(u32::MAX);
-        if let Some((block, arrays)) = implied(&probe)
+        if let Some((block, arrays)) = implied
             && let Some(found) = self.implied_or_less(block, &arrays, most)
         {
             return found;
@@ -268,15 +269,7 @@ impl Search<'_> {
 
     fn trace(&mut self, block: [u32; 3]) -> &Trace {
         let setting = self.setting(block);
-        let at = match self.probes.iter().position(|(known, _)| *known == setting) {
-            Some(at) => at,
-            None => {
-                let trace = run_kernel(self.program, self.kernel, &setting);
-                self.probes.push((setting, trace));
-                self.probes.len() - 1
-            }
-        };
-        &self.probes[at].1
+        self.probes.run(self.program, self.kernel, setting)
     }
 
     fn setting(&self, block: [u32; 3]) -> Setting {

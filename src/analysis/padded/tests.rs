@@ -1,6 +1,7 @@
 use super::{Padded, Span};
 use crate::analysis::runs::Subject;
 use crate::analysis::targets;
+use crate::exec::budget::FileBudget;
 use crate::ir::program::Program;
 use crate::lower::lower;
 use crate::preproc::Expanded;
@@ -27,11 +28,12 @@ fn compare(text: &str, name: &str, paddings: impl IntoIterator<Item = u64>) -> u
     let tree = SyntaxTree::parse(Expanded::unchanged(Arc::new(file))).unwrap();
     let program = Program::new(vec![Arc::new(lower(&tree))]);
     let kernel = Arc::clone(program.own_kernels().next().unwrap());
-    let mut probes = Probes::new();
+    let budget = FileBudget::default();
+    let mut probes = Probes::new(&budget);
     let scenarios = scenario::scenarios(&program, &kernel, &[], &[], &mut probes);
     let targets = targets(&[], false);
     let (program, kernel, scenarios) = (&program, &kernel, &scenarios);
-    let subject = Subject { program, kernel, scenarios, targets: &targets, hosts: &[] };
+    let subject = Subject { program, kernel, scenarios, targets: &targets, hosts: &[], budget: &budget };
     let runs = subject.run_all(probes);
     let padder = Padded::new(subject, &runs);
     let array = runs[0].trace.arrays.iter().find(|array| array.name == name).unwrap().name_span;

@@ -1,0 +1,107 @@
+//! How much may a run take, and how much all runs for one file?
+//!
+//! In steps, not in seconds, so that the same input gives the same answer on any machine. A run that
+//! spends its budget is tried again with shorter loops. A kernel of many variants, each of which is too
+//! long, would take many times as much, and so would a file of thousands of kernels: hence the runs for
+//! one file have a budget too. Once it is spent, the kernels that follow are run with less effort, which
+//! is enough for most, and say where they stopped if it is not.
+
+use super::machine::{Machine, Mode};
+use super::pitch::Extra;
+use super::value::{Reason, Unknown};
+use crate::source::Span;
+use std::cell::Cell;
+
+/// Expression evaluations and statements one run of a kernel may take.
+pub const STEP_BUDGET: u64 = 75_000;
+/// The same for a run that is to prove something of every access.
+const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
+/// The same for host code, whose launches come late.
+const HOST_STEP_BUDGET: u64 = 150_000;
+/// What all runs for one file take before less effort is made.
+const FILE_STEP_BUDGET: u64 = 100 * STEP_BUDGET;
+/// By how much less a run takes then.
+const THRIFT: u64 = 16;
+
+/// The longest loop that is run for real, and the longest when the budget is nearly spent. When the
+/// budget runs out, the run is tried again with shorter ones, whose remaining iterations are run all
+/// at once.
+const LOOP_LENGTHS: [(u64, u64); 5] = [(1100, 8), (72, 8), (12, 8), (1100, 2), (2, 2)];
+
+/// How hard it is tried to get to the end of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// With long loops first, then with shorter ones.
+    Whole,
+    /// With the shortest loops at once.
+    Short,
+    /// So, and with a part of the budget.
+    Least,
+}
+
+impl Effort {
+    /// The lengths of loops to try, as in [`LOOP_LENGTHS`].
+    pub(super) fn loop_lengths(self) -> &'static [(u64, u64)] {
+        match self {
+            Effort::Whole => &LOOP_LENGTHS,
+            Effort::Short | Effort::Least => &LOOP_LENGTHS[LOOP_LENGTHS.len() - 1..],
+        }
+    }
+}
+
+/// What the runs for one file have taken.
+#[derive(Debug, Default)]
+pub struct FileBudget {
+    steps: Cell<u64>,
+}
+
+impl FileBudget {
+    /// How hard the next run is to try.
+    #[must_use]
+    pub fn effort(&self) -> Effort {
+        if self.steps.get() < FILE_STEP_BUDGET { Effort::Whole } else { Effort::Least }
+    }
+
+    /// Counts the steps of a run.
+    pub(super) fn charge(&self, steps: u64) {
+        self.steps.set(self.steps.get().saturating_add(steps));
+    }
+}
+
+impl Machine<'_> {
+    /// Steps that the run may take. A proof is asked for seldom, and needs the bounds of loops that are
+    /// run for real.
+    pub(super) fn budget(&self) -> u64 {
+        let budget = match (self.mode, &self.pitch) {
+            (Mode::Host, _) => HOST_STEP_BUDGET,
+            (Mode::Device, Some(pitch)) if pitch.extra == Extra::Any => PROOF_STEP_BUDGET,
+            (Mode::Device, _) if self.effort == Effort::Least => STEP_BUDGET / THRIFT,
+            (Mode::Device, _) => STEP_BUDGET,
+        };
+        #[cfg(test)]
+        let budget = budget * super::forgetful::patience();
+        budget
+    }
+
+    /// Steps that the run has taken. One that is given up has spent its budget.
+    pub(super) fn steps_taken(&self) -> u64 {
+        self.steps.min(self.budget())
+    }
+
+    /// Takes a step; false when the budget is spent, which is noted once with its place.
+    pub(super) fn step(&mut self, span: Span) -> bool {
+        self.steps = self.steps.saturating_add(1);
+        let budget = self.budget();
+        if self.steps <= budget {
+            return true;
+        }
+        if self.trace.stopped.is_none() {
+            self.trace.stopped = Some(Unknown::new(
+                Reason::Budget,
+                span,
+                format!("the analysis stopped here after {budget} steps"),
+            ));
+        }
+        false
+    }
+}
