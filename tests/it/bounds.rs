@@ -266,6 +266,34 @@ fn thousands_of_kernels() {
 }
 
 #[test]
+fn thousands_of_kernels_with_loops() {
+    let text = repeated(scaled(5000), |at| {
+        format!(
+            "__global__ void k{at}(float *o, int n) {{ __shared__ float s[256];\n\
+             for (int j = threadIdx.x; j < n; j += blockDim.x) {{ s[(j * {}) & 255] = o[j]; }}\n\
+             __syncthreads();\n\
+             for (int i = 0; i < 64; ++i) o[i] += s[(threadIdx.x * 2 + i) & 255]; }}\n",
+            at % 7 + 1
+        )
+    });
+    assert_judged(&format!("{text}{WITNESS}"));
+}
+
+/// Each is run to the end of its budget, some of them with less.
+#[test]
+fn kernels_that_are_too_long() {
+    let text = repeated(scaled(500), |at| {
+        format!(
+            "__global__ void k{at}(int *p, int n) {{ __shared__ int s[1024]; int w = threadIdx.x;\n{}}}\n",
+            "w = (w ^ n) * (w >> 3); s[w & 1023] = w;\n".repeat(30_000 / 500)
+                + &"for (int i = 0; i < 50; ++i) for (int j = 0; j < 50; ++j) s[(w * i * j) & 1023] = n;\n"
+                    .repeat(9)
+        )
+    });
+    assert_judged(&format!("{text}{WITNESS}"));
+}
+
+#[test]
 fn ten_thousand_scenarios_and_what_is_told_of_them() {
     let template = "template <int N> __global__ void k(int *p) { __shared__ int t[N][32]; t[threadIdx.x % N][0] = 1; }\n";
     let launches = |each: &dyn Fn(usize) -> String| {
@@ -324,6 +352,19 @@ fn a_long_chain_of_locals() {
         writeln!(body, "int a{} = a{at} * 3 + n;", at + 1).unwrap();
     }
     assert_judged(&kernel(&format!("{body}s[a5000 & 1023] = 1;")));
+}
+
+#[test]
+fn numbers_that_are_sums_of_thousands() {
+    let body = repeated(scaled(20_000), |at| format!("w += p[{at}];\n"));
+    assert_judged(&kernel(&format!("int w = 0; {body} s[w & 1023] = 1;")));
+}
+
+#[test]
+fn a_class_of_thousands_of_members() {
+    let members = repeated(50_000, |at| format!("int m{at};\n"));
+    let used = "S v; v.m7 = threadIdx.x; s[v.m7 & 31] = v.m1;";
+    assert_judged(&format!("struct S {{\n{members}}};\n{}", kernel(used)));
 }
 
 /// A number that is mixed with itself in every iteration: its parts double each time.
