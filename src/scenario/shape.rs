@@ -320,7 +320,9 @@ fn implied(probe: &Trace) -> Option<([u32; 3], String)> {
     let mut names: Vec<&str> = Vec::new();
     let mut extent = |axis: usize| -> Option<u32> {
         if !probe.axes[axis] {
-            return Some(1);
+            // A block of one column of threads is nothing that someone would launch: how many columns
+            // there are is not told.
+            return (axis > 0).then_some(1);
         }
         let (length, array) = probe.extents[axis]?;
         let length = u32::try_from(length).ok().filter(|length| *length <= MOST_IMPLIED)?;
