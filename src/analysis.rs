@@ -431,6 +431,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 usual: totals.map(|t| t.usual),
                 worst: totals.map(|t| t.worst.wavefronts),
                 worst_ideal: totals.map(|t| t.worst.ideal),
+                uncounted_loops: if totals.is_some() { access.uncounted_loops() } else { Vec::new() },
                 table: judgement.table.clone(),
             });
         }

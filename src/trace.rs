@@ -317,6 +317,16 @@ impl Access {
         loops.fold(Within::Nothing, |all, (innermost, _)| all.and(*innermost))
     }
 
+    /// The innermost loops of unknown length around it, in the order of the text.
+    #[must_use]
+    pub fn uncounted_loops(&self) -> Vec<Span> {
+        let loops = self.patterns.iter().flat_map(|pattern| &pattern.within);
+        let mut spans: Vec<Span> = loops.filter_map(|(innermost, _)| *innermost).collect();
+        spans.sort_unstable_by_key(|span| (span.file, span.start, span.end));
+        spans.dedup();
+        spans
+    }
+
     /// The warps that reach it and the requests of each, if all make as many; else `None`.
     #[must_use]
     pub fn even_requests(&self) -> Option<(u32, u64)> {

@@ -119,6 +119,8 @@ pub struct SiteVerdict {
     pub worst: Option<u32>,
     /// The ideal of that request.
     pub worst_ideal: Option<u32>,
+    /// The loops around it of which it is not known how often they run. Of these, one round is counted.
+    pub uncounted_loops: Vec<Span>,
     /// For `Depends`: what it costs by the values it depends on.
     pub table: Option<StrideTable>,
 }

@@ -3,7 +3,7 @@
 
 use super::{Place, count, json};
 use crate::exec::value::Reason;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status, StrideTable};
 use crate::visible::{one_line, without_commands};
 use comfy_table::{CellAlignment, Table, presets};
@@ -73,7 +73,15 @@ struct Row<'a> {
     usual: Option<u64>,
     worst: Option<u32>,
     worst_ideal: Option<u32>,
+    uncounted_loops: Vec<Loop>,
     table: Option<Stride<'a>>,
+}
+
+#[derive(Serialize)]
+struct Loop {
+    file: String,
+    line: usize,
+    column: usize,
 }
 
 #[derive(Serialize)]
@@ -94,6 +102,13 @@ struct StrideRow<'a> {
     worst: u32,
     worst_ideal: u32,
     at_most: bool,
+}
+
+impl Loop {
+    fn of(sources: &Sources, span: Span) -> Loop {
+        let Place { file, line, column, .. } = Place::of(sources, span);
+        Loop { file, line, column }
+    }
 }
 
 impl<'a> Stride<'a> {
@@ -137,6 +152,7 @@ pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
             usual: verdict.usual,
             worst: verdict.worst,
             worst_ideal: verdict.worst_ideal,
+            uncounted_loops: verdict.uncounted_loops.iter().map(|span| Loop::of(sources, *span)).collect(),
             table: verdict.table.as_ref().map(Stride::of),
         };
         json::push_line(&mut out, &row);
@@ -193,7 +209,14 @@ fn cells(sources: &Sources, verdict: &SiteVerdict) -> Vec<String> {
         (Some(worst), Some(ideal)) => format!("{worst}/{ideal}"),
         _ => "-".to_owned(),
     };
-    let why: Vec<&str> = verdict.reason.iter().chain(&verdict.assumptions).map(String::as_str).collect();
+    let per_round = verdict.uncounted_loops.iter().map(|span| {
+        let around = Place::of(sources, *span);
+        let here = Place::of(sources, verdict.span).file == around.file;
+        let file = if here { String::new() } else { format!("{}:", around.file) };
+        format!("in each round of the loop at {file}{}:{}", around.line, around.column)
+    });
+    let why: Vec<String> =
+        verdict.reason.iter().chain(&verdict.assumptions).cloned().chain(per_round).collect();
     vec![
         format!("{line}:{column}"),
         one_line(&verdict.kernel).into_owned(),
@@ -375,6 +398,7 @@ mod tests {
             usual: Some(8),
             worst: Some(32),
             worst_ideal: Some(1),
+            uncounted_loops: Vec::new(),
             table: None,
         }
     }

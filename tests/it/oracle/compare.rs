@@ -9,6 +9,7 @@
 //! | "the compiler joins ... into one of 16 bytes" | put together by the aligned 16 bytes in which it lies |
 //! | "in some rounds the compiler joins ..." | between the two: as many as apart, or as few as together |
 //! | "every lane does it that may", "the block lies inside the bounds" | at worst no worse; how often is not compared |
+//! | one round of a loop is counted | at worst as bad; how often is not compared |
 //! | "no choice of them conflicts" | without conflict; how often is not compared |
 //! | an atomic operation | by lane, or as a store if it adds 1, or one if all lanes meet in one place |
 //!
@@ -321,6 +322,7 @@ fn agrees(rows: &[&Said], seen: &Seen) -> Option<bool> {
     let agrees = counted.iter().any(|Happened { all, anew, conflicts }| {
         all == &said
             || (anew != all && anew.at_most(&said) && said.at_most(all))
+            || (has(|model| model.per_round) && all.worst == said.worst)
             || (has(|model| model.at_most) && all.worst <= said.worst)
             || (has(|model| model.any_lanes) && !conflicts)
     });

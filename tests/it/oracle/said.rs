@@ -23,6 +23,7 @@ pub struct Said {
     pub requests: Option<u64>,
     pub wavefronts: Option<u64>,
     pub worst: Option<u64>,
+    uncounted_loops: Vec<serde_json::Value>,
 }
 
 /// What the words of an assumption mean for a comparison with accesses as they are written.
@@ -36,12 +37,14 @@ pub struct Model {
     pub at_most: bool,
     /// Lanes are chosen by data, but no choice conflicts.
     pub any_lanes: bool,
+    /// Of a loop, one round is counted.
+    pub per_round: bool,
 }
 
 impl Model {
     /// Whether perhaps no lane does it.
     pub fn may_not_happen(&self) -> bool {
-        self.at_most || self.any_lanes
+        self.at_most || self.any_lanes || self.per_round
     }
 }
 
@@ -52,7 +55,7 @@ impl Said {
 
     /// The assumptions that are about what the compiler makes of the text, or about lanes that data choose.
     pub fn model(&self) -> Model {
-        let mut model = Model::default();
+        let mut model = Model { per_round: !self.uncounted_loops.is_empty(), ..Model::default() };
         for text in &self.assumptions {
             if let Some((_, rest)) = text.split_once("joins neighbouring accesses of a thread into one of ") {
                 model.joined_in_part = text.starts_with("in some");
