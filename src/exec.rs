@@ -5,7 +5,7 @@
 //! [`Trace`](crate::trace::Trace) of shared-memory requests and barriers.
 //!
 //! An integer is a known number per thread plus known factors of unknown uniform symbols
-//! ([`int`] has a worked example). A condition splits the set of active threads
+//! ([`Int`](crate::domain::Int)). A condition splits the set of active threads
 //! ([`condition`]); a loop is run for real or all iterations at once ([`loops`]).
 
 pub mod arithmetic;
@@ -13,7 +13,6 @@ pub mod arrays;
 pub mod assembly;
 pub mod at_launch;
 pub mod barriers;
-pub mod bitwise;
 pub mod budget;
 pub mod call;
 pub mod condition;
@@ -33,10 +32,8 @@ pub mod expr;
 mod forgetful;
 pub mod fragment;
 pub mod host;
-pub mod int;
 pub mod intrinsics;
 pub mod join;
-pub mod lanes;
 pub mod launch;
 pub mod layout;
 pub mod leaving;
@@ -57,15 +54,12 @@ pub mod record;
 pub mod registers;
 pub mod rejoin;
 pub mod resolve;
-pub mod results;
-pub mod sight;
 pub mod slice;
 pub mod slots;
 pub mod static_types;
 pub mod stmt;
 pub mod straight;
 pub mod switch;
-pub mod symbol;
 pub mod templates;
 pub mod types;
 pub mod uniformity;

@@ -11,8 +11,7 @@ mod atomic;
 mod barriers;
 mod ways;
 
-use crate::exec::sight::Sight;
-use crate::exec::value::Unknown;
+use crate::domain::{Sight, Unknown};
 use crate::ir::{Name, Path, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;

@@ -12,12 +12,12 @@ mod request;
 mod symbols;
 mod table;
 
+use crate::domain::{Reason, Unknown};
 pub use example::{Example, Sought, example};
 pub use merge::Merges;
 pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 
 use crate::banks::{ComputeCapability, Contention, Cost, Target, Witness};
-use crate::exec::value::{Reason, Unknown};
 use crate::source::Span;
 use crate::trace::{Access, Pattern, Trace, Ways};
 use request::NoCost;

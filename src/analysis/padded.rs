@@ -18,7 +18,7 @@
 
 use super::pitch::Pitches;
 use super::runs::{Subject, Variant};
-use crate::exec::lanes::gcd;
+use crate::domain::gcd;
 use crate::rules::{KernelRun, Padder, Pitched};
 use crate::source::Span;
 use crate::trace::{Access, Array, Pattern, Trace};

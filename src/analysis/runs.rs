@@ -8,10 +8,10 @@ mod types;
 
 use super::links::Modules;
 use crate::banks::Target;
+use crate::domain::{Reason, Unknown};
 use crate::exec::budget::{Effort, FileBudget};
 use crate::exec::entry::{Setting, run_kernel, run_with_effort};
 use crate::exec::pitch::Pitch;
-use crate::exec::value::{Reason, Unknown};
 use crate::ir::Function;
 use crate::ir::program::Program;
 use crate::rules::KernelRun;

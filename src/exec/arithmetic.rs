@@ -12,14 +12,12 @@
 //!
 //! A 64-bit unsigned number is kept as the `i64` of the same bits.
 
-use super::int::{Int, NotAffine, fits};
-use super::lanes::{Bits, Lanes};
 use super::machine::{Machine, Mode};
 use super::resolve::NOWHERE;
-use super::sight::Sight;
-use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
-use super::value::{Condition, Reason, Relation, Unknown, Value, Variation};
+use super::value::{Condition, Relation, Value};
+use crate::codegen::sight;
+use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, fits};
 use crate::ir::{BinaryOp, Scalar};
 use crate::source::Span;
 use std::cmp::Ordering;
@@ -96,7 +94,7 @@ impl Machine<'_> {
         {
             return self.narrowed(&int, to);
         }
-        let sight = if bits < 32 { Sight::through_cast(&int) } else { int.sight };
+        let sight = if bits < 32 { sight::through_cast(&int) } else { int.sight };
         let int = if changes || bits <= 32 { self.wrapped_to(&int, to) } else { int };
         Value::Int(Int { sight, ..int }, to)
     }
@@ -161,7 +159,7 @@ impl Machine<'_> {
         });
         let result = result.map(|int| {
             let sum = matches!(op, BinaryOp::Or | BinaryOp::Xor) && int == world.add(x, y);
-            Int { sight: Sight::of(op, x, y, !scalar.is_unsigned(), sum), ..int }
+            Int { sight: sight::of(op, x, y, !scalar.is_unsigned(), sum), ..int }
         });
         if matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
             && let Ok(int) = &result
@@ -306,13 +304,13 @@ impl Machine<'_> {
     /// is below zero has one that is greater than any size.
     fn compare_above(&mut self, relation: Relation, known: &Int, other: &Int, span: Span) -> Value {
         let shape = self.shape();
-        let below = Bits::nonzero(&known.base.map(shape, |v| i64::from(v < 0)), shape);
+        let below = ThreadSet::nonzero(&known.base.map(shape, |v| i64::from(v < 0)), shape);
         let above = relation.orders(Ordering::Greater);
         let inside = Int::known(known.base.map(shape, |v| v.max(0)));
         let difference = self.world.sub(&inside, other);
         let rest = self.relation_value(relation, difference, span);
         let rest = match self.condition_of(&rest, span) {
-            _ if below == self.world.all => Condition::Known(Bits::NONE),
+            _ if below == self.world.all => Condition::Known(ThreadSet::NONE),
             rest => rest,
         };
         if let Condition::Known(rest) = rest {

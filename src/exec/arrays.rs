@@ -1,9 +1,9 @@
 //! What is a shared array: its object, its shape, its alignment?
 
-use super::int::Int;
 use super::machine::{Machine, Object, ObjectKind};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Target};
+use crate::domain::Int;
 use crate::ir::{Declaration, Storage};
 use crate::trace::Array;
 use std::rc::Rc;

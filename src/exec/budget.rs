@@ -8,7 +8,7 @@
 
 use super::machine::{Machine, Mode};
 use super::pitch::Extra;
-use super::value::{Reason, Unknown};
+use crate::domain::{Reason, Unknown};
 use crate::source::Span;
 use std::cell::Cell;
 

@@ -2,12 +2,12 @@
 //! value; lambdas run in the frame they were made in.
 
 use super::deduce::{decayed, deduce, strip};
-use super::lanes::Bits;
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
 use super::slice::Given;
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
-use super::value::{Offset, Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
+use super::value::{Offset, Place, Pointer, Steps, Target, Value};
+use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, Type};
 use crate::source::Span;
 use crate::trace::Call;
@@ -179,8 +179,8 @@ impl Machine<'_> {
             namespace: Arc::clone(&function.namespace),
             this,
             result: Value::Undefined,
-            returned: Bits::NONE,
-            may_have_returned: Bits::NONE,
+            returned: ThreadSet::NONE,
+            may_have_returned: ThreadSet::NONE,
         };
         if !self.trace.entered.contains(&function.name_span) {
             self.trace.entered.push(function.name_span);
@@ -332,7 +332,8 @@ impl Machine<'_> {
         let active = self.state.active;
         let saved = self.state.frames.last().map(|f| (f.result.clone(), f.returned, f.may_have_returned));
         if let Some(top) = self.state.frames.last_mut() {
-            (top.result, top.returned, top.may_have_returned) = (Value::Undefined, Bits::NONE, Bits::NONE);
+            (top.result, top.returned, top.may_have_returned) =
+                (Value::Undefined, ThreadSet::NONE, ThreadSet::NONE);
         }
         self.calls.push(Call { function: "lambda".into(), span });
         let loops = std::mem::take(&mut self.state.loops);

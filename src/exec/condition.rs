@@ -10,11 +10,9 @@
 //! | `blockIdx.x * 256 + threadIdx.x < n` | all (assumed: the block is inside) | some, not known |
 //! | `data[threadIdx.x] > 0` | some, not known | some, not known |
 
-use super::int::Int;
-use super::lanes::Bits;
 use super::machine::{Machine, Mode};
-use super::symbol::{Origin, joined};
-use super::value::{Condition, Reason, Relation, Unknown, Value, Variation};
+use super::value::{Condition, Relation, Value};
+use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation, joined};
 use crate::source::Span;
 use crate::trace::{Bound, SplitKind};
 use std::rc::Rc;
@@ -28,14 +26,14 @@ pub struct Truth {
     /// Whether it is the same for every thread that is not decided.
     pub uniform: bool,
     /// The threads for which it may hold.
-    pub can_hold: Bits,
+    pub can_hold: ThreadSet,
     /// The threads for which it may fail.
-    pub can_fail: Bits,
+    pub can_fail: ThreadSet,
     /// The threads for which it holds, given that it holds for some; `None`: a part of `can_hold`
     /// that is not known.
-    pub holds: Option<Bits>,
+    pub holds: Option<ThreadSet>,
     /// The same for those for which it fails.
-    pub fails: Option<Bits>,
+    pub fails: Option<ThreadSet>,
     /// The branch an interior block takes, and in what words that is assumed.
     pub guard: Option<(bool, Vec<Arc<str>>)>,
     /// Whether a guard is joined with something uniform that is not known, so that its branch may
@@ -50,7 +48,7 @@ pub struct Truth {
     /// Why it is not decided.
     pub why: Option<Unknown>,
     /// `symbol == value`, when that is what it says.
-    pub equality: Option<(super::symbol::SymbolId, i64)>,
+    pub equality: Option<(crate::domain::SymbolId, i64)>,
 }
 
 impl Truth {
@@ -70,17 +68,17 @@ impl Machine<'_> {
         match value {
             Value::Int(int, _) => {
                 if let Some(known) = int.as_known() {
-                    return Condition::Known(Bits::nonzero(known, shape));
+                    return Condition::Known(ThreadSet::nonzero(known, shape));
                 }
                 let int = self.substitute(int);
                 match int.as_known() {
-                    Some(known) => Condition::Known(Bits::nonzero(known, shape)),
+                    Some(known) => Condition::Known(ThreadSet::nonzero(known, shape)),
                     None => Condition::Compare { difference: int, relation: Relation::NotEqual, span },
                 }
             }
             Value::Condition(condition) => (**condition).clone(),
             Value::Float(number, _) => {
-                Condition::Known(if *number == 0.0 { Bits::NONE } else { self.world.all })
+                Condition::Known(if *number == 0.0 { ThreadSet::NONE } else { self.world.all })
             }
             Value::Opaque(variation, why) => Condition::Opaque(*variation, why.clone()),
             Value::Pointer(_) => {
@@ -225,7 +223,7 @@ impl Machine<'_> {
             return true;
         }
         let factors = difference.terms.iter().map(|(_, factor)| factor.at(one, shape).unsigned_abs());
-        let step = factors.fold(0, super::lanes::gcd) as i64;
+        let step = factors.fold(0, crate::domain::gcd) as i64;
         let base = difference.base.spread(shape);
         let first = side(relation, base[one], step);
         active.threads().any(|thread| side(relation, base[thread], step) != first)
@@ -308,7 +306,7 @@ fn given(name: &str) -> String {
     if parts.is_empty() { name.to_owned() } else { parts.join(" * ") }
 }
 
-fn undecided(all: Bits, uniform: bool, why: Option<Unknown>) -> Truth {
+fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
     let branch = uniform.then_some(all);
     Truth {
         decided: false,

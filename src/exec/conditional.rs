@@ -5,9 +5,9 @@
 
 use super::arithmetic::common;
 use super::machine::Machine;
-use super::symbol::Origin;
 use super::types::Ty;
-use super::value::{Pointer, Reason, Unknown, Value, Variation};
+use super::value::{Pointer, Value};
+use crate::domain::{Origin, Reason, Unknown, Variation};
 use crate::ir::Expr;
 use crate::source::Span;
 

@@ -2,13 +2,13 @@
 //!
 //! `T x = e`, `T(args)` and `{a, b}`: an aggregate is the list of its parts, each under its path.
 
-use super::int::Int;
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
 use super::resolve::NOWHERE;
 use super::types::{FieldLayout, Layout, Ty};
-use super::value::{Pointer, Reason, Step, Steps, Target, Unknown, Value, Variation};
+use super::value::{Pointer, Step, Steps, Target, Value};
+use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;

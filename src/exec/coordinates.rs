@@ -3,13 +3,10 @@
 //! Each is an object of three numbers, so a copy (`auto t = threadIdx;`, a parameter of type
 //! `uint3`, a member) holds the same three numbers as the original.
 
-use super::int::Int;
-use super::lanes::Lanes;
 use super::machine::{Machine, Mode};
-use super::sight::Sight;
-use super::symbol::{Key, Origin};
 use super::types::{Ty, builtin};
 use super::value::{Step, Value};
+use crate::domain::{Int, Key, Lanes, Origin, Sight};
 use crate::ir::{Path, Scalar};
 use smallvec::smallvec;
 use std::rc::Rc;

@@ -11,11 +11,9 @@
 //! A size given at run time that keeps lanes apart is taken to keep them apart by whole lines, and memory to begin
 //! with a line, as `cudaMalloc` and aligned rows give it. Both are stated as assumptions.
 
-use super::int::Int;
-use super::lanes::{Lanes, Spread, gcd};
 use super::machine::Machine;
-use super::symbol::{Origin, SymbolId};
 use super::value::{Offset, Target, Value};
+use crate::domain::{Int, Lanes, Origin, Spread, SymbolId, gcd};
 use crate::trace::CopiedFrom;
 use smallvec::SmallVec;
 use std::borrow::Cow;

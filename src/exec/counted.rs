@@ -13,12 +13,12 @@
 //! It is only done where it cannot be told from running every round: no variable is lost that was
 //! known, no condition is open that was not, and the banks of no request depend on `q`.
 
-use super::int::Int;
 use super::loop_plan::LoopKey;
 use super::loops::Parts;
 use super::machine::{Machine, State};
 use super::record::Mark;
 use super::value::{Relation, Value};
+use crate::domain::Int;
 use crate::ir::{BinaryOp, Expr, ExprKind, LocalId};
 
 /// Rounds that are run for real before the plan is asked for.
@@ -93,7 +93,7 @@ impl Machine<'_> {
             let overflows = self.world.overflows.get();
             self.uneven = false;
             let probed = self.probe(parts, start, symbol, together, mark);
-            let wanted = super::symbol::lcm(together, probed.wanted.max(1));
+            let wanted = crate::domain::lcm(together, probed.wanted.max(1));
             if wanted > together && wanted <= MOST {
                 self.trace_rollback(mark);
                 together = wanted;

@@ -5,16 +5,16 @@
 //!
 //! Not followed are the destructors of members, of elements of arrays and of temporaries.
 
-use super::lanes::Bits;
 use super::machine::{Machine, Mode};
 use super::types::Ty;
-use super::value::{Place, Pointer, Reason, Steps, Target, Unknown};
+use super::value::{Place, Pointer, Steps, Target};
+use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::ir::{Declaration, ExprKind, Function, LocalId, Path, Stmt, StmtKind, Storage, Type};
 use std::sync::Arc;
 
 impl Machine<'_> {
     /// Runs the destructors of what `stmts` declare. `entered`: the threads that began them.
-    pub(super) fn destroy(&mut self, stmts: &[Stmt], entered: &Bits) {
+    pub(super) fn destroy(&mut self, stmts: &[Stmt], entered: &ThreadSet) {
         if self.mode == Mode::Host {
             return;
         }
@@ -38,7 +38,7 @@ impl Machine<'_> {
         }
     }
 
-    fn destroy_one(&mut self, declaration: &Declaration, entered: &Bits) {
+    fn destroy_one(&mut self, declaration: &Declaration, entered: &ThreadSet) {
         let Some((destructor, object)) = self.destructor_of(declaration.local) else { return };
         let (active, doubt) = (self.state.active, self.state.doubt.clone());
         let entered = entered.minus(&self.state.exited);

@@ -3,17 +3,14 @@
 use super::barriers::contents;
 use super::budget::{Effort, FileBudget};
 use super::enumerate::Bounds;
-use super::int::Int;
-use super::lanes::{Bits, Shape};
 use super::launch::launch_environment;
 use super::machine::{Frame, Machine, Mode};
 use super::pitch::Pitch;
-use super::sight::Sight;
 use super::slice::Given;
 use super::slots::{Slot, Slots};
-use super::symbol::{Key, Origin, SymbolId};
 use super::types::{Env, Ty};
-use super::value::{Reason, Unknown, Value, Variation};
+use super::value::Value;
+use crate::domain::{Int, Key, Origin, Reason, Shape, Sight, SymbolId, ThreadSet, Unknown, Variation};
 use crate::ir::program::Program;
 use crate::ir::{Function, Name, Param, Scalar, TemplateArg};
 use crate::source::Span;
@@ -178,8 +175,8 @@ impl Machine<'_> {
             namespace: Arc::clone(&function.namespace),
             this: None,
             result: Value::Undefined,
-            returned: Bits::NONE,
-            may_have_returned: Bits::NONE,
+            returned: ThreadSet::NONE,
+            may_have_returned: ThreadSet::NONE,
         });
         self.run(body);
     }

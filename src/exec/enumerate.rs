@@ -18,13 +18,12 @@
 //! tells that `n` is 1024, so that `size` = 512 is the last round of the first. The kernel is then
 //! run a second time with what it told.
 
-use super::int::Int;
 use super::loop_plan::{Change, LoopKey, slot_value};
 use super::loops::Parts;
 use super::machine::{Machine, State};
 use super::record::Mark;
-use super::symbol::{Key, SymbolId};
-use super::value::{Condition, Value, Variation};
+use super::value::{Condition, Value};
+use crate::domain::{Int, Key, SymbolId, Variation};
 use crate::ir::{BinaryOp, ExprKind, LocalId, StmtKind};
 use std::sync::Arc;
 

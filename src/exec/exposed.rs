@@ -11,7 +11,8 @@
 
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
-use super::value::{Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
+use super::value::{Place, Pointer, Steps, Target, Value};
+use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, LocalId};
 use crate::source::Span;
 

@@ -1,13 +1,11 @@
 //! What does an expression evaluate to, for all threads at once?
 
 use super::condition::Truth;
-use super::int::Int;
-use super::lanes::Bits;
 use super::machine::Machine;
 use super::slots::Slot;
-use super::symbol::{Key, Origin};
 use super::types::Ty;
-use super::value::{Condition, Pointer, Reason, Step, Target, Unknown, Value, Variation};
+use super::value::{Condition, Pointer, Step, Target, Value};
+use crate::domain::{Int, Key, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::ir::visit::children;
 use crate::ir::{Asm, BinaryOp, Expr, ExprKind, LocalId, Path, Scalar, Type};
 use crate::source::Span;
@@ -377,7 +375,7 @@ impl Machine<'_> {
     }
 
     /// What splits the threads that evaluate the second operand of `&&` or `||` from the others.
-    fn operand_split(&mut self, truth: &Truth, and: bool, before: Bits, span: Span) -> Option<Split> {
+    fn operand_split(&mut self, truth: &Truth, and: bool, before: ThreadSet, span: Span) -> Option<Split> {
         let taken = self.state.active;
         let kind = match truth.decided {
             true if self.everyone().minus(&taken).is_empty() => return None,

@@ -10,7 +10,7 @@ use std::cell::Cell;
 pub enum Kept {
     /// Types, constants, template parameters: [`super::memo`].
     Lookups,
-    /// Results of operators: [`super::results`].
+    /// Results of operators: `domain::results`.
     Results,
     /// That copies of a state share what neither wrote: [`super::slots`].
     Sharing,

@@ -3,12 +3,11 @@
 //! Reads the fragment's type, the leading dimension and the layout off a call; which elements each lane
 //! then moves is known to [`banks::fragment`](crate::banks::fragment). Other tiles are not known.
 
-use super::int::Int;
-use super::lanes::Lanes;
 use super::machine::Machine;
 use super::types::Ty;
-use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
+use super::value::{Offset, Pointer, Target, Value};
 use crate::banks::fragment::{Element, FragmentRequest, Role, Tile};
+use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;

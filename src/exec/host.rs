@@ -17,9 +17,9 @@ use super::machine::{Frame, Machine, Mode, State};
 use super::rejoin::Exit;
 use super::resolve::NOWHERE;
 use super::slots::{Slot, Slots};
-use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
-use super::value::{Condition, Place, Pointer, Reason, Steps, Target, Unknown, Value, Variation};
+use super::value::{Condition, Place, Pointer, Steps, Target, Value};
+use crate::domain::{Origin, Reason, SymbolId, Unknown, Variation};
 use crate::ir::visit::{Found, visit_stmts};
 use crate::ir::{Declaration, Expr, Name, Path, Stmt, Storage, TemplateArg, Type};
 use crate::source::Span;
@@ -147,7 +147,7 @@ impl Machine<'_> {
     /// Nothing runs any more on this way through the host code.
     pub fn end_program(&mut self) {
         self.state.exited = self.world.all;
-        self.state.active = super::lanes::Bits::NONE;
+        self.state.active = crate::domain::ThreadSet::NONE;
     }
 
     fn kernel_choice(&mut self, f: &Path, g: &Path) -> Value {
@@ -227,7 +227,7 @@ impl Machine<'_> {
             }
             if let Some(mask) = self.state.loops.last_mut() {
                 self.state.active = self.state.active.or(&mask.continued);
-                mask.continued = super::lanes::Bits::NONE;
+                mask.continued = crate::domain::ThreadSet::NONE;
             }
             if self.state.active.is_empty() {
                 ended = true;

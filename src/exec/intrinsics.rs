@@ -1,12 +1,11 @@
 //! What do the functions that CUDA defines do, as far as addresses and barriers go?
 
 use super::barriers::Waits;
-use super::int::Int;
-use super::lanes::Lanes;
 use super::machine::{Machine, Mode};
-use super::sight::Sight;
 use super::types::Ty;
-use super::value::{Group, Offset, Pointer, Reason, Step, Target, Unknown, Value, Variation};
+use super::value::{Group, Offset, Pointer, Step, Target, Value};
+use crate::codegen::sight;
+use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
 use crate::source::Span;
 use crate::trace::{Atomic, Operation, Seen};
@@ -234,7 +233,7 @@ impl Machine<'_> {
                         return Value::Int(int, scalar);
                     }
                     let result = self.world.extremum(&x, &y, max);
-                    let sight = Sight::through_both(if max { "max" } else { "min" }, &x, &y);
+                    let sight = sight::through_both(if max { "max" } else { "min" }, &x, &y);
                     let result = result.map(|int| Int { sight, ..int });
                     self.integer_result(result, &x, &y, scalar, span)
                 }
@@ -286,7 +285,7 @@ impl Machine<'_> {
                 _ => narrow.reverse_bits().into(),
             }
         };
-        let sight = Sight::through(name, int);
+        let sight = sight::through(name, int);
         Value::Int(Int { sight, ..Int::known(known.map(shape, count)) }, Scalar::I32)
     }
 

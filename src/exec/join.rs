@@ -1,8 +1,8 @@
 //! What is known where two ways through the code meet?
 
 use super::machine::{Machine, State};
-use super::symbol::SymbolId;
-use super::value::{Unknown, Value};
+use super::value::Value;
+use crate::domain::{SymbolId, Unknown};
 use std::rc::Rc;
 
 /// How two copies of the state are joined.

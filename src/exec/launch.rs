@@ -1,10 +1,9 @@
 //! Kernel launches, seen when host code is run.
 
-use super::int::Int;
-use super::lanes::gcd;
 use super::machine::{Machine, Mode};
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
+use crate::domain::{Int, gcd};
 use crate::ir::namespace::meant;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, TemplateParamKind, Type,

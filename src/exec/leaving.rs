@@ -10,11 +10,10 @@
 //! while (next[i]) i++;               // after the loop, `i` differs between threads
 //! ```
 
-use super::lanes::Bits;
 use super::machine::{Machine, Mode, State};
 use super::slots::Slot;
-use super::symbol::{Origin, SymbolId};
-use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
+use super::value::{Offset, Pointer, Target, Value};
+use crate::domain::{Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
 use crate::ir::{Expr, Name, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -42,7 +41,7 @@ impl Machine<'_> {
         if depth == 1 && !self.in_lambda() {
             self.state.exited = self.state.exited.or(&active);
         }
-        self.state.active = Bits::NONE;
+        self.state.active = ThreadSet::NONE;
     }
 
     fn returned_value(&mut self, expr: &Expr) -> Value {
@@ -89,7 +88,7 @@ impl Machine<'_> {
     pub(super) fn end_threads(&mut self) {
         self.returns += 1;
         self.state.exited = self.state.exited.or(&self.state.active);
-        self.state.active = Bits::NONE;
+        self.state.active = ThreadSet::NONE;
     }
 
     /// The active threads leave a loop for good, or an iteration of it.
@@ -106,7 +105,7 @@ impl Machine<'_> {
                 mask.continued = mask.continued.or(&active);
             }
         }
-        self.state.active = Bits::NONE;
+        self.state.active = ThreadSet::NONE;
     }
 
     /// The active threads go to a label that follows.
@@ -122,7 +121,7 @@ impl Machine<'_> {
             Some((_, threads)) => *threads = threads.or(&active),
             None => self.state.jumps.push((label.clone(), active)),
         }
-        self.state.active = Bits::NONE;
+        self.state.active = ThreadSet::NONE;
     }
 
     /// A label, where the threads go on that are on their way to it.
@@ -137,8 +136,8 @@ impl Machine<'_> {
     }
 
     /// The threads that are on their way to a label.
-    pub(super) fn jumping(&self) -> Bits {
-        self.state.jumps.iter().fold(Bits::NONE, |all, (_, threads)| all.or(threads))
+    pub(super) fn jumping(&self) -> ThreadSet {
+        self.state.jumps.iter().fold(ThreadSet::NONE, |all, (_, threads)| all.or(threads))
     }
 
     /// Threads that leave under a condition on which they differ leave in different iterations.

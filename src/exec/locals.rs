@@ -3,12 +3,11 @@
 //! A variable that is only written in parts is an aggregate of the parts that are known. Writes
 //! reach the active threads alone; a known fact about a symbol is put in on reading.
 
-use super::int::Int;
-use super::lanes::Bits;
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
 use super::types::Ty;
-use super::value::{Place, Reason, Step, Steps, Unknown, Value, Variation};
+use super::value::{Place, Step, Steps, Value};
+use crate::domain::{Int, Reason, ThreadSet, Unknown, Variation};
 use crate::ir::{LocalId, Scalar};
 use crate::source::Span;
 use std::rc::Rc;
@@ -79,7 +78,7 @@ impl Machine<'_> {
     }
 
     /// `params.width` of a uniform struct that is not known: a symbol of that name.
-    fn symbol_member(&mut self, id: super::symbol::SymbolId, path: &[Step], ty: &Ty, span: Span) -> Value {
+    fn symbol_member(&mut self, id: crate::domain::SymbolId, path: &[Step], ty: &Ty, span: Span) -> Value {
         let mut name = self.world.symbols.get(id).name.to_string();
         for step in path {
             match step {
@@ -97,9 +96,9 @@ impl Machine<'_> {
             Ty::Scalar(scalar) => *scalar,
             _ => Scalar::I32,
         };
-        let key = super::symbol::Key::Named(format!("member {} {name}", id.0));
+        let key = crate::domain::Key::Named(format!("member {} {name}", id.0));
         let low = super::resolve::low_of(scalar);
-        let id = self.world.symbols.intern(key, |_| name, super::symbol::Origin::Given, low, None);
+        let id = self.world.symbols.intern(key, |_| name, crate::domain::Origin::Given, low, None);
         Value::Int(self.with_residue(id), scalar)
     }
 
@@ -131,7 +130,7 @@ impl Machine<'_> {
             let fact = self.state.facts.iter().rev().find(|(symbol, _)| symbol == id);
             let part = match fact {
                 Some((_, value)) => Int::known(factor.scale(*value)),
-                None => Int::of(super::lanes::Lanes::constant(0), vec![(*id, factor.clone())]),
+                None => Int::of(crate::domain::Lanes::constant(0), vec![(*id, factor.clone())]),
             };
             result = self.world.add(&result, &part);
         }
@@ -205,7 +204,14 @@ impl Machine<'_> {
         self.everyone().minus(&frame.returned).minus(&self.state.active).is_empty()
     }
 
-    fn write_part(&mut self, place: &Place, value: Value, old: Value, covers: bool, active: &Bits) -> Value {
+    fn write_part(
+        &mut self,
+        place: &Place,
+        value: Value,
+        old: Value,
+        covers: bool,
+        active: &ThreadSet,
+    ) -> Value {
         let overlapping = if place.path.is_empty() { Vec::new() } else { self.overlapping(place) };
         let mut shared = match old {
             Value::Aggregate(parts) => parts,

@@ -13,15 +13,14 @@
 //! changed by 128 and `stage` by 1; the second run confirms `i = x + 128·k` but `stage` comes back
 //! to 0. The loop is *unrolled*: two iterations in a row, `i = x + 256·q`, after which `stage` is as
 //! before (`d = 0`), and both iterations are recorded. The same unrolling answers the demands of
-//! operators such as `(i / 32 + k) % 4` (see `exec::int`).
+//! operators such as `(i / 32 + k) % 4` (see `domain::Int`).
 
 use super::enumerate::Changing;
-use super::int::Int;
 use super::loops::Parts;
 use super::machine::{Machine, State};
 use super::record::Mark;
-use super::symbol::{Origin, SymbolId, lcm};
-use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
+use super::value::{Offset, Pointer, Target, Value};
+use crate::domain::{Int, Origin, Reason, SymbolId, Unknown, Variation, lcm};
 use crate::ir::visit::own_stmts;
 use crate::ir::{LocalId, Stmt, StmtKind, Storage};
 use crate::source::Span;
@@ -120,7 +119,7 @@ impl Machine<'_> {
                 Value::Int(int, scalar) if matches!(change, Change::By(_)) => {
                     let (bits, signed) = (scalar.bytes() as u32 * 8, !scalar.is_unsigned());
                     match self.world.bounds(&int) {
-                        (Some(low), Some(high)) => super::int::fits(low, high, bits, signed),
+                        (Some(low), Some(high)) => crate::domain::fits(low, high, bits, signed),
                         _ => true,
                     }
                 }

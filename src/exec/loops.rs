@@ -7,11 +7,11 @@
 use super::condition::Truth;
 use super::counted::FIRST;
 use super::enumerate::Changing;
-use super::lanes::Bits;
 use super::loop_plan::LoopKey;
 use super::machine::{LoopMask, Machine, Mode, State};
 use super::record::Mark;
-use super::value::{Reason, Unknown, Value};
+use super::value::Value;
+use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind, Stmt};
 use crate::source::Span;
@@ -53,7 +53,7 @@ impl<'a> Parts<'a> {
 /// How an iteration begins.
 enum Test {
     /// The threads that go on, decided.
-    Go(Bits),
+    Go(ThreadSet),
     /// Not decided, and so the loop is not run for real.
     Open,
 }
@@ -85,7 +85,7 @@ impl Machine<'_> {
         (self.around_iteration, self.left_of_loop) = (around, left_of_loop);
         self.departures.truncate(departures);
         // Whoever entered and did not return comes out.
-        let returned = self.state.frames.get(frames - 1).map_or(Bits::NONE, |f| f.returned);
+        let returned = self.state.frames.get(frames - 1).map_or(ThreadSet::NONE, |f| f.returned);
         self.state.active = entry.minus(&returned).minus(&self.state.exited);
         if self.state.doubt.is_none() {
             self.state.active = self.state.active.minus(&self.jumping());
@@ -180,7 +180,7 @@ impl Machine<'_> {
         }
         if let Some(mask) = self.state.loops.last_mut() {
             self.state.active = self.state.active.or(&mask.continued);
-            mask.continued = Bits::NONE;
+            mask.continued = ThreadSet::NONE;
         }
         if let Some(step) = parts.step
             && !self.state.active.is_empty()
@@ -190,7 +190,7 @@ impl Machine<'_> {
         }
     }
 
-    fn loop_split(&mut self, parts: Parts<'_>, taken: Bits, kind: SplitKind) -> Split {
+    fn loop_split(&mut self, parts: Parts<'_>, taken: ThreadSet, kind: SplitKind) -> Split {
         self.next_split += 1;
         let span = parts.cond.map_or(parts.span, |cond| cond.span);
         Split { id: self.next_split, span, branch: true, taken, before: taken, kind, of_loop: true }
@@ -348,7 +348,7 @@ impl Machine<'_> {
 
     /// The state after a loop that was run for all iterations at once.
     fn leave(&mut self, entry: State, span: Span) {
-        let returned_here = self.state.frames.last().map_or(Bits::NONE, |f| f.returned);
+        let returned_here = self.state.frames.last().map_or(ThreadSet::NONE, |f| f.returned);
         let exited_here = self.state.exited;
         let mut after = entry;
         after.course = std::mem::take(&mut self.state.course);

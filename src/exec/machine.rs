@@ -1,14 +1,12 @@
 //! The machine that runs a kernel for all threads of a block at once.
 
 use super::budget::Effort;
-use super::int::World;
-use super::lanes::{Bits, Shape};
 use super::loop_plan::{Known, LoopKey};
 use super::slice::{Given, Part, Slice};
 use super::slots::Slots;
-use super::symbol::SymbolId;
 use super::types::{Env, Ty};
-use super::value::{Condition, ObjectId, Pointer, Reason, Unknown, Value};
+use super::value::{Condition, ObjectId, Pointer, Value};
+use crate::domain::{Reason, Shape, SymbolId, ThreadSet, Unknown, World};
 use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
 use crate::ir::{Function, Lambda, LocalId, Name, Stmt};
@@ -129,7 +127,7 @@ pub struct Machine<'p> {
     /// Writes to variables so far.
     pub writes: u64,
     /// Where threads left a function or loop under a condition, innermost last.
-    pub departures: Vec<(Bits, Split)>,
+    pub departures: Vec<(ThreadSet, Split)>,
     /// The barriers come to in the loops around of which it is not known how often they run.
     pub came: Vec<usize>,
     /// What is written to shared memory, if that is asked for.
@@ -178,15 +176,15 @@ pub struct State {
     /// The call stack.
     pub frames: Vec<Frame>,
     /// The threads that run now.
-    pub active: Bits,
+    pub active: ThreadSet,
     /// Why `active` is only an upper bound, if it is.
     pub doubt: Option<Unknown>,
     /// The threads that have left the kernel.
-    pub exited: Bits,
+    pub exited: ThreadSet,
     /// The loops around, innermost last.
     pub loops: Vec<LoopMask>,
     /// The threads on their way to a label of the function.
-    pub jumps: Vec<(Name, Bits)>,
+    pub jumps: Vec<(Name, ThreadSet)>,
     /// What is taken for granted from here on.
     pub assumptions: Vec<Arc<str>>,
     /// Whether threads may have left before because of a bound that no block need reach.
@@ -205,7 +203,7 @@ pub struct State {
 
 impl State {
     /// More threads are on their way to labels.
-    pub fn add_jumps(&mut self, jumps: &[(Name, Bits)]) {
+    pub fn add_jumps(&mut self, jumps: &[(Name, ThreadSet)]) {
         for (label, threads) in jumps {
             match self.jumps.iter_mut().find(|(name, _)| name == label) {
                 Some((_, here)) => *here = here.or(threads),
@@ -219,9 +217,9 @@ impl State {
 #[derive(Clone, Copy, Default)]
 pub struct LoopMask {
     /// By `continue`.
-    pub continued: Bits,
+    pub continued: ThreadSet,
     /// By `break`.
-    pub broken: Bits,
+    pub broken: ThreadSet,
     /// Whether it is a `switch`, which is not repeated.
     pub switch: bool,
 }
@@ -244,9 +242,9 @@ pub struct Frame {
     /// What it returns, as far as it has.
     pub result: Value,
     /// The threads that have surely returned.
-    pub returned: Bits,
+    pub returned: ThreadSet,
     /// The threads that may have returned what `result` is.
-    pub may_have_returned: Bits,
+    pub may_have_returned: ThreadSet,
 }
 
 /// What an object is.
@@ -291,9 +289,9 @@ impl<'p> Machine<'p> {
             world: World::new(shape),
             state: State {
                 frames: Vec::new(),
-                active: Bits::all(shape),
+                active: ThreadSet::all(shape),
                 doubt: None,
-                exited: Bits::NONE,
+                exited: ThreadSet::NONE,
                 loops: Vec::new(),
                 jumps: Vec::new(),
                 assumptions: Vec::new(),
@@ -438,7 +436,7 @@ impl<'p> Machine<'p> {
 
     /// Threads that could be active in the innermost frame.
     #[must_use]
-    pub fn everyone(&self) -> Bits {
+    pub fn everyone(&self) -> ThreadSet {
         self.world.all.minus(&self.state.exited)
     }
 

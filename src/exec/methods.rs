@@ -1,12 +1,12 @@
 //! Which method does a call on an object run, and on which part of the object?
 
-use super::int::Int;
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
 use super::slots::Slot;
 use super::types::{Layout, Ty};
-use super::value::{Offset, Place, Pointer, Reason, Steps, Target, Unknown, Value};
+use super::value::{Offset, Place, Pointer, Steps, Target, Value};
+use crate::domain::{Int, Reason, Unknown};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Type};
 use crate::source::Span;
 use std::rc::Rc;

@@ -1,12 +1,10 @@
 //! What do operators and conversions make of values? C++ integer semantics live here.
 
 use super::arithmetic::{promote, scalar_of, undefined};
-use super::int::{Int, NotAffine};
-use super::lanes::{Bits, Lanes};
 use super::machine::{Machine, Mode};
-use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
-use super::value::{Condition, Offset, Pointer, Reason, Relation, Steps, Target, Unknown, Value, Variation};
+use super::value::{Condition, Offset, Pointer, Relation, Steps, Target, Value};
+use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
 use crate::ir::{BinaryOp, Scalar, UnaryOp};
 use crate::source::Span;
 use std::rc::Rc;
@@ -204,13 +202,13 @@ impl Machine<'_> {
 
     /// A set of threads as an integer, 1 inside and 0 outside.
     #[must_use]
-    pub fn from_bits(&self, bits: &Bits) -> Value {
+    pub fn from_bits(&self, bits: &ThreadSet) -> Value {
         if bits.is_empty() || *bits == self.world.all {
             return Value::Int(Int::constant(i64::from(!bits.is_empty())), Scalar::Bool);
         }
         let shape = self.shape();
         let lanes = (0..shape.threads()).map(|t| i64::from(bits.has(t))).collect();
-        Value::Int(Int::known(super::lanes::Lanes::close(lanes, shape)), Scalar::Bool)
+        Value::Int(Int::known(crate::domain::Lanes::close(lanes, shape)), Scalar::Bool)
     }
 
     /// Converts to a type, as an assignment or cast does.
@@ -263,7 +261,7 @@ impl Machine<'_> {
 
     /// `a` in the threads of `mask`, `b` elsewhere.
     #[must_use]
-    pub fn blend(&self, a: &Value, b: &Value, mask: &Bits) -> Value {
+    pub fn blend(&self, a: &Value, b: &Value, mask: &ThreadSet) -> Value {
         if a == b || matches!(b, Value::Undefined) {
             return a.clone();
         }

@@ -12,7 +12,8 @@
 
 use super::machine::{Machine, Mode};
 use super::types::{FieldLayout, Layout, Ty};
-use super::value::{Place, Reason, Step, Steps, Unknown, Value, Variation};
+use super::value::{Place, Step, Steps, Value};
+use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::Scalar;
 use crate::source::Span;
 use smallvec::smallvec;

@@ -20,12 +20,10 @@
 //! Invariant: what the number flows into is an address in the array or breaks the proof. Not knowing
 //! breaks it too.
 
-use super::int::Int;
-use super::lanes::Lanes;
 use super::machine::Machine;
-use super::symbol::{Key, Origin, SymbolId};
 use super::types::Ty;
-use super::value::{ObjectId, Offset, Pointer, Reason, Target, Unknown, Value, Variation};
+use super::value::{ObjectId, Offset, Pointer, Target, Value};
+use crate::domain::{Int, Key, Lanes, Origin, Reason, SymbolId, Unknown, Variation};
 use crate::ir::{BinaryOp, Expr, Scalar};
 use crate::source::Span;
 use crate::trace::PitchPiece;

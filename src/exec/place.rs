@@ -1,10 +1,10 @@
 //! Where does an lvalue lie, and what is read or written there?
 
-use super::int::{Int, NotAffine};
 use super::locals::advance_place;
 use super::machine::{Machine, Mode, ObjectKind};
 use super::types::Ty;
-use super::value::{Offset, Place, Pointer, Reason, Step, Steps, Target, Unknown, Value, Variation};
+use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
+use crate::domain::{Int, NotAffine, Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
 use crate::verdict::AccessOp;
@@ -200,7 +200,7 @@ impl Machine<'_> {
     fn note_extent(&mut self, pointer: &Pointer, index: &Value, length: u64) {
         let (Value::Int(int, _), Target::Memory(object, _)) = (index, &pointer.target) else { return };
         let Some(array) = self.objects.get(object.0 as usize).and_then(|it| it.array) else { return };
-        let Some(super::lanes::Lanes::Closed([0, factors @ ..])) = int.as_known() else { return };
+        let Some(crate::domain::Lanes::Closed([0, factors @ ..])) = int.as_known() else { return };
         let places = |(axis, factor): (usize, &i64)| Some((u64::try_from(*factor).ok()?, axis));
         let used = factors.iter().enumerate().filter(|(_, factor)| **factor != 0);
         let Some(mut used) = used.map(places).collect::<Option<SmallVec<[(u64, usize); 3]>>>() else {
@@ -410,7 +410,7 @@ impl Machine<'_> {
                     let name = "a condition";
                     let id = self.world.symbols.fresh(
                         name.into(),
-                        super::symbol::Origin::Choice,
+                        crate::domain::Origin::Choice,
                         Some(0),
                         Some(1),
                     );

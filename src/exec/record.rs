@@ -3,14 +3,11 @@
 mod journal;
 
 use super::copied_struct::{joined_members, split_alignment};
-use super::int::Int;
-use super::lanes::{Lanes, Spread, gcd};
 use super::machine::Machine;
 use super::registers::Registers;
-use super::sight::Sight;
-use super::symbol::{Origin, SymbolId};
 use super::types::Ty;
-use super::value::{Offset, Pointer, Reason, Target, Unknown};
+use super::value::{Offset, Pointer, Target};
+use crate::domain::{Int, Lanes, Origin, Reason, Sight, Spread, SymbolId, Unknown, gcd};
 use crate::source::Span;
 use crate::trace::{Access, Atomic, CopiedFrom, Pattern, SymbolFacts, Ways};
 use crate::verdict::AccessOp;

@@ -17,11 +17,8 @@
 //! | `volatile float *v = s; a = v[2 * t]; b = v[2 * t];` | read |
 //! | `a = s[2 * t]; for (i = 0; i < n; i++) b += s[2 * t + i];` | read: a trip count given at run time |
 
-use super::int::Int;
-use super::lanes::{Bits, Lanes};
 use super::machine::Machine;
-use super::symbol::SymbolId;
-use super::value::Unknown;
+use crate::domain::{Int, Lanes, SymbolId, ThreadSet, Unknown};
 use crate::verdict::AccessOp;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -46,7 +43,7 @@ struct Held {
     bytes: u32,
     offset: Int,
     /// The threads that have it; an upper bound if there is a doubt.
-    active: Bits,
+    active: ThreadSet,
     doubt: Option<Unknown>,
     /// How often what happened then happens.
     weight: u64,

@@ -14,8 +14,7 @@
 use super::host::changed;
 use super::join::Join;
 use super::machine::{Machine, Mode, State};
-use super::symbol::Origin;
-use super::value::Unknown;
+use crate::domain::{Origin, Unknown};
 
 /// The most states that are kept, each for itself.
 const MOST: usize = 32;
@@ -66,7 +65,7 @@ impl Left {
 impl Machine<'_> {
     /// Keeps a state in which all threads left, or none, until what it left ends.
     pub fn note_left(&mut self, state: State) {
-        let some = |bits: Option<super::lanes::Bits>| bits.is_some_and(|bits| !bits.is_empty());
+        let some = |bits: Option<crate::domain::ThreadSet>| bits.is_some_and(|bits| !bits.is_empty());
         let exit = if some(state.loops.last().map(|mask| mask.continued)) {
             Exit::Continue
         } else if some(state.loops.last().map(|mask| mask.broken)) {

@@ -1,12 +1,11 @@
 //! What do a type and a name stand for, seen from the innermost frame?
 
-use super::int::Int;
 use super::machine::{Frame, Machine, ObjectKind};
 use super::slots::Slots;
-use super::symbol::{Key, Origin};
 use super::templates::Undecided;
 use super::types::{Binding, Env, Ty, builtin};
-use super::value::{Offset, Pointer, Reason, Target, Unknown, Value, Variation};
+use super::value::{Offset, Pointer, Target, Value};
+use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
 use crate::ir::namespace::{Namespace, meant};
 use crate::ir::visit::CalledNames;
 use crate::ir::{Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, Type};
@@ -404,8 +403,8 @@ pub fn empty_frame() -> Frame {
         namespace: Namespace::default(),
         this: None,
         result: Value::Undefined,
-        returned: super::lanes::Bits::NONE,
-        may_have_returned: super::lanes::Bits::NONE,
+        returned: crate::domain::ThreadSet::NONE,
+        may_have_returned: crate::domain::ThreadSet::NONE,
     }
 }
 

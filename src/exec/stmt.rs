@@ -4,15 +4,13 @@
 //! undecided one runs both branches from copies of the state and joins them.
 
 use super::condition::Truth;
-use super::int::Int;
 use super::join::Join;
-use super::lanes::Bits;
 use super::loops::Parts;
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
-use super::symbol::Origin;
 use super::types::Ty;
-use super::value::{Pointer, Reason, Unknown, Value, Variation};
+use super::value::{Pointer, Value};
+use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use crate::trace::{Split, SplitKind};
@@ -297,7 +295,7 @@ impl Machine<'_> {
         let id = self.next_split;
         let before = self.state.active;
         if truth.decided {
-            let kind = |_: &Bits| SplitKind::Known;
+            let kind = |_: &ThreadSet| SplitKind::Known;
             let (one, other) = (before.and(&truth.can_hold), before.minus(&truth.can_hold));
             let apart = !one.is_empty() && !other.is_empty();
             self.in_branch(apart, |machine| machine.run_side(id, span, true, one, kind, run));
@@ -319,7 +317,7 @@ impl Machine<'_> {
         if let Some((_, words)) = &truth.guard {
             words.iter().for_each(|w| self.assume(Arc::clone(w)));
         }
-        let data = |_: &Bits| truth.split_kind(String::new());
+        let data = |_: &ThreadSet| truth.split_kind(String::new());
         self.enter_side(truth.holds, &truth.can_hold, &why);
         self.enter_passable();
         self.state.facts.extend(truth.equality);
@@ -361,7 +359,7 @@ impl Machine<'_> {
         }
     }
 
-    fn enter_side(&mut self, exact: Option<Bits>, possible: &Bits, why: &Unknown) {
+    fn enter_side(&mut self, exact: Option<ThreadSet>, possible: &ThreadSet, why: &Unknown) {
         match exact {
             Some(bits) => self.state.active = self.state.active.and(&bits),
             None => {
@@ -389,10 +387,10 @@ impl Machine<'_> {
             (true, Some(bits), _) => bits,
             (false, _, Some(bits)) => self.world.all.minus(&bits),
             (true, None, _) => truth.can_hold,
-            (false, _, None) => Bits::NONE,
+            (false, _, None) => ThreadSet::NONE,
         };
         let text = words.join("; ");
-        let kind = |_: &Bits| truth.split_kind(text.clone());
+        let kind = |_: &ThreadSet| truth.split_kind(text.clone());
         // The side that an interior block does not enter.
         let idle = if before.and(&hold).is_empty() {
             Some(true)
@@ -440,8 +438,8 @@ impl Machine<'_> {
         id: u32,
         span: Span,
         branch: bool,
-        taken: Bits,
-        kind: impl Fn(&Bits) -> SplitKind,
+        taken: ThreadSet,
+        kind: impl Fn(&ThreadSet) -> SplitKind,
         run: &mut dyn FnMut(&mut Self, bool),
     ) {
         let before = self.state.active;

@@ -2,10 +2,9 @@
 
 use super::condition::Truth;
 use super::join::Join;
-use super::lanes::Bits;
 use super::machine::{LoopMask, Machine, State};
-use super::symbol::Origin;
-use super::value::{Reason, Unknown, Value};
+use super::value::Value;
+use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::ir::{Case, Expr};
 use crate::source::Span;
 use crate::trace::SplitKind;
@@ -27,15 +26,15 @@ impl Machine<'_> {
     }
 
     /// Each case is entered by the threads that match it and those that fall into it.
-    fn run_cases(&mut self, value: &Value, cases: &[Case], span: Span, before: &Bits) {
+    fn run_cases(&mut self, value: &Value, cases: &[Case], span: Span, before: &ThreadSet) {
         let mut waiting = *before;
-        let mut inside = Bits::NONE;
+        let mut inside = ThreadSet::NONE;
         let mut unknown = Vec::new();
         self.next_split += 1;
         let id = self.next_split;
         for (at, case) in cases.iter().enumerate() {
             let entering = match &case.value {
-                None => Bits::NONE,
+                None => ThreadSet::NONE,
                 Some(label) => {
                     let label = self.evaluate(label);
                     let matches = self.binary(crate::ir::BinaryOp::Eq, value, &label, span);
@@ -52,7 +51,7 @@ impl Machine<'_> {
             if unknown.is_empty() {
                 self.state.active = *before;
                 let entering = inside.or(&entering);
-                let known = |_: &Bits| SplitKind::Known;
+                let known = |_: &ThreadSet| SplitKind::Known;
                 let apart = entering != *before;
                 self.in_branch(apart, |machine| {
                     machine.run_side(id, span, at == 0, entering, known, &mut |this, _| this.run(&case.body));
@@ -64,7 +63,7 @@ impl Machine<'_> {
             // `default` may stand anywhere; it takes whoever matched nothing.
             if let Some(at) = cases.iter().position(|case| case.value.is_none()) {
                 self.state.active = *before;
-                let known = |_: &Bits| SplitKind::Known;
+                let known = |_: &ThreadSet| SplitKind::Known;
                 self.in_branch(waiting != *before, |machine| {
                     machine.run_side(id, span, false, waiting, known, &mut |this, _| {
                         cases[at..].iter().for_each(|case| this.run(&case.body));
@@ -80,7 +79,13 @@ impl Machine<'_> {
     }
 
     /// Not known which case: each is run from a copy and joined.
-    fn run_unknown_cases(&mut self, cases: &[Case], unknown: Vec<(usize, Truth)>, before: &Bits, span: Span) {
+    fn run_unknown_cases(
+        &mut self,
+        cases: &[Case],
+        unknown: Vec<(usize, Truth)>,
+        before: &ThreadSet,
+        span: Span,
+    ) {
         self.state.active = *before;
         let start = self.state.clone();
         let mut joined: Option<State> = None;
@@ -101,7 +106,7 @@ impl Machine<'_> {
             self.state.facts.truncate(start.facts.len());
             if let Some(mask) = self.state.loops.last_mut() {
                 self.state.active = self.state.active.or(&mask.broken);
-                mask.broken = Bits::NONE;
+                mask.broken = ThreadSet::NONE;
             }
             if !uniform && self.state.active != *before {
                 self.note_maybe_left(&start, &why);

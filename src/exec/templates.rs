@@ -1,11 +1,10 @@
 //! What do template parameters stand for?
 
-use super::int::Int;
 use super::machine::Machine;
 use super::resolve::NOWHERE;
-use super::symbol::{Key, Origin};
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
+use crate::domain::{Int, Key, Origin};
 use crate::ir::{
     Declaration, Expr, ExprKind, Name, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
 };

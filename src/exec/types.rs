@@ -4,8 +4,8 @@
 //! size is an [`Int`]; member offsets are known numbers or not known at all.
 
 use super::fragment::Fragment;
-use super::int::Int;
 use super::value::Value;
+use crate::domain::Int;
 use crate::ir::{Name, Record, Scalar};
 use crate::source::Span;
 use rustc_hash::FxHashMap;

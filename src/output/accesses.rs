@@ -2,7 +2,7 @@
 //! for programs, and counts.
 
 use super::{Place, count, json};
-use crate::exec::value::Reason;
+use crate::domain::Reason;
 use crate::source::{Sources, Span};
 use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status, StrideTable};
 use crate::visible::{one_line, without_commands};

@@ -151,7 +151,7 @@ mod words;
 
 use super::{About, Case, KernelRun, Rule, is_assumed};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::exec::lanes::{Bits, Shape};
+use crate::domain::{Shape, ThreadSet};
 use crate::explanation::{Explanation, Picture, WarpAtBarrier};
 use crate::source::Span;
 use crate::trace::{Absence, Barrier, Split, SplitKind, Then};
@@ -266,7 +266,7 @@ fn counts_warps(case: &Case<'_>) -> bool {
 /// Whether whole warps wait at either of two barriers.
 fn pairs_by_warps(kernel: &KernelRun, barrier: &Barrier, absence: &Absence, partner: usize) -> bool {
     let shape = Shape { dims: kernel.block };
-    let whole = |threads: &Bits| threads.is_whole_warps(shape);
+    let whole = |threads: &ThreadSet| threads.is_whole_warps(shape);
     match &absence.split.kind {
         SplitKind::Guard(bound) | SplitKind::Iterations(bound) => !bound.cuts_warps,
         SplitKind::Known | SplitKind::Data => {
@@ -312,7 +312,7 @@ pub fn explain(case: &Case<'_>, run: usize, span: Span) -> Option<Explanation> {
             words.labels.push((split.span, text));
         }
     }
-    let (exist, threads) = (Bits::all(shape), shape.threads());
+    let (exist, threads) = (ThreadSet::all(shape), shape.threads());
     let warp = |warp: usize| WarpAtBarrier {
         exist: exist.warp(warp),
         expected: barrier.expected.warp(warp),

@@ -44,7 +44,7 @@
 
 use super::{About, Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::exec::value::Reason;
+use crate::domain::Reason;
 use crate::source::Span;
 use crate::trace::Access;
 use crate::verdict::{AccessOp, Judgement, Status};

@@ -1,8 +1,7 @@
 //! Which block barriers ran, for which threads, and what did the others do instead?
 
 use super::Call;
-use crate::exec::lanes::Bits;
-use crate::exec::value::Unknown;
+use crate::domain::{ThreadSet, Unknown};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -20,9 +19,9 @@ pub struct Barrier {
     /// The calls that led to it.
     pub calls: Vec<Call>,
     /// The threads that reach it.
-    pub active: Bits,
+    pub active: ThreadSet,
     /// The threads that have not left the kernel.
-    pub expected: Bits,
+    pub expected: ThreadSet,
     /// Whether `active` is only an upper bound, and why.
     pub doubt: Option<Unknown>,
     /// The undecided or thread-dependent conditions around it, outermost first.
@@ -39,7 +38,7 @@ pub struct Absence {
     /// The condition that keeps them away.
     pub split: Split,
     /// Which they are; `None` if a value given at run time decides.
-    pub threads: Option<Bits>,
+    pub threads: Option<ThreadSet>,
     /// Whether they have left the kernel before.
     pub left: bool,
     /// What they do instead.
@@ -102,9 +101,9 @@ pub struct Split {
     /// Which branch this is.
     pub branch: bool,
     /// The threads that took this branch.
-    pub taken: Bits,
+    pub taken: ThreadSet,
     /// The threads that came to the condition.
-    pub before: Bits,
+    pub before: ThreadSet,
     /// How it is known.
     pub kind: SplitKind,
     /// Whether it decides who runs another iteration of a loop.

@@ -23,7 +23,7 @@
 
 use super::request::NoCost;
 use crate::banks::{AtomicKind, ComputeCapability, Family, Target};
-use crate::exec::value::Reason;
+use crate::domain::Reason;
 use crate::trace::{Access, Atomic, Operation, Seen};
 
 /// From here on there are `REDUX` and `ATOMS.POPC.INC`.

@@ -62,7 +62,7 @@
 //! | behind `#pragma unroll 1` | no |
 //!
 //! So a join across iterations is sure only where the compiler can count the trips, and it must see the distance
-//! and the alignment ([`exec::sight`](crate::exec::sight)).
+//! and the alignment ([`codegen::sight`](crate::codegen::sight)).
 //!
 //! Some joins are only possible, not sure: where a number that the compiler knows and the text seen does not (a
 //! template argument, a constant defined elsewhere) decides the alignment, of narrow elements ([`widths`]), of

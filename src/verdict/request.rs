@@ -7,8 +7,7 @@ use super::AccessOp;
 use super::atomics;
 use super::merge::Wide;
 use crate::banks::{self, Contention, CopySource, Cost, Family, Request, Target};
-use crate::exec::lanes::gcd;
-use crate::exec::value::Reason;
+use crate::domain::{Reason, gcd};
 use crate::trace::{Access, Pattern};
 
 /// Why a request has no cost.

@@ -19,13 +19,12 @@
 
 mod tried;
 
+use crate::domain::{Reason, gcd};
 pub use tried::{Tried, each_tried};
 
 use super::request::{NoCost, as_joined, can_be_aligned, copied, lanes, perhaps_joined, phases, shifts};
 use super::{Merges, Totals, atomics, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
-use crate::exec::lanes::gcd;
-use crate::exec::value::Reason;
 use crate::source::Span;
 use crate::trace::{Access, Pattern, Trace};
 

@@ -12,7 +12,7 @@
 //! with more than the size, so atomics stay unknown.
 
 use super::{Judged, Variant};
-use crate::exec::value::Reason;
+use crate::domain::Reason;
 use crate::ir::{Function, Name, Path, Scalar, TemplateParamKind, Type};
 use crate::source::Span;
 use crate::trace::{Access, LaunchArg, Trace};

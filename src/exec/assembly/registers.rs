@@ -3,11 +3,10 @@
 //! `%0`, `%1`, ... are the operands of the statement, outputs first; a name is a register that the text
 //! declares itself (`{ .reg .u64 address; cvta.to.shared.u64 address, %1; cvt.u32.u64 %0, address; }`).
 
-use crate::exec::int::Int;
-use crate::exec::lanes::Lanes;
+use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
 use crate::exec::machine::Machine;
 use crate::exec::types::Ty;
-use crate::exec::value::{Reason, Unknown, Value, Variation};
+use crate::exec::value::Value;
 use crate::ir::{BinaryOp, Scalar};
 use crate::source::Span;
 use rustc_hash::FxHashMap;

@@ -1,8 +1,7 @@
 //! What becomes of threads that did not come to a barrier?
 
-use crate::exec::lanes::Bits;
+use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::exec::machine::Machine;
-use crate::exec::value::{Reason, Unknown};
 use crate::source::Span;
 use crate::trace::{Absence, Barrier, Split, SplitKind, Then};
 use std::rc::Rc;
@@ -22,7 +21,7 @@ pub struct Course {
     /// Whether that is no longer known.
     is_unsure: bool,
     /// Threads that left the kernel, with the condition under which they did.
-    left: Vec<Rc<(Bits, Split)>>,
+    left: Vec<Rc<(ThreadSet, Split)>>,
     /// The first barrier that known threads did not come to, and the number of their absence.
     pub(super) behind: Option<(usize, usize)>,
 }
@@ -49,12 +48,12 @@ impl Course {
     }
 
     /// The threads that have left the kernel, with the condition under which they did.
-    pub(super) fn left(&self) -> &[Rc<(Bits, Split)>] {
+    pub(super) fn left(&self) -> &[Rc<(ThreadSet, Split)>] {
         &self.left
     }
 
     /// Threads leave the kernel.
-    pub(super) fn leave(&mut self, left: Rc<(Bits, Split)>) {
+    pub(super) fn leave(&mut self, left: Rc<(ThreadSet, Split)>) {
         if !self.left.contains(&left) {
             self.left.push(left);
         }
@@ -90,7 +89,7 @@ impl Course {
     }
 
     /// How often the threads have come to a barrier that did so most often.
-    fn turn(&self, threads: &Bits) -> u64 {
+    fn turn(&self, threads: &ThreadSet) -> u64 {
         match &self.arrivals {
             None => 0,
             Some(all) => threads.threads().map(|thread| all[thread]).max().unwrap_or(0),
@@ -172,7 +171,7 @@ impl Machine<'_> {
 
     /// What is known of threads that miss a barrier from what they did before: they may have waited in
     /// another branch when it was the turn of those who come to this one.
-    pub(super) fn before(&self, number: usize, missing: &Bits) -> Then {
+    pub(super) fn before(&self, number: usize, missing: &ThreadSet) -> Then {
         let course = &self.state.course;
         let here = &self.trace.barriers[number];
         let turn = course.turn(&here.active);
@@ -202,7 +201,7 @@ impl Machine<'_> {
     }
 
     /// What it means for absent threads that some come to a barrier, if any of them are `among` those.
-    fn meeting(&self, absent: &Absent, number: usize, among: &Bits) -> Option<Then> {
+    fn meeting(&self, absent: &Absent, number: usize, among: &ThreadSet) -> Option<Then> {
         let (missed, absence) = self.absence(absent)?;
         let here = &self.trace.barriers[number];
         let way = self.state.passable.iter().all(|branch| absent.passable.contains(branch));
@@ -303,7 +302,7 @@ impl Machine<'_> {
                 let absent = &self.state.course.absent[at];
                 let Some((_, absence)) = self.absence(absent) else { continue };
                 // Who left by a `return` does not come again.
-                let gone = |(_, split): &(Bits, Split)| {
+                let gone = |(_, split): &(ThreadSet, Split)| {
                     split.span == absence.split.span && !split.of_loop && absence.threads.is_none()
                 };
                 if !here.contains(&absent.barrier) || self.departures.iter().any(gone) {

@@ -12,7 +12,7 @@
 //! be written at any time of the run: what is not followed writes everything. Read is only what threads
 //! surely read that have come to the barrier.
 
-use crate::exec::lanes::Bits;
+use crate::domain::ThreadSet;
 use crate::exec::machine::Machine;
 use crate::exec::value::Offset;
 use crate::source::Span;
@@ -105,7 +105,7 @@ impl Machine<'_> {
             let at = u64::try_from(at).ok()?;
             size.filter(|size| at.checked_add(bytes).is_some_and(|end| end <= *size)).map(|_| at)
         };
-        let active: Bits = self.state.active;
+        let active: ThreadSet = self.state.active;
         if op == AccessOp::Load {
             let sure = self.state.doubt.is_none()
                 && self.state.assumptions.is_empty()

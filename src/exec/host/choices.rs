@@ -5,9 +5,8 @@
 //! that a condition around rules out are dropped.
 
 use super::{DEEPEST, MOST_CASES, MOST_TRIES};
-use crate::exec::int::Int;
+use crate::domain::{Int, Key, Origin, SymbolId};
 use crate::exec::machine::{Machine, Mode};
-use crate::exec::symbol::{Key, Origin, SymbolId};
 use crate::exec::value::{Condition, Value};
 use crate::ir::{BinaryOp, Scalar};
 use std::rc::Rc;

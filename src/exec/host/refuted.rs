@@ -8,8 +8,9 @@
 //! blocks of 128, and `columns` is any multiple of 256.
 
 use super::Machine;
+use crate::domain::{Reason, Unknown, Variation};
 use crate::exec::resolve::NOWHERE;
-use crate::exec::value::{Condition, Reason, Unknown, Value, Variation};
+use crate::exec::value::{Condition, Value};
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Stmt, UnaryOp};
 use crate::source::Span;
@@ -182,7 +183,7 @@ fn divisibility(claim: &Expr, holds: bool) -> Option<(&Expr, &Expr)> {
 }
 
 /// The numbers that a condition compares with 0.
-fn differences<'c>(condition: &'c Condition, each: &mut dyn FnMut(&'c crate::exec::int::Int)) {
+fn differences<'c>(condition: &'c Condition, each: &mut dyn FnMut(&'c crate::domain::Int)) {
     match condition {
         Condition::Known(_) | Condition::Opaque(..) => {}
         Condition::Compare { difference, .. } => each(difference),

@@ -2,8 +2,7 @@
 
 use super::{Found, RULE, counts_warps, is_sure, pairs_by_warps};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::exec::lanes::Shape;
-use crate::exec::value::Unknown;
+use crate::domain::{Shape, Unknown};
 use crate::rules::{Case, block_help, merged};
 use crate::source::Span;
 use crate::trace::{Absence, Barrier, Missing, Split, SplitKind, Then};

@@ -4,7 +4,6 @@
 //! is a symbol. The same expression over the same symbols is the same symbol, so that it
 //! cancels in differences between lanes.
 
-use super::lanes::gcd;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
@@ -248,14 +247,4 @@ pub fn joined<S: AsRef<str>>(parts: &[S], between: &str) -> String {
         *longest = ELIDED;
     }
     parts.join(between)
-}
-
-/// Least common multiple, saturating; `lcm(0, n)` is `n`.
-#[must_use]
-pub fn lcm(a: u64, b: u64) -> u64 {
-    match gcd(a, b) {
-        0 => 0,
-        _ if a == 0 || b == 0 => a.max(b),
-        divisor => (a / divisor).saturating_mul(b),
-    }
 }

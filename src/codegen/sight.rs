@@ -16,98 +16,47 @@
 //! nobody computes. It is told from others by a hash of its operator and operands. Sums and multiples of such
 //! numbers have the sums and multiples of their hashes, so that equal hashes tell equal unseen parts.
 
-use super::int::Int;
-use super::lanes::{Lanes, gcd};
+use crate::domain::{Int, Lanes, MOST_ALIGNED, Sight, gcd, hashed};
 use crate::ir::BinaryOp;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// Alignments beyond this are all the same.
-const MOST: u64 = 256;
-
-/// What the compiler does not see of a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Sight {
-    /// Tells the parts of it that are no sum of multiples of the thread's coordinates; 0 for none.
-    pub hidden: u64,
-    /// Of what number such parts are multiples as far as the compiler knows, that are given at launch; 0
-    /// for none.
-    pub given: u64,
-    /// The same of parts whose alignment is only seen where that of the array is; 0 for none.
-    pub loose: u64,
+/// Of what an operator makes of two numbers; `sum` is whether it makes their sum of them.
+pub fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sight {
+    let (constant_a, constant_b) = (compiled(a), compiled(b));
+    match (op, constant_a, constant_b) {
+        (_, Some(_), Some(_)) => Sight::default(),
+        (BinaryOp::Add, ..) => a.sight.plus(b.sight),
+        (BinaryOp::Sub, ..) => a.sight.plus(b.sight.times(-1)),
+        (BinaryOp::Or | BinaryOp::Xor, ..) if sum => a.sight.plus(b.sight),
+        (BinaryOp::Mul, _, Some(factor)) => a.sight.times(factor),
+        (BinaryOp::Mul, Some(factor), _) => b.sight.times(factor),
+        (BinaryOp::Shl, _, Some(bits @ 0..=62)) => a.sight.times(1 << bits),
+        _ => Sight { hidden: hashed(&(op as u8, told(a), told(b))), ..units(op, a, b, signed) },
+    }
 }
 
-impl Sight {
-    /// Of a number that only the launch tells, by its name.
-    pub fn at_launch(name: &str) -> Sight {
-        Sight { hidden: hashed(name), given: 1, loose: 0 }
+/// Of what a function that is not a sum makes of a number.
+pub fn through(name: &str, a: &Int) -> Sight {
+    if compiled(a).is_some() {
+        return Sight::default();
     }
+    Sight { hidden: hashed(&(name, told(a))), given: u64::from(a.sight.given > 0), loose: 1 }
+}
 
-    /// Of a sum.
-    pub fn plus(self, other: Sight) -> Sight {
-        Sight {
-            hidden: self.hidden.wrapping_add(other.hidden),
-            given: gcd(self.given, other.given),
-            loose: gcd(self.loose, other.loose),
-        }
+/// Of a number cut to 8 or 16 bits.
+pub fn through_cast(a: &Int) -> Sight {
+    match compiled(a) {
+        Some(_) => Sight::default(),
+        None => Sight { hidden: hashed(&("cast", told(a))), ..a.sight },
     }
+}
 
-    /// Of a multiple.
-    pub fn times(self, factor: i64) -> Sight {
-        let scaled = |unit: u64| unit.saturating_mul(factor.unsigned_abs()).min(MOST);
-        let even = |unit: u64| if unit == 0 { 0 } else { 1 << scaled(unit).trailing_zeros().min(8) };
-        Sight {
-            hidden: self.hidden.wrapping_mul(factor as u64),
-            given: even(self.given),
-            loose: even(self.loose),
-        }
-    }
-
-    /// Of one of two numbers, by thread.
-    pub fn or(self, other: Sight) -> Sight {
-        match self == other {
-            true => self,
-            false => Sight { hidden: hashed(&("or", self.hidden, other.hidden)), ..self.plus(other) },
-        }
-    }
-
-    /// Of what an operator makes of two numbers; `sum` is whether it makes their sum of them.
-    pub fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sight {
-        let (constant_a, constant_b) = (compiled(a), compiled(b));
-        match (op, constant_a, constant_b) {
-            (_, Some(_), Some(_)) => Sight::default(),
-            (BinaryOp::Add, ..) => a.sight.plus(b.sight),
-            (BinaryOp::Sub, ..) => a.sight.plus(b.sight.times(-1)),
-            (BinaryOp::Or | BinaryOp::Xor, ..) if sum => a.sight.plus(b.sight),
-            (BinaryOp::Mul, _, Some(factor)) => a.sight.times(factor),
-            (BinaryOp::Mul, Some(factor), _) => b.sight.times(factor),
-            (BinaryOp::Shl, _, Some(bits @ 0..=62)) => a.sight.times(1 << bits),
-            _ => Sight { hidden: hashed(&(op as u8, told(a), told(b))), ..units(op, a, b, signed) },
-        }
-    }
-
-    /// Of what a function that is not a sum makes of a number.
-    pub fn through(name: &str, a: &Int) -> Sight {
-        if compiled(a).is_some() {
-            return Sight::default();
-        }
-        Sight { hidden: hashed(&(name, told(a))), given: u64::from(a.sight.given > 0), loose: 1 }
-    }
-
-    /// Of a number cut to 8 or 16 bits.
-    pub fn through_cast(a: &Int) -> Sight {
-        match compiled(a) {
-            Some(_) => Sight::default(),
-            None => Sight { hidden: hashed(&("cast", told(a))), ..a.sight },
-        }
-    }
-
-    /// Of what a function makes of two numbers.
-    pub fn through_both(name: &str, a: &Int, b: &Int) -> Sight {
-        match (compiled(a), compiled(b)) {
-            (Some(_), Some(_)) => Sight::default(),
-            _ => Sight { hidden: hashed(&(name, told(a), told(b))), ..a.sight.plus(b.sight) },
-        }
+/// Of what a function makes of two numbers.
+pub fn through_both(name: &str, a: &Int, b: &Int) -> Sight {
+    match (compiled(a), compiled(b)) {
+        (Some(_), Some(_)) => Sight::default(),
+        _ => Sight { hidden: hashed(&(name, told(a), told(b))), ..a.sight.plus(b.sight) },
     }
 }
 
@@ -120,7 +69,7 @@ fn units(op: BinaryOp, a: &Int, b: &Int, signed: bool) -> Sight {
         // A product is a multiple of what either is.
         (BinaryOp::Mul, _) => {
             let of = |unit: u64, other: &Int| if unit == 0 { 0 } else { unit.saturating_mul(aligned(other)) };
-            let unit = |x: u64, y: u64| gcd(of(x, b), of(y, a)).min(MOST);
+            let unit = |x: u64, y: u64| gcd(of(x, b), of(y, a)).min(MOST_ALIGNED);
             Sight { hidden: 0, given: unit(x.given, y.given), loose: unit(x.loose, y.loose) }
         }
         (BinaryOp::And, Some(mask)) if mask != 0 => {
@@ -144,7 +93,7 @@ fn aligned(int: &Int) -> u64 {
     }
     match &int.base {
         Lanes::Closed(form) => {
-            1 << form.iter().fold(MOST, |all, v| gcd(all, v.unsigned_abs())).trailing_zeros()
+            1 << form.iter().fold(MOST_ALIGNED, |all, v| gcd(all, v.unsigned_abs())).trailing_zeros()
         }
         Lanes::Each(_) => 1,
     }
@@ -170,12 +119,6 @@ fn told(int: &Int) -> u64 {
     hasher.finish()
 }
 
-fn hashed(what: &(impl Hash + ?Sized)) -> u64 {
-    let mut hasher = FxHasher::default();
-    what.hash(&mut hasher);
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,7 +128,7 @@ mod tests {
     }
 
     fn made(op: BinaryOp, a: &Int, b: &Int, base: [i64; 4]) -> Int {
-        let sight = Sight::of(op, a, b, true, false);
+        let sight = of(op, a, b, true, false);
         Int { sight, ..Int::known(Lanes::Closed(base)) }
     }
 

@@ -5,7 +5,7 @@
 //!
 //! Invariant: an entry holds its operands, so that no other numbers can come to lie where they lie.
 
-use super::lanes::Lanes;
+use super::Lanes;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -63,7 +63,7 @@ impl Results {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::lanes::Shape;
+    use crate::domain::Shape;
 
     const SHAPE: Shape = Shape { dims: [64, 1, 1] };
 

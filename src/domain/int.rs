@@ -15,10 +15,8 @@
 //! The last line is a *demand*: the operator notes that it would be decided if `k` were a
 //! multiple of 4, and `exec::loop_plan` then runs four iterations in a row with `k = 4·q`.
 
-use super::lanes::{Bits, Lanes, Shape, gcd};
 use super::results::Results;
-use super::sight::Sight;
-use super::symbol::{Key, Origin, SymbolId, Symbols, joined, lcm};
+use super::{Key, Lanes, Origin, Shape, Sight, SymbolId, Symbols, ThreadSet, gcd, joined, lcm};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
@@ -117,7 +115,7 @@ pub struct World {
     /// The block's shape.
     pub shape: Shape,
     /// Every thread of the block.
-    pub all: Bits,
+    pub all: ThreadSet,
     /// The symbols.
     pub symbols: Symbols,
     /// By symbol: the multiple it should be for an operator to be decided.
@@ -152,7 +150,7 @@ impl World {
     pub fn new(shape: Shape) -> World {
         World {
             shape,
-            all: Bits::all(shape),
+            all: ThreadSet::all(shape),
             symbols: Symbols::default(),
             demands: FxHashMap::default(),
             taken_nonnegative: Vec::new(),
@@ -393,7 +391,7 @@ impl World {
     }
 
     /// `a - m·floor(a / m)` for `m > 0`.
-    pub(super) fn floor_rem(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
+    pub(crate) fn floor_rem(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
         if self.within(a, 0, m - 1) {
             return Ok(a.clone());
         }
@@ -526,7 +524,7 @@ impl World {
 
     /// `a` in the threads of `mask`, `b` elsewhere.
     #[must_use]
-    pub fn blend(&self, a: &Int, b: &Int, mask: &super::lanes::Bits) -> Int {
+    pub fn blend(&self, a: &Int, b: &Int, mask: &ThreadSet) -> Int {
         let zero = Lanes::constant(0);
         let base = a.base.blend(&b.base, mask, self.shape);
         let mut ids: Vec<SymbolId> = a.terms.iter().chain(&b.terms).map(|(id, _)| *id).collect();

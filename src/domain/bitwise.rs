@@ -3,8 +3,7 @@
 //! They stay affine where an operator only meets bits that are known: `(256 * k + x) & 31` is `x & 31`,
 //! and `(32 * k) | x` is `32 * k + x` for `x` below 32.
 
-use super::int::{Int, NotAffine, World};
-use super::lanes::gcd;
+use super::{Int, NotAffine, World, gcd};
 
 impl World {
     /// `a << b`

@@ -13,6 +13,7 @@
 //!
 //! All arithmetic wraps at 64 bits; C++ widths are applied by the caller.
 
+use super::{ThreadSet, gcd};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -283,7 +284,7 @@ impl Lanes {
 
     /// `self` in the threads of `mask`, `other` elsewhere.
     #[must_use]
-    pub fn blend(&self, other: &Lanes, mask: &Bits, shape: Shape) -> Lanes {
+    pub fn blend(&self, other: &Lanes, mask: &ThreadSet, shape: Shape) -> Lanes {
         if self == other {
             return self.clone();
         }
@@ -293,7 +294,7 @@ impl Lanes {
 
     /// Whether all threads of `mask` have the same number.
     #[must_use]
-    pub fn same_over(&self, mask: &Bits, shape: Shape) -> bool {
+    pub fn same_over(&self, mask: &ThreadSet, shape: Shape) -> bool {
         self.as_constant().is_some() || {
             let values = self.spread(shape);
             let mut chosen = mask.threads().map(|t| values[t]);
@@ -318,114 +319,6 @@ fn evaluate(form: &[i64; 4], at: [i64; 3]) -> i64 {
     (0..3).fold(form[0], |sum, axis| sum.wrapping_add(form[axis + 1].wrapping_mul(at[axis])))
 }
 
-/// Greatest common divisor; `gcd(0, n)` is `n`.
-#[must_use]
-pub fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// A set of threads of the block.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Hash)]
-pub struct Bits([u64; MAX_THREADS / 64]);
-
-impl Bits {
-    /// No thread.
-    pub const NONE: Bits = Bits([0; MAX_THREADS / 64]);
-
-    /// Every thread of the block.
-    #[must_use]
-    pub fn all(shape: Shape) -> Bits {
-        let mut bits = Bits::NONE;
-        let threads = shape.threads();
-        for (word, slot) in bits.0.iter_mut().enumerate() {
-            let below = threads.saturating_sub(word * 64);
-            *slot = if below >= 64 { u64::MAX } else { (1u64 << below) - 1 };
-        }
-        bits
-    }
-
-    /// The threads for which `test` holds.
-    #[must_use]
-    pub fn collect(shape: Shape, test: impl Fn(usize) -> bool) -> Bits {
-        let mut bits = Bits::NONE;
-        for thread in (0..shape.threads()).filter(|&t| test(t)) {
-            bits.0[thread / 64] |= 1 << (thread % 64);
-        }
-        bits
-    }
-
-    /// The threads whose number is not 0.
-    #[must_use]
-    pub fn nonzero(lanes: &Lanes, shape: Shape) -> Bits {
-        match lanes.as_constant() {
-            Some(0) => Bits::NONE,
-            Some(_) => Bits::all(shape),
-            None => {
-                let values = lanes.spread(shape);
-                Bits::collect(shape, |t| values[t] != 0)
-            }
-        }
-    }
-
-    /// Whether a thread is in the set.
-    #[must_use]
-    pub fn has(&self, thread: usize) -> bool {
-        self.0[thread / 64] >> (thread % 64) & 1 == 1
-    }
-
-    /// The 32 lanes of a warp, lane 0 lowest.
-    #[must_use]
-    pub fn warp(&self, warp: usize) -> u32 {
-        (self.0[warp / 2] >> (warp % 2 * 32)) as u32
-    }
-
-    /// In both.
-    #[must_use]
-    pub fn and(&self, other: &Bits) -> Bits {
-        Bits(std::array::from_fn(|i| self.0[i] & other.0[i]))
-    }
-
-    /// In either.
-    #[must_use]
-    pub fn or(&self, other: &Bits) -> Bits {
-        Bits(std::array::from_fn(|i| self.0[i] | other.0[i]))
-    }
-
-    /// In this one but not the other.
-    #[must_use]
-    pub fn minus(&self, other: &Bits) -> Bits {
-        Bits(std::array::from_fn(|i| self.0[i] & !other.0[i]))
-    }
-
-    /// Whether no thread is in the set.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|&word| word == 0)
-    }
-
-    /// Threads in the set.
-    #[must_use]
-    pub fn count(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
-    }
-
-    /// The threads in the set, ascending.
-    pub fn threads(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0.iter().enumerate().flat_map(|(at, &word)| {
-            let next = |rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|rest| *rest != 0);
-            let words = std::iter::successors(Some(word).filter(|word| *word != 0), next);
-            words.map(move |rest| at * 64 + rest.trailing_zeros() as usize)
-        })
-    }
-
-    /// Whether the set is made of whole warps of the block.
-    #[must_use]
-    pub fn is_whole_warps(&self, shape: Shape) -> bool {
-        let all = Bits::all(shape);
-        (0..shape.threads().div_ceil(32)).all(|w| self.warp(w) == 0 || self.warp(w) == all.warp(w))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -446,14 +339,5 @@ mod tests {
     #[test]
     fn a_dimension_of_one_has_no_factor() {
         assert!(Lanes::coordinate(2, SHAPE).is_zero());
-    }
-
-    #[test]
-    fn bits_of_a_partial_block() {
-        let shape = Shape { dims: [48, 1, 1] };
-        let all = Bits::all(shape);
-        assert_eq!((all.count(), all.warp(1)), (48, 0xffff));
-        assert!(Bits::collect(shape, |t| t >= 32).is_whole_warps(shape));
-        assert!(!Bits::collect(shape, |t| t >= 31).is_whole_warps(shape));
     }
 }

@@ -1,0 +1,5 @@
+//! What does the compiler make of the program?
+//!
+//! The rules that nvcc was seen to follow, apart from what the program means.
+
+pub mod sight;

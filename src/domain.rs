@@ -1,0 +1,24 @@
+//! What can be said of numbers and threads?
+//!
+//! One known number per thread ([`Lanes`]), sets of threads ([`ThreadSet`]), integers that are known but
+//! for symbols ([`Int`]), and why something is not known ([`Unknown`]). All of it is arithmetic: nothing
+//! here knows C++, CUDA or a compiler.
+
+mod bitwise;
+mod divisors;
+mod int;
+mod lanes;
+mod results;
+mod sight;
+mod symbol;
+mod thread_set;
+mod unknown;
+
+pub use divisors::{gcd, lcm};
+pub use int::{Int, NotAffine, World, fits};
+pub use lanes::{Lanes, Shape, Spread};
+pub use sight::Sight;
+pub(crate) use sight::{MOST_ALIGNED, hashed};
+pub use symbol::{Key, Origin, Symbol, SymbolId, Symbols, joined};
+pub use thread_set::ThreadSet;
+pub use unknown::{Reason, Unknown, Variation, Words};
