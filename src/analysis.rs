@@ -27,6 +27,7 @@ use crate::preproc::{Defines, HeaderCache, Missing, constant, names};
 use crate::relevance::{Spelled, Words};
 use crate::rules::{self, Case, KernelRun};
 use crate::scenario::{self, Probes};
+use crate::shape::BlockOption;
 use crate::source::{FileId, Sources, Span};
 use crate::verdict::{SiteVerdict, Status};
 use crate::visible::one_line;
@@ -67,17 +68,6 @@ pub fn targets(names: &[String], bank_size_eight: bool) -> Vec<Target> {
         }
     }
     if found.is_empty() { vec![Target { capability: DEFAULT_TARGET, bank_size }] } else { found }
-}
-
-/// A block shape given on the command line or by a configuration file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockOption {
-    /// The kernel it is for; `None` for every kernel.
-    pub kernel: Option<String>,
-    /// Threads in x, y, z.
-    pub shape: [u32; 3],
-    /// Whether a configuration file gives it, which a flag overrides.
-    pub configured: bool,
 }
 
 /// What a report is for.

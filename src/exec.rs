@@ -2,7 +2,7 @@
 //!
 //! A symbolic run of one thread block: the lowered kernel is interpreted once for a scenario
 //! (block shape, template arguments), for all threads at the same time. The result is a
-//! [`Trace`](crate::trace::Trace) of shared-memory requests and barriers.
+//! [`Trace`](crate::events::Trace) of shared-memory requests and barriers.
 //!
 //! An integer is a known number per thread plus known factors of unknown uniform symbols
 //! ([`Int`](crate::domain::Int)). A condition splits the set of active threads

@@ -13,11 +13,12 @@ pub mod unused_directive;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
+use crate::events::{Access, AccessOp, Call, Doubted, EndedBy, Refuted, Trace};
 use crate::explanation::Explanation;
 use crate::preproc::Constant;
+use crate::shape::BlockFrom;
 use crate::source::Span;
-use crate::trace::{Access, Call, Doubted, EndedBy, Refuted, Trace};
-use crate::verdict::{AccessOp, BlockFrom, Judgement};
+use crate::verdict::Judgement;
 use std::sync::Arc;
 
 /// The most calls of one function that are listed.

@@ -8,14 +8,13 @@
 pub mod hosts;
 mod shape;
 
-use crate::analysis::BlockOption;
+use crate::events::{LaunchArg, LaunchSite, Refuted, Trace};
 use crate::exec::budget::{Effort, FileBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
 use crate::ir::{Function, TemplateParamKind};
+use crate::shape::{BlockFrom, BlockOption};
 use crate::source::Span;
-use crate::trace::{LaunchArg, LaunchSite, Refuted, Trace};
-use crate::verdict::BlockFrom;
 use shape::Search;
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,9 +1,39 @@
-//! Is this the shape of a block?
+//! Is this the shape of a block, and who says that a kernel has it?
 
 /// Most threads of a block.
 const MOST_THREADS: u32 = 1024;
 /// Most threads along z.
 const MOST_DEEP: u32 = 64;
+
+/// A block shape given on the command line or by a configuration file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockOption {
+    /// The kernel it is for; `None` for every kernel.
+    pub kernel: Option<String>,
+    /// Threads in x, y, z.
+    pub shape: [u32; 3],
+    /// Whether a configuration file gives it, which a flag overrides.
+    pub configured: bool,
+}
+
+/// Where the block shape came from, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BlockFrom {
+    /// `// cudalint: block(32, 8)`
+    Directive,
+    /// `cudalint.toml`
+    Config,
+    /// `--block`
+    Flag,
+    /// A launch in the files given.
+    Launch,
+    /// `__launch_bounds__`
+    LaunchBounds,
+    /// What the kernel's own code implies.
+    Implied,
+    /// 256 x 1 x 1.
+    Default,
+}
 
 /// Reads `32`, `32,8` or `32, 8, 1`: threads along x, y and z; what is left out is 1.
 ///

@@ -18,8 +18,9 @@ pub use merge::Merges;
 pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 
 use crate::banks::{ComputeCapability, Contention, Cost, Target, Witness};
+use crate::events::{Access, AccessOp, Pattern, Trace, Ways};
+use crate::shape::BlockFrom;
 use crate::source::Span;
-use crate::trace::{Access, Pattern, Trace, Ways};
 use request::NoCost;
 use symbols::{Row, Weighed, weigh};
 
@@ -42,42 +43,6 @@ impl Status {
     pub fn resting_on_more(self) -> Status {
         if self == Status::Exact { Status::Assumed } else { self }
     }
-}
-
-/// What a shared-memory access does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum AccessOp {
-    /// Read.
-    Load,
-    /// Write.
-    Store,
-    /// Read-modify-write by `atomicAdd` and its kin.
-    Atomic,
-    /// `ldmatrix`, `wmma::load_matrix_sync`
-    MatrixLoad,
-    /// `stmatrix`, `wmma::store_matrix_sync`
-    MatrixStore,
-    /// `cp.async` into shared memory.
-    AsyncCopy,
-}
-
-/// Where the block shape came from, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum BlockFrom {
-    /// `// cudalint: block(32, 8)`
-    Directive,
-    /// `cudalint.toml`
-    Config,
-    /// `--block`
-    Flag,
-    /// A launch in the files given.
-    Launch,
-    /// `__launch_bounds__`
-    LaunchBounds,
-    /// What the kernel's own code implies.
-    Implied,
-    /// 256 x 1 x 1.
-    Default,
 }
 
 /// The verdict on one access site for one block shape, one set of template arguments and one target.
@@ -252,7 +217,7 @@ pub struct Worst {
     pub moved: Option<i64>,
     /// Whether something unknown turns the banks for all lanes alike.
     pub turned: bool,
-    /// The calls that lead to it: index into [`Access::paths`](crate::trace::Access::paths).
+    /// The calls that lead to it: index into [`Access::paths`](crate::events::Access::paths).
     pub path: u32,
 }
 

@@ -12,12 +12,12 @@
 //!
 //! What a name means in a header's own files is not asked: a name of theirs is no stranger's.
 
+use crate::events::LaunchArg;
 use crate::ir::names::{header_names, mentioned_names, type_names, variable_names};
 use crate::ir::program::Program;
 use crate::ir::{Function, Name};
 use crate::preproc::Outside;
 use crate::source::FileId;
-use crate::trace::LaunchArg;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the includer of a header says of one of its kernels. Plain: nothing.

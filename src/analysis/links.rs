@@ -16,11 +16,11 @@
 
 use super::context::Context;
 use super::load::{Launched, Loaded};
+use crate::events::LaunchSite;
 use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind, Module, Name, Type};
 use crate::relevance::JudgedKernels;
 use crate::source::{FileId, Span};
-use crate::trace::LaunchSite;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

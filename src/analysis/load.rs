@@ -6,6 +6,7 @@
 use super::context::{Context, Definers};
 use super::links::Survey;
 use super::{Asked, Run};
+use crate::events::LaunchSite;
 use crate::headers::{Headers, Reading};
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Module};
@@ -17,7 +18,6 @@ use crate::relevance::{JudgedKernels, Words};
 use crate::scenario;
 use crate::source::{FileId, SourceFile, Span};
 use crate::syntax::SyntaxTree;
-use crate::trace::LaunchSite;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::Arc;

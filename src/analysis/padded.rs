@@ -19,9 +19,9 @@
 use super::pitch::Pitches;
 use super::runs::{Subject, Variant};
 use crate::domain::gcd;
+use crate::events::{Access, Array, Pattern, Trace};
 use crate::rules::{KernelRun, Padder, Pitched};
 use crate::source::Span;
-use crate::trace::{Access, Array, Pattern, Trace};
 use std::cell::RefCell;
 use std::rc::Rc;
 

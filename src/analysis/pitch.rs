@@ -11,13 +11,13 @@ mod parts;
 mod sites;
 
 use super::runs::{Subject, Variant};
+use crate::events::{Array, PitchFacts, Trace};
 use crate::exec::pitch::{Extra, Pitch};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind, Function, Name, Storage};
 use crate::rules::{KernelRun, Length, PitchSite, Pitched};
+use crate::shape::BlockFrom;
 use crate::source::Span;
-use crate::trace::{Array, PitchFacts, Trace};
-use crate::verdict::BlockFrom;
 use parts::{Parts, parts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sites::{Factor, Product, Sites, address, is_written_out, mentions};

@@ -9,6 +9,7 @@ mod types;
 use super::links::Modules;
 use crate::banks::Target;
 use crate::domain::{Reason, Unknown};
+use crate::events::{Access, LaunchArg, Trace};
 use crate::exec::budget::{Effort, FileBudget};
 use crate::exec::entry::{Setting, run_kernel, run_with_effort};
 use crate::exec::pitch::Pitch;
@@ -17,7 +18,6 @@ use crate::ir::program::Program;
 use crate::rules::KernelRun;
 use crate::scenario::{Probes, Scenario};
 use crate::source::Span;
-use crate::trace::{Access, LaunchArg, Trace};
 use crate::verdict::{Judgement, Merges, Status, judge};
 use std::sync::Arc;
 

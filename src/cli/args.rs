@@ -4,11 +4,12 @@ mod levels;
 mod order;
 mod values;
 
+use crate::shape::BlockOption;
 pub use levels::Levels;
 pub use order::{nearest_subcommand, subcommand_first};
 pub use values::element_bytes;
 
-use crate::analysis::{BlockOption, Options};
+use crate::analysis::Options;
 use crate::config::WhichCommands;
 use crate::syntax;
 use clap::builder::Resettable;

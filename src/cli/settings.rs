@@ -3,9 +3,10 @@
 use super::args::{AnalysisArgs, Levels};
 use super::builds::{Builds, Database};
 use super::{disk, terminal};
-use crate::analysis::{BlockOption, Options};
+use crate::analysis::Options;
 use crate::config::{Config, Configs, Set, WhichCommands};
 use crate::diagnostic::Level;
+use crate::shape::BlockOption;
 use crate::walk::{Candidate, Ignored};
 use std::cell::RefCell;
 use std::fmt::{self, Display};

@@ -4,8 +4,8 @@ use super::machine::{Machine, Object, ObjectKind};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Target};
 use crate::domain::Int;
+use crate::events::Array;
 use crate::ir::{Declaration, Storage};
-use crate::trace::Array;
 use std::rc::Rc;
 
 /// Bytes that dynamic shared memory is taken to be aligned to.

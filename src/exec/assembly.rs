@@ -8,10 +8,9 @@ use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
+use crate::events::{AccessOp, Atomic, Operation, Seen};
 use crate::ir::{Asm, Scalar};
 use crate::source::Span;
-use crate::trace::{Atomic, Operation, Seen};
-use crate::verdict::AccessOp;
 use registers::Registers;
 
 impl Machine<'_> {

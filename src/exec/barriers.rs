@@ -22,9 +22,9 @@ pub mod contents;
 pub use absent::Course;
 
 use super::machine::Machine;
+use crate::events::{Absence, Barrier, Split, SplitKind, Then};
 use crate::ir::{Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
-use crate::trace::{Absence, Barrier, Split, SplitKind, Then};
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -8,10 +8,9 @@ use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown, Variation};
+use crate::events::{AccessOp, Call};
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, Type};
 use crate::source::Span;
-use crate::trace::Call;
-use crate::verdict::AccessOp;
 use std::rc::Rc;
 use std::sync::Arc;
 

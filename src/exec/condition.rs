@@ -13,8 +13,8 @@
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation, joined};
+use crate::events::{Bound, SplitKind};
 use crate::source::Span;
-use crate::trace::{Bound, SplitKind};
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@
 use super::machine::Machine;
 use super::value::{Offset, Target, Value};
 use crate::domain::{Int, Lanes, Origin, Spread, SymbolId, gcd};
-use crate::trace::CopiedFrom;
+use crate::events::CopiedFrom;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::rc::Rc;

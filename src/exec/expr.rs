@@ -6,10 +6,10 @@ use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Condition, Pointer, Step, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, ThreadSet, Unknown, Variation};
+use crate::events::{Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Asm, BinaryOp, Expr, ExprKind, LocalId, Path, Scalar, Type};
 use crate::source::Span;
-use crate::trace::{Split, SplitKind};
 use smallvec::smallvec;
 use std::rc::Rc;
 

@@ -8,9 +8,9 @@ use super::types::Ty;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::banks::fragment::{Element, FragmentRequest, Role, Tile};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
+use crate::events::AccessOp;
 use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, Type};
 use crate::source::Span;
-use crate::verdict::AccessOp;
 use std::rc::Rc;
 
 /// The type `wmma::fragment<role, m, n, k, element, layout>`.

@@ -6,10 +6,9 @@ use super::types::Ty;
 use super::value::{Group, Offset, Pointer, Step, Target, Value};
 use crate::codegen::sight;
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
+use crate::events::{AccessOp, Atomic, Operation, Seen};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
 use crate::source::Span;
-use crate::trace::{Atomic, Operation, Seen};
-use crate::verdict::AccessOp;
 use smallvec::smallvec;
 use std::rc::Rc;
 

@@ -4,12 +4,12 @@ use super::machine::{Machine, Mode};
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
 use crate::domain::{Int, gcd};
+use crate::events::{LaunchArg, LaunchSite};
 use crate::ir::namespace::meant;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, TemplateParamKind, Type,
 };
 use crate::source::Span;
-use crate::trace::{LaunchArg, LaunchSite};
 use std::rc::Rc;
 use std::sync::Arc;
 

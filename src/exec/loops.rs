@@ -12,10 +12,10 @@ use super::machine::{LoopMask, Machine, Mode, State};
 use super::record::Mark;
 use super::value::Value;
 use crate::domain::{Reason, ThreadSet, Unknown};
+use crate::events::{Bound, Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind, Stmt};
 use crate::source::Span;
-use crate::trace::{Bound, Split, SplitKind};
 use std::sync::Arc;
 
 /// The rounds, and the steps, after which a loop without a condition is taken to be endless.

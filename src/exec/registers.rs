@@ -19,7 +19,7 @@
 
 use super::machine::Machine;
 use crate::domain::{Int, Lanes, SymbolId, ThreadSet, Unknown};
-use crate::verdict::AccessOp;
+use crate::events::AccessOp;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 

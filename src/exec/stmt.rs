@@ -11,9 +11,9 @@ use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
+use crate::events::{Split, SplitKind};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
-use crate::trace::{Split, SplitKind};
 use std::rc::Rc;
 use std::sync::Arc;
 

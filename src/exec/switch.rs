@@ -5,9 +5,9 @@ use super::join::Join;
 use super::machine::{LoopMask, Machine, State};
 use super::value::Value;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
+use crate::events::SplitKind;
 use crate::ir::{Case, Expr};
 use crate::source::Span;
-use crate::trace::SplitKind;
 
 impl Machine<'_> {
     pub(super) fn run_switch(&mut self, value: &Expr, cases: &[Case]) {

@@ -25,9 +25,9 @@ mod pass;
 
 use super::machine::Machine;
 use super::slice::is_pure;
+use crate::events::Seen;
 use crate::ir::program::Program;
 use crate::ir::{Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Type};
-use crate::trace::Seen;
 use pass::Pass;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;

@@ -3,8 +3,10 @@
 
 use super::{Place, count, json};
 use crate::domain::Reason;
+use crate::events::AccessOp;
+use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
-use crate::verdict::{AccessOp, BlockFrom, SiteVerdict, Status, StrideTable};
+use crate::verdict::{SiteVerdict, Status, StrideTable};
 use crate::visible::{one_line, without_commands};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;

@@ -82,9 +82,9 @@ mod words;
 
 use super::{About, Case, Rule, block_help};
 use crate::diagnostic::{Diagnostic, Fix, Level};
+use crate::events::{Access, AccessOp};
 use crate::source::Span;
-use crate::trace::Access;
-use crate::verdict::{AccessOp, Judgement, Status, Totals};
+use crate::verdict::{Judgement, Status, Totals};
 pub use explain::explain;
 use padding::Padding;
 

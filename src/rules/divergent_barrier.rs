@@ -152,9 +152,9 @@ mod words;
 use super::{About, Case, KernelRun, Rule, is_assumed};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::domain::{Shape, ThreadSet};
+use crate::events::{Absence, Barrier, Split, SplitKind, Then};
 use crate::explanation::{Explanation, Picture, WarpAtBarrier};
 use crate::source::Span;
-use crate::trace::{Absence, Barrier, Split, SplitKind, Then};
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -59,9 +59,9 @@
 
 use super::{About, Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};
+use crate::events::{Access, AccessOp, Pattern};
 use crate::source::Span;
-use crate::trace::{Access, Pattern};
-use crate::verdict::{AccessOp, StrideTable};
+use crate::verdict::StrideTable;
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -45,9 +45,9 @@
 use super::{About, Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::domain::Reason;
+use crate::events::{Access, AccessOp};
 use crate::source::Span;
-use crate::trace::Access;
-use crate::verdict::{AccessOp, Judgement, Status};
+use crate::verdict::{Judgement, Status};
 
 /// The rule.
 pub static RULE: Rule = Rule {

@@ -4,13 +4,13 @@
 //! arguments passed down are seen. A launch that this does not reach is found by running the
 //! function around it alone, with parameters that are not known.
 
+use crate::events::{LaunchArg, LaunchSite};
 use crate::exec::entry::{instantiation, run_host};
 use crate::ir::program::Program;
 use crate::ir::visit::{self, called_names};
 use crate::ir::{Expr, ExprKind, Function, FunctionKind, Module, Name};
 use crate::relevance::JudgedKernels;
 use crate::source::{FileId, Span};
-use crate::trace::{LaunchArg, LaunchSite};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;

@@ -18,11 +18,11 @@
 //! as they do in any run.
 
 use super::{Probes, Scenario, valid};
+use crate::events::{LaunchArg, Trace};
 use crate::exec::entry::{Setting, constant_in_kernel, run_flat};
 use crate::ir::Function;
 use crate::ir::program::Program;
-use crate::trace::{LaunchArg, Trace};
-use crate::verdict::BlockFrom;
+use crate::shape::BlockFrom;
 use std::sync::Arc;
 
 /// The threads of a block that are tried first, and besides.

@@ -24,7 +24,7 @@
 use super::request::NoCost;
 use crate::banks::{AtomicKind, ComputeCapability, Family, Target};
 use crate::domain::Reason;
-use crate::trace::{Access, Atomic, Operation, Seen};
+use crate::events::{Access, Atomic, Operation, Seen};
 
 /// From here on there are `REDUX` and `ATOMS.POPC.INC`.
 const REDUCES: ComputeCapability = ComputeCapability::new(8, 0);

@@ -6,7 +6,7 @@ use super::symbols::{Tried, each_tried};
 use super::table::{StrideTable, TableRow};
 use super::{Totals, Worst};
 use crate::banks::{self, Cost, Served, Target};
-use crate::trace::Trace;
+use crate::events::Trace;
 
 /// One request, as the hardware gets it.
 #[derive(Clone, Debug, PartialEq)]

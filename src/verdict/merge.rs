@@ -73,9 +73,8 @@ mod order;
 mod wide;
 mod widths;
 
+use crate::events::{Access, AccessOp, Pattern, Trace};
 use crate::source::Span;
-use crate::trace::{Access, Pattern, Trace};
-use crate::verdict::AccessOp;
 use order::{Order, nothing_between};
 use rustc_hash::FxHashMap;
 pub use wide::Wide;

@@ -3,12 +3,11 @@
 //! Turns an access and the offsets of its lanes into a question to `banks`. An unknown number that
 //! shifts all lanes alike is tried in every phase that matters to the banks.
 
-use super::AccessOp;
 use super::atomics;
 use super::merge::Wide;
 use crate::banks::{self, Contention, CopySource, Cost, Family, Request, Target};
 use crate::domain::{Reason, gcd};
-use crate::trace::{Access, Pattern};
+use crate::events::{Access, AccessOp, Pattern};
 
 /// Why a request has no cost.
 #[derive(Clone, Debug, PartialEq)]

@@ -25,8 +25,8 @@ pub use tried::{Tried, each_tried};
 use super::request::{NoCost, as_joined, can_be_aligned, copied, lanes, perhaps_joined, phases, shifts};
 use super::{Merges, Totals, atomics, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
+use crate::events::{Access, Pattern, Trace};
 use crate::source::Span;
-use crate::trace::{Access, Pattern, Trace};
 
 /// The most requests tried for one pattern of a site.
 const MOST_TRIED: u64 = 8192;

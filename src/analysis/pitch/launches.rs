@@ -6,12 +6,12 @@
 
 use super::super::runs::Subject;
 use super::sites::{Factor, Part, Product, is_written_out, product_of, visit};
+use crate::events::Array;
 use crate::exec::entry::constant_in_kernel;
 use crate::ir::program::Program;
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, Launch, LocalId};
 use crate::rules::{Length, PitchSite};
-use crate::trace::Array;
 use std::sync::Arc;
 
 /// Bytes of shared memory that a kernel may use unless its host code asks for more.

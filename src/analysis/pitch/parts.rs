@@ -11,7 +11,7 @@
 //! | of the rows | from 0, below `R` | from `S`, ends at `S` and a row's bytes |
 //! | behind the rows | `R` for all threads | from `S` |
 
-use crate::trace::PitchPiece;
+use crate::events::PitchPiece;
 
 /// Numbers that are tried for `S` and for `R`.
 const MOST: usize = 8;
@@ -66,7 +66,7 @@ pub fn parts(pieces: &[PitchPiece], row: i64) -> Option<Parts> {
 #[cfg(test)]
 mod tests {
     use super::parts;
-    use crate::trace::PitchPiece;
+    use crate::events::PitchPiece;
 
     fn piece(rows: (i64, i64), column: (i64, i64)) -> PitchPiece {
         PitchPiece { rows: (Some(rows.0), Some(rows.1)), column: (column.0, Some(column.1)) }

@@ -13,10 +13,10 @@
 
 use super::{Judged, Variant};
 use crate::domain::Reason;
+use crate::events::{Access, AccessOp, LaunchArg, Trace};
 use crate::ir::{Function, Name, Path, Scalar, TemplateParamKind, Type};
 use crate::source::Span;
-use crate::trace::{Access, LaunchArg, Trace};
-use crate::verdict::{AccessOp, Judgement, Status, StrideTable, TableRow, TableSymbol};
+use crate::verdict::{Judgement, Status, StrideTable, TableRow, TableSymbol};
 
 /// A type parameter of which nothing is known.
 pub struct OpenType {

@@ -1,8 +1,8 @@
 //! Is this value well formed?
 
 use super::{Format, Report};
-use crate::analysis::BlockOption;
 use crate::banks::ComputeCapability;
+use crate::shape::BlockOption;
 use crate::{rules, shape};
 use clap::builder::{EnumValueParser, PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;

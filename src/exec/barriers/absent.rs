@@ -1,9 +1,9 @@
 //! What becomes of threads that did not come to a barrier?
 
 use crate::domain::{Reason, ThreadSet, Unknown};
+use crate::events::{Absence, Barrier, Split, SplitKind, Then};
 use crate::exec::machine::Machine;
 use crate::source::Span;
-use crate::trace::{Absence, Barrier, Split, SplitKind, Then};
 use std::rc::Rc;
 
 /// The most absences that are followed at a time.

@@ -13,11 +13,10 @@
 //! surely read that have come to the barrier.
 
 use crate::domain::ThreadSet;
+use crate::events::{AccessOp, Missing, Then, Trace};
 use crate::exec::machine::Machine;
 use crate::exec::value::Offset;
 use crate::source::Span;
-use crate::trace::{Missing, Then, Trace};
-use crate::verdict::AccessOp;
 use std::collections::BTreeMap;
 
 /// The most different reads that are kept.

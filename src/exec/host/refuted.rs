@@ -9,12 +9,12 @@
 
 use super::Machine;
 use crate::domain::{Reason, Unknown, Variation};
+use crate::events::{Doubted, EndedBy, Refuted};
 use crate::exec::resolve::NOWHERE;
 use crate::exec::value::{Condition, Value};
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Stmt, UnaryOp};
 use crate::source::Span;
-use crate::trace::{Doubted, EndedBy, Refuted};
 use std::sync::Arc;
 
 impl Machine<'_> {

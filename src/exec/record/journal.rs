@@ -4,9 +4,9 @@
 //! Whatever is recorded is therefore written down, so that it can be undone, the last first.
 
 use super::Requested;
+use crate::events::{Pattern, Then, Ways};
 use crate::exec::machine::Machine;
 use crate::source::Span;
-use crate::trace::{Pattern, Then, Ways};
 
 /// A change of the trace that can be taken back.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 use crate::analysis::{NoFiles, Options, Run};
-use crate::verdict::{AccessOp, SiteVerdict};
+use crate::events::AccessOp;
+use crate::verdict::SiteVerdict;
 use std::path::{Path, PathBuf};
 
 fn verdicts(text: &str) -> Vec<SiteVerdict> {

@@ -3,8 +3,8 @@
 use super::super::{Case, KernelRun, access_words, plural, stride_dependent_conflict, unresolved_access};
 use super::{Conflict, Padding, describe, reported, words};
 use crate::diagnostic::{Diagnostic, Level};
+use crate::events::{Access, Trace};
 use crate::explanation::{Explanation, Panel, Picture};
-use crate::trace::{Access, Trace};
 use crate::verdict::{
     Example, Judgement, Merges, Sought, Status, StrideTable, TableRow, TableSymbol, Totals, example,
 };

@@ -11,9 +11,9 @@ mod text;
 
 use super::super::{Case, KernelRun, Pitched, plural};
 use crate::diagnostic::{Basis, Edit};
+use crate::events::{Access, AccessOp, Array, Pattern, Trace};
 use crate::source::Span;
-use crate::trace::{Access, Array, Pattern, Trace};
-use crate::verdict::{AccessOp, Merges, Totals};
+use crate::verdict::{Merges, Totals};
 
 /// The most elements tried.
 const MOST: u64 = 8;

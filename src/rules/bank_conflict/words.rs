@@ -3,9 +3,8 @@
 use super::super::{Case, access_words, listed, plural};
 use super::Conflict;
 use crate::banks::Target;
+use crate::events::{Access, AccessOp, Array, Call, Within};
 use crate::source::Span;
-use crate::trace::{Access, Array, Call, Within};
-use crate::verdict::AccessOp;
 
 /// The most other runs that are told of.
 const MOST_RUNS: usize = 4;

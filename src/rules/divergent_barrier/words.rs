@@ -3,9 +3,9 @@
 use super::{Found, RULE, counts_warps, is_sure, pairs_by_warps};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::domain::{Shape, Unknown};
+use crate::events::{Absence, Barrier, Missing, Split, SplitKind, Then};
 use crate::rules::{Case, block_help, merged};
 use crate::source::Span;
-use crate::trace::{Absence, Barrier, Missing, Split, SplitKind, Then};
 
 /// The finding.
 pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {

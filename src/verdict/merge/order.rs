@@ -1,8 +1,7 @@
 //! What stands between neighbours, and does it keep the compiler from joining them?
 
 use super::{Group, relative};
-use crate::trace::{Access, Pattern, Trace};
-use crate::verdict::AccessOp;
+use crate::events::{Access, AccessOp, Pattern, Trace};
 
 /// Whether the program has nothing between the parts that keeps the compiler from joining them.
 pub(super) fn nothing_between<'a>(op: AccessOp, parts: impl Iterator<Item = &'a Pattern> + Clone) -> bool {

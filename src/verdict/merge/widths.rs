@@ -15,8 +15,7 @@
 //! What is done with them: `half` that is converted to `float` is loaded apart, `short` that is added as
 //! `int` is, too, where the alignment is not known. Three of four neighbours are often loaded as all four.
 
-use crate::trace::Access;
-use crate::verdict::AccessOp;
+use crate::events::{Access, AccessOp};
 
 /// How surely neighbours are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 
 use super::{MOST_TRIED, Role, Site, can_be_aligned, shifts};
 use crate::banks::{Cost, Target};
-use crate::trace::Trace;
+use crate::events::Trace;
 
 /// A request that was tried.
 #[derive(Debug)]

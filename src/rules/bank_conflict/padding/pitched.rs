@@ -6,8 +6,8 @@
 use super::super::super::{Case, Length, PitchSite, Pitched, plural};
 use super::{declared, text};
 use crate::diagnostic::Edit;
+use crate::events::Array;
 use crate::source::Span;
-use crate::trace::Array;
 use std::collections::BTreeSet;
 
 /// The edits that make a distance between rows longer, and what they are in words.

@@ -1,0 +1,80 @@
+//! What happened when a block ran: shared-memory requests, barriers, launches.
+//!
+//! `exec` writes a trace, `verdict` and the rules read it. It holds no syntax and no values of
+//! the run, so it can cross threads.
+//!
+//! Requests are kept per warp and normalised: the offset of a warp's lowest byte is reduced to
+//! its place in a 256-byte window (the longest bank period of any target), and equal patterns
+//! are counted, not repeated. A kernel of 32 warps and 1,000 iterations usually has a handful.
+
+mod access;
+mod array;
+mod atomic;
+mod barriers;
+mod launch;
+mod pitch;
+mod request;
+mod straight;
+mod ways;
+
+pub use access::{Access, AccessOp, Call, Within};
+pub use array::Array;
+pub use atomic::{Atomic, Operation, Seen};
+pub use barriers::{Absence, Barrier, Bound, Missing, Split, SplitKind, Then};
+pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
+pub use pitch::{PitchFacts, PitchPiece};
+pub use request::{CopiedFrom, Pattern};
+pub use straight::{Straight, Unrolled};
+pub use ways::Ways;
+
+use crate::domain::Unknown;
+use crate::ir::Name;
+use crate::source::Span;
+
+/// Everything one run recorded, in the order in which sites were first reached.
+#[derive(Debug, Default)]
+pub struct Trace {
+    /// Shared-memory access sites.
+    pub accesses: Vec<Access>,
+    /// Shared arrays, referred to by index.
+    pub arrays: Vec<Array>,
+    /// Block barriers.
+    pub barriers: Vec<Barrier>,
+    /// Kernel launches, of a run over host code.
+    pub launches: Vec<LaunchSite>,
+    /// The symbols that patterns refer to, by index.
+    pub symbols: Vec<SymbolFacts>,
+    /// Run-time numbers that decide an index by what they are modulo a number: name, modulus.
+    pub demands: Vec<(String, i64)>,
+    /// Types whose size was asked for and is not known, by name.
+    pub unsized_types: Vec<Name>,
+    /// The functions that were entered, by the span of their name.
+    pub entered: Vec<Span>,
+    /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.
+    pub axes: [bool; 3],
+    /// The least index range that a subscript by bare coordinates allows, by axis, and the array: in
+    /// `tile[threadIdx.y][threadIdx.x]` with `tile[16][17]`, 17 for x and 16 for y.
+    pub extents: [Option<(u64, usize)>; 3],
+    /// Why the run stopped early, if it did.
+    pub stopped: Option<Unknown>,
+    /// Loops that the compiler makes straight code of, or may.
+    pub straight: Straight,
+    /// What was seen of the pitch of an array, in a run that was made to see it.
+    pub pitch: PitchFacts,
+}
+
+/// What a verdict may say of a symbol.
+#[derive(Clone, Debug)]
+pub struct SymbolFacts {
+    /// Its name for messages.
+    pub name: String,
+    /// Whether it is given from outside under a name of the source text (and so a table over it is
+    /// of use), rather than a loop counter, the side of a condition or a value from memory.
+    pub given: bool,
+    /// Whether it is a loop's iteration number, which takes its values in turn.
+    pub counter: bool,
+    /// Least and greatest value, if known.
+    pub range: (Option<i64>, Option<i64>),
+    /// Of a product: its factors, as indices into [`Trace::symbols`]; of any other symbol, none.
+    pub factors: Vec<u32>,
+}

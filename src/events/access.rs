@@ -1,0 +1,170 @@
+//! Where is shared memory accessed, and how?
+
+use super::{Atomic, Pattern};
+use crate::domain::Unknown;
+use crate::source::Span;
+use std::sync::Arc;
+
+/// What a shared-memory access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AccessOp {
+    /// Read.
+    Load,
+    /// Write.
+    Store,
+    /// Read-modify-write by `atomicAdd` and its kin.
+    Atomic,
+    /// `ldmatrix`, `wmma::load_matrix_sync`
+    MatrixLoad,
+    /// `stmatrix`, `wmma::store_matrix_sync`
+    MatrixStore,
+    /// `cp.async` into shared memory.
+    AsyncCopy,
+}
+
+/// One access site.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The access expression.
+    pub span: Span,
+    /// What it does.
+    pub op: AccessOp,
+    /// For atomics, what decides how they are carried out.
+    pub atomic: Option<Atomic>,
+    /// Bytes per lane, if the type is known.
+    pub bytes: Option<u32>,
+    /// Alignment in bytes that the accessed type guarantees; 0 when it is natural.
+    pub align: u32,
+    /// Whether it is of a type that the language itself defines, as `short` is and `half` is not.
+    pub scalar: bool,
+    /// Of a copied struct whose alignment is less than its size: bytes up to which the compiler joins
+    /// its members into one access; 0 for anything else.
+    pub joins_members: u32,
+    /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
+    pub matrices: u8,
+    /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
+    pub around: bool,
+    /// Whether it is what a `wmma` call makes of itself from 8.0 on.
+    pub fragment: bool,
+    /// Index into [`Trace::arrays`](super::Trace::arrays).
+    pub array: usize,
+    /// The calls that led from the kernel to it, outermost first; one list for each way there.
+    pub paths: Vec<Vec<Call>>,
+    /// How often the site was reached.
+    pub occurrences: u32,
+    /// How often what it reads was in a register, so that it made no request.
+    pub kept: u32,
+    /// The distinct warp requests.
+    pub patterns: Vec<Pattern>,
+    /// Whether a lane that is surely active was seen to leave the array.
+    pub outside: bool,
+    /// The first thread that does in every block, not only in one that a bounds guard would cut short.
+    pub overrun: Option<u32>,
+    /// Whether it was reached in rounds of a loop whose number is given at run time, and of which as many
+    /// were run as its threads and arrays allow.
+    pub at_most: bool,
+    /// Why some request of it is not known, if one is not.
+    pub unknown: Option<Unknown>,
+    /// Why its active lanes are only an upper bound, if they are.
+    pub doubt: Option<Unknown>,
+    /// What was taken for granted.
+    pub assumptions: Vec<Arc<str>>,
+}
+
+/// In which loops of unknown length requests stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Within {
+    /// There is none yet.
+    #[default]
+    Nothing,
+    /// In no such loop.
+    Counted,
+    /// All in this one, the innermost around them.
+    Loop(Span),
+    /// Some in one, some not or in another.
+    Several,
+}
+
+impl Within {
+    /// The same with requests in this loop besides.
+    fn and(self, innermost: Option<Span>) -> Within {
+        let new = innermost.map_or(Within::Counted, Within::Loop);
+        if self == Within::Nothing || self == new { new } else { Within::Several }
+    }
+}
+
+impl Access {
+    /// Whether the instruction demands all lanes of a warp: `ldmatrix`, `stmatrix` and `wmma`.
+    #[must_use]
+    pub fn is_warp_wide(&self) -> bool {
+        self.fragment || matches!(self.op, AccessOp::MatrixLoad | AccessOp::MatrixStore)
+    }
+
+    /// The calls that led to it, by the number of the way there.
+    #[must_use]
+    pub fn path(&self, number: u32) -> &[Call] {
+        self.paths.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The number of the way there by these calls.
+    pub fn path_number(&mut self, calls: &[Call]) -> u32 {
+        let known = self.paths.iter().position(|path| path == calls);
+        let number = known.unwrap_or(self.paths.len());
+        if known.is_none() {
+            self.paths.push(calls.to_vec());
+        }
+        number as u32
+    }
+
+    /// In which loops of unknown length it was reached: their rounds count as one.
+    #[must_use]
+    pub fn within(&self) -> Within {
+        let loops = self.patterns.iter().flat_map(|pattern| &pattern.within);
+        loops.fold(Within::Nothing, |all, (innermost, _)| all.and(*innermost))
+    }
+
+    /// The innermost loops of unknown length around it, in the order of the text.
+    #[must_use]
+    pub fn uncounted_loops(&self) -> Vec<Span> {
+        let loops = self.patterns.iter().flat_map(|pattern| &pattern.within);
+        let mut spans: Vec<Span> = loops.filter_map(|(innermost, _)| *innermost).collect();
+        spans.sort_unstable_by_key(|span| (span.file, span.start, span.end));
+        spans.dedup();
+        spans
+    }
+
+    /// The warps that reach it and the requests of each, if all make as many; else `None`.
+    #[must_use]
+    pub fn even_requests(&self) -> Option<(u32, u64)> {
+        let mut by_warp = [0u64; 32];
+        for pattern in &self.patterns {
+            for (all, times) in by_warp.iter_mut().zip(&pattern.times) {
+                *all = all.saturating_add(*times);
+            }
+        }
+        let each = by_warp.into_iter().find(|&requests| requests > 0)?;
+        let even = by_warp.iter().all(|&requests| requests == 0 || requests == each);
+        even.then(|| (self.warps(), each))
+    }
+
+    /// How many warps reach it.
+    #[must_use]
+    pub fn warps(&self) -> u32 {
+        self.patterns.iter().fold(0, |all, pattern| all | pattern.warps).count_ones()
+    }
+
+    /// The requests of a block, as far as loops are counted.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.patterns.iter().fold(0, |sum: u64, pattern| sum.saturating_add(pattern.count))
+    }
+}
+
+/// A call on the way from the kernel to a site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// The function called.
+    pub function: Arc<str>,
+    /// The call expression.
+    pub span: Span,
+}

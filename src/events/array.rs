@@ -1,0 +1,53 @@
+//! What is known of a shared array?
+
+use crate::source::Span;
+
+/// A shared array (or scalar, or struct).
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// Its name.
+    pub name: String,
+    /// The name in its declaration.
+    pub name_span: Span,
+    /// Its declaration.
+    pub span: Span,
+    /// Its dimensions, outermost first; `None` for one that is not known.
+    pub dimensions: Vec<Option<u64>>,
+    /// Where each dimension's expression stands, outermost first.
+    pub dimension_spans: Vec<Span>,
+    /// The innermost element's size in bytes, if known.
+    pub element_bytes: Option<u64>,
+    /// The innermost element's type as written.
+    pub element: String,
+    /// Whether it is sized at launch.
+    pub dynamic: bool,
+    /// Bytes that its start is surely aligned to: the element's, what is written, 16 if dynamic.
+    pub alignment: u64,
+    /// Whether it was ever used other than by subscripting every dimension, so that something may
+    /// rest on the distance between its rows.
+    pub flattened: bool,
+}
+
+impl Array {
+    /// Bytes it takes, if known.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        self.dimensions.iter().try_fold(self.element_bytes?, |bytes, &d| bytes.checked_mul(d?))
+    }
+
+    /// Whether its rows can be made longer without a change elsewhere: a static array of rows that
+    /// is only subscripted.
+    #[must_use]
+    pub fn has_free_rows(&self) -> bool {
+        !self.dynamic && !self.flattened && self.dimensions.len() >= 2 && self.bytes().is_some()
+    }
+
+    /// Bytes from one row (innermost dimension) to the next, if it has rows.
+    #[must_use]
+    pub fn row_bytes(&self) -> Option<u64> {
+        if self.dimensions.len() < 2 {
+            return None;
+        }
+        self.element_bytes?.checked_mul((*self.dimensions.last()?)?)
+    }
+}

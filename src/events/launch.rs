@@ -1,0 +1,89 @@
+//! Which launches did host code lead to, and what keeps one from happening?
+
+use crate::ir::{Path, Type};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// A kernel launch in host code.
+#[derive(Clone, Debug)]
+pub struct LaunchSite {
+    /// The launch.
+    pub span: Span,
+    /// The kernel's name.
+    pub kernel: Path,
+    /// Its explicit template arguments, as far as known.
+    pub template_args: Option<Vec<LaunchArg>>,
+    /// The grid, as far as known.
+    pub grid: [Option<i64>; 3],
+    /// The block, as far as known.
+    pub block: [Option<i64>; 3],
+    /// Dynamic shared memory in bytes, if known.
+    pub dynamic_bytes: Option<i64>,
+    /// The kernel's integer arguments, as far as known.
+    pub args: Vec<Option<i64>>,
+    /// Of what numbers those arguments that are not known are multiples; 1 says nothing.
+    pub multiples: Vec<i64>,
+    /// The definitions of that name visible from the launch that take as many arguments, by the span
+    /// of their name; none when it is only declared there.
+    pub definitions: Vec<Span>,
+    /// The types of the parameters, where there is one declaration and no definition.
+    pub declared: Option<Vec<Type>>,
+    /// Another kernel of that name, by the span of its name, that it may mean as well.
+    pub rival: Option<Span>,
+    /// What keeps it from happening, if the numbers found on every way there do.
+    pub refuted: Option<Arc<Refuted>>,
+}
+
+/// What keeps a launch from happening: with the numbers found the program ends before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refuted {
+    /// The `assert`, or the condition.
+    pub span: Span,
+    /// What it is.
+    pub by: EndedBy,
+    /// The variables of which something was asked, and that are not known after it.
+    pub numbers: Vec<Doubted>,
+}
+
+/// A variable that is not what it was asked to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doubted {
+    /// Its name.
+    pub name: String,
+    /// Of what it was asked to be a multiple; else 1.
+    pub multiple: i64,
+}
+
+/// How a program ends when something is not as it was asked to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// An `assert` fails.
+    Assert,
+    /// An `if` leads to `exit`, or out of the outermost function.
+    Check,
+}
+
+impl LaunchSite {
+    /// Whether it says the same as another.
+    #[must_use]
+    pub fn same(&self, other: &LaunchSite) -> bool {
+        self.span == other.span
+            && self.kernel.name == other.kernel.name
+            && self.block == other.block
+            && self.template_args == other.template_args
+            && self.args == other.args
+            && self.multiples == other.multiples
+            && self.refuted == other.refuted
+    }
+}
+
+/// A template argument at a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LaunchArg {
+    /// A number.
+    Value(i64),
+    /// A type, in terms that the kernel's file can resolve.
+    Type(Type),
+    /// Not known.
+    Unknown,
+}
