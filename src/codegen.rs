@@ -2,4 +2,8 @@
 //!
 //! The rules that nvcc was seen to follow, apart from what the program means.
 
+pub mod atomics;
+mod merge;
 pub mod sight;
+
+pub use merge::{Merges, Wide};

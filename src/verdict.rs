@@ -5,16 +5,14 @@
 //! phase that matters to the banks; a factor between lanes that is given at run time is tried in
 //! every residue, and where they differ the answer is a table over it.
 
-mod atomics;
 mod example;
-mod merge;
 mod request;
 mod symbols;
 mod table;
 
+use crate::codegen::Merges;
 use crate::domain::{Reason, Unknown};
 pub use example::{Example, Sought, example};
-pub use merge::Merges;
 pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 
 use crate::banks::{ComputeCapability, Contention, Cost, Target, Witness};

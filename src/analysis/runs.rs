@@ -8,6 +8,7 @@ mod types;
 
 use super::links::Modules;
 use crate::banks::Target;
+use crate::codegen::Merges;
 use crate::domain::{Reason, Unknown};
 use crate::events::{Access, LaunchArg, Trace};
 use crate::exec::budget::{Effort, FileBudget};
@@ -18,7 +19,7 @@ use crate::ir::program::Program;
 use crate::rules::KernelRun;
 use crate::scenario::{Probes, Scenario};
 use crate::source::Span;
-use crate::verdict::{Judgement, Merges, Status, judge};
+use crate::verdict::{Judgement, Status, judge};
 use std::sync::Arc;
 
 /// Scenarios of one kernel that may run out of budget.

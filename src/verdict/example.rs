@@ -1,11 +1,11 @@
 //! Which request of a site shows what a verdict says?
 
-use super::merge::Merges;
 use super::request::{alignment, as_joined, lanes, question};
 use super::symbols::{Tried, each_tried};
 use super::table::{StrideTable, TableRow};
 use super::{Totals, Worst};
 use crate::banks::{self, Cost, Served, Target};
+use crate::codegen::Merges;
 use crate::events::Trace;
 
 /// One request, as the hardware gets it.

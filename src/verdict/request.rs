@@ -3,9 +3,8 @@
 //! Turns an access and the offsets of its lanes into a question to `banks`. An unknown number that
 //! shifts all lanes alike is tried in every phase that matters to the banks.
 
-use super::atomics;
-use super::merge::Wide;
 use crate::banks::{self, Contention, CopySource, Cost, Family, Request, Target};
+use crate::codegen::{Wide, atomics};
 use crate::domain::{Reason, gcd};
 use crate::events::{Access, AccessOp, Pattern};
 
@@ -35,7 +34,8 @@ pub fn shifts(unit: u64, target: &Target) -> Vec<i64> {
 /// The lanes for which there is a request, of those that are active.
 pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> Result<u32, NoCost> {
     match access.op {
-        AccessOp::Atomic => atomics::lanes(access, active, offsets, target),
+        AccessOp::Atomic => atomics::lanes(access, active, offsets, target)
+            .map_err(|why| NoCost::Unknown(Reason::Compiler, why.0.to_string())),
         _ => Ok(active),
     }
 }

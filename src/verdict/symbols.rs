@@ -19,11 +19,12 @@
 
 mod tried;
 
+use crate::codegen::{Merges, atomics};
 use crate::domain::{Reason, gcd};
 pub use tried::{Tried, each_tried};
 
 use super::request::{NoCost, as_joined, can_be_aligned, copied, lanes, perhaps_joined, phases, shifts};
-use super::{Merges, Totals, atomics, is_copy_instruction};
+use super::{Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
 use crate::events::{Access, Pattern, Trace};
 use crate::source::Span;

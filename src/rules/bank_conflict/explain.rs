@@ -2,11 +2,12 @@
 
 use super::super::{Case, KernelRun, access_words, plural, stride_dependent_conflict, unresolved_access};
 use super::{Conflict, Padding, describe, reported, words};
+use crate::codegen::Merges;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Access, Trace};
 use crate::explanation::{Explanation, Panel, Picture};
 use crate::verdict::{
-    Example, Judgement, Merges, Sought, Status, StrideTable, TableRow, TableSymbol, Totals, example,
+    Example, Judgement, Sought, Status, StrideTable, TableRow, TableSymbol, Totals, example,
 };
 
 /// Explains an access of a run, by its number.

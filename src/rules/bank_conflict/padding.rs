@@ -10,10 +10,11 @@ mod pitched;
 mod text;
 
 use super::super::{Case, KernelRun, Pitched, plural};
+use crate::codegen::Merges;
 use crate::diagnostic::{Basis, Edit};
 use crate::events::{Access, AccessOp, Array, Pattern, Trace};
 use crate::source::Span;
-use crate::verdict::{Merges, Totals};
+use crate::verdict::Totals;
 
 /// The most elements tried.
 const MOST: u64 = 8;

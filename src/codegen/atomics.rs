@@ -19,15 +19,23 @@
 //! At any other address each lane does its own, but for `atomicAdd(p, 1)` whose result is unused: from 8.0 on
 //! that is an instruction of its own, `ATOMS.POPC.INC`, in which lanes share a word.
 //!
-//! What the compiler takes to be the same is found by [`exec::uniformity`](crate::exec::uniformity).
+//! What the compiler takes to be the same is found by [`codegen::uniformity`](crate::codegen::uniformity).
 
-use super::request::NoCost;
 use crate::banks::{AtomicKind, ComputeCapability, Family, Target};
-use crate::domain::Reason;
 use crate::events::{Access, Atomic, Operation, Seen};
 
 /// From here on there are `REDUX` and `ATOMS.POPC.INC`.
 const REDUCES: ComputeCapability = ComputeCapability::new(8, 0);
+
+/// What an atomic on a 32-bit integer does; also one whose name is that of PTX.
+pub fn integer_operation(kind: &str) -> Operation {
+    match kind.to_ascii_lowercase().as_str() {
+        "add" | "sub" => Operation::Add,
+        "min" | "max" | "and" | "or" | "xor" => Operation::Combine,
+        "cas" => Operation::CompareAndSwap,
+        _ => Operation::Exchange,
+    }
+}
 
 /// Who does an atomic of which all lanes update one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +66,12 @@ fn done_by(atomic: &Atomic, target: &Target) -> By {
     }
 }
 
+/// Why it is not known which lanes do it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undecided(pub &'static str);
+
 /// The lanes that do it, of those that are active and whose words lie at these offsets.
-pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> Result<u32, NoCost> {
+pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> Result<u32, Undecided> {
     let Some(atomic) = &access.atomic else { return Ok(active) };
     let one = active & active.wrapping_neg();
     let word = offsets[one.trailing_zeros().min(31) as usize];
@@ -68,7 +80,7 @@ pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target)
     if active == one || !together || by == By::EachLane || target.family() != Family::Modern {
         return Ok(active);
     }
-    let unknown = |text: &str| Err(NoCost::Unknown(Reason::Compiler, text.to_string()));
+    let unknown = |why| Err(Undecided(why));
     match (atomic.address, by) {
         (Seen::Apart, _) => Ok(active),
         // Lanes of one word share it.
