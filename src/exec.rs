@@ -54,7 +54,6 @@ pub mod record;
 pub mod registers;
 pub mod rejoin;
 pub mod resolve;
-pub mod slice;
 pub mod slots;
 pub mod static_types;
 pub mod stmt;

@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod banks;
 pub mod baseline;
+pub mod builtins;
 pub mod cli;
 pub mod codegen;
 pub mod config;
@@ -26,6 +27,7 @@ pub mod relevance;
 pub mod rules;
 pub mod scenario;
 pub mod shape;
+pub mod slice;
 pub mod source;
 pub mod suppress;
 pub mod syntax;

@@ -239,4 +239,15 @@ mod tests {
         assert!(wanted.may_be_launched(Words::of("NAME<<<1, 2>>>();").with_names_from_elsewhere(), &[&file]));
         assert!(!JudgedKernels::default().may_be_launched(Words::of("fill<<<1, 2>>>();"), &[]));
     }
+
+    #[test]
+    fn every_barrier_is_judged() {
+        use crate::builtins::{Kind, names};
+        let barriers = [Kind::BlockBarrier, Kind::BlockVote, Kind::NamedBarrier, Kind::GroupBarrier];
+        let found = names(&barriers);
+        assert!(found.contains(&"__syncthreads") && found.contains(&"sync"));
+        for name in found {
+            assert!(Words::of(&format!("{name}(x);")).may_be_judged(), "{name}");
+        }
+    }
 }

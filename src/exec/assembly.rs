@@ -3,10 +3,11 @@
 mod registers;
 
 use super::barriers::Waits;
-use super::intrinsics::integer_operation;
 use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Offset, Pointer, Target, Value};
+use crate::builtins::ptx;
+use crate::codegen::atomics;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Seen};
 use crate::ir::{Asm, Scalar};
@@ -123,7 +124,7 @@ impl Machine<'_> {
             "atom" | "red" if parts.iter().any(|p| p.starts_with("shared")) => {
                 let bytes = access_bytes(&parts);
                 let float = |part: &str| part.starts_with('f') || part.starts_with("bf");
-                let operations = parts.iter().map(|part| integer_operation(part));
+                let operations = parts.iter().map(|part| atomics::integer_operation(part));
                 let operation = match bytes {
                     Some(8) => Operation::Wide,
                     _ if parts.iter().any(|part| float(part)) => Operation::Float,
@@ -198,16 +199,12 @@ pub(super) fn instructions(template: &str) -> Vec<String> {
 
 /// Whether an instruction is one that [`Machine::instruction`] does something for.
 fn is_followed(text: &str) -> bool {
-    const FOLLOWED: [&str; 24] = [
-        "add", "and", "atom", "bar", "barrier", "cp", "cvt", "cvta", "exit", "ld", "ldmatrix", "mad", "mov",
-        "mul", "or", "red", "setp", "shl", "shr", "st", "stmatrix", "sub", "trap", "xor",
-    ];
     let unguarded = match text.strip_prefix('@') {
         Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim(),
         None => text,
     };
     let opcode = unguarded.split_once(char::is_whitespace).map_or(unguarded, |(opcode, _)| opcode);
-    FOLLOWED.contains(&opcode.split('.').next().unwrap_or(opcode))
+    ptx::is_followed(opcode.split('.').next().unwrap_or(opcode))
 }
 
 /// The address in `[%1]`.

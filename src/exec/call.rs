@@ -3,13 +3,13 @@
 
 use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
-use super::slice::Given;
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::{AccessOp, Call};
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, Type};
+use crate::slice::Given;
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -363,10 +363,10 @@ impl Machine<'_> {
     pub fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
         let host = self.mode == Mode::Host;
         // What CUDA itself defines under such a name changes nothing and waits for nobody.
-        if !name.starts_with("__") && !super::slice::is_pure(name, self.program) {
+        if !crate::builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program) {
             self.clobber();
         }
-        if !super::slice::is_pure(name, self.program) {
+        if !crate::slice::is_pure(name, self.program) {
             self.forget_contents();
         }
         // What is known and only too deep to be followed may wait for anyone.

@@ -6,6 +6,7 @@
 use super::machine::{Machine, Mode};
 use super::types::{Ty, builtin};
 use super::value::{Step, Value};
+use crate::builtins::Coordinate;
 use crate::domain::{Int, Key, Lanes, Origin, Sight};
 use crate::ir::{Path, Scalar};
 use smallvec::smallvec;
@@ -13,12 +14,6 @@ use std::rc::Rc;
 
 /// The members, by axis.
 const AXES: [&str; 3] = ["x", "y", "z"];
-
-/// Whether it is the name of one of the four.
-#[must_use]
-pub(super) fn is_coordinate(name: &str) -> bool {
-    matches!(name, "threadIdx" | "blockIdx" | "blockDim" | "gridDim")
-}
 
 impl Machine<'_> {
     /// One number: `threadIdx.x`.
@@ -43,30 +38,36 @@ impl Machine<'_> {
 
     /// The type of one of the four.
     pub(super) fn type_of_coordinates(&self, path: &Path) -> Option<Ty> {
-        let name = if matches!(&*path.name, "threadIdx" | "blockIdx") { "uint3" } else { "dim3" };
+        let name = match Coordinate::of(&path.name)? {
+            Coordinate::Thread | Coordinate::Block => "uint3",
+            Coordinate::BlockSize | Coordinate::GridSize => "dim3",
+        };
         self.is_built_in(path).then(|| builtin(name)).flatten()
     }
 
     fn is_built_in(&self, path: &Path) -> bool {
-        self.mode == Mode::Device && path.qualifiers.is_empty() && is_coordinate(&path.name)
+        self.mode == Mode::Device && path.qualifiers.is_empty() && Coordinate::of(&path.name).is_some()
     }
 
     fn along(&mut self, base: &str, axis: usize) -> Value {
         let shape = self.shape();
-        if matches!(base, "threadIdx" | "blockDim") {
+        let coordinate = Coordinate::of(base);
+        if coordinate.is_some_and(Coordinate::is_within_block) {
             self.use_axes(std::array::from_fn(|other| other == axis));
         }
         self.at_launch.note_read();
-        let int = match base {
-            "threadIdx" => Int::known(Lanes::coordinate(axis, shape)),
-            "blockDim" => {
+        let int = match coordinate {
+            Some(Coordinate::Thread) => Int::known(Lanes::coordinate(axis, shape)),
+            Some(Coordinate::BlockSize) => {
                 let sight = Sight::at_launch(&format!("{base}.{}", AXES[axis]));
                 Int { sight, ..Int::constant(i64::from(shape.dims[axis])) }
             }
             _ => {
                 let name = format!("{base}.{}", AXES[axis]);
-                let (origin, low) =
-                    if base == "blockIdx" { (Origin::BlockIndex, 0) } else { (Origin::GridSize, 1) };
+                let (origin, low) = match coordinate {
+                    Some(Coordinate::Block) => (Origin::BlockIndex, 0),
+                    _ => (Origin::GridSize, 1),
+                };
                 let key = Key::Named(name.clone());
                 let high = Some(i64::from(i32::MAX));
                 let id = self.world.symbols.intern(key, |_| name, origin, Some(low), high);

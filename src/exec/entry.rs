@@ -6,7 +6,6 @@ use super::enumerate::Bounds;
 use super::launch::launch_environment;
 use super::machine::{Frame, Machine, Mode};
 use super::pitch::Pitch;
-use super::slice::Given;
 use super::slots::{Slot, Slots};
 use super::types::{Env, Ty};
 use super::value::Value;
@@ -14,6 +13,7 @@ use crate::domain::{Int, Key, Origin, Reason, Shape, Sight, SymbolId, ThreadSet,
 use crate::events::{LaunchArg, LaunchSite, Trace};
 use crate::ir::program::Program;
 use crate::ir::{Function, Name, Param, Scalar, TemplateArg};
+use crate::slice::Given;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;

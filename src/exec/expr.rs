@@ -228,7 +228,7 @@ impl Machine<'_> {
 
     /// Whether inline assembly does nothing but compute such.
     fn computes_data(&self, asm: &Asm) -> bool {
-        super::slice::is_arithmetic(asm) && asm.outputs.iter().all(|(_, target)| self.is_data(target))
+        crate::slice::is_arithmetic(asm) && asm.outputs.iter().all(|(_, target)| self.is_data(target))
     }
 
     fn acts(&self, expr: &Expr) -> bool {

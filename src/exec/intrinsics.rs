@@ -4,7 +4,8 @@ use super::barriers::Waits;
 use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Group, Offset, Pointer, Step, Target, Value};
-use crate::codegen::sight;
+use crate::builtins::{self, Kind};
+use crate::codegen::{atomics, sight};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Seen};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
@@ -12,66 +13,55 @@ use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
 
-/// Block barriers by name.
-const BARRIERS: [&str; 4] = ["__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"];
-
 impl Machine<'_> {
     /// Runs a function that CUDA defines; `None` when the name is not one.
     pub fn intrinsic(&mut self, expr: &Expr, path: &Path, args: &[Expr], used: bool) -> Option<Value> {
         let name = &*path.name;
         let span = expr.span;
-        if BARRIERS.contains(&name) {
+        let kind = builtins::kind(name)?;
+        if matches!(kind, Kind::BlockBarrier | Kind::BlockVote) {
             for arg in args {
                 self.evaluate(arg);
             }
             self.barrier(name, span, Waits::ForBlock(0));
             // The combined value is the same for every thread of the block.
-            return Some(if name == "__syncthreads" { Value::Undefined } else { self.uniform_unknown(name) });
+            return Some(match kind {
+                Kind::BlockBarrier => Value::Undefined,
+                _ => self.uniform_unknown(name),
+            });
         }
-        if let Some(kind) = name.strip_prefix("atomic")
-            && !kind.is_empty()
+        if let Some(operation) = name.strip_prefix("atomic")
+            && !operation.is_empty()
             && self.program.functions(name).is_empty()
         {
-            return Some(self.atomic(kind, args, used && !self.is_dead(expr), span));
+            return Some(self.atomic(operation, args, used && !self.is_dead(expr), span));
         }
-        match name {
-            "assert" if self.mode == Mode::Host && args.len() == 1 => {
+        match kind {
+            Kind::Assert if self.mode == Mode::Host && args.len() == 1 => {
                 self.host_assert(&args[0], span);
                 Some(Value::Undefined)
             }
-            "abort" | "exit" | "_Exit" | "quick_exit" | "terminate"
-                if self.mode == Mode::Host && self.program.functions(name).is_empty() =>
-            {
+            Kind::ProgramEnd if self.mode == Mode::Host && self.program.functions(name).is_empty() => {
                 self.end_program();
                 Some(Value::Undefined)
             }
-            "__trap" if self.mode == Mode::Device && args.is_empty() => {
+            Kind::Trap if self.mode == Mode::Device && args.is_empty() => {
                 self.end_threads();
                 Some(Value::Undefined)
             }
-            "__syncwarp"
-            | "__threadfence"
-            | "__threadfence_block"
-            | "__threadfence_system"
-            | "printf"
-            | "assert"
-            | "__builtin_assume"
-            | "__pipeline_commit"
-            | "__pipeline_wait_prior"
-            | "static_assert"
-            | "__nanosleep" => {
+            Kind::WarpBarrier | Kind::Fence | Kind::Print | Kind::Assert | Kind::Nothing => {
                 // Nothing is kept in registers or joined over a fence.
-                self.epoch += u32::from(name == "__syncwarp" || name.starts_with("__threadfence"));
+                self.epoch += u32::from(matches!(kind, Kind::WarpBarrier | Kind::Fence));
                 // Arguments of `printf` and `assert` may read shared memory.
                 for arg in args {
                     self.evaluate(arg);
                 }
-                if name == "printf" {
+                if kind == Kind::Print {
                     self.clobber();
                 }
                 Some(Value::Undefined)
             }
-            "__barrier_sync" | "__barrier_sync_count" if self.program.functions(name).is_empty() => {
+            Kind::NamedBarrier if self.program.functions(name).is_empty() => {
                 let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
                 let mut known = values.iter().map(|it| self.number(it, span).ok()?.as_constant());
                 let waits = match (known.next().flatten(), known.next()) {
@@ -81,66 +71,55 @@ impl Machine<'_> {
                 self.barrier(name, span, waits);
                 Some(Value::Undefined)
             }
-            "sync" | "synchronize" if args.len() == 1 => {
+            Kind::GroupBarrier if args.len() == 1 => {
                 self.group_of(&args[0]).map(|group| self.group_sync(group, span))
             }
-            "this_thread_block" => Some(Value::Group(Group::Block)),
-            "this_grid" => Some(Value::Group(Group::Grid)),
-            "tiled_partition" => self.partition(path, args),
-            "min" | "max" | "umin" | "umax" | "fminf" | "fmaxf" | "fmin" | "fmax" if args.len() == 2 => {
+            Kind::ThisBlock => Some(Value::Group(Group::Block)),
+            Kind::ThisGrid => Some(Value::Group(Group::Grid)),
+            Kind::Partition => self.partition(path, args),
+            Kind::Extremum if args.len() == 2 => {
                 let (a, b) = (self.evaluate(&args[0]), self.evaluate(&args[1]));
                 Some(self.extremum(&a, &b, name.contains("max"), span))
             }
-            "abs" if args.len() == 1 => {
+            Kind::Absolute if args.len() == 1 => {
                 let a = self.evaluate(&args[0]);
                 let negated = self.unary(crate::ir::UnaryOp::Neg, a.clone(), span);
                 Some(self.extremum(&a, &negated, true, span))
             }
-            "__mul24" | "__umul24" | "mul24" | "IMUL" | "__imul"
-                if args.len() == 2 && self.program.functions(name).is_empty() =>
-            {
+            Kind::Product if args.len() == 2 && self.program.functions(name).is_empty() => {
                 let (a, b) = (self.evaluate(&args[0]), self.evaluate(&args[1]));
                 Some(self.binary(crate::ir::BinaryOp::Mul, &a, &b, span))
             }
-            "__ldg" | "__ldca" | "__ldcg" | "__ldcs" | "__ldlu" | "__ldcv" if args.len() == 1 => {
-                Some(match self.evaluate(&args[0]) {
-                    Value::Pointer(pointer) => self.read(&pointer, span),
-                    other => Value::Opaque(other.variation().min(Variation::Maybe), unseen(name, span)),
-                })
-            }
-            "__cvta_generic_to_shared" | "__nvvm_get_smem_pointer" | "cast_smem_ptr_to_uint"
-                if args.len() == 1 =>
-            {
+            Kind::CachedLoad if args.len() == 1 => Some(match self.evaluate(&args[0]) {
+                Value::Pointer(pointer) => self.read(&pointer, span),
+                other => Value::Opaque(other.variation().min(Variation::Maybe), unseen(name, span)),
+            }),
+            Kind::SharedAddress if args.len() == 1 => {
                 let value = self.evaluate(&args[0]);
                 if let Value::Pointer(pointer) = &value {
                     self.note_flattened(pointer);
                 }
                 Some(self.convert(value, &Ty::Scalar(Scalar::U64)))
             }
-            "move" | "forward" | "addressof" | "__builtin_expect" | "as_const" | "__float2int_rd"
-            | "ceil" | "ceilf" | "floor" | "floorf"
-                if !args.is_empty() =>
-            {
+            Kind::Same | Kind::FloorToInt | Kind::Ceiling | Kind::Floor if !args.is_empty() => {
                 let value = self.evaluate(&args[0]);
-                Some(match (name, value) {
-                    ("ceil" | "ceilf", Value::Float(x, scalar)) => Value::Float(x.ceil(), scalar),
-                    ("__float2int_rd", Value::Float(x, scalar)) => {
+                Some(match (kind, value) {
+                    (Kind::Ceiling, Value::Float(x, scalar)) => Value::Float(x.ceil(), scalar),
+                    (Kind::FloorToInt, Value::Float(x, scalar)) => {
                         self.convert(Value::Float(x.floor(), scalar), &Ty::Scalar(Scalar::I32))
                     }
-                    ("floor" | "floorf", Value::Float(x, scalar)) => Value::Float(x.floor(), scalar),
+                    (Kind::Floor, Value::Float(x, scalar)) => Value::Float(x.floor(), scalar),
                     (_, value) => value,
                 })
             }
-            "swap" if args.len() == 2 && self.program.functions(name).is_empty() => {
+            Kind::Swap if args.len() == 2 && self.program.functions(name).is_empty() => {
                 Some(self.swap(args, span))
             }
-            "__popc" | "__ffs" | "__clz" | "__brev" | "__popcll" | "__ffsll" | "__clzll"
-                if args.len() == 1 =>
-            {
+            Kind::Bits if args.len() == 1 => {
                 let value = self.evaluate(&args[0]);
                 Some(self.bit_count(name, &value, span))
             }
-            "__pipeline_memcpy_async" if args.len() >= 3 => {
+            Kind::AsyncCopy if args.len() >= 3 => {
                 let to = self.evaluate(&args[0]);
                 let from = self.evaluate(&args[1]);
                 let bytes = self.constant(&args[2]).and_then(|b| u64::try_from(b).ok());
@@ -152,46 +131,30 @@ impl Machine<'_> {
                 }
                 Some(Value::Undefined)
             }
-            "load_matrix_sync" | "store_matrix_sync" if args.len() >= 3 => {
-                Some(self.fragment_access(name.starts_with("load"), args, span))
+            Kind::FragmentLoad | Kind::FragmentStore if args.len() >= 3 => {
+                Some(self.fragment_access(kind == Kind::FragmentLoad, args, span))
             }
-            "cudaLaunchKernel"
-            | "cudaLaunchCooperativeKernel"
-            | "cudaLaunchKernelEx"
-            | "cudaLaunchKernelExC" => {
+            Kind::Launch => {
                 self.launch_call(name, args, span);
                 Some(Value::int(0))
             }
-            _ => self.warp_intrinsic(name, args, span).or_else(|| self.vector_maker(name, args)),
+            Kind::Shuffle | Kind::Vote => Some(self.between_lanes(kind, name, args, span)),
+            Kind::Vector => self.vector_maker(name, args),
+            _ => None,
         }
     }
 
     /// Shuffles and votes: their results vary by lane unless what goes in is uniform.
-    fn warp_intrinsic(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Value> {
-        let is_shuffle = name.starts_with("__shfl");
-        if !is_shuffle
-            && !matches!(
-                name,
-                "__ballot_sync"
-                    | "__ballot"
-                    | "__any_sync"
-                    | "__all_sync"
-                    | "__any"
-                    | "__all"
-                    | "__activemask"
-            )
-        {
-            return None;
-        }
+    fn between_lanes(&mut self, kind: Kind, name: &str, args: &[Expr], span: Span) -> Value {
         let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
         let moved = values.get(usize::from(name.ends_with("_sync")));
-        if is_shuffle
+        if kind == Kind::Shuffle
             && let Some(value) = moved
             && value.variation() == Variation::Uniform
         {
-            return Some(value.clone());
+            return value.clone();
         }
-        Some(Value::Opaque(Variation::Maybe, unseen(name, span)))
+        Value::Opaque(Variation::Maybe, unseen(name, span))
     }
 
     /// `make_int2(a, b)` and the like keep their members.
@@ -302,7 +265,7 @@ impl Machine<'_> {
             (_, Some(8)) => Operation::Wide,
             (Ty::Scalar(_), Some(4)) if kind == "Exch" => Operation::Exchange,
             (Ty::Scalar(s), _) if !s.is_integer() => Operation::Float,
-            (Ty::Scalar(_), _) => integer_operation(kind),
+            (Ty::Scalar(_), _) => atomics::integer_operation(kind),
             _ => Operation::Float,
         };
         let operand = values.get(1);
@@ -409,11 +372,10 @@ impl Machine<'_> {
                 }
             }
             ExprKind::Call { callee, .. } => match &callee.kind {
-                ExprKind::Path(path)
-                    if matches!(&*path.name, "this_thread_block" | "this_grid" | "tiled_partition") =>
-                {
-                    self.evaluate(expr)
-                }
+                ExprKind::Path(path) => match builtins::kind(&path.name) {
+                    Some(Kind::ThisBlock | Kind::ThisGrid | Kind::Partition) => self.evaluate(expr),
+                    _ => return None,
+                },
                 _ => return None,
             },
             _ => return None,
@@ -462,14 +424,4 @@ fn group_type(name: &str) -> Option<Group> {
 
 fn unseen(name: &str, span: Span) -> Unknown {
     Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`"))
-}
-
-/// What an atomic on a 32-bit integer does; also one whose name is that of PTX.
-pub(super) fn integer_operation(kind: &str) -> Operation {
-    match kind.to_ascii_lowercase().as_str() {
-        "add" | "sub" => Operation::Add,
-        "min" | "max" | "and" | "or" | "xor" => Operation::Combine,
-        "cas" => Operation::CompareAndSwap,
-        _ => Operation::Exchange,
-    }
 }

@@ -2,7 +2,6 @@
 
 use super::budget::Effort;
 use super::loop_plan::{Known, LoopKey};
-use super::slice::{Given, Part, Slice};
 use super::slots::Slots;
 use super::types::{Env, Ty};
 use super::value::{Condition, ObjectId, Pointer, Value};
@@ -11,6 +10,7 @@ use crate::events::{Call, Refuted, Split, Trace};
 use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
 use crate::ir::{Function, Lambda, LocalId, Name, Stmt};
+use crate::slice::{Given, Part, Slice};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;

@@ -15,10 +15,10 @@
 
 use super::loops::Parts;
 use super::machine::Machine;
-use super::slice::Slice;
 use crate::events::{AccessOp, Unrolled};
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind};
+use crate::slice::Slice;
 use std::rc::Rc;
 
 /// A loop of at most so many operations, and so many in a round, is surely unrolled whole.

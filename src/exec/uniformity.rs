@@ -5,7 +5,7 @@
 //! `threadIdx.x / 32` is one number in each warp. Neither is a variable that lanes come to have by different
 //! ways: one written in a branch that not all lanes take, and the counter of a loop that they leave one
 //! after the other. Seen in the machine code of nvcc 13.5 for 9.0, by whether one lane does
-//! `atomicAdd(&s[i], v)` for its warp ([`verdict::atomics`](crate::verdict)):
+//! `atomicAdd(&s[i], v)` for its warp ([`codegen::atomics`](crate::codegen::atomics)):
 //!
 //! | `i` | the same |
 //! |---|---|
@@ -24,7 +24,7 @@
 mod pass;
 
 use super::machine::Machine;
-use super::slice::is_pure;
+use crate::builtins::{self, Coordinate};
 use crate::events::Seen;
 use crate::ir::program::Program;
 use crate::ir::{Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Type};
@@ -118,8 +118,10 @@ impl Uniformity {
                     && path.qualifiers.is_empty()
                     && !self.constants.contains(&path.name)
                     && program.variables(&path.name).is_empty();
-                let coordinate = matches!(&*path.name, "blockIdx" | "blockDim" | "gridDim");
-                &*path.name != "threadIdx" && (coordinate || !member)
+                match Coordinate::of(&path.name) {
+                    Some(coordinate) => coordinate != Coordinate::Thread,
+                    None => !member,
+                }
             }
             // A load from one address for all lanes.
             ExprKind::Index(base, index) => uniform(base) && uniform(index),
@@ -159,10 +161,9 @@ impl Uniformity {
 
 /// Whether a function gives equal results for equal arguments, in all lanes.
 fn computes(name: &str, count: usize, program: &Program, depth: u32) -> bool {
-    const MORE: [&str; 8] = ["umin", "umax", "__mul24", "__umul24", "__brev", "__clz", "__ffs", "__mulhi"];
     let candidates = program.functions(name);
     if candidates.is_empty() {
-        return !name.starts_with("__shfl") && (is_pure(name, program) || MORE.contains(&name));
+        return builtins::is_repeatable(name);
     }
     let by_value = |param: &Param| matches!(param.ty, Type::Scalar(_) | Type::Named(_));
     candidates.iter().all(|function| {

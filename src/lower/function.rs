@@ -4,6 +4,7 @@ use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
 use super::outline::{Level, Outline, declared_name};
 use super::scope::Binding;
 use super::types::Declared;
+use crate::builtins::ptx;
 use crate::ir::visit::CalledNames;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Lambda, Local, LocalId, Mentions, Name, Param, Stmt, StmtKind,
@@ -526,6 +527,5 @@ fn says_volatile(text: &str) -> bool {
 
 /// Whether there may be an atomic: by name, or in PTX as `atom.` and `red.`.
 fn says_atomic(text: &str) -> bool {
-    let says = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-    says("atomic") || says("atom.") || says("red.")
+    memchr::memmem::find(text.as_bytes(), b"atomic").is_some() || ptx::says_atomic(text)
 }

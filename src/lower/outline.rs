@@ -4,6 +4,7 @@
 //! on a `typedef` that may stand anywhere.
 
 use super::lowerer::Lowerer;
+use crate::builtins::ptx;
 use crate::ir::namespace::Namespace;
 use crate::ir::{Mentions, Name};
 use crate::source::Span;
@@ -147,7 +148,7 @@ impl<'t> Outline<'t> {
             Found::Shared | Found::Barrier | Found::Launch | Found::Assembly => {
                 let Some(function) = function else { return };
                 let barrier = what == Found::Barrier
-                    || (what == Found::Assembly && is_barrier_assembly(self.tree.text(node)));
+                    || (what == Found::Assembly && ptx::says_barrier(self.tree.text(node)));
                 let mentions = self.mentions.entry(function).or_default();
                 mentions.shared |= what == Found::Shared;
                 mentions.launch |= what == Found::Launch;
@@ -356,11 +357,6 @@ fn typedef_name<'t>(tree: &'t SyntaxTree, record: Node<'t>) -> Option<&'t str> {
     let parent = record.parent().filter(|parent| parent.kind() == "type_definition")?;
     let declarator = field(parent, "declarator").filter(|name| name.kind() == "type_identifier")?;
     Some(tree.text(declarator))
-}
-
-fn is_barrier_assembly(text: &str) -> bool {
-    let words = ["bar.sync", "bar.red", "barrier.sync", "barrier.red", "barrier.cta"];
-    words.iter().any(|word| text.contains(word))
 }
 
 /// Whether an error node holds only words that change nothing here.

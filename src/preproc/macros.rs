@@ -4,6 +4,7 @@
 //! being expanded, so that all directives can be replayed before any text is looked at.
 
 use super::directives::{Define, DirectiveKind, Directives};
+use crate::builtins;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -134,22 +135,16 @@ impl Macros {
 /// Whether CUDA gives the word its meaning. Compatibility headers define such words away
 /// for other compilers; no such definition is ever followed.
 pub(crate) fn is_owned(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    match bytes.first() {
-        Some(b'_') => OWNED.binary_search(&name).is_ok() || is_owned_intrinsic(name),
-        Some(b'b' | b'd' | b'g' | b't' | b'w') => OWNED.binary_search(&name).is_ok(),
+    match name.as_bytes().first() {
+        Some(b'_' | b'b' | b'd' | b'g' | b't' | b'w') => {
+            OWNED.binary_search(&name).is_ok() || builtins::is_owned(name)
+        }
         _ => false,
     }
 }
 
-fn is_owned_intrinsic(name: &str) -> bool {
-    const FAMILIES: [&str; 7] =
-        ["__syncthreads", "__shfl_", "__ballot", "__any_sync", "__all_sync", "__match_", "__reduce_"];
-    FAMILIES.iter().any(|family| name.starts_with(family))
-}
-
-/// Sorted.
-const OWNED: [&str; 27] = [
+/// Words that are no names of functions or variables. Sorted.
+const OWNED: [&str; 19] = [
     "__align__",
     "__block_size__",
     "__cluster_dims__",
@@ -167,15 +162,7 @@ const OWNED: [&str; 27] = [
     "__restrict",
     "__restrict__",
     "__shared__",
-    "__syncwarp",
-    "__threadfence",
-    "__threadfence_block",
-    "__threadfence_system",
-    "blockDim",
-    "blockIdx",
     "dim3",
-    "gridDim",
-    "threadIdx",
     "warpSize",
 ];
 
@@ -190,7 +177,9 @@ mod tests {
         for word in OWNED {
             assert!(is_owned(word), "{word}");
         }
-        assert!(is_owned("__syncthreads_or") && is_owned("__shfl_xor_sync"));
+        for name in ["__syncthreads_or", "__shfl_xor_sync", "__match_any_sync", "__threadfence", "gridDim"] {
+            assert!(is_owned(name), "{name}");
+        }
         assert!(!is_owned("__shared") && !is_owned("tile"));
     }
 

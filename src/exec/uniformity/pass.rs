@@ -5,7 +5,7 @@
 //! pass through in different ways, if it is declared outside of that.
 
 use super::{Given, Uniformity};
-use crate::exec::slice::is_pure;
+use crate::builtins;
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Declaration, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, Type};
@@ -381,9 +381,10 @@ impl<'a> Pass<'a> {
     fn by_reference(&self, callee: &Expr, at: usize) -> bool {
         let ExprKind::Path(path) = &callee.kind else { return true };
         let candidates = self.program.functions(&path.name);
-        let builtin = path.name.starts_with("__") || path.name.starts_with("atomic");
+        let name = &*path.name;
+        let builtin = builtins::is_reserved(name) || builtins::kind(name) == Some(builtins::Kind::Atomic);
         match candidates.is_empty() {
-            true => !builtin && !is_pure(&path.name, self.program),
+            true => !builtin && !builtins::only_computes(name),
             false => candidates.iter().any(|function| {
                 function.params.get(at).is_none_or(|param| matches!(param.ty, Type::Reference(_)))
             }),

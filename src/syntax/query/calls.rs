@@ -1,6 +1,7 @@
 //! Which calls mean a launch, a block barrier or eight-byte banks?
 
 use super::Found;
+use crate::builtins::{self, Kind};
 use crate::syntax::{SyntaxTree, field};
 use tree_sitter::Node;
 
@@ -8,36 +9,25 @@ use tree_sitter::Node;
 pub(super) fn meaning(tree: &SyntaxTree, call: Node<'_>) -> Option<Found> {
     let callee = field(call, "function")?;
     match callee.kind() {
-        "identifier" => match tree.text(callee) {
-            "__syncthreads"
-            | "__syncthreads_and"
-            | "__syncthreads_or"
-            | "__syncthreads_count"
-            | "__barrier_sync"
-            | "__barrier_sync_count" => Some(Found::Barrier),
+        "identifier" => match builtins::kind(tree.text(callee)) {
+            Some(Kind::BlockBarrier | Kind::BlockVote | Kind::NamedBarrier) => Some(Found::Barrier),
             // `synchronize(group)` of cooperative groups, with or without their namespace.
-            "sync" | "synchronize" => {
+            Some(Kind::GroupBarrier) => {
                 let arguments = field(call, "arguments")?;
                 (arguments.named_child_count() == 1).then_some(Found::Barrier)
             }
-            "cudaLaunchKernel"
-            | "cudaLaunchKernelExC"
-            | "cudaLaunchKernelEx"
-            | "cudaLaunchCooperativeKernel"
-            | "cuLaunchKernel"
-            | "cuLaunchKernelEx"
-            | "cuLaunchCooperativeKernel"
-            | "hipLaunchKernelGGL"
-            | "hipLaunchKernel" => Some(Found::Launch),
-            "cudaDeviceSetSharedMemConfig" | "cudaFuncSetSharedMemConfig" => {
-                asks_for_eight(tree, call).then_some(Found::EightByteBanks)
-            }
+            Some(Kind::Launch | Kind::OtherLaunch) => Some(Found::Launch),
+            Some(Kind::BankSize) => asks_for_eight(tree, call).then_some(Found::EightByteBanks),
             _ => None,
         },
         "qualified_identifier" => {
             let last = tree.text(callee).rsplit_once("::")?.1.trim_start();
-            matches!(last, "sync" | "synchronize" | "__syncthreads" | "__barrier_sync")
-                .then_some(Found::Barrier)
+            let kind = builtins::kind(last)?;
+            let waits = matches!(
+                kind,
+                Kind::BlockBarrier | Kind::BlockVote | Kind::NamedBarrier | Kind::GroupBarrier
+            );
+            waits.then_some(Found::Barrier)
         }
         "field_expression" => {
             let method = field(callee, "field")?;

@@ -2,6 +2,7 @@
 
 use super::places::root;
 use super::{Part, Slice, address, is_global, is_pure, key};
+use crate::builtins::{self, Kind};
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Type};
@@ -117,7 +118,7 @@ impl<'a> Finder<'a> {
             },
             ExprKind::Asm(asm) => {
                 // It may leave the kernel.
-                effect.returns |= ["trap", "exit"].iter().any(|word| asm.template.contains(word));
+                effect.returns |= builtins::ptx::may_end_threads(&asm.template);
                 asm.outputs.iter().for_each(|(_, target)| self.write(target, effect));
             }
             _ => {}
@@ -171,10 +172,10 @@ impl<'a> Finder<'a> {
             return;
         }
         // It leaves the kernel.
-        effect.returns |= &*path.name == "__trap";
+        effect.returns |= builtins::kind(&path.name) == Some(Kind::Trap);
         let candidates = self.program.functions(&path.name);
         let by_reference = |at: usize| {
-            &*path.name == "swap"
+            builtins::kind(&path.name) == Some(Kind::Swap)
                 || candidates.iter().any(|f| {
                     f.template_params.iter().any(|p| p.pack)
                         || f.params.get(at).is_none_or(|p| matches!(p.ty, Type::Reference(_)))

@@ -3,6 +3,7 @@
 use super::places::{Places, is_indirect, root};
 use super::plain::{Plains, given_to};
 use super::{Given, is_arithmetic, is_global, is_pure, key};
+use crate::builtins::Coordinate;
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, Type};
@@ -376,7 +377,7 @@ impl<'a> Flow<'a> {
             }
             ExprKind::Member { base, arrow, name, .. } => {
                 if let ExprKind::Path(path) = &base.kind
-                    && matches!(&*path.name, "threadIdx" | "blockDim")
+                    && Coordinate::of(&path.name).is_some_and(Coordinate::is_within_block)
                     && let Some(axis) = ["x", "y", "z"].iter().position(|axis| **axis == **name)
                 {
                     self.axes[axis] = true;
@@ -418,7 +419,9 @@ impl<'a> Flow<'a> {
             ExprKind::SizeofExpr(a) => self.pointed(a, true),
             ExprKind::Unary(_, a) => self.expr(a),
             // A copy of all three.
-            ExprKind::Path(path) if matches!(&*path.name, "threadIdx" | "blockDim") => self.axes = [true; 3],
+            ExprKind::Path(path) if Coordinate::of(&path.name).is_some_and(Coordinate::is_within_block) => {
+                self.axes = [true; 3]
+            }
             ExprKind::Comma(a, b) => {
                 self.expr(a);
                 self.pointed(b, followed);

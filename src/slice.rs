@@ -24,7 +24,7 @@ mod parts;
 mod places;
 mod plain;
 
-use super::coordinates::is_coordinate;
+use crate::builtins::{self, Coordinate};
 use crate::ir::program::Program;
 use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Stmt, Type};
 use flow::Flow;
@@ -185,7 +185,7 @@ impl Slice {
         match &expr.kind {
             ExprKind::Member { base, arrow: false, .. } => match &base.kind {
                 // `threadIdx.x`
-                ExprKind::Path(path) => is_coordinate(&path.name),
+                ExprKind::Path(path) => Coordinate::of(&path.name).is_some(),
                 _ => self.is_private(base),
             },
             ExprKind::Index(base, _) => self.is_global(base),
@@ -233,86 +233,15 @@ fn is_global(expr: &Expr, known: &FxHashSet<LocalId>) -> bool {
     }
 }
 
-/// Functions that CUDA defines and that do nothing but compute a value of their arguments.
+/// Whether CUDA defines the function, and it does nothing but compute a value of its arguments.
 pub fn is_pure(name: &str, program: &Program) -> bool {
-    const WHOLE: [&str; 63] = [
-        "mma_sync",
-        "fill_fragment",
-        "max",
-        "min",
-        "fmaxf",
-        "fminf",
-        "fmax",
-        "fmin",
-        "fabsf",
-        "fabs",
-        "fma",
-        "fmaf",
-        "exp",
-        "expf",
-        "__expf",
-        "exp2f",
-        "log",
-        "logf",
-        "__logf",
-        "log2f",
-        "sqrt",
-        "sqrtf",
-        "rsqrtf",
-        "rsqrt",
-        "pow",
-        "powf",
-        "__powf",
-        "sin",
-        "sinf",
-        "__sinf",
-        "cos",
-        "cosf",
-        "__cosf",
-        "tanhf",
-        "tanh",
-        "erff",
-        "__fdividef",
-        "__fmaf_rn",
-        "__saturatef",
-        "__ldg",
-        "make_float4",
-        "make_float2",
-        "make_float3",
-        "make_half2",
-        "make_int2",
-        "make_int4",
-        "make_uint2",
-        "make_uint4",
-        "abs",
-        "ceilf",
-        "erf",
-        "exp2",
-        "floorf",
-        "isinf",
-        "isnan",
-        "log1pf",
-        "log2",
-        "rintf",
-        "roundf",
-        "tanf",
-        "__tanf",
-        "__popc",
-        "__byte_perm",
-    ];
-    const BEGINNINGS: [&str; 22] = [
-        "__shfl", "__half", "__float", "__bfloat", "__int2", "__hadd", "__hsub", "__hmul", "__hdiv",
-        "__hfma", "__hmax", "__hmin", "__low", "__high", "__fadd", "__fsub", "__fmul", "__fdiv", "__frcp",
-        "__fsqrt", "__frsqrt", "__dp4a",
-    ];
-    (WHOLE.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)))
-        && program.functions(name).is_empty()
+    builtins::only_computes(name) && program.functions(name).is_empty()
 }
 
 /// Whether inline assembly only computes: it names no address and no barrier.
 #[must_use]
 pub fn is_arithmetic(asm: &Asm) -> bool {
-    asm.template.contains("mma") && !asm.template.contains('[')
+    builtins::ptx::only_computes(&asm.template)
 }
 
 #[cfg(test)]

@@ -1,0 +1,215 @@
+//! What is known of the names that CUDA defines?
+//!
+//! One [`table`] of functions says what each is ([`Kind`]), whether the compiler may compute it like
+//! any sum, and whether a macro may take its name. Whoever meets a name asks here; what is done with it
+//! is theirs. A function of the program's own may have such a name, too: that is for the asker to see.
+
+mod coordinate;
+pub mod ptx;
+mod table;
+
+pub use coordinate::Coordinate;
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+/// What a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Waits for the block: `__syncthreads()`.
+    BlockBarrier,
+    /// The same, and combines a value of all its threads.
+    BlockVote,
+    /// Waits at a barrier by number.
+    NamedBarrier,
+    /// Waits for the group that is its argument, if that is one.
+    GroupBarrier,
+    /// Waits for the lanes of a warp.
+    WarpBarrier,
+    /// Orders accesses.
+    Fence,
+    /// Hands values from lane to lane.
+    Shuffle,
+    /// Combines a value of all lanes, or tells which there are.
+    Vote,
+    /// Reads, changes and writes a place at once.
+    Atomic,
+    /// The group of the block's threads.
+    ThisBlock,
+    /// The group of the grid's threads.
+    ThisGrid,
+    /// A part of a group.
+    Partition,
+    /// Reads what its argument points to.
+    CachedLoad,
+    /// The address of a place in shared memory, as a number.
+    SharedAddress,
+    /// Copies into shared memory without waiting.
+    AsyncCopy,
+    /// Reads a tile of a matrix.
+    FragmentLoad,
+    /// Writes one.
+    FragmentStore,
+    /// Ends the program if its argument is false.
+    Assert,
+    /// Writes text.
+    Print,
+    /// Ends the threads that come to it.
+    Trap,
+    /// Ends the program of the host.
+    ProgramEnd,
+    /// Launches a kernel.
+    Launch,
+    /// The same in a way that is not followed.
+    OtherLaunch,
+    /// Says how wide the banks are.
+    BankSize,
+    /// Does nothing that matters here.
+    Nothing,
+    /// Its first argument.
+    Same,
+    /// Swaps two places.
+    Swap,
+    /// The lesser or greater of two numbers.
+    Extremum,
+    /// The absolute value.
+    Absolute,
+    /// The product of two numbers.
+    Product,
+    /// Counts or turns bits.
+    Bits,
+    /// Rounds down to an integer.
+    FloorToInt,
+    /// Rounds up.
+    Ceiling,
+    /// Rounds down.
+    Floor,
+    /// A vector of its arguments.
+    Vector,
+    /// Computes a number, which is not followed.
+    Arithmetic,
+    /// Only known to be there.
+    Other,
+}
+
+/// How a function's result comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// In another way.
+    Other,
+    /// Of its arguments alone; it may be passed over where its result is not needed.
+    Computed,
+    /// Likewise, but of the arguments of other lanes besides.
+    Moved,
+    /// Of its arguments alone, and nothing else is known of it.
+    Repeatable,
+}
+
+/// A function, or all whose names begin alike.
+#[derive(Clone, Copy, Debug)]
+struct Builtin {
+    name: &'static str,
+    family: bool,
+    kind: Kind,
+    outcome: Outcome,
+    owned: bool,
+}
+
+impl Builtin {
+    const fn new(name: &'static str, family: bool, kind: Kind) -> Builtin {
+        Builtin { name, family, kind, outcome: Outcome::Other, owned: false }
+    }
+
+    /// Does nothing but compute a value of its arguments.
+    const fn computing(self) -> Builtin {
+        Builtin { outcome: Outcome::Computed, ..self }
+    }
+
+    /// The same with arguments of other lanes.
+    const fn moving_data(self) -> Builtin {
+        Builtin { outcome: Outcome::Moved, ..self }
+    }
+
+    /// Gives equal results for equal arguments.
+    const fn repeatable(self) -> Builtin {
+        Builtin { outcome: Outcome::Repeatable, ..self }
+    }
+
+    /// No macro takes its name.
+    const fn owned(self) -> Builtin {
+        Builtin { owned: true, ..self }
+    }
+}
+
+fn find(name: &str) -> Option<&'static Builtin> {
+    static WHOLE: OnceLock<FxHashMap<&'static str, &'static Builtin>> = OnceLock::new();
+    let whole =
+        WHOLE.get_or_init(|| table::TABLE.iter().filter(|it| !it.family).map(|it| (it.name, it)).collect());
+    let families = || table::TABLE.iter().filter(|it| it.family);
+    whole.get(name).copied().or_else(|| families().find(|it| name.starts_with(it.name)))
+}
+
+/// What the function of this name is, if CUDA defines one.
+#[must_use]
+pub fn kind(name: &str) -> Option<Kind> {
+    find(name).map(|builtin| builtin.kind)
+}
+
+/// Whether it does nothing but compute a value of its arguments, of whatever lanes.
+#[must_use]
+pub fn only_computes(name: &str) -> bool {
+    find(name).is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Moved))
+}
+
+/// Whether it gives equal results for equal arguments, in all lanes.
+#[must_use]
+pub fn is_repeatable(name: &str) -> bool {
+    find(name).is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Repeatable))
+}
+
+/// Whether only CUDA and compilers define functions of such a name.
+#[must_use]
+pub fn is_reserved(name: &str) -> bool {
+    name.starts_with("__")
+}
+
+/// Whether CUDA gives the name its meaning, whatever macros of that name there are.
+#[must_use]
+pub fn is_owned(name: &str) -> bool {
+    Coordinate::of(name).is_some() || find(name).is_some_and(|builtin| builtin.owned)
+}
+
+/// The names of functions of these kinds.
+#[cfg(test)]
+pub(crate) fn names(kinds: &[Kind]) -> Vec<&'static str> {
+    table::TABLE.iter().filter(|it| !it.family && kinds.contains(&it.kind)).map(|it| it.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_stands_in_the_table_once() {
+        let mut names: Vec<_> = table::TABLE.iter().map(|it| (it.family, it.name)).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn a_name_goes_before_its_family() {
+        assert_eq!(kind("__syncthreads_or"), Some(Kind::BlockVote));
+        assert_eq!(kind("__float2int_rd"), Some(Kind::FloorToInt));
+        assert_eq!(kind("__float2half"), Some(Kind::Arithmetic));
+        assert_eq!(kind("tile"), None);
+    }
+
+    #[test]
+    fn what_lanes_hand_each_other_is_not_repeatable() {
+        assert!(only_computes("__shfl_xor_sync") && !is_repeatable("__shfl_xor_sync"));
+        assert!(only_computes("fmaf") && is_repeatable("fmaf"));
+        assert!(!only_computes("__brev") && is_repeatable("__brev"));
+        assert!(!only_computes("atomicAdd") && !is_repeatable("__ballot_sync"));
+    }
+}
