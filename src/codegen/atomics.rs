@@ -19,7 +19,7 @@
 //! At any other address each lane does its own, but for `atomicAdd(p, 1)` whose result is unused: from 8.0 on
 //! that is an instruction of its own, `ATOMS.POPC.INC`, in which lanes share a word.
 //!
-//! What the compiler takes to be the same is found by [`codegen::uniformity`](crate::codegen::uniformity).
+//! What the compiler takes to be the same is found by [`uniformity`](super::uniformity).
 
 use crate::banks::{AtomicKind, ComputeCapability, Family, Target};
 use crate::events::{Access, Atomic, Operation, Seen};

@@ -1,17 +1,9 @@
-//! How is a struct that is copied as a whole split into machine accesses?
+//! Of what sizes are the members of a struct that is copied as a whole?
 
 use super::types::Ty;
+use crate::codegen::copied_struct;
 
-/// Bytes up to which the compiler joins the members of a struct that is copied, 0 if it does not. Seen in
-/// the machine code of nvcc 13: a copy is as many accesses as the alignment asks for, which follow each
-/// other. Those of members of one size become one of up to 16 bytes, others of 8.
-///
-/// | members | copied as |
-/// |---|---|
-/// | `float a, b;` `short a, b; float c;` | 8 bytes |
-/// | `float a, b, c, d;` `double a, b;` | 16 bytes |
-/// | `int a; float b; double c;` | 8 and 8 bytes |
-/// | `float a, b, c;` | 4, 4 and 4 bytes |
+/// Bytes up to which the compiler joins the members of a struct that is copied, 0 if it does not.
 pub(super) fn joined_members(ty: &Ty, bytes: Option<u32>) -> u32 {
     fn sizes(ty: &Ty, depth: u32, found: &mut Vec<u64>) {
         match ty {
@@ -23,13 +15,13 @@ pub(super) fn joined_members(ty: &Ty, bytes: Option<u32>) -> u32 {
         }
     }
     let Ty::Record(layout) = ty else { return 0 };
-    let copied = split_alignment(ty, bytes);
-    if copied < 4 || layout.record.as_ref().is_none_or(|record| record.union) {
+    let aligned = split_alignment(ty, bytes);
+    if layout.record.as_ref().is_none_or(|record| record.union) {
         return 0;
     }
     let mut all = Vec::new();
     sizes(ty, 8, &mut all);
-    if all.windows(2).all(|pair| pair[0] == pair[1]) { 16 } else { 8 }
+    copied_struct::joined_up_to(aligned, &all)
 }
 
 /// The type's alignment where it is less than its size asks for; 0 when it is natural.

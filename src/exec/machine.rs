@@ -137,9 +137,9 @@ pub struct Machine<'p> {
     /// What bears on the requests of the functions run so far, by their address.
     pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
     /// What the compiler does not know, though a launch tells it.
-    pub at_launch: super::at_launch::AtLaunch,
+    pub at_launch: crate::codegen::AtLaunch,
     /// What the compiler sees to be the same in all lanes.
-    pub uniformities: super::uniformity::Uniformities,
+    pub uniformities: crate::codegen::Uniformities,
     /// What is known of the bounds of loops.
     pub bounds: super::enumerate::Bounds,
     /// Loops around whose values are enumerated.
@@ -350,8 +350,8 @@ impl<'p> Machine<'p> {
             contents: None,
             shared: FxHashMap::default(),
             slices: FxHashMap::default(),
-            at_launch: super::at_launch::AtLaunch::default(),
-            uniformities: super::uniformity::Uniformities::default(),
+            at_launch: crate::codegen::AtLaunch::default(),
+            uniformities: crate::codegen::Uniformities::default(),
             bounds: super::enumerate::Bounds::default(),
             enumerating: 0,
             memo: super::memo::Memo::default(),

@@ -4,9 +4,9 @@ mod journal;
 
 use super::copied_struct::{joined_members, split_alignment};
 use super::machine::Machine;
-use super::registers::Registers;
 use super::types::Ty;
 use super::value::{Offset, Pointer, Target};
+use crate::codegen::Registers;
 use crate::domain::{Int, Lanes, Origin, Reason, Sight, Spread, SymbolId, Unknown, gcd};
 use crate::events::{Access, AccessOp, Atomic, CopiedFrom, Pattern, SymbolFacts, Ways};
 use crate::source::Span;

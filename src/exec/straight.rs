@@ -1,38 +1,15 @@
-//! Of which loops does the compiler make straight code?
+//! How much is in a loop, and where do stretches of code without branches begin?
 //!
-//! There it keeps values in registers ([`registers`](super::registers)) and joins neighbouring accesses.
-//! A loop of known length is unrolled whole, without a pragma, as long as it stays small: rounds times
-//! body. Seen in the machine code of nvcc 13 for 9.0, in fused multiply-adds of `T x T` products that
-//! read 2 T words, with how `a[ty * T + i][k]` is read over `k`:
-//!
-//! | rounds x body | | |
-//! |---|---|---|
-//! | 8 x 16, 16 x 4, 32 x 4, 8 x 25, 4 x 64 | unrolled whole | `.128` |
-//! | 16 x 16, 32 x 16, 8 x 36, 16 x 36, 64 x 4 | in part, by 4 or 8 | `.128` |
-//! | 16 x 25 | in part, by 6 | apart |
-//! | 8 x 36 that read 36 words of global memory besides | stays a loop | apart |
-//! | 2 x 64, 8 x 64, 16 x 64, 32 x 64 | stays a loop | apart |
+//! The counts that [`codegen::straight`](crate::codegen::straight) asks for, taken as the code runs.
 
 use super::loops::Parts;
 use super::machine::Machine;
+use crate::codegen::straight::unrolled;
 use crate::events::{AccessOp, Unrolled};
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, Stmt, StmtKind};
 use crate::slice::Slice;
 use std::rc::Rc;
-
-/// A loop of at most so many operations, and so many in a round, is surely unrolled whole.
-const SURELY_UNROLLED: Size = Size { whole: 550, round: 100 };
-/// A loop of more operations, and more in a round, is neither unrolled whole nor in part.
-const PERHAPS_UNROLLED: Size = Size { whole: 1000, round: 120 };
-
-/// Operations of a loop: variables written (its counters among them), shared accesses, and others,
-/// which take their address besides.
-#[derive(Clone, Copy)]
-struct Size {
-    whole: u64,
-    round: u64,
-}
 
 /// What a statement does that is passed over.
 #[derive(Clone, Copy, Debug, Default)]
@@ -200,25 +177,17 @@ impl Machine<'_> {
         let Rounds { begun, at_launch } = self.rounds.pop().unwrap_or_default();
         self.iteration += u32::from(is_open(parts, at_launch));
         self.epoch += u32::from(parts.rolled);
-        let rounds = begun.max(1);
         let whole = self.operations().saturating_sub(begin.operations);
-        let size = Size { whole, round: whole / rounds };
         let seen =
             self.recording && self.rolled == begin.rolled && self.region > begin.region && !parts.rolled;
-        let sure = size.whole <= SURELY_UNROLLED.whole && size.round <= SURELY_UNROLLED.round;
-        let perhaps = size.whole <= PERHAPS_UNROLLED.whole || size.round <= PERHAPS_UNROLLED.round;
-        if seen && !parts.flat && perhaps {
-            let how = match (sure, at_launch) {
-                (false, _) => Unrolled::Perhaps,
-                (true, true) => Unrolled::Surely,
-                (true, false) => Unrolled::Counted,
-            };
+        let how = unrolled(whole, begun.max(1), at_launch);
+        if let Some(how) = how.filter(|_| seen && !parts.flat) {
             self.trace.straight.add(begin.region, self.region.saturating_add(1), how);
         }
         if parts.flat && (at_launch || self.rolled != begin.rolled) {
             self.trace.straight.add_open(self.region);
         }
-        sure && !at_launch && !parts.rolled && self.rolled == begin.rolled
+        how == Some(Unrolled::Counted) && !parts.rolled && self.rolled == begin.rolled
     }
 
     /// How often this site's array has gone from being read to being written, or back.

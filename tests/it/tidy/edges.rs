@@ -27,7 +27,7 @@ const ALLOWED: [(&str, &[&str]); 32] = [
     // What happens.
     ("events", &["domain", "ir", "source"]),
     ("slice", &["builtins", "ir"]),
-    ("codegen", &["banks", "domain", "events", "ir", "source"]),
+    ("codegen", &["banks", "builtins", "domain", "events", "ir", "source"]),
     ("exec", &["banks", "builtins", "codegen", "domain", "events", "ir", "slice", "source"]),
     ("scenario", &["events", "exec", "ir", "relevance", "shape", "source"]),
     // What is said of it.

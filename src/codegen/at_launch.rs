@@ -4,7 +4,6 @@
 //! code of, however few rounds it has. A variable is such a number if a statement that wrote it read
 //! one; that is kept by statement, not by value, and so errs to the side of too many.
 
-use super::machine::Machine;
 use crate::ir::{LocalId, Param};
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
@@ -57,19 +56,5 @@ impl AtLaunch {
     pub fn enter(&mut self, frame: usize, given: &[LocalId]) {
         self.variables.retain(|(other, _)| *other < frame);
         self.variables.extend(given.iter().map(|local| (frame, *local)));
-    }
-}
-
-impl Machine<'_> {
-    /// Evaluates; also whether such a number was read for it.
-    pub(super) fn watching_launch<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> T) -> (T, bool) {
-        let before = self.at_launch.was_read();
-        self.at_launch.begin();
-        let value = evaluate(self);
-        let read = self.at_launch.was_read();
-        if before {
-            self.at_launch.note_read();
-        }
-        (value, read)
     }
 }

@@ -23,7 +23,6 @@
 
 mod pass;
 
-use super::machine::Machine;
 use crate::builtins::{self, Coordinate};
 use crate::events::Seen;
 use crate::ir::program::Program;
@@ -178,62 +177,74 @@ fn computes(name: &str, count: usize, program: &Program, depth: u32) -> bool {
     })
 }
 
-impl Machine<'_> {
+impl Uniformities {
     /// A kernel begins.
-    pub(super) fn enter_uniform_kernel(&mut self, function: &Arc<Function>) {
-        let modules = &self.program.modules;
-        let functions = || modules.iter().flat_map(|module| &module.functions);
-        self.uniformities.wanted = functions().any(|function| function.mentions.atomics);
-        self.enter_uniform(function, 0, Given::KERNEL);
+    pub fn enter_kernel(&mut self, function: &Arc<Function>, program: &Program) {
+        let functions = || program.modules.iter().flat_map(|module| &module.functions);
+        self.wanted = functions().any(|function| function.mentions.atomics);
+        self.enter(function, 0, Given::KERNEL, program);
     }
 
     /// A function is called with these arguments, whose frame will have the next number.
-    pub(super) fn enter_uniform_call(&mut self, function: &Arc<Function>, args: &[Expr]) {
-        if !self.uniformities.wanted {
+    pub fn enter_call(
+        &mut self,
+        caller: (usize, Option<&Arc<Function>>),
+        function: &Arc<Function>,
+        args: &[Expr],
+        frame: usize,
+        program: &Program,
+    ) {
+        if !self.wanted {
             return;
         }
         let mut given = Given::default();
-        if let Some(known) = self.uniformity() {
+        if let Some(known) = self.of(caller.0, caller.1) {
             for (at, (arg, param)) in args.iter().zip(&function.params).enumerate() {
                 let reference = matches!(param.ty, Type::Reference(_));
-                let place = reference && known.is_one_place(arg, self.program, 0);
-                given.note(at, known.is_uniform(arg, self.program, 0), place);
+                let place = reference && known.is_one_place(arg, program, 0);
+                given.note(at, known.is_uniform(arg, program, 0), place);
             }
         }
-        self.enter_uniform(function, self.state.frames.len(), given);
+        self.enter(function, frame, given, program);
     }
 
-    fn enter_uniform(&mut self, function: &Arc<Function>, frame: usize, given: Given) {
-        if !self.uniformities.wanted {
+    fn enter(&mut self, function: &Arc<Function>, frame: usize, given: Given, program: &Program) {
+        if !self.wanted {
             return;
         }
-        let (program, key) = (self.program, Arc::as_ptr(function).addr());
-        let all = &mut self.uniformities;
-        let known = all.known.entry((key, given));
+        let key = Arc::as_ptr(function).addr();
+        let known = self.known.entry((key, given));
         let known = Rc::clone(known.or_insert_with(|| Rc::new(Uniformity::of(function, given, program, 0))));
-        all.frames.truncate(frame);
+        self.frames.truncate(frame);
         // Frames that nothing was said of hold no function's variables.
-        all.frames.resize_with(frame, Default::default);
-        all.frames.push((key, known));
+        self.frames.resize_with(frame, Default::default);
+        self.frames.push((key, known));
     }
 
-    /// What is known of the function that runs.
-    fn uniformity(&self) -> Option<Rc<Uniformity>> {
-        let (key, known) = self.uniformities.frames.get(self.top())?;
-        let own = self.frame().is_some_and(|frame| Arc::as_ptr(&frame.function).addr() == *key);
-        own.then(|| Rc::clone(known))
+    /// What is known of the function that runs in a frame.
+    fn of(&self, frame: usize, function: Option<&Arc<Function>>) -> Option<&Uniformity> {
+        let (key, known) = self.frames.get(frame)?;
+        (Arc::as_ptr(function?).addr() == *key).then_some(known)
     }
 
     /// Whether the compiler sees an expression to be the same in all lanes, as far as that is known.
-    pub(super) fn seen_same(&self, expr: &Expr) -> Seen {
-        match self.uniformity().is_some_and(|known| known.is_uniform(expr, self.program, 0)) {
+    #[must_use]
+    pub fn seen_same(
+        &self,
+        frame: usize,
+        function: Option<&Arc<Function>>,
+        expr: &Expr,
+        program: &Program,
+    ) -> Seen {
+        match self.of(frame, function).is_some_and(|known| known.is_uniform(expr, program, 0)) {
             true => Seen::Same,
             false => Seen::Perhaps,
         }
     }
 
     /// Whether what a call hands back goes to a variable that nobody reads.
-    pub(super) fn is_dead(&self, call: &Expr) -> bool {
-        self.uniformity().is_some_and(|known| known.dead.contains(&std::ptr::from_ref(call).addr()))
+    #[must_use]
+    pub fn is_dead(&self, frame: usize, function: Option<&Arc<Function>>, call: &Expr) -> bool {
+        self.of(frame, function).is_some_and(|known| known.dead.contains(&std::ptr::from_ref(call).addr()))
     }
 }

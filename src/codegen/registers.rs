@@ -17,9 +17,7 @@
 //! | `volatile float *v = s; a = v[2 * t]; b = v[2 * t];` | read |
 //! | `a = s[2 * t]; for (i = 0; i < n; i++) b += s[2 * t + i];` | read: a trip count given at run time |
 
-use super::machine::Machine;
 use crate::domain::{Int, Lanes, SymbolId, ThreadSet, Unknown};
-use crate::events::AccessOp;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -55,6 +53,31 @@ struct Held {
     iteration: u32,
 }
 
+/// An access as the compiler comes to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Met<'a> {
+    /// The shared array.
+    pub array: usize,
+    /// Bytes per thread.
+    pub bytes: u32,
+    /// Where it lies in the array.
+    pub offset: &'a Int,
+    /// The threads that make it; an upper bound if there is a doubt.
+    pub active: ThreadSet,
+    /// That doubt.
+    pub doubt: &'a Option<Unknown>,
+    /// How often what happens now happens.
+    pub weight: u64,
+    /// The site.
+    pub site: usize,
+    /// The iteration of a loop whose trip count the compiler does not know.
+    pub iteration: u32,
+    /// Whether there is a loop around.
+    pub in_loop: bool,
+    /// Whether it reads.
+    pub load: bool,
+}
+
 /// Values that a write is held against; of more, none of its array is kept.
 const MOST_COMPARED: usize = 256;
 
@@ -84,8 +107,46 @@ impl Registers {
         self.branches.pop();
     }
 
+    /// Goes on in the straight code of this epoch and region: in another nothing is in a register.
+    pub fn go_on(&mut self, epoch: u32, region: u32) {
+        if self.at != (epoch, region) {
+            self.at = (epoch, region);
+            self.forget();
+        }
+    }
+
+    /// Whether what an access reads is in a register. Notes that it is from here on.
+    pub fn meet(&mut self, met: &Met<'_>) -> bool {
+        let Met { array, bytes, offset, .. } = *met;
+        let known = self.values.entry(key(array, bytes, offset)).or_default();
+        let covers = |held: &Held| {
+            let same_site = held.site == met.site;
+            (held.array, held.bytes, held.weight) == (array, bytes, met.weight)
+                && (held.branch == 0 || self.branches.contains(&held.branch))
+                && (same_site || held.doubt.is_none() || held.doubt == *met.doubt)
+                && (same_site || held.iteration == met.iteration || !met.in_loop)
+                && met.active.minus(&held.active).is_empty()
+                && held.offset == *offset
+        };
+        if met.load && known.iter().any(covers) {
+            return true;
+        }
+        known.push(Held {
+            array,
+            bytes,
+            offset: offset.clone(),
+            active: met.active,
+            doubt: met.doubt.clone(),
+            weight: met.weight,
+            site: met.site,
+            branch: self.branches.last().copied().unwrap_or(0),
+            iteration: met.iteration,
+        });
+        false
+    }
+
     /// Forgets what a write may change: of its array, all that is not surely elsewhere.
-    fn written(&mut self, array: usize, place: Option<(&Int, u32)>) {
+    pub fn written(&mut self, array: usize, place: Option<(&Int, u32)>) {
         let place = place.filter(|_| self.values.len() <= MOST_COMPARED);
         self.values.retain(|_, list| {
             list.retain(|held| {
@@ -94,75 +155,6 @@ impl Registers {
             });
             !list.is_empty()
         });
-    }
-}
-
-impl Machine<'_> {
-    /// Runs a part of the code that not all threads run that run what is around it, if it is `apart`.
-    pub(super) fn in_branch<T>(&mut self, apart: bool, run: impl FnOnce(&mut Self) -> T) -> T {
-        if !apart {
-            return run(self);
-        }
-        self.index.registers.enter_branch();
-        let result = run(self);
-        self.index.registers.leave_branch();
-        result
-    }
-
-    /// Whether what an access with this offset reads is in a register, and so it is no request. Notes
-    /// what it reads or writes.
-    pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> bool {
-        let now = (self.epoch, self.region);
-        if self.index.registers.at != now {
-            self.index.registers.at = now;
-            self.index.registers.forget();
-        }
-        let access = &self.trace.accesses[site];
-        let (array, op) = (access.array, access.op);
-        let Some(bytes) = access.bytes.filter(|_| matches!(op, AccessOp::Load | AccessOp::Store)) else {
-            self.may_write(site);
-            return false;
-        };
-        if op == AccessOp::Store {
-            self.index.registers.written(array, Some((offset, bytes)));
-        }
-        if self.state.frames.iter().any(|frame| frame.function.mentions.volatile) {
-            return false;
-        }
-        let registers = &mut self.index.registers;
-        let known = registers.values.entry(key(array, bytes, offset)).or_default();
-        let (active, doubt) = (self.state.active, &self.state.doubt);
-        let covers = |held: &Held| {
-            let same_site = held.site == site;
-            (held.array, held.bytes, held.weight) == (array, bytes, self.weight)
-                && (held.branch == 0 || registers.branches.contains(&held.branch))
-                && (same_site || held.doubt.is_none() || held.doubt == *doubt)
-                && (same_site || held.iteration == self.iteration || self.state.loops.is_empty())
-                && active.minus(&held.active).is_empty()
-                && held.offset == *offset
-        };
-        if op == AccessOp::Load && known.iter().any(covers) {
-            return true;
-        }
-        let branch = registers.branches.last().copied().unwrap_or(0);
-        let (offset, doubt, weight) = (offset.clone(), doubt.clone(), self.weight);
-        let iteration = self.iteration;
-        known.push(Held { array, bytes, offset, active, doubt, weight, site, branch, iteration });
-        false
-    }
-
-    /// Something may write any place of any array, and nothing in a register is what it was.
-    pub(super) fn clobber(&mut self) {
-        self.index.registers.forget();
-        self.turns.iter_mut().for_each(|(_, turns)| *turns = turns.wrapping_add(1));
-    }
-
-    /// Notes an access that may write any place of its array.
-    pub(super) fn may_write(&mut self, site: usize) {
-        let access = &self.trace.accesses[site];
-        if !matches!(access.op, AccessOp::Load | AccessOp::MatrixLoad) {
-            self.index.registers.written(access.array, None);
-        }
     }
 }
 

@@ -1,0 +1,43 @@
+//! Of which loops does the compiler make straight code?
+//!
+//! There it keeps values in registers ([`registers`](super::registers)) and joins neighbouring accesses.
+//! A loop of known length is unrolled whole, without a pragma, as long as it stays small: rounds times
+//! body. Seen in the machine code of nvcc 13 for 9.0, in fused multiply-adds of `T x T` products that
+//! read 2 T words, with how `a[ty * T + i][k]` is read over `k`:
+//!
+//! | rounds x body | | |
+//! |---|---|---|
+//! | 8 x 16, 16 x 4, 32 x 4, 8 x 25, 4 x 64 | unrolled whole | `.128` |
+//! | 16 x 16, 32 x 16, 8 x 36, 16 x 36, 64 x 4 | in part, by 4 or 8 | `.128` |
+//! | 16 x 25 | in part, by 6 | apart |
+//! | 8 x 36 that read 36 words of global memory besides | stays a loop | apart |
+//! | 2 x 64, 8 x 64, 16 x 64, 32 x 64 | stays a loop | apart |
+
+use crate::events::Unrolled;
+
+/// A loop of at most so many operations, and so many in a round, is surely unrolled whole.
+const SURELY_UNROLLED: Size = Size { whole: 550, round: 100 };
+/// A loop of more operations, and more in a round, is neither unrolled whole nor in part.
+const PERHAPS_UNROLLED: Size = Size { whole: 1000, round: 120 };
+
+/// Operations of a loop: variables written (its counters among them), shared accesses, and others,
+/// which take their address besides.
+#[derive(Clone, Copy)]
+struct Size {
+    whole: u64,
+    round: u64,
+}
+
+/// How the compiler makes straight code of a loop with so many operations in all its rounds, if it does;
+/// `at_launch` is whether only the launch tells how many rounds there are.
+#[must_use]
+pub fn unrolled(operations: u64, rounds: u64, at_launch: bool) -> Option<Unrolled> {
+    let (whole, round) = (operations, operations / rounds);
+    let sure = whole <= SURELY_UNROLLED.whole && round <= SURELY_UNROLLED.round;
+    let perhaps = whole <= PERHAPS_UNROLLED.whole || round <= PERHAPS_UNROLLED.round;
+    match (sure, at_launch) {
+        (false, _) => perhaps.then_some(Unrolled::Perhaps),
+        (true, true) => Some(Unrolled::Surely),
+        (true, false) => Some(Unrolled::Counted),
+    }
+}
