@@ -1,7 +1,7 @@
 //! `cudalint` finds shared-memory bank conflicts and divergent barriers in CUDA source.
 //!
-//! Data flows one way: `source` → `preproc` → `syntax` → `lower` → `exec` → `verdict`
-//! (with `banks`) → `rules` → `suppress` → `output`.
+//! Data flows one way: `source` → `preproc` → `syntax` → `lower` → `exec` → `events` → `codegen` →
+//! `verdict` (with `banks`) → `rules` → `suppress` → `output`. `docs/architecture.md` is the map.
 
 pub mod analysis;
 pub mod banks;

@@ -235,6 +235,14 @@ fn folders_use_only_what_they_may() {
 }
 
 #[test]
+fn every_folder_is_on_the_map() {
+    let page = std::fs::read_to_string("docs/architecture.md").unwrap();
+    let lacks = |folder: &str| !page.contains(&format!("\n| `{folder}` | "));
+    let missing = ALLOWED.iter().map(|(folder, _)| *folder).filter(|folder| lacks(folder));
+    assert_none(&missing.map(|folder| format!("docs/architecture.md: no `{folder}`")).collect::<Vec<_>>());
+}
+
+#[test]
 fn paths_are_found_however_they_are_written() {
     let text = "use crate::domain::{Int, lanes::{self, Lanes}};\nuse crate::{a, b::c as d};\n\
                 let x = crate::banks::cost::<T>(y); my_crate::z; pub(crate) fn f() {}";
