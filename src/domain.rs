@@ -19,6 +19,6 @@ pub use int::{Int, NotAffine, World, fits};
 pub use lanes::{Lanes, Shape, Spread};
 pub use sight::Sight;
 pub(crate) use sight::{MOST_ALIGNED, hashed};
-pub use symbol::{Key, Origin, Symbol, SymbolId, Symbols, joined};
+pub use symbol::{Key, Origin, SymbolId, Symbols, joined};
 pub use thread_set::ThreadSet;
-pub use unknown::{Reason, Unknown, Variation, Words};
+pub use unknown::{Reason, Unknown, Variation};

@@ -1,6 +1,6 @@
 //! What does the grammar mean in CUDA?
 //!
-//! Turns one file's syntax tree into an [`ir::Module`](Module). It starts from what the queries in
+//! Turns one file's syntax tree into an `ir::Module`. It starts from what the queries in
 //! `queries/*.scm` find, in document order, so that kernels inside namespaces, `extern "C"` and
 //! broken text are found like any other.
 //!

@@ -38,15 +38,6 @@ impl<'p> Reach<'p> {
             })
     }
 
-    /// Whether running the function may run `other`.
-    #[must_use]
-    pub fn leads_to(&self, function: &Arc<Function>, other: &Function) -> bool {
-        self.search(
-            function,
-            &mut |met| matches!(met, Met::Function(found) if found.name_span == other.name_span),
-        )
-    }
-
     /// Whether `wanted` says yes to something that the function's names lead to, itself included.
     fn search(&self, function: &Arc<Function>, wanted: &mut dyn FnMut(Met<'_>) -> bool) -> bool {
         let mut seen: FxHashSet<Name> = FxHashSet::default();

@@ -134,18 +134,6 @@ impl Symbols {
         }
     }
 
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// The symbol for `key`, made on first use.
     pub fn intern(
         &mut self,

@@ -314,7 +314,7 @@ impl Machine<'_> {
             rest => rest,
         };
         if let Condition::Known(rest) = rest {
-            return self.from_bits(&if above { rest.or(&below) } else { rest.minus(&below) });
+            return self.truth_in(&if above { rest.or(&below) } else { rest.minus(&below) });
         }
         let (known, rest) = (|bits| Rc::new(Condition::Known(bits)), Rc::new(rest));
         Value::Condition(Rc::new(match above {

@@ -363,11 +363,11 @@ impl Machine<'_> {
         (self.state.active, self.state.doubt) = before;
         self.go_on(span);
         match (left, right, and) {
-            (Condition::Known(x), Condition::Known(y), true) => self.from_bits(&x.and(&y)),
-            (Condition::Known(x), Condition::Known(y), false) => self.from_bits(&x.or(&y)),
+            (Condition::Known(x), Condition::Known(y), true) => self.truth_in(&x.and(&y)),
+            (Condition::Known(x), Condition::Known(y), false) => self.truth_in(&x.or(&y)),
             (Condition::Known(x), other, true) | (other, Condition::Known(x), true) if x.is_empty() => {
                 let _ = (other, span);
-                self.from_bits(&x)
+                self.truth_in(&x)
             }
             (x, y, true) => Value::Condition(Rc::new(Condition::And(Rc::new(x), Rc::new(y)))),
             (x, y, false) => Value::Condition(Rc::new(Condition::Or(Rc::new(x), Rc::new(y)))),

@@ -173,7 +173,7 @@ impl Machine<'_> {
             return match self.condition_of(&value, span) {
                 Condition::Known(bits) => {
                     let flipped = self.world.all.minus(&bits);
-                    self.from_bits(&flipped)
+                    self.truth_in(&flipped)
                 }
                 other => Value::Condition(Rc::new(Condition::Not(Rc::new(other)))),
             };
@@ -202,7 +202,7 @@ impl Machine<'_> {
 
     /// A set of threads as an integer, 1 inside and 0 outside.
     #[must_use]
-    pub fn from_bits(&self, bits: &ThreadSet) -> Value {
+    pub fn truth_in(&self, bits: &ThreadSet) -> Value {
         if bits.is_empty() || *bits == self.world.all {
             return Value::Int(Int::constant(i64::from(!bits.is_empty())), Scalar::Bool);
         }

@@ -25,12 +25,6 @@ impl Slots {
         self.0.len()
     }
 
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// A variable.
     #[must_use]
     pub fn get(&self, number: usize) -> Option<&Slot> {

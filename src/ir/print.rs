@@ -14,14 +14,9 @@ type Names<'a> = &'a dyn Fn(super::LocalId) -> Name;
 
 /// An expression as text, with slots as `%0`.
 #[must_use]
+#[cfg(test)]
 pub fn expr(expr: &Expr) -> String {
     Printer { names: None }.expr(expr)
-}
-
-/// An expression as text, with the slots of `function` by their names.
-#[must_use]
-pub fn expr_in(function: &Function, expr: &Expr) -> String {
-    Printer { names: Some(&|local| slot_name(function, local)) }.expr(expr)
 }
 
 /// A type as text; dimensions follow it: `float[32][33]`.
@@ -32,12 +27,14 @@ pub fn ty(ty: &Type) -> String {
 
 /// A path as text.
 #[must_use]
+#[cfg(test)]
 pub fn path(path: &Path) -> String {
     Printer { names: None }.path(path)
 }
 
 /// A statement as text, on as many lines as it takes, with the slots of `function` by their names.
 #[must_use]
+#[cfg(test)]
 pub fn stmt(function: &Function, stmt: &Stmt) -> String {
     let names = |local| slot_name(function, local);
     let mut out = String::new();
@@ -57,14 +54,9 @@ pub fn body(function: &Function) -> String {
 
 /// A declaration outside any function as text.
 #[must_use]
+#[cfg(test)]
 pub fn declaration(declaration: &Declaration) -> String {
     Printer { names: None }.declaration(declaration)
-}
-
-/// A parameter list as text, without the parentheses.
-#[must_use]
-pub fn params(params: &[Param]) -> String {
-    Printer { names: None }.params(params)
 }
 
 /// A scalar's usual spelling.
