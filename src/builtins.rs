@@ -5,16 +5,16 @@
 //! is theirs. A function of the program's own may have such a name, too: that is for the asker to see.
 
 mod coordinate;
-pub mod ptx;
+pub(crate) mod ptx;
 mod table;
 
-pub use coordinate::Coordinate;
+pub(crate) use coordinate::Coordinate;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 /// What a function is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Waits for the block: `__syncthreads()`.
     BlockBarrier,
     /// The same, and combines a value of all its threads.
@@ -150,31 +150,31 @@ fn find(name: &str) -> Option<&'static Builtin> {
 
 /// What the function of this name is, if CUDA defines one.
 #[must_use]
-pub fn kind(name: &str) -> Option<Kind> {
+pub(crate) fn kind(name: &str) -> Option<Kind> {
     find(name).map(|builtin| builtin.kind)
 }
 
 /// Whether it does nothing but compute a value of its arguments, of whatever lanes.
 #[must_use]
-pub fn only_computes(name: &str) -> bool {
+pub(crate) fn only_computes(name: &str) -> bool {
     find(name).is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Moved))
 }
 
 /// Whether it gives equal results for equal arguments, in all lanes.
 #[must_use]
-pub fn is_repeatable(name: &str) -> bool {
+pub(crate) fn is_repeatable(name: &str) -> bool {
     find(name).is_some_and(|builtin| matches!(builtin.outcome, Outcome::Computed | Outcome::Repeatable))
 }
 
 /// Whether only CUDA and compilers define functions of such a name.
 #[must_use]
-pub fn is_reserved(name: &str) -> bool {
+pub(crate) fn is_reserved(name: &str) -> bool {
     name.starts_with("__")
 }
 
 /// Whether CUDA gives the name its meaning, whatever macros of that name there are.
 #[must_use]
-pub fn is_owned(name: &str) -> bool {
+pub(crate) fn is_owned(name: &str) -> bool {
     Coordinate::of(name).is_some() || find(name).is_some_and(|builtin| builtin.owned)
 }
 

@@ -4,15 +4,15 @@
 //! machine code it was seen.
 
 mod at_launch;
-pub mod atomics;
-pub mod copied_struct;
+pub(crate) mod atomics;
+pub(crate) mod copied_struct;
 mod merge;
 mod registers;
-pub mod sight;
-pub mod straight;
+pub(crate) mod sight;
+pub(crate) mod straight;
 mod uniformity;
 
-pub use at_launch::AtLaunch;
-pub use merge::{Merges, Wide};
-pub use registers::{Met, Registers};
-pub use uniformity::Uniformities;
+pub(crate) use at_launch::AtLaunch;
+pub(crate) use merge::{Merges, Wide};
+pub(crate) use registers::{Met, Registers};
+pub(crate) use uniformity::Uniformities;

@@ -14,11 +14,11 @@ mod symbol;
 mod thread_set;
 mod unknown;
 
-pub use divisors::{gcd, lcm};
-pub use int::{Int, NotAffine, World, fits};
-pub use lanes::{Lanes, Shape, Spread};
-pub use sight::Sight;
+pub(crate) use divisors::{gcd, lcm};
+pub(crate) use int::{Int, NotAffine, World, fits};
+pub(crate) use lanes::{Lanes, Shape, Spread};
+pub(crate) use sight::Sight;
 pub(crate) use sight::{MOST_ALIGNED, hashed};
-pub use symbol::{Key, Origin, SymbolId, Symbols, joined};
-pub use thread_set::ThreadSet;
-pub use unknown::{Reason, Unknown, Variation};
+pub(crate) use symbol::{Key, Origin, SymbolId, Symbols, joined};
+pub(crate) use thread_set::ThreadSet;
+pub(crate) use unknown::{Reason, Unknown, Variation};

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// A fix, and the findings that it repairs.
 #[derive(Debug)]
-pub struct Repair<'a> {
+pub(crate) struct Repair<'a> {
     /// The fix.
     pub fix: &'a Fix,
     /// The numbers of the findings.
@@ -23,7 +23,7 @@ pub struct Repair<'a> {
 
 /// The fixes of findings, each once, in order.
 #[must_use]
-pub fn repairs<'a>(sources: &Sources, findings: &'a [Diagnostic]) -> Vec<Repair<'a>> {
+pub(crate) fn repairs<'a>(sources: &Sources, findings: &'a [Diagnostic]) -> Vec<Repair<'a>> {
     let mut found: Vec<Repair<'a>> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let Some(fix) = &finding.fix else { continue };
@@ -47,7 +47,7 @@ pub fn repairs<'a>(sources: &Sources, findings: &'a [Diagnostic]) -> Vec<Repair<
 
 /// The bytes with the edits, which are of one file; `None` when they overlap or lie outside.
 #[must_use]
-pub fn apply(bytes: &[u8], edits: &[&Edit]) -> Option<Vec<u8>> {
+pub(crate) fn apply(bytes: &[u8], edits: &[&Edit]) -> Option<Vec<u8>> {
     let mut edits = edits.to_vec();
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let mut out = Vec::with_capacity(bytes.len() + 16);

@@ -26,7 +26,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-pub use provided::{is_of_host_library, is_provided};
+pub(crate) use provided::{is_of_host_library, is_provided};
 
 /// Reads headers for the analysis, which does not touch the disk itself.
 pub trait Files: Send + Sync {
@@ -64,7 +64,7 @@ type Slot = Arc<OnceLock<Arc<Module>>>;
 
 /// What decides what a file's items are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// The file.
     pub file: FileId,
     /// The number of the settings in force.
@@ -74,7 +74,7 @@ pub struct Reading {
 }
 
 /// The files of a run, by path.
-pub struct Headers {
+pub(crate) struct Headers {
     sources: Sources,
     disk: Box<dyn Files>,
     include_dirs: Vec<PathBuf>,
@@ -87,7 +87,7 @@ pub struct Headers {
 impl Headers {
     /// Nothing is read yet.
     #[must_use]
-    pub fn new(given: &[PathBuf], include_dirs: Vec<PathBuf>, disk: Box<dyn Files>) -> Headers {
+    pub(crate) fn new(given: &[PathBuf], include_dirs: Vec<PathBuf>, disk: Box<dyn Files>) -> Headers {
         Headers {
             sources: Sources::default(),
             given: given.iter().map(|path| (disk.key(path), path.clone())).collect(),
@@ -100,12 +100,12 @@ impl Headers {
 
     /// Every file that was read so far.
     #[must_use]
-    pub fn sources(&self) -> &Sources {
+    pub(crate) fn sources(&self) -> &Sources {
         &self.sources
     }
 
     /// The source file for a path that the user gave.
-    pub fn given(&self, path: &Path, bytes: Vec<u8>) -> Arc<SourceFile> {
+    pub(crate) fn given(&self, path: &Path, bytes: Vec<u8>) -> Arc<SourceFile> {
         let key = self.disk.key(path);
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let known = files.get(&key).cloned().flatten();
@@ -118,18 +118,18 @@ impl Headers {
 
     /// Whether the user gave this file himself.
     #[must_use]
-    pub fn is_given(&self, file: FileId) -> bool {
+    pub(crate) fn is_given(&self, file: FileId) -> bool {
         self.is_given_path(&self.sources.get(file).path)
     }
 
     /// The same of a path.
     #[must_use]
-    pub fn is_given_path(&self, path: &Path) -> bool {
+    pub(crate) fn is_given_path(&self, path: &Path) -> bool {
         self.given.contains_key(&self.disk.key(path))
     }
 
     /// A file's items, lowered by the first who asks. `lower` must not ask for modules.
-    pub fn module(&self, reading: Reading, lower: impl FnOnce() -> Module) -> Arc<Module> {
+    pub(crate) fn module(&self, reading: Reading, lower: impl FnOnce() -> Module) -> Arc<Module> {
         let cell = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(modules.entry(reading).or_default())
@@ -179,7 +179,7 @@ fn nearest<'a>(disk: &'a dyn Files, from: &Path, name: &OsStr) -> Option<&'a Pat
 }
 
 /// The path without `.` and `..`, as far as its words tell.
-pub fn normalise(path: &Path) -> PathBuf {
+pub(crate) fn normalise(path: &Path) -> PathBuf {
     let mut parts: Vec<Component<'_>> = Vec::new();
     for part in path.components() {
         match part {

@@ -8,11 +8,11 @@
 //! Invariant: every node carries the span of the *original* text it came from. A node that
 //! came out of a macro has the span of the macro's use.
 
-pub mod names;
-pub mod namespace;
-pub mod print;
-pub mod program;
-pub mod visit;
+pub(crate) mod names;
+pub(crate) mod namespace;
+pub(crate) mod print;
+pub(crate) mod program;
+pub(crate) mod visit;
 
 use crate::preproc::comments::Directive;
 use crate::source::{FileId, Span};
@@ -20,7 +20,7 @@ use namespace::Namespace;
 use std::sync::Arc;
 
 /// An identifier.
-pub type Name = Arc<str>;
+pub(crate) type Name = Arc<str>;
 
 /// A slot in a function's frame: an index into [`Function::locals`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -3,6 +3,9 @@
 //! Data flows one way: `source` → `preproc` → `syntax` → `lower` → `exec` → `events` → `codegen` →
 //! `verdict` (with `banks`) → `rules` → `suppress` → `output`. `docs/architecture.md` is the map.
 
+#![cfg_attr(not(test), warn(unreachable_pub))]
+
+#[allow(unreachable_pub)] // `pub` below it is for its own files
 pub mod analysis;
 pub mod banks;
 pub mod baseline;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// What is worth running, in one program.
 #[derive(Debug)]
-pub struct Reach<'p> {
+pub(crate) struct Reach<'p> {
     program: &'p Program,
     /// Whether some operator has shared memory or a barrier in its own text.
     operators: bool,
@@ -21,7 +21,7 @@ pub struct Reach<'p> {
 impl<'p> Reach<'p> {
     /// Looks at the program's operators; functions are followed on demand.
     #[must_use]
-    pub fn new(program: &'p Program) -> Reach<'p> {
+    pub(crate) fn new(program: &'p Program) -> Reach<'p> {
         let functions = program.modules.iter().flat_map(|module| &module.functions);
         let nameless = |f: &&Arc<Function>| f.name.starts_with("operator") && !is_conversion(&f.name);
         let operators = functions.filter(nameless).any(|f| matters(f));
@@ -30,7 +30,7 @@ impl<'p> Reach<'p> {
 
     /// Whether running the function may meet shared memory or a block barrier.
     #[must_use]
-    pub fn worth_running(&self, function: &Arc<Function>) -> bool {
+    pub(crate) fn worth_running(&self, function: &Arc<Function>) -> bool {
         self.operators
             || self.search(function, &mut |met| match met {
                 Met::Function(function) => matters(function),

@@ -15,7 +15,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What one text, or several together, spell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub(crate) struct Words {
     /// Shared memory or a block barrier.
     judged: bool,
     /// A piece of such a word, which `##` may put together.
@@ -72,7 +72,7 @@ enum Sign {
 impl Words {
     /// What a text spells.
     #[must_use]
-    pub fn of(text: &str) -> Words {
+    pub(crate) fn of(text: &str) -> Words {
         static FINDER: OnceLock<Option<AhoCorasick>> = OnceLock::new();
         let compile = || AhoCorasick::new(WORDS.iter().map(|(word, _)| word)).ok();
         let Some(finder) = FINDER.get_or_init(compile) else {
@@ -100,13 +100,13 @@ impl Words {
 
     /// The same, where names may come from elsewhere too, as from the command line.
     #[must_use]
-    pub fn with_names_from_elsewhere(self) -> Words {
+    pub(crate) fn with_names_from_elsewhere(self) -> Words {
         Words { paste: true, ..self }
     }
 
     /// Whether a kernel that sees these texts, and no other, may be judged.
     #[must_use]
-    pub fn may_be_judged(self) -> bool {
+    pub(crate) fn may_be_judged(self) -> bool {
         self.judged || self.piece && self.paste
     }
 }
@@ -122,14 +122,14 @@ fn is_whole_word(text: &str, range: Range<usize>) -> bool {
 
 /// What each file of a run spells, looked up once.
 #[derive(Debug, Default)]
-pub struct Spelled {
+pub(crate) struct Spelled {
     files: Mutex<FxHashMap<FileId, Words>>,
 }
 
 impl Spelled {
     /// What a file spells.
     #[must_use]
-    pub fn of(&self, file: &SourceFile) -> Words {
+    pub(crate) fn of(&self, file: &SourceFile) -> Words {
         let lock = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lock().get(&file.id).copied();
         known.unwrap_or_else(|| {
@@ -142,7 +142,7 @@ impl Spelled {
 
 /// The kernels of a run that are worth judging, by name.
 #[derive(Debug, Default)]
-pub struct JudgedKernels {
+pub(crate) struct JudgedKernels {
     names: FxHashSet<Name>,
     finder: Option<AhoCorasick>,
     /// Whether a file's text holds one of the names.
@@ -152,20 +152,20 @@ pub struct JudgedKernels {
 impl JudgedKernels {
     /// The kernels with these names.
     #[must_use]
-    pub fn new(names: FxHashSet<Name>) -> JudgedKernels {
+    pub(crate) fn new(names: FxHashSet<Name>) -> JudgedKernels {
         let finder = AhoCorasick::new(names.iter().map(|name| name.as_bytes())).ok();
         JudgedKernels { names, finder, files: Mutex::default() }
     }
 
     /// Whether a kernel of this name is wanted.
     #[must_use]
-    pub fn contains(&self, name: &Name) -> bool {
+    pub(crate) fn contains(&self, name: &Name) -> bool {
         self.names.contains(name)
     }
 
     /// Whether a program of these files, which spell `words` together, may launch one of the kernels.
     #[must_use]
-    pub fn may_be_launched(&self, words: Words, files: &[&SourceFile]) -> bool {
+    pub(crate) fn may_be_launched(&self, words: Words, files: &[&SourceFile]) -> bool {
         // A name may be put together too.
         words.launch
             && !self.names.is_empty()
@@ -174,7 +174,7 @@ impl JudgedKernels {
 
     /// Whether a file may define one of the kernels, though nothing in it is worth judging.
     #[must_use]
-    pub fn may_be_defined(&self, file: &SourceFile) -> bool {
+    pub(crate) fn may_be_defined(&self, file: &SourceFile) -> bool {
         let kernels = memchr::memmem::find(file.text.as_bytes(), b"__global__").is_some();
         kernels && !self.names.is_empty() && self.named_in(file)
     }

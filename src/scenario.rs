@@ -5,7 +5,7 @@
 //! that is only an assumption. Of the last kinds several shapes are run, and a verdict that they
 //! do not share is not a verdict.
 
-pub mod hosts;
+pub(crate) mod hosts;
 mod shape;
 
 use crate::events::{LaunchArg, LaunchSite, Refuted, Trace};
@@ -26,7 +26,7 @@ const MOST_KNOWN: usize = 1024;
 
 /// One way to run a kernel.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scenario {
+pub(crate) struct Scenario {
     /// Block, template arguments and arguments.
     pub setting: Setting,
     /// Where the block shape came from.
@@ -66,7 +66,7 @@ impl Scenario {
 
     /// Why no block is known, if none is.
     #[must_use]
-    pub fn misfit_words(&self) -> Option<String> {
+    pub(crate) fn misfit_words(&self) -> Option<String> {
         let launch =
             if self.launch.is_some() { "the launch does not tell it" } else { "no launch was found" };
         let overruns =
@@ -76,7 +76,7 @@ impl Scenario {
 
     /// The kernel's name with its template arguments, as far as they are known.
     #[must_use]
-    pub fn name_of(&self, kernel: &Function) -> String {
+    pub(crate) fn name_of(&self, kernel: &Function) -> String {
         if self.setting.template_args.iter().all(|arg| *arg == LaunchArg::Unknown) {
             return kernel.name.to_string();
         }
@@ -119,7 +119,7 @@ impl Group {
 
 /// Runs that were made to find out which scenarios there are.
 #[derive(Debug)]
-pub struct Probes<'a> {
+pub(crate) struct Probes<'a> {
     /// What each was run with, and its trace.
     pub runs: Vec<(Setting, Trace)>,
     budget: &'a FileBudget,
@@ -128,12 +128,12 @@ pub struct Probes<'a> {
 impl<'a> Probes<'a> {
     /// None, to be made within this budget.
     #[must_use]
-    pub fn new(budget: &'a FileBudget) -> Probes<'a> {
+    pub(crate) fn new(budget: &'a FileBudget) -> Probes<'a> {
         Probes { runs: Vec::new(), budget }
     }
 
     /// A kernel that was too long to be run to its end is so in another block: that is found out once.
-    pub fn effort(&self) -> Effort {
+    pub(crate) fn effort(&self) -> Effort {
         let too_long = self.runs.iter().any(|(_, trace)| trace.stopped.is_some());
         if too_long { Effort::Short } else { Effort::Whole }
     }
@@ -152,7 +152,7 @@ impl<'a> Probes<'a> {
 
 /// The scenarios of a kernel; runs made along the way go into `probes`.
 #[must_use]
-pub fn scenarios(
+pub(crate) fn scenarios(
     program: &Program,
     kernel: &Arc<Function>,
     launches: &[LaunchSite],
@@ -234,7 +234,7 @@ fn split<T>(mut list: Vec<T>, most: usize) -> (Vec<T>, Vec<T>) {
 
 /// What stands for so many more ways to run a kernel, like those that are `found`.
 #[must_use]
-pub fn rest(found: &[Scenario], count: usize) -> Option<Scenario> {
+pub(crate) fn rest(found: &[Scenario], count: usize) -> Option<Scenario> {
     let like = found.last().filter(|_| count > 0)?;
     let setting = Setting { args: Vec::new(), ..like.setting.clone() };
     Some(Scenario { setting, alternatives: Vec::new(), left_out: count, ..like.clone() })

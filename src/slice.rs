@@ -34,7 +34,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a statement is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// Nothing in it is traced, and nothing that matters outlives it.
     Idle,
     /// Nothing that is carried outlives it.
@@ -43,7 +43,7 @@ pub enum Part {
 
 /// What a function is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Given {
+pub(crate) struct Given {
     /// A bit for each parameter whose pointer leads to global memory.
     pub global: u64,
     /// Whether a pointer or reference may lead to a variable of the caller.
@@ -52,7 +52,7 @@ pub struct Given {
 
 impl Given {
     /// As a kernel is started.
-    pub const KERNEL: Given = Given { global: u64::MAX, escaping: false };
+    pub(crate) const KERNEL: Given = Given { global: u64::MAX, escaping: false };
 
     fn is_global(self, param: usize) -> bool {
         param < 64 && self.global >> param & 1 == 1
@@ -61,7 +61,7 @@ impl Given {
 
 /// What is known of one function: its slice, as far as requests go.
 #[derive(Debug, Default)]
-pub struct Slice {
+pub(crate) struct Slice {
     /// Variables that do not matter; those not listed do.
     data: FxHashSet<LocalId>,
     /// Variables that are not carried; those not listed are.
@@ -86,7 +86,7 @@ pub struct Slice {
 impl Slice {
     /// What is known of a function in a program.
     #[must_use]
-    pub fn of(function: &Function, given: Given, program: &Program) -> Slice {
+    pub(crate) fn of(function: &Function, given: Given, program: &Program) -> Slice {
         let Some(body) = function.body.as_deref() else { return Slice::default() };
         let plains = Plains::default();
         let mut flow = Flow::of(function, body, given, program, &plains);
@@ -116,31 +116,31 @@ impl Slice {
 
     /// What a statement is good for, when it may be passed over.
     #[must_use]
-    pub fn part(&self, stmt: &Stmt) -> Option<Part> {
+    pub(crate) fn part(&self, stmt: &Stmt) -> Option<Part> {
         self.parts.get(&address(stmt)).copied()
     }
 
     /// Whether the place is (a part of) a variable that does not matter.
     #[must_use]
-    pub fn is_data(&self, target: &Expr) -> bool {
+    pub(crate) fn is_data(&self, target: &Expr) -> bool {
         self.places.part_of(target).is_some_and(|local| self.data.contains(&local))
     }
 
     /// Whether the variable does not matter.
     #[must_use]
-    pub fn is_data_variable(&self, local: LocalId) -> bool {
+    pub(crate) fn is_data_variable(&self, local: LocalId) -> bool {
         self.data.contains(&local)
     }
 
     /// Whether a loop has to know how the variable changes from round to round.
     #[must_use]
-    pub fn is_carried(&self, local: LocalId) -> bool {
+    pub(crate) fn is_carried(&self, local: LocalId) -> bool {
         !self.passing.contains(&local)
     }
 
     /// Whether evaluating `expr` may be traced or change anything by itself, its operands aside.
     #[must_use]
-    pub fn acts(&self, expr: &Expr, program: &Program) -> bool {
+    pub(crate) fn acts(&self, expr: &Expr, program: &Program) -> bool {
         match &expr.kind {
             ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => !self.is_private(expr),
             ExprKind::Call { callee, .. } => match &callee.kind {
@@ -196,7 +196,7 @@ impl Slice {
 
     /// Whether an expression by itself accesses global memory.
     #[must_use]
-    pub fn reaches_global(&self, expr: &Expr) -> bool {
+    pub(crate) fn reaches_global(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Index(base, _) | ExprKind::Deref(base) => self.is_global(base),
             _ => false,
@@ -234,13 +234,13 @@ fn is_global(expr: &Expr, known: &FxHashSet<LocalId>) -> bool {
 }
 
 /// Whether CUDA defines the function, and it does nothing but compute a value of its arguments.
-pub fn is_pure(name: &str, program: &Program) -> bool {
+pub(crate) fn is_pure(name: &str, program: &Program) -> bool {
     builtins::only_computes(name) && program.functions(name).is_empty()
 }
 
 /// Whether inline assembly only computes: it names no address and no barrier.
 #[must_use]
-pub fn is_arithmetic(asm: &Asm) -> bool {
+pub(crate) fn is_arithmetic(asm: &Asm) -> bool {
     builtins::ptx::only_computes(&asm.template)
 }
 

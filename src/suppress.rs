@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// What is left to say.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub(crate) struct Heard {
     /// By report: its findings that no comment silences, and those on its comments.
     pub findings: Vec<Vec<Diagnostic>>,
     /// How many findings were silenced.
@@ -23,7 +23,7 @@ pub struct Heard {
 
 /// Applies the comments of all files to all findings.
 #[must_use]
-pub fn apply(sources: &Sources, reports: &[FileReport]) -> Heard {
+pub(crate) fn apply(sources: &Sources, reports: &[FileReport]) -> Heard {
     let mut files: Vec<Comments<'_>> = Vec::new();
     let mut index: FxHashMap<FileId, usize> = FxHashMap::default();
     for (report, asked) in
@@ -162,7 +162,7 @@ const ALL: &str = "all";
 
 /// Whether a rule is about the comments for this tool.
 #[must_use]
-pub fn is_about_comments(rule: &str) -> bool {
+pub(crate) fn is_about_comments(rule: &str) -> bool {
     [unused_directive::RULE.id, unfulfilled_expectation::RULE.id, unknown_directive::RULE.id].contains(&rule)
 }
 

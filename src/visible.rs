@@ -39,7 +39,7 @@ fn is_plain(char: char) -> bool {
 
 /// What is shown for a character; `None` when it may be shown itself.
 #[must_use]
-pub fn escape(char: char) -> Option<String> {
+pub(crate) fn escape(char: char) -> Option<String> {
     match char {
         '\n' => Some("\\n".to_owned()),
         '\r' => Some("\\r".to_owned()),
@@ -50,13 +50,13 @@ pub fn escape(char: char) -> Option<String> {
 
 /// A text as it is shown on one line.
 #[must_use]
-pub fn one_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_, _| false)
 }
 
 /// A text as it is shown on the lines that it has.
 #[must_use]
-pub fn lines(text: &str) -> Cow<'_, str> {
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |char, rest| matches!(char, '\n' | '\t') || char == '\r' && rest.starts_with('\n'))
 }
 
@@ -78,7 +78,7 @@ fn escaped(text: &str, keep: impl Fn(char, &str) -> bool) -> Cow<'_, str> {
 
 /// A text of several lines from which a CI server takes no orders.
 #[must_use]
-pub fn without_commands(text: String) -> String {
+pub(crate) fn without_commands(text: String) -> String {
     let text = without_orders(text);
     let is_command = |line: &str| line.trim_start().starts_with(COMMAND);
     if !text.contains(COMMAND) || !text.lines().any(is_command) {
@@ -93,7 +93,7 @@ pub fn without_commands(text: String) -> String {
 
 /// Where the characters of a line stand that make it an order to some CI server.
 #[must_use]
-pub fn orders(line: &str) -> Vec<usize> {
+pub(crate) fn orders(line: &str) -> Vec<usize> {
     // Of C++ that begins so, `::thrust::copy(...)` and its like are many; orders are these.
     const NAMES: [&str; 15] = [
         "add-mask",
@@ -141,7 +141,7 @@ fn without_orders(text: String) -> String {
 /// A JSON text of the same value, in which no such character stands and no order. All of JSON but its
 /// strings is ASCII, and an escape may stand for any character of a string.
 #[must_use]
-pub fn json(text: String) -> String {
+pub(crate) fn json(text: String) -> String {
     if text.chars().all(|char| char == '\n' || is_plain(char)) && !text.contains("##") {
         return text;
     }

@@ -2,7 +2,7 @@
 
 /// `threadIdx` and the like: each has three members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coordinate {
+pub(crate) enum Coordinate {
     /// `threadIdx`
     Thread,
     /// `blockIdx`
@@ -16,7 +16,7 @@ pub enum Coordinate {
 impl Coordinate {
     /// The one of this name.
     #[must_use]
-    pub fn of(name: &str) -> Option<Coordinate> {
+    pub(crate) fn of(name: &str) -> Option<Coordinate> {
         match name {
             "threadIdx" => Some(Coordinate::Thread),
             "blockIdx" => Some(Coordinate::Block),
@@ -28,7 +28,7 @@ impl Coordinate {
 
     /// Whether it tells of the block alone: of its threads or its extents.
     #[must_use]
-    pub fn is_within_block(self) -> bool {
+    pub(crate) fn is_within_block(self) -> bool {
         matches!(self, Coordinate::Thread | Coordinate::BlockSize)
     }
 }

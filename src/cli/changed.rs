@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 type Key = (String, String);
 
 /// What changed since a revision, and what was found before.
-pub struct Changed {
+pub(super) struct Changed {
     changes: Changes,
     before: OnceCell<FxHashSet<Key>>,
 }
@@ -28,13 +28,13 @@ pub struct Changed {
 impl Changed {
     /// What changed in the work tree around the working folder since a commit; since the commit where the
     /// current branch left another one if the name ends in `...`. An error is a sentence.
-    pub fn since(revision: &str) -> Result<Changed, String> {
+    pub(super) fn since(revision: &str) -> Result<Changed, String> {
         Ok(Changed { changes: Changes::since(revision)?, before: OnceCell::new() })
     }
 
     /// Which findings the change concerns. `told` is what is told of a run, `name` what a file is called.
     /// `None` when there is nothing to be told of.
-    pub fn concern(
+    pub(super) fn concern(
         &self,
         input: &Input<'_>,
         sources: &Sources,

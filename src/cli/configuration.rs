@@ -14,7 +14,7 @@ use std::io::{ErrorKind, Write};
 use std::rc::Rc;
 
 /// `cudalint init`
-pub fn init(args: &InitArgs) -> Outcome {
+pub(super) fn init(args: &InitArgs) -> Outcome {
     let path = args.folder.join(NAME);
     let name = path.display();
     // Never over a file that is there.
@@ -36,7 +36,7 @@ pub fn init(args: &InitArgs) -> Outcome {
 }
 
 /// `cudalint config`
-pub fn config(args: &ConfigArgs) -> Outcome {
+pub(super) fn config(args: &ConfigArgs) -> Outcome {
     let name = args.file.display();
     if !args.file.exists() {
         terminal::say_error(&format!("`{name}` does not exist"));

@@ -9,11 +9,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Files whose bytes are not those on disk; `None` for one that is not to be there.
-pub type Overlay = FxHashMap<PathBuf, Option<Vec<u8>>>;
+pub(super) type Overlay = FxHashMap<PathBuf, Option<Vec<u8>>>;
 
 /// Reads the files of a run, and the headers that includes lead to.
 #[derive(Default)]
-pub struct Disk {
+pub(super) struct Disk {
     /// The working folder.
     home: PathBuf,
     by_name: FxHashMap<OsString, Vec<PathBuf>>,
@@ -25,7 +25,7 @@ pub struct Disk {
 
 impl Disk {
     /// Knows the names of these files, whether or not they hold CUDA. `home` is the working folder.
-    pub fn with(home: &Path, candidates: &[Candidate], overlay: &Overlay) -> Disk {
+    pub(super) fn with(home: &Path, candidates: &[Candidate], overlay: &Overlay) -> Disk {
         let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
         for path in candidates.iter().map(|candidate| &candidate.path) {
             if let Some(name) = path.file_name() {
@@ -40,7 +40,7 @@ impl Disk {
     }
 
     /// The bytes of a candidate; `None` when it turns out not to be CUDA.
-    pub fn bytes(&self, candidate: &Candidate) -> Result<Option<Vec<u8>>, Problem> {
+    pub(super) fn bytes(&self, candidate: &Candidate) -> Result<Option<Vec<u8>>, Problem> {
         match self.overlay.get(&self.key(&candidate.path)) {
             Some(bytes) => Ok(bytes.clone()),
             None => walk::read(candidate),
@@ -72,7 +72,7 @@ impl Files for Disk {
 }
 
 /// The text of a file; `None` when nothing has that name.
-pub fn text(path: &Path) -> io::Result<Option<String>> {
+pub(super) fn text(path: &Path) -> io::Result<Option<String>> {
     // A link that leads nowhere is something.
     if path.symlink_metadata().is_err() {
         return Ok(None);

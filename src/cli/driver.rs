@@ -71,7 +71,7 @@ pub struct Analyzed {
 
 /// Reads and analyses what the arguments ask for, and says on stderr what could not be checked. `None`
 /// when nothing could.
-pub fn analyze<'a>(args: &'a AnalysisArgs, wanted: Wanted<'_>) -> Option<(Input<'a>, Analyzed)> {
+pub(super) fn analyze<'a>(args: &'a AnalysisArgs, wanted: Wanted<'_>) -> Option<(Input<'a>, Analyzed)> {
     let input = Input::gather(args)?;
     let analyzed = input.analyze(wanted, &Overlay::default(), &[]);
     for complaint in &analyzed.complaints {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Explains a rule or a place.
-pub fn explain(args: &ExplainArgs) -> Outcome {
+pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     if let Some(rule) = rules::find(&args.subject) {
         return document(rule);
     }

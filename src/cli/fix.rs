@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Files with edits that were proved by a second run.
-pub struct Repaired {
+pub(super) struct Repaired {
     /// The files: old and new bytes.
     files: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
     /// How many findings are repaired.
@@ -41,7 +41,7 @@ struct First<'a> {
 }
 
 /// Repairs what can be. `None` when a second run could not be made.
-pub fn repair(
+pub(super) fn repair(
     args: &CheckArgs,
     input: &Input<'_>,
     analyzed: &Analyzed,
@@ -154,12 +154,12 @@ impl Repaired {
     }
 
     /// The changes as a unified diff.
-    pub fn diff(&self) -> Vec<u8> {
+    pub(super) fn diff(&self) -> Vec<u8> {
         self.files.iter().flat_map(|(path, (old, new))| diff::render(path, old, new)).collect()
     }
 
     /// Writes the files; says which could not be.
-    pub fn write(&self, args: &CheckArgs) -> bool {
+    pub(super) fn write(&self, args: &CheckArgs) -> bool {
         let files =
             self.files.iter().map(|(path, (old, new))| (path.as_path(), old.as_slice(), new.as_slice()));
         let written = Named::new(&args.analysis.paths).replace(files);
@@ -170,7 +170,7 @@ impl Repaired {
     }
 
     /// `fixed 2 findings in 1 file`, with `verb` for `fixed`, and what was left out.
-    pub fn tell(&self, verb: &str) {
+    pub(super) fn tell(&self, verb: &str) {
         for why in &self.withheld {
             terminal::say(&format!("not fixed: {why}"));
         }

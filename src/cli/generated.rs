@@ -6,14 +6,14 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 /// `cudalint completions`
-pub fn completions(args: &CompletionsArgs) -> Outcome {
+pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
     let mut out = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "cudalint", &mut out);
     terminal::print(&out, Outcome::Clean)
 }
 
 /// `cudalint man`
-pub fn man(args: &ManArgs) -> Outcome {
+pub(super) fn man(args: &ManArgs) -> Outcome {
     let command = Cli::command().disable_help_subcommand(true);
     if let Some(folder) = &args.output {
         let written =

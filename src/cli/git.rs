@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A work tree, and git in it.
-pub struct Git {
+pub(super) struct Git {
     /// The work tree's folder, without symbolic links.
     pub root: PathBuf,
     /// The settings that turn off what the repository's configuration names.
@@ -28,7 +28,7 @@ pub struct Git {
 
 impl Git {
     /// The work tree around the working folder. An error is a sentence.
-    pub fn here() -> Result<Git, String> {
+    pub(super) fn here() -> Result<Git, String> {
         let mut git = Git { root: PathBuf::from("."), overrides: Vec::new() };
         let root = git.ask(&["rev-parse", "--show-toplevel"])?;
         let root = PathBuf::from(path_of(root.strip_suffix(b"\n").unwrap_or(&root)));
@@ -44,7 +44,7 @@ impl Git {
     }
 
     /// What git prints; an error is its own first line, or that there is no git.
-    pub fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    pub(super) fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
         match self.command(arguments).stdin(Stdio::null()).output() {
             Ok(ran) if ran.status.success() => Ok(ran.stdout),
             Ok(ran) => {
@@ -58,7 +58,7 @@ impl Git {
     }
 
     /// What git prints that is given something to read; `None` when it fails.
-    pub fn ask_about(&self, arguments: &[&str], input: Vec<u8>) -> Option<Vec<u8>> {
+    pub(super) fn ask_about(&self, arguments: &[&str], input: Vec<u8>) -> Option<Vec<u8>> {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().ok()?;
@@ -105,7 +105,7 @@ fn filter_off(name: &[u8]) -> Option<(OsString, &'static str)> {
 
 /// A path as git writes it.
 #[cfg(unix)]
-pub fn path_of(bytes: &[u8]) -> OsString {
+pub(super) fn path_of(bytes: &[u8]) -> OsString {
     use std::os::unix::ffi::OsStrExt;
     std::ffi::OsStr::from_bytes(bytes).to_owned()
 }

@@ -23,7 +23,7 @@ const USUAL_FOLDERS: [&str; 7] = ["", "include", "inc", "src", "lib", "common", 
 
 /// A header that was not found.
 #[derive(Debug, PartialEq, Eq)]
-pub struct NotFound {
+pub(super) struct NotFound {
     /// As it is included.
     pub spec: String,
     /// Where it is included: the paths of the files, and the first line in each.
@@ -38,7 +38,7 @@ pub struct NotFound {
 
 impl NotFound {
     /// The first place in each file where it is included.
-    pub fn places(&self) -> Vec<String> {
+    pub(super) fn places(&self) -> Vec<String> {
         self.files.iter().map(|(file, line)| format!("{file}:{line}")).collect()
     }
 
@@ -51,7 +51,7 @@ impl NotFound {
 
 /// The headers that the files given include and that were not found, without those of compilers, systems,
 /// the toolkit and of libraries for the host; those first on which most may rest.
-pub fn not_found(input: &Input<'_>, analyzed: &Analyzed) -> Vec<NotFound> {
+pub(super) fn not_found(input: &Input<'_>, analyzed: &Analyzed) -> Vec<NotFound> {
     let sources = analyzed.run.sources();
     let mut by_spec: BTreeMap<String, Vec<Missing>> = BTreeMap::new();
     for missing in analyzed.run.missing_includes() {
@@ -88,7 +88,7 @@ pub fn not_found(input: &Input<'_>, analyzed: &Analyzed) -> Vec<NotFound> {
 }
 
 /// Says which headers were not found, in one line.
-pub fn tell_of_not_found(not_found: &[NotFound]) {
+pub(super) fn tell_of_not_found(not_found: &[NotFound]) {
     if let Some(line) = line(not_found) {
         terminal::say(&line);
     }
@@ -200,7 +200,7 @@ fn folder_of(
 }
 
 /// Says which folders for `#include` are not there.
-pub fn warn_of_missing_folders(args: &AnalysisArgs, settings: &Settings, candidates: &[Candidate]) {
+pub(super) fn warn_of_missing_folders(args: &AnalysisArgs, settings: &Settings, candidates: &[Candidate]) {
     for folder in args.include_dirs.iter().filter(|folder| !folder.is_dir()) {
         terminal::say_warning(&format!("`-I {0}`: there is no folder `{0}`", folder.display()));
     }

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// The first argument before `--` that is spelled like an option and is the name of something there.
-pub fn option(arguments: impl Iterator<Item = OsString>) -> Option<OsString> {
+pub(super) fn option(arguments: impl Iterator<Item = OsString>) -> Option<OsString> {
     let spelled = |it: &OsString| it.as_encoded_bytes().starts_with(b"-") && it != OsStr::new("-");
     // A link counts, wherever it leads.
     let is_there = |it: &OsString| Path::new(it).symlink_metadata().is_ok();

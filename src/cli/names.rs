@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::path::{Component, Path, PathBuf};
 
 /// Names files.
-pub struct Names {
+pub(super) struct Names {
     /// The folder of the baseline, or the working folder.
     folder: PathBuf,
     known: RefCell<FxHashMap<PathBuf, String>>,
@@ -17,13 +17,13 @@ pub struct Names {
 
 impl Names {
     /// Names for a baseline at this path; without one, for what is written in the working folder.
-    pub fn new(baseline: Option<&Path>) -> Names {
+    pub(super) fn new(baseline: Option<&Path>) -> Names {
         let folder = baseline.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
         Names { folder: real(folder.unwrap_or(Path::new("."))), known: RefCell::default() }
     }
 
     /// The name of a file, with `/` between its parts.
-    pub fn of(&self, path: &Path) -> String {
+    pub(super) fn of(&self, path: &Path) -> String {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }

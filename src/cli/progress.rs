@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bar on stderr, if that is a terminal, once a run has lasted a second.
-pub struct Progress {
+pub(super) struct Progress {
     bar: ProgressBar,
     start: Instant,
     /// Whether a bar may still appear.
@@ -18,7 +18,7 @@ pub struct Progress {
 
 impl Progress {
     /// A bar over `files` files.
-    pub fn new(files: usize, quiet: bool) -> Progress {
+    pub(super) fn new(files: usize, quiet: bool) -> Progress {
         let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} files {eta}") {
             bar.set_style(style);
@@ -28,7 +28,7 @@ impl Progress {
     }
 
     /// One more file is done.
-    pub fn step(&self) {
+    pub(super) fn step(&self) {
         self.bar.inc(1);
         if self.waiting.load(Ordering::Relaxed)
             && self.start.elapsed() > PATIENCE

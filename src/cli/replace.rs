@@ -31,7 +31,7 @@ use thiserror::Error;
 
 /// Why a file is not written.
 #[derive(Debug, Error)]
-pub enum Refusal {
+pub(super) enum Refusal {
     /// A part of the path, perhaps all of it, is a symbolic link.
     #[error("`{}` is a symbolic link; give what it leads to", .0.display())]
     Link(PathBuf),
@@ -53,19 +53,19 @@ pub enum Refusal {
 }
 
 /// Where the user stands and what was named from there.
-pub struct Named<'a> {
+pub(super) struct Named<'a> {
     home: PathBuf,
     arguments: &'a [PathBuf],
 }
 
 impl Named<'_> {
     /// From the working folder.
-    pub fn new(arguments: &[PathBuf]) -> Named<'_> {
+    pub(super) fn new(arguments: &[PathBuf]) -> Named<'_> {
         Named { home: std::env::current_dir().unwrap_or_default(), arguments }
     }
 
     /// Whether a file, by the path that an argument led to, may be replaced.
-    pub fn check(&self, path: &Path) -> Result<(), Refusal> {
+    pub(super) fn check(&self, path: &Path) -> Result<(), Refusal> {
         self.place(path).map(|_| ())
     }
 
@@ -105,7 +105,7 @@ impl Named<'_> {
 
     /// Replaces the bytes of files, old by new, each only if it still has the old ones. Nothing is replaced
     /// unless everything can be made ready; an error says which file could not.
-    pub fn replace<'f>(
+    pub(super) fn replace<'f>(
         &self,
         files: impl Iterator<Item = (&'f Path, &'f [u8], &'f [u8])>,
     ) -> Result<(), (PathBuf, Refusal)> {

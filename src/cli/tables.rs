@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// `cudalint accesses`
-pub fn accesses(args: &AccessesArgs) -> Outcome {
+pub(super) fn accesses(args: &AccessesArgs) -> Outcome {
     let Some((input, analyzed)) = driver::analyze(&args.analysis, Wanted::Verdicts) else {
         return Outcome::Failed;
     };
@@ -58,7 +58,7 @@ fn verdicts<'a>(sources: &Sources, reports: &'a [FileReport]) -> Vec<&'a SiteVer
 }
 
 /// `cudalint banks`
-pub fn banks(args: &BanksArgs) -> Outcome {
+pub(super) fn banks(args: &BanksArgs) -> Outcome {
     let targets = targets(&args.targets, args.bank_size == "8");
     let printed = match (&args.requests, &args.elem, &args.shape) {
         (Some(table), ..) => requests(table, &targets),
@@ -108,7 +108,7 @@ fn requests(table: &Path, targets: &[Target]) -> Result<(Vec<u8>, Outcome), Stri
 }
 
 /// `cudalint rules`
-pub fn rules() -> Outcome {
+pub(super) fn rules() -> Outcome {
     let mut table = accesses::table(&["rule", "level", "summary"]);
     for rule in rules::ALL {
         table.add_row([rule.id, level_word(rule.level), rule.summary]);

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 /// Writes to stdout. A reader that went away (`| head`) has all it wanted: that is success.
-pub fn print(bytes: &[u8], outcome: Outcome) -> Outcome {
+pub(super) fn print(bytes: &[u8], outcome: Outcome) -> Outcome {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Ok(()) => outcome,
@@ -21,7 +21,7 @@ pub fn print(bytes: &[u8], outcome: Outcome) -> Outcome {
 }
 
 /// Everything that stdin holds.
-pub fn read_stdin(most: u64) -> Result<Vec<u8>, String> {
+pub(super) fn read_stdin(most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("cannot read stdin: {error}"))?;
@@ -29,7 +29,7 @@ pub fn read_stdin(most: u64) -> Result<Vec<u8>, String> {
 }
 
 /// Writes to a file.
-pub fn write(path: &Path, bytes: &[u8], outcome: Outcome) -> Outcome {
+pub(super) fn write(path: &Path, bytes: &[u8], outcome: Outcome) -> Outcome {
     match std::fs::write(path, bytes) {
         Ok(()) => outcome,
         Err(error) => {
@@ -40,12 +40,12 @@ pub fn write(path: &Path, bytes: &[u8], outcome: Outcome) -> Outcome {
 }
 
 /// A line on stderr.
-pub fn say(message: &impl Display) {
+pub(super) fn say(message: &impl Display) {
     tell(&visible::one_line(&message.to_string()));
 }
 
 /// The same with the lines that it has. Whoever made it has escaped what is not ours.
-pub fn say_lines(message: &impl Display) {
+pub(super) fn say_lines(message: &impl Display) {
     tell(&visible::lines(&message.to_string()));
 }
 
@@ -55,17 +55,17 @@ fn tell(message: &str) {
 }
 
 /// An error on stderr.
-pub fn say_error(message: &impl Display) {
+pub(super) fn say_error(message: &impl Display) {
     say(&format_args!("error: {message}"));
 }
 
 /// A warning on stderr.
-pub fn say_warning(message: &impl Display) {
+pub(super) fn say_warning(message: &impl Display) {
     say(&format_args!("warning: {message}"));
 }
 
 /// Whether stdout gets colours.
-pub fn colored(color: Color) -> bool {
+pub(super) fn colored(color: Color) -> bool {
     match color {
         Color::Always => true,
         Color::Never => false,

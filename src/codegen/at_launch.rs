@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 /// The variables that hold such numbers.
 #[derive(Debug, Default)]
-pub struct AtLaunch {
+pub(crate) struct AtLaunch {
     /// By frame.
     variables: FxHashSet<(usize, LocalId)>,
     /// Whether one was read in this statement.
@@ -19,41 +19,41 @@ pub struct AtLaunch {
 
 impl AtLaunch {
     /// A statement begins.
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.read.set(false);
     }
 
     /// Whether such a number was read since the statement began.
-    pub fn was_read(&self) -> bool {
+    pub(crate) fn was_read(&self) -> bool {
         self.read.get()
     }
 
     /// Such a number is read.
-    pub fn note_read(&self) {
+    pub(crate) fn note_read(&self) {
         self.read.set(true);
     }
 
     /// A variable is read.
-    pub fn read(&self, frame: usize, local: LocalId) {
+    pub(crate) fn read(&self, frame: usize, local: LocalId) {
         if !self.variables.is_empty() && self.variables.contains(&(frame, local)) {
             self.read.set(true);
         }
     }
 
     /// A variable is written.
-    pub fn write(&mut self, frame: usize, local: LocalId) {
+    pub(crate) fn write(&mut self, frame: usize, local: LocalId) {
         if self.read.get() {
             self.variables.insert((frame, local));
         }
     }
 
     /// A kernel's parameters are such numbers.
-    pub fn enter_kernel(&mut self, params: &[Param]) {
+    pub(crate) fn enter_kernel(&mut self, params: &[Param]) {
         self.variables.extend(params.iter().map(|param| (0, param.local)));
     }
 
     /// A function is called whose frame has this number and whose parameters `given` are such numbers.
-    pub fn enter(&mut self, frame: usize, given: &[LocalId]) {
+    pub(crate) fn enter(&mut self, frame: usize, given: &[LocalId]) {
         self.variables.retain(|(other, _)| *other < frame);
         self.variables.extend(given.iter().map(|local| (frame, *local)));
     }

@@ -28,7 +28,7 @@ use crate::events::{Access, Atomic, Operation, Seen};
 const REDUCES: ComputeCapability = ComputeCapability::new(8, 0);
 
 /// What an atomic on a 32-bit integer does; also one whose name is that of PTX.
-pub fn integer_operation(kind: &str) -> Operation {
+pub(crate) fn integer_operation(kind: &str) -> Operation {
     match kind.to_ascii_lowercase().as_str() {
         "add" | "sub" => Operation::Add,
         "min" | "max" | "and" | "or" | "xor" => Operation::Combine,
@@ -68,10 +68,15 @@ fn done_by(atomic: &Atomic, target: &Target) -> By {
 
 /// Why it is not known which lanes do it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Undecided(pub &'static str);
+pub(crate) struct Undecided(pub &'static str);
 
 /// The lanes that do it, of those that are active and whose words lie at these offsets.
-pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> Result<u32, Undecided> {
+pub(crate) fn lanes(
+    access: &Access,
+    active: u32,
+    offsets: &[i64; 32],
+    target: &Target,
+) -> Result<u32, Undecided> {
     let Some(atomic) = &access.atomic else { return Ok(active) };
     let one = active & active.wrapping_neg();
     let word = offsets[one.trailing_zeros().min(31) as usize];
@@ -101,13 +106,13 @@ pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target)
 }
 
 /// What is taken for granted where so many lanes do it of those that are active.
-pub fn assumption(active: u32, lanes: u32) -> Option<&'static str> {
+pub(crate) fn assumption(active: u32, lanes: u32) -> Option<&'static str> {
     (active != lanes)
         .then_some("the compiler sees that all lanes update one word, and lets one do it for its warp")
 }
 
 /// The instruction.
-pub fn kind(access: &Access, target: &Target) -> AtomicKind {
+pub(crate) fn kind(access: &Access, target: &Target) -> AtomicKind {
     let Some(atomic) = &access.atomic else { return AtomicKind::Integer };
     match atomic.operation {
         Operation::Add if atomic.adds_one && !atomic.used && target.capability >= REDUCES => {

@@ -12,7 +12,7 @@
 /// | `int a; float b; double c;` | 8 and 8 bytes |
 /// | `float a, b, c;` | 4, 4 and 4 bytes |
 #[must_use]
-pub fn joined_up_to(aligned: u32, sizes: &[u64]) -> u32 {
+pub(crate) fn joined_up_to(aligned: u32, sizes: &[u64]) -> u32 {
     match aligned {
         0..4 => 0,
         _ if sizes.windows(2).all(|pair| pair[0] == pair[1]) => 16,

@@ -77,7 +77,7 @@ use crate::events::{Access, AccessOp, Pattern, Trace};
 use crate::source::Span;
 use order::{Order, nothing_between};
 use rustc_hash::FxHashMap;
-pub use wide::Wide;
+pub(crate) use wide::Wide;
 use widths::{Certainty, certainty, width};
 
 /// The joined requests, by access and pattern.

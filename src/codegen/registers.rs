@@ -23,7 +23,7 @@ use std::hash::{Hash, Hasher};
 
 /// The values of the straight code at hand.
 #[derive(Debug, Default)]
-pub struct Registers {
+pub(crate) struct Registers {
     /// By a hash of array, bytes and offset.
     values: FxHashMap<u64, Vec<Held>>,
     /// The epoch and region of that code.
@@ -55,7 +55,7 @@ struct Held {
 
 /// An access as the compiler comes to it.
 #[derive(Clone, Copy, Debug)]
-pub struct Met<'a> {
+pub(crate) struct Met<'a> {
     /// The shared array.
     pub array: usize,
     /// Bytes per thread.
@@ -83,18 +83,18 @@ const MOST_COMPARED: usize = 256;
 
 impl Registers {
     /// Nothing is in a register any more.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.values.clear();
     }
 
     /// What is read or written from here on is so in one branch only.
-    pub fn enter_branch(&mut self) {
+    pub(crate) fn enter_branch(&mut self) {
         self.branch = self.branch.wrapping_add(1);
         self.branches.push(self.branch);
     }
 
     /// A loop that was entered like a branch ends. In straight code what it read is read for what follows.
-    pub fn leave_loop(&mut self, straight: bool) {
+    pub(crate) fn leave_loop(&mut self, straight: bool) {
         let (left, here) = (self.branches.pop(), self.branches.last().copied().unwrap_or(0));
         if straight {
             let of_loop = |held: &&mut Held| Some(held.branch) == left;
@@ -103,12 +103,12 @@ impl Registers {
     }
 
     /// The branch ends.
-    pub fn leave_branch(&mut self) {
+    pub(crate) fn leave_branch(&mut self) {
         self.branches.pop();
     }
 
     /// Goes on in the straight code of this epoch and region: in another nothing is in a register.
-    pub fn go_on(&mut self, epoch: u32, region: u32) {
+    pub(crate) fn go_on(&mut self, epoch: u32, region: u32) {
         if self.at != (epoch, region) {
             self.at = (epoch, region);
             self.forget();
@@ -116,7 +116,7 @@ impl Registers {
     }
 
     /// Whether what an access reads is in a register. Notes that it is from here on.
-    pub fn meet(&mut self, met: &Met<'_>) -> bool {
+    pub(crate) fn meet(&mut self, met: &Met<'_>) -> bool {
         let Met { array, bytes, offset, .. } = *met;
         let known = self.values.entry(key(array, bytes, offset)).or_default();
         let covers = |held: &Held| {
@@ -146,7 +146,7 @@ impl Registers {
     }
 
     /// Forgets what a write may change: of its array, all that is not surely elsewhere.
-    pub fn written(&mut self, array: usize, place: Option<(&Int, u32)>) {
+    pub(crate) fn written(&mut self, array: usize, place: Option<(&Int, u32)>) {
         let place = place.filter(|_| self.values.len() <= MOST_COMPARED);
         self.values.retain(|_, list| {
             list.retain(|held| {

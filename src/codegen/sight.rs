@@ -22,7 +22,7 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
 /// Of what an operator makes of two numbers; `sum` is whether it makes their sum of them.
-pub fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sight {
+pub(crate) fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sight {
     let (constant_a, constant_b) = (compiled(a), compiled(b));
     match (op, constant_a, constant_b) {
         (_, Some(_), Some(_)) => Sight::default(),
@@ -37,7 +37,7 @@ pub fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sight {
 }
 
 /// Of what a function that is not a sum makes of a number.
-pub fn through(name: &str, a: &Int) -> Sight {
+pub(crate) fn through(name: &str, a: &Int) -> Sight {
     if compiled(a).is_some() {
         return Sight::default();
     }
@@ -45,7 +45,7 @@ pub fn through(name: &str, a: &Int) -> Sight {
 }
 
 /// Of a number cut to 8 or 16 bits.
-pub fn through_cast(a: &Int) -> Sight {
+pub(crate) fn through_cast(a: &Int) -> Sight {
     match compiled(a) {
         Some(_) => Sight::default(),
         None => Sight { hidden: hashed(&("cast", told(a))), ..a.sight },
@@ -53,7 +53,7 @@ pub fn through_cast(a: &Int) -> Sight {
 }
 
 /// Of what a function makes of two numbers.
-pub fn through_both(name: &str, a: &Int, b: &Int) -> Sight {
+pub(crate) fn through_both(name: &str, a: &Int, b: &Int) -> Sight {
     match (compiled(a), compiled(b)) {
         (Some(_), Some(_)) => Sight::default(),
         _ => Sight { hidden: hashed(&(name, told(a), told(b))), ..a.sight.plus(b.sight) },

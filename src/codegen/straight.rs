@@ -31,7 +31,7 @@ struct Size {
 /// How the compiler makes straight code of a loop with so many operations in all its rounds, if it does;
 /// `at_launch` is whether only the launch tells how many rounds there are.
 #[must_use]
-pub fn unrolled(operations: u64, rounds: u64, at_launch: bool) -> Option<Unrolled> {
+pub(crate) fn unrolled(operations: u64, rounds: u64, at_launch: bool) -> Option<Unrolled> {
     let (whole, round) = (operations, operations / rounds);
     let sure = whole <= SURELY_UNROLLED.whole && round <= SURELY_UNROLLED.round;
     let perhaps = whole <= PERHAPS_UNROLLED.whole || round <= PERHAPS_UNROLLED.round;

@@ -37,7 +37,7 @@ const DEEP: u32 = 3;
 
 /// Which arguments of a function are the same in all lanes; a bit for each parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Given {
+pub(super) struct Given {
     /// Its value.
     values: u64,
     /// Of a reference: where it leads.
@@ -62,7 +62,7 @@ impl Given {
 
 /// What is known of one function.
 #[derive(Debug, Default)]
-pub struct Uniformity {
+pub(super) struct Uniformity {
     /// Variables whose value is surely the same in all lanes, wherever it is read.
     values: FxHashSet<LocalId>,
     /// Variables that lie in one place for all lanes: shared ones, and references to such places.
@@ -79,7 +79,7 @@ pub struct Uniformity {
 
 /// What is known of the functions that run.
 #[derive(Debug, Default)]
-pub struct Uniformities {
+pub(crate) struct Uniformities {
     /// By frame: the address of its function, and what is known of it.
     frames: Vec<(usize, Rc<Uniformity>)>,
     /// By the address of a function and what it was given.
@@ -179,14 +179,14 @@ fn computes(name: &str, count: usize, program: &Program, depth: u32) -> bool {
 
 impl Uniformities {
     /// A kernel begins.
-    pub fn enter_kernel(&mut self, function: &Arc<Function>, program: &Program) {
+    pub(crate) fn enter_kernel(&mut self, function: &Arc<Function>, program: &Program) {
         let functions = || program.modules.iter().flat_map(|module| &module.functions);
         self.wanted = functions().any(|function| function.mentions.atomics);
         self.enter(function, 0, Given::KERNEL, program);
     }
 
     /// A function is called with these arguments, whose frame will have the next number.
-    pub fn enter_call(
+    pub(crate) fn enter_call(
         &mut self,
         caller: (usize, Option<&Arc<Function>>),
         function: &Arc<Function>,
@@ -229,7 +229,7 @@ impl Uniformities {
 
     /// Whether the compiler sees an expression to be the same in all lanes, as far as that is known.
     #[must_use]
-    pub fn seen_same(
+    pub(crate) fn seen_same(
         &self,
         frame: usize,
         function: Option<&Arc<Function>>,
@@ -244,7 +244,7 @@ impl Uniformities {
 
     /// Whether what a call hands back goes to a variable that nobody reads.
     #[must_use]
-    pub fn is_dead(&self, frame: usize, function: Option<&Arc<Function>>, call: &Expr) -> bool {
+    pub(crate) fn is_dead(&self, frame: usize, function: Option<&Arc<Function>>, call: &Expr) -> bool {
         self.of(frame, function).is_some_and(|known| known.dead.contains(&std::ptr::from_ref(call).addr()))
     }
 }

@@ -7,7 +7,7 @@ use super::{Int, NotAffine, World, gcd};
 
 impl World {
     /// `a << b`
-    pub fn shl(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+    pub(crate) fn shl(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         match b.as_constant() {
             Some(count @ 0..=62) => Ok(self.scale(a, 1i64 << count)),
             _ => self.known_or_uniform("<<", a, b, |a, b| {
@@ -17,7 +17,7 @@ impl World {
     }
 
     /// `a >> b`; without a sign, `a` is 64 bits.
-    pub fn shr(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
+    pub(crate) fn shr(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
         match b.as_constant() {
             Some(count @ 0..=62) if !a.terms.is_empty() => self.floor_div(a, 1i64 << count),
             _ if !signed => self.known_or_uniform("unsigned >>", a, b, |a, b| {
@@ -28,7 +28,7 @@ impl World {
     }
 
     /// `a & b`
-    pub fn and(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+    pub(crate) fn and(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         if a.as_known().is_some() && b.as_known().is_none() {
             return self.and(b, a);
         }
@@ -50,12 +50,12 @@ impl World {
     }
 
     /// `a | b`
-    pub fn or(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+    pub(crate) fn or(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         self.bitwise("|", a, b, |a, b| a | b)
     }
 
     /// `a ^ b`
-    pub fn xor(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+    pub(crate) fn xor(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         self.bitwise("^", a, b, |a, b| a ^ b)
     }
 

@@ -22,7 +22,7 @@ use std::cell::Cell;
 
 /// An integer per thread: known numbers plus known factors of unknown uniform symbols.
 #[derive(Clone, Debug)]
-pub struct Int {
+pub(crate) struct Int {
     /// The known part.
     pub base: Lanes,
     /// The factors, sorted by symbol, none of them zero for every thread.
@@ -40,48 +40,48 @@ impl PartialEq for Int {
 
 /// A result that is not affine. The caller knows where and says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotAffine;
+pub(crate) struct NotAffine;
 
 impl Int {
     /// The same known number for every thread.
     #[must_use]
-    pub fn constant(value: i64) -> Int {
+    pub(crate) fn constant(value: i64) -> Int {
         Int::known(Lanes::constant(value))
     }
 
     /// Known numbers.
     #[must_use]
-    pub fn known(base: Lanes) -> Int {
+    pub(crate) fn known(base: Lanes) -> Int {
         Int::of(base, Vec::new())
     }
 
     /// A number of which the compiler sees what we see.
     #[must_use]
-    pub fn of(base: Lanes, terms: Vec<(SymbolId, Lanes)>) -> Int {
+    pub(crate) fn of(base: Lanes, terms: Vec<(SymbolId, Lanes)>) -> Int {
         Int { base, terms, sight: Sight::default() }
     }
 
     /// One symbol.
     #[must_use]
-    pub fn symbol(id: SymbolId) -> Int {
+    pub(crate) fn symbol(id: SymbolId) -> Int {
         Int::of(Lanes::constant(0), vec![(id, Lanes::constant(1))])
     }
 
     /// The number, when it is known and the same for every thread.
     #[must_use]
-    pub fn as_constant(&self) -> Option<i64> {
+    pub(crate) fn as_constant(&self) -> Option<i64> {
         if self.terms.is_empty() { self.base.as_constant() } else { None }
     }
 
     /// The numbers, when they are known.
     #[must_use]
-    pub fn as_known(&self) -> Option<&Lanes> {
+    pub(crate) fn as_known(&self) -> Option<&Lanes> {
         self.terms.is_empty().then_some(&self.base)
     }
 
     /// The symbol, when it is just that.
     #[must_use]
-    pub fn as_symbol(&self) -> Option<SymbolId> {
+    pub(crate) fn as_symbol(&self) -> Option<SymbolId> {
         match self.terms.as_slice() {
             [(id, factor)] if self.base.is_zero() && factor.as_constant() == Some(1) => Some(*id),
             _ => None,
@@ -90,13 +90,13 @@ impl Int {
 
     /// Whether it is the same for every thread.
     #[must_use]
-    pub fn is_uniform(&self) -> bool {
+    pub(crate) fn is_uniform(&self) -> bool {
         self.base.as_constant().is_some() && self.terms.iter().all(|(_, f)| f.as_constant().is_some())
     }
 
     /// The largest number known to divide the symbolic part; 0 without one.
     #[must_use]
-    pub fn terms_gcd(&self) -> u64 {
+    pub(crate) fn terms_gcd(&self) -> u64 {
         self.terms.iter().fold(0, |acc, (_, factor)| gcd(acc, factor.gcd()))
     }
 
@@ -111,7 +111,7 @@ impl Int {
 
 /// What integer arithmetic needs to know and to note.
 #[derive(Debug)]
-pub struct World {
+pub(crate) struct World {
     /// The block's shape.
     pub shape: Shape,
     /// Every thread of the block.
@@ -130,7 +130,7 @@ pub struct World {
 
 /// Whether the numbers from `low` to `high` lie in an integer type of `bits` bits.
 #[must_use]
-pub fn fits(low: i64, high: i64, bits: u32, signed: bool) -> bool {
+pub(crate) fn fits(low: i64, high: i64, bits: u32, signed: bool) -> bool {
     match (bits, signed) {
         (64.., _) => true,
         (_, true) => low >= -(1i64 << (bits - 1)) && high < 1i64 << (bits - 1),
@@ -141,13 +141,13 @@ pub fn fits(low: i64, high: i64, bits: u32, signed: bool) -> bool {
 impl World {
     /// Drops the results that are remembered.
     #[cfg(test)]
-    pub fn forget_results(&mut self) {
+    pub(crate) fn forget_results(&mut self) {
         self.results = Results::default();
     }
 
     /// A world for a block of this shape.
     #[must_use]
-    pub fn new(shape: Shape) -> World {
+    pub(crate) fn new(shape: Shape) -> World {
         World {
             shape,
             all: ThreadSet::all(shape),
@@ -185,7 +185,7 @@ impl World {
 
     /// Sum.
     #[must_use]
-    pub fn add(&self, a: &Int, b: &Int) -> Int {
+    pub(crate) fn add(&self, a: &Int, b: &Int) -> Int {
         let base = self.sum(&a.base, &b.base);
         let sight = a.sight.plus(b.sight);
         if b.terms.is_empty() {
@@ -209,7 +209,7 @@ impl World {
     }
 
     /// The same with another symbol in place of one, in products too.
-    pub fn renamed(&mut self, a: &Int, from: SymbolId, to: SymbolId) -> Int {
+    pub(crate) fn renamed(&mut self, a: &Int, from: SymbolId, to: SymbolId) -> Int {
         let has = |world: &World, id: SymbolId| world.symbols.get(id).factors.contains(&from);
         if !a.terms.iter().any(|(id, _)| has(self, *id)) {
             return a.clone();
@@ -231,7 +231,7 @@ impl World {
 
     /// Product with a number.
     #[must_use]
-    pub fn scale(&self, a: &Int, factor: i64) -> Int {
+    pub(crate) fn scale(&self, a: &Int, factor: i64) -> Int {
         match factor {
             0 => return Int::constant(0),
             1 => return a.clone(),
@@ -244,7 +244,7 @@ impl World {
 
     /// Difference.
     #[must_use]
-    pub fn sub(&self, a: &Int, b: &Int) -> Int {
+    pub(crate) fn sub(&self, a: &Int, b: &Int) -> Int {
         if b.terms.is_empty() {
             let base = self.difference(&a.base, &b.base);
             return Int { base, terms: a.terms.clone(), sight: a.sight.plus(b.sight.times(-1)) };
@@ -253,7 +253,7 @@ impl World {
     }
 
     /// Product; symbols multiply into product symbols.
-    pub fn mul(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+    pub(crate) fn mul(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         if let Some(factor) = b.as_constant() {
             return Ok(self.scale(a, factor));
         }
@@ -290,7 +290,7 @@ impl World {
 
     /// Least and greatest value over all threads, as far as known.
     #[must_use]
-    pub fn bounds(&self, a: &Int) -> (Option<i64>, Option<i64>) {
+    pub(crate) fn bounds(&self, a: &Int) -> (Option<i64>, Option<i64>) {
         let (low, high) = a.base.bounds(self.shape);
         let (mut low, mut high) = (Some(low), Some(high));
         for (id, factor) in &a.terms {
@@ -328,7 +328,7 @@ impl World {
     }
 
     /// C++ `/`: towards zero; without a sign, the operands are 64 bits.
-    pub fn div(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
+    pub(crate) fn div(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
             let div = |a: i64, b: i64| match b {
                 0 => 0,
@@ -348,7 +348,7 @@ impl World {
     }
 
     /// C++ `%`: the sign of the dividend; without a sign, the operands are 64 bits.
-    pub fn rem(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
+    pub(crate) fn rem(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
             let rem = |a: i64, b: i64| match b {
                 0 => 0,
@@ -431,7 +431,7 @@ impl World {
     }
 
     /// The symbol for an operator over uniform values; at most `high` when that is positive.
-    pub fn uniform_operation(
+    pub(crate) fn uniform_operation(
         &mut self,
         op: &'static str,
         a: &Int,
@@ -469,7 +469,7 @@ impl World {
     }
 
     /// The smaller or larger.
-    pub fn extremum(&mut self, a: &Int, b: &Int, max: bool) -> Result<Int, NotAffine> {
+    pub(crate) fn extremum(&mut self, a: &Int, b: &Int, max: bool) -> Result<Int, NotAffine> {
         let difference = self.sub(a, b);
         let (low, high) = self.bounds(&difference);
         if low.is_some_and(|v| v >= 0) {
@@ -486,7 +486,7 @@ impl World {
     }
 
     /// Thread by thread when both are known, a symbol when both are uniform.
-    pub fn known_or_uniform(
+    pub(crate) fn known_or_uniform(
         &mut self,
         op: &'static str,
         a: &Int,
@@ -502,7 +502,7 @@ impl World {
     /// Wraps known numbers into a C++ integer type of `bits` bits. Symbols are left alone:
     /// they are taken not to overflow.
     #[must_use]
-    pub fn wrap(&self, a: Int, bits: u32, signed: bool) -> Int {
+    pub(crate) fn wrap(&self, a: Int, bits: u32, signed: bool) -> Int {
         let Some(known) = a.as_known() else {
             if let (Some(low), Some(high)) = self.bounds(&a)
                 && !fits(low, high, bits, signed)
@@ -524,7 +524,7 @@ impl World {
 
     /// `a` in the threads of `mask`, `b` elsewhere.
     #[must_use]
-    pub fn blend(&self, a: &Int, b: &Int, mask: &ThreadSet) -> Int {
+    pub(crate) fn blend(&self, a: &Int, b: &Int, mask: &ThreadSet) -> Int {
         let zero = Lanes::constant(0);
         let base = a.base.blend(&b.base, mask, self.shape);
         let mut ids: Vec<SymbolId> = a.terms.iter().chain(&b.terms).map(|(id, _)| *id).collect();

@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// Threads in the largest block.
-pub const MAX_THREADS: usize = 1024;
+pub(super) const MAX_THREADS: usize = 1024;
 
 /// The block's shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

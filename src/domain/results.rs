@@ -37,12 +37,12 @@ impl Operand {
 
 /// What was computed so far, for blocks of one shape.
 #[derive(Debug, Default)]
-pub struct Results(RefCell<FxHashMap<Key, Entry>>);
+pub(super) struct Results(RefCell<FxHashMap<Key, Entry>>);
 
 impl Results {
     /// The result of an operator thread by thread, made if it is not remembered. The operator's name
     /// has to tell what `make` does.
-    pub fn of(&self, op: &'static str, a: &Lanes, b: &Lanes, make: impl FnOnce() -> Lanes) -> Lanes {
+    pub(super) fn of(&self, op: &'static str, a: &Lanes, b: &Lanes, make: impl FnOnce() -> Lanes) -> Lanes {
         if a.as_constant().is_some() && b.as_constant().is_some() {
             return make();
         }

@@ -17,12 +17,12 @@ const ELIDED: &str = "...";
 
 /// A symbol of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SymbolId(pub u32);
+pub(crate) struct SymbolId(pub u32);
 
 /// What a symbol stands for. The order is the order in which a bounds guard lets one outgrow the
 /// other: in `blockIdx.x * 32 + k * 8 < n`, an interior block has `n` larger than any of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// Which side of an undecided uniform condition was taken: 0 or 1.
     Choice,
     /// A variable that changes from iteration to iteration in a way that is not followed.
@@ -39,7 +39,7 @@ pub enum Origin {
 
 /// What is known of a symbol.
 #[derive(Clone, Debug)]
-pub struct Symbol {
+pub(crate) struct Symbol {
     /// For messages: `n`, `blockIdx.x`, `width / 4`.
     pub name: Cow<'static, str>,
     /// What it stands for.
@@ -59,7 +59,7 @@ pub struct Symbol {
 
 /// What makes two symbols the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
+pub(crate) enum Key {
     /// A parameter or built-in, by name.
     Named(String),
     /// The size of a type that is not known.
@@ -72,7 +72,7 @@ pub enum Key {
 
 /// All symbols of one run.
 #[derive(Debug, Default)]
-pub struct Symbols {
+pub(crate) struct Symbols {
     list: Vec<Symbol>,
     by_key: FxHashMap<Rc<Key>, SymbolId>,
     keys: FxHashMap<SymbolId, Rc<Key>>,
@@ -83,23 +83,23 @@ pub struct Symbols {
 impl Symbols {
     /// The symbol's facts.
     #[must_use]
-    pub fn get(&self, id: SymbolId) -> &Symbol {
+    pub(crate) fn get(&self, id: SymbolId) -> &Symbol {
         &self.list[id.0 as usize]
     }
 
     /// The value that the symbol has if the loop before it ran as was assumed.
     #[must_use]
-    pub fn likely(&self, id: SymbolId) -> Option<i64> {
+    pub(crate) fn likely(&self, id: SymbolId) -> Option<i64> {
         self.likely.get(&id).copied()
     }
 
     /// All such values.
-    pub fn all_likely(&self) -> impl Iterator<Item = (SymbolId, i64)> + '_ {
+    pub(crate) fn all_likely(&self) -> impl Iterator<Item = (SymbolId, i64)> + '_ {
         self.likely.iter().map(|(id, value)| (*id, *value))
     }
 
     /// Remembers such a value, and what it tells of another: where `n / 2` is 128, `n` is taken to be 256.
-    pub fn set_likely(&mut self, mut id: SymbolId, mut value: i64) {
+    pub(crate) fn set_likely(&mut self, mut id: SymbolId, mut value: i64) {
         self.likely.insert(id, value);
         while let Some((dividend, divisor)) = self.quotient(id)
             && let Some(product) = value.checked_mul(divisor)
@@ -111,13 +111,13 @@ impl Symbols {
 
     /// The symbol that was made for `key`.
     #[must_use]
-    pub fn known_by(&self, key: &Key) -> Option<SymbolId> {
+    pub(crate) fn known_by(&self, key: &Key) -> Option<SymbolId> {
         self.by_key.get(key).copied()
     }
 
     /// What the symbol was made for, if that is a name.
     #[must_use]
-    pub fn name_key(&self, id: SymbolId) -> Option<&Key> {
+    pub(crate) fn name_key(&self, id: SymbolId) -> Option<&Key> {
         self.key(id).filter(|key| matches!(key, Key::Named(_)))
     }
 
@@ -135,7 +135,7 @@ impl Symbols {
     }
 
     /// The symbol for `key`, made on first use.
-    pub fn intern(
+    pub(crate) fn intern(
         &mut self,
         key: Key,
         name: impl FnOnce(&Symbols) -> String,
@@ -182,7 +182,7 @@ impl Symbols {
     }
 
     /// A symbol like no other.
-    pub fn fresh(
+    pub(crate) fn fresh(
         &mut self,
         name: Cow<'static, str>,
         origin: Origin,
@@ -196,7 +196,7 @@ impl Symbols {
     }
 
     /// The product of two symbols.
-    pub fn product(&mut self, a: SymbolId, b: SymbolId) -> SymbolId {
+    pub(crate) fn product(&mut self, a: SymbolId, b: SymbolId) -> SymbolId {
         let mut factors = self.get(a).factors.to_vec();
         factors.extend_from_slice(&self.get(b).factors);
         factors.sort_unstable();
@@ -219,7 +219,7 @@ impl Symbols {
 /// The parts with `between` them. What would be too long is elided: of very many parts the last ones,
 /// else the longest.
 #[must_use]
-pub fn joined<S: AsRef<str>>(parts: &[S], between: &str) -> String {
+pub(crate) fn joined<S: AsRef<str>>(parts: &[S], between: &str) -> String {
     let mut parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
     let most = LONGEST_NAME / between.len().max(1);
     if parts.len() > most {

@@ -117,7 +117,7 @@ impl Unknown {
 
 /// Whether a value that is not known is the same for all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Variation {
+pub(crate) enum Variation {
     /// Surely the same for every thread of the block.
     Uniform,
     /// Perhaps the same.

@@ -29,7 +29,7 @@ const MOST_TERMS: usize = 64;
 
 /// The type of a value in arithmetic.
 #[must_use]
-pub fn scalar_of(value: &Value) -> Scalar {
+pub(crate) fn scalar_of(value: &Value) -> Scalar {
     match value {
         Value::Int(_, scalar) | Value::Float(_, scalar) => *scalar,
         _ => Scalar::I32,
@@ -38,7 +38,7 @@ pub fn scalar_of(value: &Value) -> Scalar {
 
 /// The usual arithmetic conversions; a shift has its left operand's type.
 #[must_use]
-pub fn promote(a: Scalar, b: Scalar, op: BinaryOp) -> Scalar {
+pub(crate) fn promote(a: Scalar, b: Scalar, op: BinaryOp) -> Scalar {
     let promoted = |s: Scalar| if s.bytes() < 4 { Scalar::I32 } else { s };
     let (a, b) = (promoted(a), promoted(b));
     if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
@@ -60,7 +60,7 @@ pub fn promote(a: Scalar, b: Scalar, op: BinaryOp) -> Scalar {
 
 /// The type of `c ? a : b`: that of both sides, if it is one, else what arithmetic makes of them.
 #[must_use]
-pub fn common(a: &Ty, b: &Ty) -> Option<Scalar> {
+pub(crate) fn common(a: &Ty, b: &Ty) -> Option<Scalar> {
     match (a, b) {
         (Ty::Scalar(a), Ty::Scalar(b)) if a == b => Some(*a),
         (Ty::Scalar(a), Ty::Scalar(b)) => Some(promote(*a, *b, BinaryOp::Add)),
@@ -130,7 +130,14 @@ impl Machine<'_> {
     }
 
     /// An operator over integers, wrapped into its type.
-    pub fn integer_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar, span: Span) -> Value {
+    pub(crate) fn integer_operation(
+        &mut self,
+        op: BinaryOp,
+        x: &Int,
+        y: &Int,
+        scalar: Scalar,
+        span: Span,
+    ) -> Value {
         if let Some(value) = self.host_operation(op, x, y, scalar) {
             return value;
         }
@@ -227,7 +234,7 @@ impl Machine<'_> {
     }
 
     /// Wraps a result into its type; one that is not affine becomes a symbol or unknown.
-    pub fn integer_result(
+    pub(crate) fn integer_result(
         &mut self,
         result: Result<Int, NotAffine>,
         x: &Int,

@@ -13,7 +13,7 @@ const DYNAMIC_ALIGNMENT: u64 = 16;
 
 impl Machine<'_> {
     /// The object of a shared variable, made on first sight.
-    pub fn shared_variable(&mut self, declaration: &Declaration) -> Pointer {
+    pub(crate) fn shared_variable(&mut self, declaration: &Declaration) -> Pointer {
         let mut ty = self.resolve_type(&declaration.ty);
         if let Some((_, extra)) = self.pads.iter().find(|(span, _)| *span == declaration.name_span) {
             ty = self.widen_rows(&ty, *extra as i64);
@@ -72,7 +72,7 @@ impl Machine<'_> {
     }
 
     /// Notes that a pointer into a shared array is moved by arithmetic, not by subscripts.
-    pub fn note_flattened(&mut self, pointer: &Pointer) {
+    pub(crate) fn note_flattened(&mut self, pointer: &Pointer) {
         if let Target::Memory(object, _) = pointer.target
             && let Some(array) = self.objects[object.0 as usize].array
         {
@@ -82,7 +82,7 @@ impl Machine<'_> {
 
     /// Whether a pointer leads into shared memory.
     #[must_use]
-    pub fn is_shared(&self, pointer: &Pointer) -> bool {
+    pub(crate) fn is_shared(&self, pointer: &Pointer) -> bool {
         matches!(pointer.target, Target::Memory(object, _)
             if self.objects[object.0 as usize].kind == ObjectKind::Shared)
     }

@@ -16,7 +16,7 @@ use registers::Registers;
 
 impl Machine<'_> {
     /// Runs an `asm` statement.
-    pub fn assembly(&mut self, asm: &Asm, span: Span) {
+    pub(crate) fn assembly(&mut self, asm: &Asm, span: Span) {
         let inputs: Vec<Value> = asm.inputs.iter().map(|(_, expr)| self.evaluate(expr)).collect();
         let old = asm.outputs.iter().map(|(constraint, target)| {
             constraint.trim_matches('"').starts_with('+').then(|| self.evaluate(target))

@@ -17,9 +17,9 @@
 //! `else` as often as the others in the `if`, the counts would be equal: such barriers are a *pair*.
 
 mod absent;
-pub mod contents;
+pub(crate) mod contents;
 
-pub use absent::Course;
+pub(crate) use absent::Course;
 
 use super::machine::Machine;
 use crate::events::{Absence, Barrier, Split, SplitKind, Then};
@@ -33,7 +33,7 @@ const MOST: usize = 4096;
 
 /// What a barrier waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waits {
+pub(crate) enum Waits {
     /// The threads of the block, at the hardware's barrier of this number.
     ForBlock(i64),
     /// The threads of all blocks.
@@ -44,7 +44,7 @@ pub enum Waits {
 
 impl Machine<'_> {
     /// Records a barrier reached by the active threads.
-    pub fn barrier(&mut self, name: &str, span: Span, waits: Waits) {
+    pub(crate) fn barrier(&mut self, name: &str, span: Span, waits: Waits) {
         self.epoch += 1;
         if !self.recording {
             return;
@@ -157,7 +157,7 @@ impl Machine<'_> {
 
     /// Notes that the active threads leave a function or loop because of the conditions around.
     /// `of_loop`: they leave a loop, by a bound that is then as good as its condition.
-    pub fn note_departure(&mut self, of_loop: bool) {
+    pub(crate) fn note_departure(&mut self, of_loop: bool) {
         let Some(mut split) = self.splits.last().cloned() else { return };
         if let (SplitKind::Guard(bound), true) = (&split.kind, of_loop) {
             split.kind = SplitKind::Iterations(bound.clone());
@@ -167,7 +167,7 @@ impl Machine<'_> {
     }
 
     /// Notes that the active threads leave the kernel, because of the conditions around.
-    pub fn note_exit(&mut self) {
+    pub(crate) fn note_exit(&mut self) {
         if let Some(split) = self.splits.last() {
             let left = Rc::new((self.state.active, split.clone()));
             self.state.course.leave(left);

@@ -13,7 +13,7 @@ use crate::source::Span;
 use std::cell::Cell;
 
 /// Expression evaluations and statements one run of a kernel may take.
-pub const STEP_BUDGET: u64 = 75_000;
+pub(crate) const STEP_BUDGET: u64 = 75_000;
 /// The same for a run that is to prove something of every access.
 const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
 /// The same for host code, whose launches come late.
@@ -30,7 +30,7 @@ const LOOP_LENGTHS: [(u64, u64); 5] = [(1100, 8), (72, 8), (12, 8), (1100, 2), (
 
 /// How hard it is tried to get to the end of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Effort {
+pub(crate) enum Effort {
     /// With long loops first, then with shorter ones.
     Whole,
     /// With the shortest loops at once.
@@ -51,14 +51,14 @@ impl Effort {
 
 /// What the runs for one file have taken.
 #[derive(Debug, Default)]
-pub struct FileBudget {
+pub(crate) struct FileBudget {
     steps: Cell<u64>,
 }
 
 impl FileBudget {
     /// How hard the next run is to try.
     #[must_use]
-    pub fn effort(&self) -> Effort {
+    pub(crate) fn effort(&self) -> Effort {
         if self.steps.get() < FILE_STEP_BUDGET { Effort::Whole } else { Effort::Least }
     }
 

@@ -19,7 +19,7 @@ const MOST_RECURSIONS: u32 = 2048;
 
 impl Machine<'_> {
     /// A call. `used`: whether its value is.
-    pub fn call(&mut self, expr: &Expr, callee: &Expr, args: &[Expr], used: bool) -> Value {
+    pub(crate) fn call(&mut self, expr: &Expr, callee: &Expr, args: &[Expr], used: bool) -> Value {
         match &callee.kind {
             ExprKind::Path(path) => self.call_path(expr, path, args, used),
             ExprKind::Member { base, name, arrow, args: explicit, class } => {
@@ -92,7 +92,7 @@ impl Machine<'_> {
     }
 
     /// Runs a function in place.
-    pub fn call_function(
+    pub(crate) fn call_function(
         &mut self,
         function: &Arc<Function>,
         path: &Path,
@@ -360,7 +360,7 @@ impl Machine<'_> {
     }
 
     /// A function whose body is not visible: it may do anything to what it is given.
-    pub fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
+    pub(crate) fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
         let host = self.mode == Mode::Host;
         // What CUDA itself defines under such a name changes nothing and waits for nobody.
         if !crate::builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program) {

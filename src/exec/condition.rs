@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// What is known of a condition.
 #[derive(Clone, Debug)]
-pub struct Truth {
+pub(crate) struct Truth {
     /// Whether the numbers decide it for every thread.
     pub decided: bool,
     /// Whether it is the same for every thread that is not decided.
@@ -53,7 +53,7 @@ pub struct Truth {
 
 impl Truth {
     /// How a split by it is known: a bound in these words, or data.
-    pub fn split_kind(&self, words: String) -> SplitKind {
+    pub(crate) fn split_kind(&self, words: String) -> SplitKind {
         match self.differs {
             true => SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps }),
             false => SplitKind::Data,
@@ -63,7 +63,7 @@ impl Truth {
 
 impl Machine<'_> {
     /// The value as a condition.
-    pub fn condition_of(&mut self, value: &Value, span: Span) -> Condition {
+    pub(crate) fn condition_of(&mut self, value: &Value, span: Span) -> Condition {
         let shape = self.shape();
         match value {
             Value::Int(int, _) => {
@@ -94,7 +94,7 @@ impl Machine<'_> {
 
     /// What is known of a condition. `leaves`: whether its branch only leaves (`return`,
     /// `continue`, `break`), so that an interior block does not take it.
-    pub fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
+    pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
         let truth = self.truth_of(condition, leaves);
         self.open += u64::from(!truth.decided);
         truth

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 impl Machine<'_> {
     /// An initialiser for a variable of type `ty`.
-    pub fn initial(&mut self, expr: &Expr, ty: &Ty) -> Value {
+    pub(crate) fn initial(&mut self, expr: &Expr, ty: &Ty) -> Value {
         if let ExprKind::InitList(items) = &expr.kind {
             return self.construct(ty, items, expr.span);
         }
@@ -113,7 +113,7 @@ impl Machine<'_> {
 
     /// What a record holds before anything is written to it: the initialisers of its members, in order,
     /// those of its bases first.
-    pub fn default_members(&mut self, ty: &Ty) -> Option<Value> {
+    pub(crate) fn default_members(&mut self, ty: &Ty) -> Option<Value> {
         let Ty::Record(layout) = ty else { return None };
         if !self.has_default_members(layout, BASES) {
             return None;
@@ -248,7 +248,7 @@ impl Machine<'_> {
     }
 
     /// `T(args)`, `T{args}`
-    pub fn construct(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Value {
+    pub(crate) fn construct(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Value {
         match ty {
             Ty::Record(layout) => {
                 let layout = Rc::clone(layout);

@@ -24,7 +24,7 @@ const LINE: u64 = 128;
 
 /// The copy being recorded.
 #[derive(Clone, Debug, Default)]
-pub struct Copying {
+pub(crate) struct Copying {
     /// Whether it goes around the first-level cache.
     pub around: bool,
     /// The bytes from the start of a line that the threads read from, if known; spread when asked.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// What a kernel is run with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// Threads in x, y and z.
     pub block: [u32; 3],
     /// Template arguments, as far as known; the rest are symbols.
@@ -38,7 +38,7 @@ pub struct Setting {
 
 /// Runs a kernel (or a device function as if it were one) for one block.
 #[must_use]
-pub fn run_kernel(
+pub(crate) fn run_kernel(
     program: &Program,
     function: &Arc<Function>,
     setting: &Setting,
@@ -49,7 +49,7 @@ pub fn run_kernel(
 
 /// The same, with no more than this effort.
 #[must_use]
-pub fn run_with_effort(
+pub(crate) fn run_with_effort(
     program: &Program,
     function: &Arc<Function>,
     setting: &Setting,
@@ -64,7 +64,7 @@ pub fn run_with_effort(
 /// Runs a kernel as long as it uses no thread coordinate but the first. If it uses another, that
 /// is all that its trace says.
 #[must_use]
-pub fn run_flat(
+pub(crate) fn run_flat(
     program: &Program,
     function: &Arc<Function>,
     setting: &Setting,
@@ -128,7 +128,7 @@ fn run_in_lengths(
 /// one; `lenient`: a way that the numbers refute goes on. Also whether launches may be missing
 /// because it does not.
 #[must_use]
-pub fn run_host(
+pub(crate) fn run_host(
     program: &Program,
     function: &Arc<Function>,
     template_args: &[LaunchArg],
@@ -146,7 +146,7 @@ pub fn run_host(
 
 /// The template arguments of an explicit instantiation.
 #[must_use]
-pub fn instantiation(program: &Program, args: &[TemplateArg]) -> Vec<LaunchArg> {
+pub(crate) fn instantiation(program: &Program, args: &[TemplateArg]) -> Vec<LaunchArg> {
     let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
     machine.within_env(Rc::default(), |machine| machine.launch_arguments(args))
 }
@@ -221,7 +221,7 @@ impl Machine<'_> {
     }
 
     /// The symbol, or `modulus · symbol + residue` when that is asked for.
-    pub fn with_residue(&mut self, id: SymbolId) -> Int {
+    pub(crate) fn with_residue(&mut self, id: SymbolId) -> Int {
         let name = &self.world.symbols.get(id).name;
         match self.residues.iter().find(|(wanted, _, _)| wanted == name) {
             Some(&(_, modulus, residue)) => {
@@ -281,7 +281,7 @@ fn list(names: &[String]) -> String {
 
 /// A constant in a kernel's header, such as the bound of `__launch_bounds__`.
 #[must_use]
-pub fn constant_in_kernel(
+pub(crate) fn constant_in_kernel(
     program: &Program,
     function: &Arc<Function>,
     template_args: &[LaunchArg],

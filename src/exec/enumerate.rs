@@ -97,7 +97,7 @@ impl Changing {
 
 /// What a kernel tells of the bounds of its loops.
 #[derive(Clone, Debug, Default)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Loops that were taken to go on until an index leaves its array, and the symbols that bound them.
     open: Vec<(LoopKey, SymbolId)>,
     /// What a run before told of such symbols.

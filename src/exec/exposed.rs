@@ -17,7 +17,7 @@ use crate::ir::{Expr, ExprKind, LocalId};
 use crate::source::Span;
 
 /// Variables, by the number of their frame.
-pub type Exposed = Vec<(usize, LocalId)>;
+pub(crate) type Exposed = Vec<(usize, LocalId)>;
 
 impl Machine<'_> {
     /// Notes that a pointer is a value, which may come to be one that is not followed.

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 impl Machine<'_> {
     /// Evaluates an expression, with its effects.
-    pub fn evaluate(&mut self, expr: &Expr) -> Value {
+    pub(crate) fn evaluate(&mut self, expr: &Expr) -> Value {
         let value = self.evaluate_as_written(expr);
         if self.pitch.is_none() { value } else { self.pitched(expr, value) }
     }
@@ -162,7 +162,7 @@ impl Machine<'_> {
     }
 
     /// Evaluates for the effect alone: a plain lvalue is not read.
-    pub fn discard(&mut self, expr: &Expr) {
+    pub(crate) fn discard(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Call { callee, args } => {
                 self.call(expr, callee, args, false);
@@ -273,7 +273,7 @@ impl Machine<'_> {
     }
 
     /// A number that is not known but the same for every thread.
-    pub fn uniform_unknown(&mut self, name: &str) -> Value {
+    pub(crate) fn uniform_unknown(&mut self, name: &str) -> Value {
         let id = self.world.symbols.fresh(name.to_string().into(), Origin::Given, None, None);
         Value::Int(Int::symbol(id), Scalar::I32)
     }
@@ -512,7 +512,7 @@ impl Machine<'_> {
 
     /// The pointer behind a value, for intrinsics.
     #[must_use]
-    pub fn as_pointer(value: &Value) -> Option<&Pointer> {
+    pub(crate) fn as_pointer(value: &Value) -> Option<&Pointer> {
         match value {
             Value::Pointer(pointer @ Pointer { target: Target::Memory(..), .. }) => Some(pointer),
             _ => None,

@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 /// Something that a machine keeps only to be quick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub(crate) enum Kept {
     /// Types, constants, template parameters: [`super::memo`].
     Lookups,
     /// Results of operators: `domain::results`.
@@ -26,7 +26,7 @@ pub enum Kept {
 
 /// Everything that may be forgotten without a trace. Not plans: one that was found of a loop the last
 /// time and is seen to hold may be one that would not be found again.
-pub const ALL: [Kept; 6] =
+pub(crate) const ALL: [Kept; 6] =
     [Kept::Lookups, Kept::Results, Kept::Sharing, Kept::Slices, Kept::Counts, Kept::Layouts];
 
 thread_local! {
@@ -36,7 +36,7 @@ thread_local! {
 
 /// Does some work while machines keep everything but `kept`, with a budget that none of them spends
 /// sooner than the others; and how often something was dropped.
-pub fn without<R>(kept: &'static [Kept], work: impl FnOnce() -> R) -> (R, u64) {
+pub(crate) fn without<R>(kept: &'static [Kept], work: impl FnOnce() -> R) -> (R, u64) {
     TIMES.set(0);
     FORGOTTEN.set(Some(kept));
     let done = work();
@@ -45,13 +45,13 @@ pub fn without<R>(kept: &'static [Kept], work: impl FnOnce() -> R) -> (R, u64) {
 }
 
 /// By how much the budget of steps is larger than it is for users.
-pub fn patience() -> u64 {
+pub(crate) fn patience() -> u64 {
     if FORGOTTEN.get().is_some() { 4 } else { 1 }
 }
 
 impl Machine<'_> {
     /// Drops what is to be forgotten.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         for kept in FORGOTTEN.get().unwrap_or_default() {
             TIMES.set(TIMES.get() + 1);
             match kept {

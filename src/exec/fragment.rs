@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// The type `wmma::fragment<role, m, n, k, element, layout>`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fragment {
+pub(crate) struct Fragment {
     /// `matrix_a`, `matrix_b` or `accumulator`, as written.
     role: Name,
     /// m, n and k, as far as known.
@@ -27,7 +27,7 @@ pub struct Fragment {
 
 impl Machine<'_> {
     /// `wmma::fragment` with these arguments.
-    pub fn fragment_type(&mut self, path: &Path) -> Option<Ty> {
+    pub(crate) fn fragment_type(&mut self, path: &Path) -> Option<Ty> {
         let args = path.args.as_deref().filter(|_| &*path.name == "fragment")?;
         let number = |machine: &mut Self, arg: &TemplateArg| match arg {
             TemplateArg::Value(expr) => machine.constant(expr),
@@ -57,7 +57,7 @@ impl Machine<'_> {
     }
 
     /// `load_matrix_sync(fragment, pointer, ld, layout)`, `store_matrix_sync(pointer, fragment, ld, layout)`.
-    pub fn fragment_access(&mut self, load: bool, args: &[Expr], span: Span) -> Value {
+    pub(crate) fn fragment_access(&mut self, load: bool, args: &[Expr], span: Span) -> Value {
         let (fragment, pointer) = if load { (&args[0], &args[1]) } else { (&args[1], &args[0]) };
         let tile = match self.locate(fragment).map(|place| place.pointee) {
             Ok(Ty::Fragment(fragment)) => tile(&fragment, args.get(3), load),

@@ -41,7 +41,7 @@ const MOST_TRIES: u32 = 512;
 
 /// What a run of host code keeps besides the machine's own.
 #[derive(Default)]
-pub struct Host {
+pub(crate) struct Host {
     /// Functions that lead to a launch.
     pub launching: Rc<FxHashSet<Name>>,
     /// Symbols that are made of other numbers.
@@ -62,7 +62,7 @@ pub struct Host {
 
 impl Machine<'_> {
     /// A frame outside of all others that holds the file-scope variables.
-    pub fn globals_frame(&mut self) -> Frame {
+    pub(crate) fn globals_frame(&mut self) -> Frame {
         let names = self.program.modules.iter().flat_map(|module| &module.variables);
         for variable in names {
             let next = self.host.globals.len() as u32;
@@ -74,7 +74,7 @@ impl Machine<'_> {
     }
 
     /// Where a file-scope variable of host code is kept.
-    pub fn host_variable(&mut self, variable: &Declaration) -> Option<Pointer> {
+    pub(crate) fn host_variable(&mut self, variable: &Declaration) -> Option<Pointer> {
         if self.mode != Mode::Host
             || !matches!(variable.storage, Storage::Global | Storage::Static | Storage::Automatic)
         {
@@ -106,7 +106,7 @@ impl Machine<'_> {
     }
 
     /// `if` in host code: both sides are run unless the numbers decide.
-    pub fn host_branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
+    pub(crate) fn host_branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         let span = cond.span;
         let condition = self.condition_of(value, span);
         let truth = self.truth(&condition, false);
@@ -145,7 +145,7 @@ impl Machine<'_> {
     }
 
     /// Nothing runs any more on this way through the host code.
-    pub fn end_program(&mut self) {
+    pub(crate) fn end_program(&mut self) {
         self.state.exited = self.world.all;
         self.state.active = crate::domain::ThreadSet::NONE;
     }
@@ -163,13 +163,13 @@ impl Machine<'_> {
     }
 
     /// The kernels that a path may mean.
-    pub fn kernels_of(&self, path: &Path) -> Vec<Path> {
+    pub(crate) fn kernels_of(&self, path: &Path) -> Vec<Path> {
         self.host.kernels.get(&path.name).cloned().unwrap_or_else(|| vec![path.clone()])
     }
 
     /// `std::integral_constant<int, 4>{}`, which dispatching code hands on in place of a number; its
     /// `value` is the number.
-    pub fn integral_constant(&mut self, ty: &Type) -> Option<Value> {
+    pub(crate) fn integral_constant(&mut self, ty: &Type) -> Option<Value> {
         let Type::Named(path) = ty else { return None };
         match (&*path.name, path.args.as_deref()?) {
             ("integral_constant", [_, TemplateArg::Value(number)]) => Some(self.evaluate(number)),
@@ -183,7 +183,7 @@ impl Machine<'_> {
 
     /// A loop in host code: its first iterations for real, if it leads to a launch or is short.
     /// What it changed is not known afterwards unless it came to its end.
-    pub fn host_loop(
+    pub(crate) fn host_loop(
         &mut self,
         cond: Option<&Expr>,
         body: &[Stmt],

@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 impl Machine<'_> {
     /// Runs a function that CUDA defines; `None` when the name is not one.
-    pub fn intrinsic(&mut self, expr: &Expr, path: &Path, args: &[Expr], used: bool) -> Option<Value> {
+    pub(crate) fn intrinsic(&mut self, expr: &Expr, path: &Path, args: &[Expr], used: bool) -> Option<Value> {
         let name = &*path.name;
         let span = expr.span;
         let kind = builtins::kind(name)?;
@@ -306,7 +306,13 @@ impl Machine<'_> {
     }
 
     /// Methods and accessors of cooperative groups.
-    pub fn group_method(&mut self, expr: &Expr, base: &Expr, name: &str, args: &[Expr]) -> Option<Value> {
+    pub(crate) fn group_method(
+        &mut self,
+        expr: &Expr,
+        base: &Expr,
+        name: &str,
+        args: &[Expr],
+    ) -> Option<Value> {
         let group = self.group_of(base)?;
         let shape = self.shape();
         let linear = Lanes::coordinate(0, shape)

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 /// How two copies of the state are joined.
 #[derive(Clone, Debug)]
-pub enum Join {
+pub(crate) enum Join {
     /// The same unknown choice for every thread.
     Uniform(SymbolId, Unknown),
     /// Any thread may have come either way.
@@ -23,7 +23,7 @@ impl Machine<'_> {
 
     /// Joins the present state with another that started from the same one. The doubt about
     /// the active threads ends with the branch, unless the branches end with different ones.
-    pub fn join(&mut self, held: State, how: Join) {
+    pub(crate) fn join(&mut self, held: State, how: Join) {
         // A side that left goes on where what it left ends.
         let left = match (held.active.is_empty(), self.state.active.is_empty()) {
             (true, _) => Some(held),

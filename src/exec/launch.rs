@@ -25,7 +25,7 @@ struct Configuration {
 
 impl Machine<'_> {
     /// `kernel<<<grid, block, bytes>>>(args)`
-    pub fn launch(&mut self, launch: &Launch, span: Span) {
+    pub(crate) fn launch(&mut self, launch: &Launch, span: Span) {
         if self.mode == Mode::Device {
             return;
         }
@@ -46,7 +46,7 @@ impl Machine<'_> {
     }
 
     /// `cudaLaunchKernel(f, grid, block, args, bytes, stream)` and its kin.
-    pub fn launch_call(&mut self, name: &str, args: &[Expr], span: Span) {
+    pub(crate) fn launch_call(&mut self, name: &str, args: &[Expr], span: Span) {
         if self.mode == Mode::Device {
             return;
         }
@@ -270,7 +270,7 @@ impl Machine<'_> {
     }
 
     /// Template arguments as a launch has them.
-    pub fn launch_arguments(&mut self, args: &[TemplateArg]) -> Vec<LaunchArg> {
+    pub(crate) fn launch_arguments(&mut self, args: &[TemplateArg]) -> Vec<LaunchArg> {
         let list = args.iter().map(|arg| match self.launch_argument(arg) {
             Argument::Number(int) => int.as_constant().map_or(LaunchArg::Unknown, LaunchArg::Value),
             Argument::Known(arg) => arg,
@@ -279,7 +279,7 @@ impl Machine<'_> {
     }
 
     /// The path of a function, with template arguments that mean the same in any other function.
-    pub fn closed_path(&mut self, path: &Path) -> Path {
+    pub(crate) fn closed_path(&mut self, path: &Path) -> Path {
         let mut path = path.clone();
         if self.mode == Mode::Device {
             return path;
@@ -368,7 +368,7 @@ fn type_argument(ty: &Ty) -> Option<LaunchArg> {
 
 /// An environment from the template arguments of a launch.
 #[must_use]
-pub fn launch_environment(
+pub(crate) fn launch_environment(
     machine: &mut Machine<'_>,
     params: &[crate::ir::TemplateParam],
     args: &[LaunchArg],

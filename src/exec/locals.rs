@@ -120,7 +120,7 @@ impl Machine<'_> {
 
     /// Replaces symbols that are known here by their values.
     #[must_use]
-    pub fn substitute(&self, int: &Int) -> Int {
+    pub(crate) fn substitute(&self, int: &Int) -> Int {
         let touched = |(id, _): &(_, _)| self.state.facts.iter().any(|(symbol, _)| symbol == id);
         if self.state.facts.is_empty() || !int.terms.iter().any(touched) {
             return int.clone();
@@ -138,7 +138,7 @@ impl Machine<'_> {
     }
 
     /// Notes for the loops around that a variable changes.
-    pub fn note_write(&mut self, frame: usize, local: LocalId) {
+    pub(crate) fn note_write(&mut self, frame: usize, local: LocalId) {
         self.writes += 1;
         self.at_launch.write(frame, local);
         if let Some(watch) = self.watched.last_mut()

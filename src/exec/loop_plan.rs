@@ -379,11 +379,11 @@ pub(super) enum Change {
 }
 
 /// The loop's place, the call that led to it, and the depth of the call stack.
-pub type LoopKey = (Span, Option<Span>, usize);
+pub(crate) type LoopKey = (Span, Option<Span>, usize);
 
 /// What is remembered of a loop.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub(crate) struct Known {
     /// It ran for real for too long.
     pub(super) long: bool,
     /// Its rounds are not all alike.
@@ -397,7 +397,7 @@ pub struct Known {
 impl Known {
     /// Drops what only makes it quicker to find again.
     #[cfg(test)]
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.found = None;
     }
 }

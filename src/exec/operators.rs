@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 impl Machine<'_> {
     /// A binary operator other than `&&` and `||`.
-    pub fn binary(&mut self, op: BinaryOp, a: &Value, b: &Value, span: Span) -> Value {
+    pub(crate) fn binary(&mut self, op: BinaryOp, a: &Value, b: &Value, span: Span) -> Value {
         if let Some(relation) = relation(op) {
             return self.compare(relation, a, b, span);
         }
@@ -168,7 +168,7 @@ impl Machine<'_> {
     }
 
     /// A unary operator.
-    pub fn unary(&mut self, op: UnaryOp, value: Value, span: Span) -> Value {
+    pub(crate) fn unary(&mut self, op: UnaryOp, value: Value, span: Span) -> Value {
         if op == UnaryOp::Not {
             return match self.condition_of(&value, span) {
                 Condition::Known(bits) => {
@@ -202,7 +202,7 @@ impl Machine<'_> {
 
     /// A set of threads as an integer, 1 inside and 0 outside.
     #[must_use]
-    pub fn truth_in(&self, bits: &ThreadSet) -> Value {
+    pub(crate) fn truth_in(&self, bits: &ThreadSet) -> Value {
         if bits.is_empty() || *bits == self.world.all {
             return Value::Int(Int::constant(i64::from(!bits.is_empty())), Scalar::Bool);
         }
@@ -212,7 +212,7 @@ impl Machine<'_> {
     }
 
     /// Converts to a type, as an assignment or cast does.
-    pub fn convert(&mut self, value: Value, ty: &Ty) -> Value {
+    pub(crate) fn convert(&mut self, value: Value, ty: &Ty) -> Value {
         match (value, ty) {
             (Value::Int(int, _), Ty::Scalar(Scalar::Bool)) => {
                 self.relation_value(Relation::NotEqual, int, super::resolve::NOWHERE)
@@ -261,7 +261,7 @@ impl Machine<'_> {
 
     /// `a` in the threads of `mask`, `b` elsewhere.
     #[must_use]
-    pub fn blend(&self, a: &Value, b: &Value, mask: &ThreadSet) -> Value {
+    pub(crate) fn blend(&self, a: &Value, b: &Value, mask: &ThreadSet) -> Value {
         if a == b || matches!(b, Value::Undefined) {
             return a.clone();
         }
@@ -281,7 +281,7 @@ impl Machine<'_> {
 
     /// Either value, in a way that is not followed. A pointer keeps its object when it can.
     #[must_use]
-    pub fn lost(&self, a: &Value, b: &Value) -> Value {
+    pub(crate) fn lost(&self, a: &Value, b: &Value) -> Value {
         let why = match (a, b) {
             (Value::Opaque(_, why), _) | (_, Value::Opaque(_, why)) => why.clone(),
             _ => Unknown::new(
@@ -311,7 +311,7 @@ impl Machine<'_> {
     }
 
     /// `a` when the uniform `choice` is 1, `b` when it is 0.
-    pub fn choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Value {
+    pub(crate) fn choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Value {
         if a == b {
             return a.clone();
         }

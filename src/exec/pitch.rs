@@ -36,7 +36,7 @@ const MOST: i64 = 64;
 
 /// Expressions that give the distance between an array's rows, and what they are to be.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pitch {
+pub(crate) struct Pitch {
     /// The array, by the name in its declaration.
     pub array: Span,
     /// Elements of a row as it is written; not used while the expressions are only watched.
@@ -49,7 +49,7 @@ pub struct Pitch {
 
 /// How many elements a row is longer by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extra {
+pub(crate) enum Extra {
     /// None: it is only seen what the expressions are.
     Watched,
     /// A number that is not known: it is seen whether every access finds its element.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 impl Machine<'_> {
     /// Where an lvalue lies. Nothing is read but what its address needs.
-    pub fn locate(&mut self, expr: &Expr) -> Result<Pointer, Unknown> {
+    pub(crate) fn locate(&mut self, expr: &Expr) -> Result<Pointer, Unknown> {
         match &expr.kind {
             ExprKind::Local(local) => self.locate_local(*local, expr.span),
             ExprKind::Path(path) => {
@@ -246,7 +246,7 @@ impl Machine<'_> {
     }
 
     /// A data member of `this`.
-    pub fn own_member(&mut self, name: &Name, span: Span) -> Option<Result<Pointer, Unknown>> {
+    pub(crate) fn own_member(&mut self, name: &Name, span: Span) -> Option<Result<Pointer, Unknown>> {
         let this = self.frame()?.this.as_ref()?;
         match &this.pointee {
             Ty::Record(layout) if layout.field(name).is_some() => {
@@ -258,7 +258,7 @@ impl Machine<'_> {
     }
 
     /// A member of what `base` points to.
-    pub fn member(&mut self, base: Pointer, name: &Name, span: Span) -> Result<Pointer, Unknown> {
+    pub(crate) fn member(&mut self, base: Pointer, name: &Name, span: Span) -> Result<Pointer, Unknown> {
         // `0`, `1` and so on are the parts of something by number.
         let number = name.parse::<usize>().ok();
         if let (Some(number), Ty::Array(..)) = (number, &base.pointee) {
@@ -311,7 +311,7 @@ impl Machine<'_> {
 
     /// An array becomes a pointer to its first element.
     #[must_use]
-    pub fn decay(pointer: Pointer) -> Pointer {
+    pub(crate) fn decay(pointer: Pointer) -> Pointer {
         let Ty::Array(element, _) = &pointer.pointee else { return pointer };
         let pointee = (**element).clone();
         let mut target = pointer.target;
@@ -324,7 +324,7 @@ impl Machine<'_> {
     }
 
     /// `sizeof`, in bytes.
-    pub fn size_of(&mut self, ty: &Ty, span: Span) -> Result<Int, Unknown> {
+    pub(crate) fn size_of(&mut self, ty: &Ty, span: Span) -> Result<Int, Unknown> {
         if let Some(size) = ty.constant_size() {
             return Ok(Int::constant(size as i64));
         }
@@ -339,7 +339,7 @@ impl Machine<'_> {
     }
 
     /// `pointer + sign * index`, in elements.
-    pub fn advance(&mut self, pointer: &Pointer, index: &Value, sign: i64, span: Span) -> Pointer {
+    pub(crate) fn advance(&mut self, pointer: &Pointer, index: &Value, sign: i64, span: Span) -> Pointer {
         let target = match &pointer.target {
             Target::Place(place) => Target::Place(advance_place(place.clone(), index, sign)),
             Target::Memory(object, offset) => {
@@ -399,7 +399,7 @@ impl Machine<'_> {
     }
 
     /// The value as an integer; a condition becomes 0 or 1.
-    pub fn number(&mut self, value: &Value, span: Span) -> Result<Int, Unknown> {
+    pub(crate) fn number(&mut self, value: &Value, span: Span) -> Result<Int, Unknown> {
         match value {
             Value::Int(int, _) => Ok(int.clone()),
             Value::Float(number, _) => Ok(Int::constant(*number as i64)),
@@ -429,7 +429,7 @@ impl Machine<'_> {
     }
 
     /// Reads what a pointer points to.
-    pub fn read(&mut self, pointer: &Pointer, span: Span) -> Value {
+    pub(crate) fn read(&mut self, pointer: &Pointer, span: Span) -> Value {
         if matches!(pointer.pointee, Ty::Array(..)) {
             self.expose(pointer);
             return Value::Pointer(Self::decay(pointer.clone()));
@@ -457,7 +457,7 @@ impl Machine<'_> {
     }
 
     /// Writes to what a pointer points to, in the active threads.
-    pub fn write(&mut self, pointer: &Pointer, value: Value, span: Span) {
+    pub(crate) fn write(&mut self, pointer: &Pointer, value: Value, span: Span) {
         match &pointer.target {
             Target::Place(place) => {
                 let value = self.convert(value, &pointer.pointee);

@@ -21,7 +21,7 @@ const MOST: usize = 32;
 
 /// How a side of a branch left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// To the next iteration.
     Continue,
     /// Out of a loop or `switch`.
@@ -34,7 +34,7 @@ pub enum Exit {
 
 /// A state in which threads left.
 #[derive(Clone)]
-pub struct Left {
+pub(crate) struct Left {
     exit: Exit,
     state: State,
     /// Why it is not known which threads they were; `None` if it was all or none.
@@ -64,7 +64,7 @@ impl Left {
 
 impl Machine<'_> {
     /// Keeps a state in which all threads left, or none, until what it left ends.
-    pub fn note_left(&mut self, state: State) {
+    pub(crate) fn note_left(&mut self, state: State) {
         let some = |bits: Option<crate::domain::ThreadSet>| bits.is_some_and(|bits| !bits.is_empty());
         let exit = if some(state.loops.last().map(|mask| mask.continued)) {
             Exit::Continue
@@ -143,22 +143,22 @@ impl Machine<'_> {
     }
 
     /// Where the states kept since `mark` go on.
-    pub fn rejoin(&mut self, mark: usize) {
+    pub(crate) fn rejoin(&mut self, mark: usize) {
         self.rejoin_those(mark, &[Exit::Continue, Exit::Break, Exit::Return, Exit::Jump]);
     }
 
     /// How many states are kept.
-    pub fn left_mark(&self) -> usize {
+    pub(crate) fn left_mark(&self) -> usize {
         self.left.len()
     }
 
     /// Where the states that left an iteration since `mark` go on.
-    pub fn rejoin_iteration(&mut self, mark: usize) {
+    pub(crate) fn rejoin_iteration(&mut self, mark: usize) {
         self.rejoin_those(mark, &[Exit::Continue]);
     }
 
     /// Where the states that left a loop since `mark` go on.
-    pub fn rejoin_loop(&mut self, mark: usize) {
+    pub(crate) fn rejoin_loop(&mut self, mark: usize) {
         self.rejoin_those(mark, &[Exit::Continue, Exit::Break]);
     }
 

@@ -26,7 +26,7 @@ fn too_deep() -> Ty {
 
 impl Machine<'_> {
     /// The type, with names resolved in the innermost frame.
-    pub fn resolve_type(&mut self, ty: &Type) -> Ty {
+    pub(crate) fn resolve_type(&mut self, ty: &Type) -> Ty {
         self.nested(|machine| machine.type_meant(ty)).unwrap_or_else(too_deep)
     }
 
@@ -71,7 +71,7 @@ impl Machine<'_> {
     }
 
     /// The type of a name.
-    pub fn resolve_named_type(&mut self, path: &Path) -> Ty {
+    pub(crate) fn resolve_named_type(&mut self, path: &Path) -> Ty {
         self.nested(|machine| machine.resolve_named(path)).unwrap_or_else(too_deep)
     }
 
@@ -109,7 +109,7 @@ impl Machine<'_> {
     }
 
     /// The record of this name for these template arguments, laid out.
-    pub fn named_record(&mut self, path: &Path) -> Option<Ty> {
+    pub(crate) fn named_record(&mut self, path: &Path) -> Option<Ty> {
         if path.qualifiers.is_empty()
             && let Some(Binding::Type(ty)) = self.env().bindings.get(&path.name)
         {
@@ -166,14 +166,19 @@ impl Machine<'_> {
     }
 
     /// Runs `work` in a frame that only has these template parameters.
-    pub fn within_env<R>(&mut self, env: Rc<Env>, work: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn within_env<R>(&mut self, env: Rc<Env>, work: impl FnOnce(&mut Self) -> R) -> R {
         let namespace = self.namespace();
         self.within(env, &namespace, work)
     }
 
     /// Runs `work` in a frame that only has these template parameters, where names are looked up as
     /// in `namespace`.
-    pub fn within<R>(&mut self, env: Rc<Env>, namespace: &Namespace, work: impl FnOnce(&mut Self) -> R) -> R {
+    pub(crate) fn within<R>(
+        &mut self,
+        env: Rc<Env>,
+        namespace: &Namespace,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
         let namespace = Arc::clone(namespace);
         self.state.frames.push(Frame { env, namespace, ..self.blank.clone() });
         let result = work(self);
@@ -183,12 +188,12 @@ impl Machine<'_> {
     }
 
     /// The namespaces around the code that runs.
-    pub fn namespace(&self) -> Namespace {
+    pub(crate) fn namespace(&self) -> Namespace {
         self.frame().map(|frame| Arc::clone(&frame.namespace)).unwrap_or_default()
     }
 
     /// What a name that is not a local variable stands for.
-    pub fn lookup(&mut self, path: &Path, span: Span) -> Value {
+    pub(crate) fn lookup(&mut self, path: &Path, span: Span) -> Value {
         let value = self.nested(|machine| machine.lookup_value(path, span)).flatten();
         value.unwrap_or_else(|| self.unseen(path, span))
     }
@@ -284,7 +289,7 @@ impl Machine<'_> {
     }
 
     /// A file-scope variable as a value: constants by their initialiser, arrays as memory.
-    pub fn file_scope_variable(&mut self, variable: &Arc<Declaration>, span: Span) -> Value {
+    pub(crate) fn file_scope_variable(&mut self, variable: &Arc<Declaration>, span: Span) -> Value {
         if variable.storage.is_shared() {
             return Value::Pointer(self.shared_variable(variable));
         }
@@ -319,7 +324,7 @@ impl Machine<'_> {
     }
 
     /// A pointer to the memory known by this name, the same object each time.
-    pub fn named_global(&mut self, name: &Name, ty: &Ty) -> Pointer {
+    pub(crate) fn named_global(&mut self, name: &Name, ty: &Ty) -> Pointer {
         let known = self.objects.iter().position(|o| o.kind == ObjectKind::Global && o.name == *name);
         let object = match known {
             Some(at) => super::value::ObjectId(at as u32),
@@ -330,7 +335,7 @@ impl Machine<'_> {
 
     /// A value of this type of which only the variation is known. Integers that are the same for
     /// every thread become symbols named `name`.
-    pub fn unknown_of(&mut self, ty: &Ty, variation: Variation, name: &str, why: &Unknown) -> Value {
+    pub(crate) fn unknown_of(&mut self, ty: &Ty, variation: Variation, name: &str, why: &Unknown) -> Value {
         match ty {
             Ty::Scalar(scalar) if scalar.is_integer() && variation == Variation::Uniform => {
                 let id = self.world.symbols.fresh(
@@ -351,7 +356,7 @@ impl Machine<'_> {
     }
 
     /// A number, if the expression is one that is known here.
-    pub fn constant(&mut self, expr: &crate::ir::Expr) -> Option<i64> {
+    pub(crate) fn constant(&mut self, expr: &crate::ir::Expr) -> Option<i64> {
         match self.evaluate(expr) {
             Value::Int(int, _) => int.as_constant(),
             _ => None,
@@ -361,13 +366,13 @@ impl Machine<'_> {
 
 /// The least value of an integer type, when that tells something.
 #[must_use]
-pub fn low_of(scalar: Scalar) -> Option<i64> {
+pub(crate) fn low_of(scalar: Scalar) -> Option<i64> {
     scalar.is_unsigned().then_some(0)
 }
 
 /// The greatest value of an integer type, when that tells something.
 #[must_use]
-pub fn high_of(scalar: Scalar) -> Option<i64> {
+pub(crate) fn high_of(scalar: Scalar) -> Option<i64> {
     match scalar {
         Scalar::Bool => Some(1),
         Scalar::I8 => Some(127),
@@ -380,7 +385,7 @@ pub fn high_of(scalar: Scalar) -> Option<i64> {
 
 /// The path with its qualifiers, for keys and messages.
 #[must_use]
-pub fn qualified(path: &Path) -> String {
+pub(crate) fn qualified(path: &Path) -> String {
     let mut text: String = path.qualifiers.iter().map(|(name, _)| format!("{name}::")).collect();
     text.push_str(&path.name);
     text
@@ -391,10 +396,10 @@ fn owner_name(path: &Path) -> &Name {
 }
 
 /// A span for values that come from no place in the text.
-pub const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
+pub(crate) const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
 
 /// A frame without variables.
-pub fn empty_frame() -> Frame {
+pub(crate) fn empty_frame() -> Frame {
     Frame {
         function: nothing(),
         slots: Slots::default(),

@@ -9,30 +9,30 @@ use std::rc::Rc;
 
 /// A frame's variables: shared between copies of the state, each until one of them writes it.
 #[derive(Clone, Default)]
-pub struct Slots(Rc<Vec<Rc<Slot>>>);
+pub(crate) struct Slots(Rc<Vec<Rc<Slot>>>);
 
 impl Slots {
     /// So many variables that were never written.
     #[must_use]
-    pub fn unwritten(count: usize) -> Slots {
+    pub(crate) fn unwritten(count: usize) -> Slots {
         let slot = Rc::new(Slot { value: Value::Undefined, ty: Ty::Void, reference: false });
         Slots(Rc::new(vec![slot; count]))
     }
 
     /// How many there are.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// A variable.
     #[must_use]
-    pub fn get(&self, number: usize) -> Option<&Slot> {
+    pub(crate) fn get(&self, number: usize) -> Option<&Slot> {
         self.0.get(number).map(|slot| &**slot)
     }
 
     /// A variable, to be written in part.
-    pub fn get_mut(&mut self, number: usize) -> Option<&mut Slot> {
+    pub(crate) fn get_mut(&mut self, number: usize) -> Option<&mut Slot> {
         if number >= self.0.len() {
             return None;
         }
@@ -40,7 +40,7 @@ impl Slots {
     }
 
     /// Replaces a variable; one that is not there is not made.
-    pub fn set(&mut self, number: usize, slot: Slot) {
+    pub(crate) fn set(&mut self, number: usize, slot: Slot) {
         if number >= self.0.len() {
             return;
         }
@@ -53,21 +53,21 @@ impl Slots {
     }
 
     /// One more variable; its number.
-    pub fn push(&mut self, slot: Slot) -> usize {
+    pub(crate) fn push(&mut self, slot: Slot) -> usize {
         let all = Rc::make_mut(&mut self.0);
         all.push(Rc::new(slot));
         all.len() - 1
     }
 
     /// Takes the last variables away, all but so many.
-    pub fn truncate(&mut self, count: usize) {
+    pub(crate) fn truncate(&mut self, count: usize) {
         if self.0.len() > count {
             Rc::make_mut(&mut self.0).truncate(count);
         }
     }
 
     /// Replaces the value of a variable.
-    pub fn set_value(&mut self, number: usize, value: Value) {
+    pub(crate) fn set_value(&mut self, number: usize, value: Value) {
         if number >= self.0.len() {
             return;
         }
@@ -81,24 +81,24 @@ impl Slots {
 
     /// Copies what is shared with other copies of the state.
     #[cfg(test)]
-    pub fn unshare(&mut self) {
+    pub(super) fn unshare(&mut self) {
         self.0 = Rc::new(self.0.iter().map(|slot| Rc::new(Slot::clone(slot))).collect());
     }
 
     /// The variables, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Slot> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.0.iter().map(|slot| &**slot)
     }
 
     /// Whether both are one: nothing was written since they were copied.
     #[must_use]
-    pub fn same(&self, other: &Slots) -> bool {
+    pub(crate) fn same(&self, other: &Slots) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
     /// Whether a variable that was declared then has another value now of which something is known.
     #[must_use]
-    pub fn learned_since(&self, then: &Slots) -> bool {
+    pub(crate) fn learned_since(&self, then: &Slots) -> bool {
         let changed = |(then, now): (&Slot, &Slot)| {
             then.ty != Ty::Void && !now.value.is_lost() && then.value != now.value
         };
@@ -107,7 +107,7 @@ impl Slots {
 
     /// Whether a variable is the same in both because it was not written since they were copied.
     #[must_use]
-    pub fn same_at(&self, other: &Slots, number: usize) -> bool {
+    pub(crate) fn same_at(&self, other: &Slots, number: usize) -> bool {
         let (here, there) = (self.0.get(number), other.0.get(number));
         here.zip(there).is_some_and(|(here, there)| Rc::ptr_eq(here, there))
     }
@@ -115,7 +115,7 @@ impl Slots {
 
 /// A variable.
 #[derive(Clone)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// Its value; for a reference, the pointer behind it.
     pub value: Value,
     /// Its type; for a reference, the type referred to.

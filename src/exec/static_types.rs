@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 impl Machine<'_> {
     /// The static type of an expression, as far as it is cheap to tell; nothing is executed.
-    pub fn type_of(&mut self, expr: &Expr) -> Ty {
+    pub(crate) fn type_of(&mut self, expr: &Expr) -> Ty {
         let unknown = || Ty::Unknown("auto".into());
         match &expr.kind {
             ExprKind::Int(_, scalar) | ExprKind::Float(_, scalar) => Ty::Scalar(*scalar),

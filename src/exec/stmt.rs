@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 impl Machine<'_> {
     /// Runs statements until no thread is active.
-    pub fn run(&mut self, stmts: &[Stmt]) {
+    pub(crate) fn run(&mut self, stmts: &[Stmt]) {
         let entered = self.state.active;
         self.run_each(stmts);
         if self.program.has_destructors() {
@@ -149,7 +149,7 @@ impl Machine<'_> {
     }
 
     /// Declares a variable.
-    pub fn declare(&mut self, declaration: &Declaration) {
+    pub(crate) fn declare(&mut self, declaration: &Declaration) {
         let slot = match declaration.storage {
             Storage::Shared | Storage::DynamicShared => {
                 let pointer = self.shared_variable(declaration);
@@ -163,7 +163,7 @@ impl Machine<'_> {
     }
 
     /// Puts a variable into the innermost frame.
-    pub fn set_slot(&mut self, local: LocalId, slot: Slot) {
+    pub(crate) fn set_slot(&mut self, local: LocalId, slot: Slot) {
         if let Some(frame) = self.state.frames.last_mut() {
             frame.slots.set(local.0 as usize, slot);
         }
@@ -246,7 +246,7 @@ impl Machine<'_> {
     }
 
     /// `if`: the value of the condition decides what runs.
-    pub fn branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
+    pub(crate) fn branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         if self.mode == Mode::Host {
             return self.host_branch(value, cond, then, otherwise);
         }
@@ -263,7 +263,7 @@ impl Machine<'_> {
 
     /// Runs both sides of a condition as far as it lets threads through. `empty` says of each
     /// side (holds, fails) whether nothing happens there.
-    pub fn fork(
+    pub(crate) fn fork(
         &mut self,
         truth: &Truth,
         span: Span,

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// What a statement does that is passed over.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Operations {
+pub(crate) struct Operations {
     /// Variables written.
     writes: u64,
     /// Accesses of memory other than shared.
@@ -24,7 +24,7 @@ pub struct Operations {
 
 /// Stretches of code without branches, by number. The compiler joins accesses within one.
 #[derive(Clone, Debug, Default)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     /// The one that runs.
     pub at: u32,
     /// The branches around it, outermost first, by number.
@@ -53,7 +53,7 @@ pub(super) struct BranchMark {
 
 /// The rounds of a loop.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rounds {
+pub(crate) struct Rounds {
     /// How many were begun.
     pub begun: u64,
     /// Whether only the launch tells how many there are.

@@ -210,7 +210,12 @@ impl Machine<'_> {
     }
 
     /// Binds template parameters to explicit arguments, then defaults; what is left is unknown.
-    pub fn bind(&mut self, params: &[TemplateParam], args: Option<&[TemplateArg]>, outer: &Env) -> Env {
+    pub(crate) fn bind(
+        &mut self,
+        params: &[TemplateParam],
+        args: Option<&[TemplateArg]>,
+        outer: &Env,
+    ) -> Env {
         let mut env = Env { bindings: outer.bindings.clone() };
         for (at, param) in params.iter().enumerate() {
             let explicit = args.and_then(|args| args.get(at)).filter(|_| !param.pack);
@@ -225,7 +230,7 @@ impl Machine<'_> {
     }
 
     /// Fills parameters that are still free with their defaults, or with "not known".
-    pub fn bind_rest(&mut self, params: &[TemplateParam], env: Env) -> Env {
+    pub(crate) fn bind_rest(&mut self, params: &[TemplateParam], env: Env) -> Env {
         let mut env = env;
         for param in params {
             if env.bindings.contains_key(&param.name) || param.name.is_empty() {
@@ -247,7 +252,7 @@ impl Machine<'_> {
     }
 
     /// A template parameter of which nothing is known: a symbol, or a type without a size.
-    pub fn unknown_parameter(&mut self, param: &TemplateParam) -> Binding {
+    pub(crate) fn unknown_parameter(&mut self, param: &TemplateParam) -> Binding {
         match &param.kind {
             TemplateParamKind::Value(..) if !param.pack => {
                 let key = Key::Named(format!("template parameter {}", param.name));

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A type with its template parameters and names resolved.
 #[derive(Clone, Debug)]
-pub enum Ty {
+pub(crate) enum Ty {
     /// `void`
     Void,
     /// A scalar.
@@ -40,7 +40,7 @@ pub enum Ty {
 
 /// Where a record's members lie.
 #[derive(Debug)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// Its name.
     pub name: Name,
     /// Bytes; `None` when a member's size is not known.
@@ -59,7 +59,7 @@ pub struct Layout {
 
 /// A member.
 #[derive(Clone, Debug)]
-pub struct FieldLayout {
+pub(crate) struct FieldLayout {
     /// Its name.
     pub name: Name,
     /// Its type; of a reference, the type referred to.
@@ -76,13 +76,13 @@ impl Layout {
     /// Whether a method at this place is defined in this very record, not in another
     /// specialisation of its template.
     #[must_use]
-    pub fn holds(&self, method: Span) -> bool {
+    pub(crate) fn holds(&self, method: Span) -> bool {
         self.record.as_ref().is_some_and(|record| record.holds(method))
     }
 
     /// The member of this name.
     #[must_use]
-    pub fn field(&self, name: &str) -> Option<&FieldLayout> {
+    pub(crate) fn field(&self, name: &str) -> Option<&FieldLayout> {
         self.fields.iter().find(|field| &*field.name == name)
     }
 }
@@ -105,7 +105,7 @@ impl PartialEq for Ty {
 
 /// What template parameters (and `using` names of a class) stand for.
 #[derive(Debug, Default)]
-pub struct Env {
+pub(crate) struct Env {
     /// By name.
     pub bindings: FxHashMap<Name, Binding>,
 }
@@ -113,7 +113,7 @@ pub struct Env {
 impl Env {
     /// Whether every name stands for the very same in both.
     #[must_use]
-    pub fn same(&self, other: &Env) -> bool {
+    pub(crate) fn same(&self, other: &Env) -> bool {
         let (a, b) = (&self.bindings, &other.bindings);
         std::ptr::eq(self, other)
             || (a.len() == b.len()
@@ -123,7 +123,7 @@ impl Env {
 
 /// What a template parameter stands for.
 #[derive(Clone, Debug)]
-pub enum Binding {
+pub(crate) enum Binding {
     /// A type.
     Type(Ty),
     /// A value.
@@ -156,7 +156,7 @@ impl Ty {
 
     /// Bytes, as a number; `None` when not known or not constant.
     #[must_use]
-    pub fn constant_size(&self) -> Option<u64> {
+    pub(crate) fn constant_size(&self) -> Option<u64> {
         match self {
             Ty::Void => Some(1),
             Ty::Scalar(scalar) => Some(scalar.bytes()),
@@ -172,7 +172,7 @@ impl Ty {
 
     /// Alignment in bytes; 1 when not known.
     #[must_use]
-    pub fn align(&self) -> u64 {
+    pub(crate) fn align(&self) -> u64 {
         match self {
             Ty::Void | Ty::Fragment(_) | Ty::Unknown(_) => 1,
             Ty::Scalar(scalar) => scalar.bytes(),
@@ -185,7 +185,7 @@ impl Ty {
 
     /// The innermost element type of an array.
     #[must_use]
-    pub fn innermost(&self) -> &Ty {
+    pub(crate) fn innermost(&self) -> &Ty {
         match self {
             Ty::Array(element, _) => element.innermost(),
             other => other,
@@ -194,7 +194,7 @@ impl Ty {
 
     /// Whether it is an array of floating-point numbers, whose elements no index is made of.
     #[must_use]
-    pub fn is_array_of_data(&self) -> bool {
+    pub(crate) fn is_array_of_data(&self) -> bool {
         fn is_data(ty: &Ty) -> bool {
             match ty {
                 Ty::Scalar(scalar) => !scalar.is_integer(),
@@ -209,7 +209,7 @@ impl Ty {
 
     /// The type as a user would write it.
     #[must_use]
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Ty::Void => "void".into(),
             Ty::Scalar(scalar) => scalar_name(*scalar).into(),
@@ -244,7 +244,7 @@ fn scalar_name(scalar: Scalar) -> &'static str {
 /// The types CUDA defines beyond scalars, by name: vector types with members `x y z w`, and
 /// 16- and 8-bit floats. Sizes and alignment: CUDA C++ Programming Guide, "Built-in Vector Types".
 #[must_use]
-pub fn builtin(name: &str) -> Option<Ty> {
+pub(crate) fn builtin(name: &str) -> Option<Ty> {
     if let Some(scalar) = scalar_by_name(name) {
         return Some(Ty::Scalar(scalar));
     }

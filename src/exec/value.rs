@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 /// A memory object of the run: a shared array, what a pointer parameter points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ObjectId(pub u32);
+pub(crate) struct ObjectId(pub u32);
 
 /// A step from an aggregate in a local variable to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// A member.
     Member(Name),
     /// An element.
@@ -23,11 +23,11 @@ pub enum Step {
 }
 
 /// The way from an aggregate to a part of it.
-pub type Steps = SmallVec<[Step; 3]>;
+pub(crate) type Steps = SmallVec<[Step; 3]>;
 
 /// A local variable or a part of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub(crate) struct Place {
     /// The frame, counted from the outermost.
     pub frame: usize,
     /// The slot.
@@ -40,7 +40,7 @@ pub struct Place {
 
 /// A byte offset from the start of a memory object.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Offset {
+pub(crate) enum Offset {
     /// Known, as far as symbols go.
     Known(Int),
     /// The object is known, the place in it is not.
@@ -50,7 +50,7 @@ pub enum Offset {
 impl Offset {
     /// How it varies over the block.
     #[must_use]
-    pub fn variation(&self) -> Variation {
+    pub(crate) fn variation(&self) -> Variation {
         match self {
             Offset::Known(int) if int.is_uniform() => Variation::Uniform,
             Offset::Known(_) => Variation::Varying,
@@ -61,7 +61,7 @@ impl Offset {
 
 /// What a pointer points to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Target {
+pub(crate) enum Target {
     /// A memory object, at a byte offset.
     Memory(ObjectId, Offset),
     /// A local variable.
@@ -70,7 +70,7 @@ pub enum Target {
 
 /// A pointer (or reference, or an lvalue on its way to being read).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pointer {
+pub(crate) struct Pointer {
     /// Where it points.
     pub target: Target,
     /// The type it points to.
@@ -79,7 +79,7 @@ pub struct Pointer {
 
 /// A cooperative group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub(crate) enum Group {
     /// `this_thread_block()`
     Block,
     /// `tiled_partition<n>(block)`: groups of `n` consecutive threads.
@@ -90,7 +90,7 @@ pub enum Group {
 
 /// A condition over integers that the numbers do not decide.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Condition {
+pub(crate) enum Condition {
     /// Decided per thread: 0 or 1.
     Known(ThreadSet),
     /// `difference < 0`, `<= 0`, `== 0` and so on.
@@ -114,7 +114,7 @@ pub enum Condition {
 
 /// How a difference relates to 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
+pub(crate) enum Relation {
     /// `<`
     Less,
     /// `<=`
@@ -132,7 +132,7 @@ pub enum Relation {
 impl Relation {
     /// Whether a difference has it.
     #[must_use]
-    pub fn holds(self, difference: i64) -> bool {
+    pub(crate) fn holds(self, difference: i64) -> bool {
         match self {
             Relation::Less => difference < 0,
             Relation::LessEqual => difference <= 0,
@@ -145,13 +145,13 @@ impl Relation {
 
     /// Whether a number has it to another that it is so ordered with.
     #[must_use]
-    pub fn orders(self, ordering: Ordering) -> bool {
+    pub(crate) fn orders(self, ordering: Ordering) -> bool {
         self.holds(ordering as i64)
     }
 
     /// The same, seen from the other side: `a < b` is `b > a`.
     #[must_use]
-    pub fn mirrored(self) -> Relation {
+    pub(crate) fn mirrored(self) -> Relation {
         match self {
             Relation::Less => Relation::Greater,
             Relation::LessEqual => Relation::GreaterEqual,
@@ -164,7 +164,7 @@ impl Relation {
 
 /// A value, for all threads at once.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Never written.
     Undefined,
     /// An integer with its type.
@@ -190,13 +190,13 @@ pub enum Value {
 impl Value {
     /// A known integer.
     #[must_use]
-    pub fn int(value: i64) -> Value {
+    pub(crate) fn int(value: i64) -> Value {
         Value::Int(Int::constant(value), Scalar::I32)
     }
 
     /// Whether nothing is known of it, not even that it is the same for all threads.
     #[must_use]
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         match self {
             Value::Opaque(variation, _) => *variation != Variation::Uniform,
             Value::Condition(condition) => condition.is_lost(),
@@ -207,7 +207,7 @@ impl Value {
 
     /// How it varies over the block, as far as that can be told.
     #[must_use]
-    pub fn variation(&self) -> Variation {
+    pub(crate) fn variation(&self) -> Variation {
         match self {
             Value::Int(int, _) => {
                 if int.is_uniform() {
@@ -239,7 +239,7 @@ impl Condition {
 
     /// Why it is not known, where something but numbers decides it.
     #[must_use]
-    pub fn why(&self) -> Option<&Unknown> {
+    pub(crate) fn why(&self) -> Option<&Unknown> {
         match self {
             Condition::Known(_) | Condition::Compare { .. } => None,
             Condition::Opaque(_, why) => Some(why),
@@ -250,7 +250,7 @@ impl Condition {
 
     /// How it varies over the block.
     #[must_use]
-    pub fn variation(&self) -> Variation {
+    pub(crate) fn variation(&self) -> Variation {
         match self {
             Condition::Known(_) => Variation::Varying,
             Condition::Compare { difference, .. } => {

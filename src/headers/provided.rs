@@ -6,7 +6,7 @@
 
 /// Whether a header comes with a compiler, the system or the CUDA toolkit.
 #[must_use]
-pub fn is_provided(spec: &str) -> bool {
+pub(crate) fn is_provided(spec: &str) -> bool {
     if let Some((folder, _)) = spec.split_once('/') {
         return FOLDERS.contains(&folder);
     }
@@ -22,7 +22,7 @@ pub fn is_provided(spec: &str) -> bool {
 
 /// Whether a header belongs to a library for host code that kernels are often written beside.
 #[must_use]
-pub fn is_of_host_library(spec: &str) -> bool {
+pub(crate) fn is_of_host_library(spec: &str) -> bool {
     match spec.split_once('/') {
         Some((folder, _)) => HOST_FOLDERS.split_whitespace().any(|known| known == folder),
         None => HOST_HEADERS.split_whitespace().any(|known| known == spec),

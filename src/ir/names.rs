@@ -7,7 +7,7 @@ use super::{
 /// Every name in a body through which code or shared memory may be reached: functions, variables,
 /// and types, whose constructors and operators have no name of their own at their use.
 #[must_use]
-pub fn mentioned_names(function: &Function) -> Vec<Name> {
+pub(crate) fn mentioned_names(function: &Function) -> Vec<Name> {
     let mut names = Names { list: Vec::new() };
     function.params.iter().for_each(|param| names.ty(&param.ty));
     names.stmts(function.body.as_deref().unwrap_or_default());
@@ -16,7 +16,7 @@ pub fn mentioned_names(function: &Function) -> Vec<Name> {
 
 /// Every name in what stands around a body: template parameters and launch bounds.
 #[must_use]
-pub fn header_names(function: &Function) -> Vec<Name> {
+pub(crate) fn header_names(function: &Function) -> Vec<Name> {
     let mut names = Names { list: Vec::new() };
     for param in function.template_params.iter().chain(&function.owner_params) {
         match &param.kind {
@@ -34,7 +34,7 @@ pub fn header_names(function: &Function) -> Vec<Name> {
 
 /// Every name in a file-scope variable or a constant of a class.
 #[must_use]
-pub fn variable_names(variable: &Declaration) -> Vec<Name> {
+pub(crate) fn variable_names(variable: &Declaration) -> Vec<Name> {
     let mut names = Names { list: Vec::new() };
     names.declaration(variable);
     names.list
@@ -42,7 +42,7 @@ pub fn variable_names(variable: &Declaration) -> Vec<Name> {
 
 /// Every name in a type.
 #[must_use]
-pub fn type_names(ty: &Type) -> Vec<Name> {
+pub(crate) fn type_names(ty: &Type) -> Vec<Name> {
     let mut names = Names { list: Vec::new() };
     names.ty(ty);
     names.list

@@ -12,10 +12,10 @@ use super::{Alias, Declaration, Function, Name, Record, TemplateArg};
 use std::sync::Arc;
 
 /// The namespaces around an item, outermost first. Unnamed and inline ones do not count.
-pub type Namespace = Arc<[Name]>;
+pub(crate) type Namespace = Arc<[Name]>;
 
 /// Something that stands in a namespace.
-pub trait Named {
+pub(crate) trait Named {
     /// Where.
     fn namespace(&self) -> &Namespace;
 }
@@ -43,7 +43,7 @@ fn rank(at: &[Name], qualifiers: &[(Name, Vec<TemplateArg>)], from: &[Name]) -> 
 }
 
 /// Those of `items`, all of one name, that a path with these qualifiers means in `from`.
-pub fn meant<'i, 'p, T: Named>(
+pub(crate) fn meant<'i, 'p, T: Named>(
     items: &'i [Arc<T>],
     qualifiers: &'p [(Name, Vec<TemplateArg>)],
     from: &'p [Name],

@@ -15,27 +15,27 @@ type Names<'a> = &'a dyn Fn(super::LocalId) -> Name;
 /// An expression as text, with slots as `%0`.
 #[must_use]
 #[cfg(test)]
-pub fn expr(expr: &Expr) -> String {
+pub(crate) fn expr(expr: &Expr) -> String {
     Printer { names: None }.expr(expr)
 }
 
 /// A type as text; dimensions follow it: `float[32][33]`.
 #[must_use]
-pub fn ty(ty: &Type) -> String {
+pub(crate) fn ty(ty: &Type) -> String {
     Printer { names: None }.ty(ty)
 }
 
 /// A path as text.
 #[must_use]
 #[cfg(test)]
-pub fn path(path: &Path) -> String {
+pub(crate) fn path(path: &Path) -> String {
     Printer { names: None }.path(path)
 }
 
 /// A statement as text, on as many lines as it takes, with the slots of `function` by their names.
 #[must_use]
 #[cfg(test)]
-pub fn stmt(function: &Function, stmt: &Stmt) -> String {
+pub(crate) fn stmt(function: &Function, stmt: &Stmt) -> String {
     let names = |local| slot_name(function, local);
     let mut out = String::new();
     Printer { names: Some(&names) }.stmt(stmt, 0, &mut out);
@@ -44,7 +44,7 @@ pub fn stmt(function: &Function, stmt: &Stmt) -> String {
 
 /// A function's body as text.
 #[must_use]
-pub fn body(function: &Function) -> String {
+pub(crate) fn body(function: &Function) -> String {
     let names = |local| slot_name(function, local);
     let mut out = String::new();
     let printer = Printer { names: Some(&names) };
@@ -55,13 +55,13 @@ pub fn body(function: &Function) -> String {
 /// A declaration outside any function as text.
 #[must_use]
 #[cfg(test)]
-pub fn declaration(declaration: &Declaration) -> String {
+pub(crate) fn declaration(declaration: &Declaration) -> String {
     Printer { names: None }.declaration(declaration)
 }
 
 /// A scalar's usual spelling.
 #[must_use]
-pub fn scalar(scalar: Scalar) -> &'static str {
+pub(crate) fn scalar(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::Bool => "bool",
         Scalar::I8 => "char",
@@ -79,7 +79,7 @@ pub fn scalar(scalar: Scalar) -> &'static str {
 
 /// A binary operator's spelling.
 #[must_use]
-pub fn operator(op: BinaryOp) -> &'static str {
+pub(crate) fn operator(op: BinaryOp) -> &'static str {
     match op {
         BinaryOp::Add => "+",
         BinaryOp::Sub => "-",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The items visible from one file, by name.
 #[derive(Debug, Default)]
-pub struct Program {
+pub(crate) struct Program {
     /// The file's own module first, then headers in order of inclusion.
     pub modules: Vec<Arc<Module>>,
     functions: FxHashMap<Name, Vec<Arc<Function>>>,
@@ -23,7 +23,7 @@ impl Program {
     /// Indexes the modules. Of what has one name all are kept: overloads, specialisations, namesakes
     /// in other namespaces.
     #[must_use]
-    pub fn new(modules: Vec<Arc<Module>>) -> Program {
+    pub(crate) fn new(modules: Vec<Arc<Module>>) -> Program {
         let mut program = Program::default();
         for module in &modules {
             for function in &module.functions {
@@ -52,42 +52,42 @@ impl Program {
 
     /// Whether a class has a destructor that does something on the device.
     #[must_use]
-    pub fn has_destructors(&self) -> bool {
+    pub(crate) fn has_destructors(&self) -> bool {
         self.has_destructors
     }
 
     /// Functions of this name: overloads, specialisations, methods of any class.
     #[must_use]
-    pub fn functions(&self, name: &str) -> &[Arc<Function>] {
+    pub(crate) fn functions(&self, name: &str) -> &[Arc<Function>] {
         self.functions.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Records of this name: the primary template and its specialisations.
     #[must_use]
-    pub fn records(&self, name: &str) -> &[Arc<Record>] {
+    pub(crate) fn records(&self, name: &str) -> &[Arc<Record>] {
         self.records.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The conversion operators of a class: `operator T *()`.
     #[must_use]
-    pub fn conversions(&self, owner: &str) -> &[Arc<Function>] {
+    pub(crate) fn conversions(&self, owner: &str) -> &[Arc<Function>] {
         self.conversions.get(owner).map_or(&[], Vec::as_slice)
     }
 
     /// File-scope variables and constants of this name, in any namespace.
     #[must_use]
-    pub fn variables(&self, name: &str) -> &[Arc<Declaration>] {
+    pub(crate) fn variables(&self, name: &str) -> &[Arc<Declaration>] {
         self.variables.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Type aliases of this name, in any namespace.
     #[must_use]
-    pub fn aliases(&self, name: &str) -> &[Arc<Alias>] {
+    pub(crate) fn aliases(&self, name: &str) -> &[Arc<Alias>] {
         self.aliases.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The records that a path in the namespace `from` means.
-    pub fn records_meant<'a>(
+    pub(crate) fn records_meant<'a>(
         &'a self,
         path: &'a Path,
         from: &'a [Name],
@@ -97,24 +97,24 @@ impl Program {
 
     /// The file-scope variable or constant that a path in the namespace `from` means.
     #[must_use]
-    pub fn variable_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Declaration>> {
+    pub(crate) fn variable_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Declaration>> {
         meant(self.variables(&path.name), &path.qualifiers, around(path, from)).next()
     }
 
     /// The type alias that a path in the namespace `from` means.
     #[must_use]
-    pub fn alias_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Alias>> {
+    pub(crate) fn alias_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Alias>> {
         meant(self.aliases(&path.name), &path.qualifiers, around(path, from)).next()
     }
 
     /// The underlying type of the enum of this name, if it is one.
     #[must_use]
-    pub fn enumeration(&self, name: &str) -> Option<&Option<Type>> {
+    pub(crate) fn enumeration(&self, name: &str) -> Option<&Option<Type>> {
         self.enums.get(name)
     }
 
     /// The kernels defined in the file itself.
-    pub fn own_kernels(&self) -> impl Iterator<Item = &Arc<Function>> {
+    pub(crate) fn own_kernels(&self) -> impl Iterator<Item = &Arc<Function>> {
         let own = self.modules.first().map_or(&[][..], |module| module.functions.as_slice());
         own.iter().filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
     }
@@ -132,7 +132,7 @@ fn around<'a>(path: &Path, from: &'a [Name]) -> &'a [Name] {
 
 /// `operator float *` converts; `operator+` and `operator new` do not.
 #[must_use]
-pub fn is_conversion(name: &str) -> bool {
+pub(crate) fn is_conversion(name: &str) -> bool {
     let Some(to) = name.strip_prefix("operator ") else { return false };
     !matches!(to.trim(), "new" | "delete")
         && to.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == ':')

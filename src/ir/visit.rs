@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 /// Something that a visit finds.
 #[derive(Clone, Copy, Debug)]
-pub enum Found<'a> {
+pub(crate) enum Found<'a> {
     /// A function called, or a name handed on that may be one.
     Name(&'a Name),
     /// A `<<<...>>>`.
@@ -25,7 +25,7 @@ impl PartialEq for CalledNames {
 
 /// The names of all functions called in a body, in order, with repetitions.
 #[must_use]
-pub fn called_names(function: &Function) -> &[Name] {
+pub(crate) fn called_names(function: &Function) -> &[Name] {
     function.calls.0.get_or_init(|| {
         let mut names = Vec::new();
         visit_stmts(function.body.as_deref().unwrap_or(&[]), &mut |found| {
@@ -39,7 +39,7 @@ pub fn called_names(function: &Function) -> &[Name] {
 
 /// The launches with `<<<...>>>` in a body.
 #[must_use]
-pub fn launches(function: &Function) -> Vec<&Expr> {
+pub(crate) fn launches(function: &Function) -> Vec<&Expr> {
     let mut launches = Vec::new();
     visit_stmts(function.body.as_deref().unwrap_or(&[]), &mut |found| {
         if let Found::Launch(launch) = found {
@@ -50,7 +50,7 @@ pub fn launches(function: &Function) -> Vec<&Expr> {
 }
 
 /// Visits the calls and launches in statements, in order.
-pub fn visit_stmts<'a>(stmts: &'a [Stmt], visit: &mut dyn FnMut(Found<'a>)) {
+pub(crate) fn visit_stmts<'a>(stmts: &'a [Stmt], visit: &mut dyn FnMut(Found<'a>)) {
     for stmt in stmts {
         visit_stmt(stmt, visit);
     }
@@ -113,7 +113,7 @@ fn visit_expr<'a>(expr: &'a Expr, visit: &mut dyn FnMut(Found<'a>)) {
 
 /// Visits the expressions directly inside an expression, in order; the body of a lambda is not
 /// inside it.
-pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+pub(crate) fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         ExprKind::Call { callee, args } => {
             visit(callee);
@@ -158,7 +158,7 @@ pub fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
 }
 
 /// Visits the expressions directly inside a statement, not those of statements inside it.
-pub fn own_exprs<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
+pub(crate) fn own_exprs<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
     match &stmt.kind {
         StmtKind::Expr(expr) | StmtKind::If { cond: expr, .. } => visit(expr),
         StmtKind::Declare(list) => list.iter().filter_map(|d| d.init.as_ref()).for_each(visit),
@@ -176,7 +176,7 @@ pub fn own_exprs<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
 }
 
 /// Visits the statements directly inside a statement.
-pub fn own_stmts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Stmt)) {
+pub(crate) fn own_stmts<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Stmt)) {
     match &stmt.kind {
         StmtKind::Block(body) | StmtKind::Unsupported(_, body) | StmtKind::Loop { body, .. } => {
             body.iter().for_each(visit);

@@ -9,7 +9,7 @@ use crate::syntax::field;
 use tree_sitter::Node;
 
 impl Lowerer<'_> {
-    pub fn call(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn call(&mut self, node: Node<'_>) -> ExprKind {
         if let Some(config) = child_of_kind(node, "kernel_call_syntax") {
             return self.launch(node, config);
         }
@@ -82,7 +82,7 @@ impl Lowerer<'_> {
     }
 
     /// The type in `(T)`, when the parenthesised name is known to be one.
-    pub fn parenthesized_type(&mut self, node: Node<'_>) -> Option<Type> {
+    pub(super) fn parenthesized_type(&mut self, node: Node<'_>) -> Option<Type> {
         if node.kind() != "parenthesized_expression" {
             return None;
         }
@@ -175,7 +175,7 @@ impl Lowerer<'_> {
 
     /// `(a * (b)) - c` parses as a cast of `-c` to a pointer to a function. With a number in the
     /// place of `a` it cannot.
-    pub fn variable_as_type(&mut self, cast: Node<'_>) -> Option<Expr> {
+    pub(super) fn variable_as_type(&mut self, cast: Node<'_>) -> Option<Expr> {
         let ty = field(field(cast, "type")?, "type")?;
         if ty.kind() != "type_identifier" || !self.is_variable(self.text(ty)) {
             return None;
@@ -186,7 +186,7 @@ impl Lowerer<'_> {
     }
 
     /// Has `(T)` parsed again as a prefix operator, when a postfix or binary operator swallowed it.
-    pub fn cast_patch(&mut self, parenthesized: Node<'_>, ty: Type) -> Expr {
+    pub(super) fn cast_patch(&mut self, parenthesized: Node<'_>, ty: Type) -> Expr {
         let (start, end) = (self.start(parenthesized), self.end(parenthesized));
         let blank = end.saturating_sub(start + 1);
         self.specials.insert(start + blank, Special::Cast(ty));
@@ -194,7 +194,7 @@ impl Lowerer<'_> {
     }
 
     /// `(T)(x)[i]` and `(T)(x).y` cast the whole of `(x)[i]`, but parse as `((T)(x))[i]`.
-    pub fn postfix_of_cast(&mut self, node: Node<'_>) -> Option<Expr> {
+    pub(super) fn postfix_of_cast(&mut self, node: Node<'_>) -> Option<Expr> {
         let base = field(node, "argument")?;
         if base.kind() != "call_expression" {
             return None;
@@ -215,7 +215,7 @@ impl Lowerer<'_> {
         ExprKind::Launch(Box::new(Launch { kernel, grid, block, dynamic_bytes, args }))
     }
 
-    pub fn asm(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn asm(&mut self, node: Node<'_>) -> ExprKind {
         let code = field(node, "assembly_code");
         let template = code.map(|code| self.string(code)).unwrap_or_default();
         let outputs = self.asm_operands(field(node, "output_operands"));

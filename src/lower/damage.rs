@@ -210,7 +210,7 @@ fn parts(text: &str) -> Vec<Range<usize>> {
 
 impl Lowerer<'_> {
     /// The parts of `(a = 1, b)`, which does not parse as a whole, one after another.
-    pub fn comma_parts(&mut self, node: Node<'_>) -> Option<ExprKind> {
+    pub(super) fn comma_parts(&mut self, node: Node<'_>) -> Option<ExprKind> {
         let text = self.text(node).strip_prefix('(')?.strip_suffix(')')?;
         let (start, span) = (self.start(node) + 1, self.span(node));
         let ranges = parts(text);
@@ -230,7 +230,7 @@ impl Lowerer<'_> {
     }
 
     /// What is damaged or not modelled, after all that its text may have done.
-    pub fn with_changes(&mut self, node: Node<'_>, kind: ExprKind) -> ExprKind {
+    pub(super) fn with_changes(&mut self, node: Node<'_>, kind: ExprKind) -> ExprKind {
         let (text, start, span) = (self.text(node), self.start(node), self.span(node));
         let end = start + text.len();
         // Those that begin before it were asked about before; what begins in it lies in it.
@@ -255,7 +255,7 @@ impl Lowerer<'_> {
     }
 
     /// What a text that is not followed may have done to the variables in it; it stands at `start`.
-    pub fn changes(&self, text: &str, start: usize) -> Vec<Expr> {
+    pub(super) fn changes(&self, text: &str, start: usize) -> Vec<Expr> {
         self.written_out(self.changes_in(text, start, &[]))
     }
 

@@ -40,7 +40,7 @@ impl Specifiers {
 
 impl Lowerer<'_> {
     /// The specifiers of a declaration, field or function, wherever among its children they stand.
-    pub fn specifiers(&mut self, node: Node<'_>) -> Specifiers {
+    pub(super) fn specifiers(&mut self, node: Node<'_>) -> Specifiers {
         let mut out = Specifiers::default();
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -62,7 +62,7 @@ impl Lowerer<'_> {
         out
     }
 
-    pub fn alignas(&mut self, node: Node<'_>) -> Option<Expr> {
+    pub(super) fn alignas(&mut self, node: Node<'_>) -> Option<Expr> {
         let value = first_child(node)?;
         if value.kind() == "type_descriptor" {
             let ty = self.type_descriptor(value);
@@ -72,7 +72,7 @@ impl Lowerer<'_> {
     }
 
     /// `__attribute__((aligned(16)))`
-    pub fn aligned_attribute(&mut self, node: Node<'_>) -> Option<Expr> {
+    pub(super) fn aligned_attribute(&mut self, node: Node<'_>) -> Option<Expr> {
         let call = first_child(first_child_any(node)?)?;
         let callee = field(call, "function")?;
         if !matches!(self.text(callee), "aligned" | "__aligned__") {
@@ -82,7 +82,7 @@ impl Lowerer<'_> {
     }
 
     /// A declaration in a function; its names are in force afterwards.
-    pub fn declaration_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+    pub(super) fn declaration_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let start = self.start(node);
         self.local_types(node, out);
         let mut specifiers = self.specifiers(node);
@@ -180,7 +180,7 @@ impl Lowerer<'_> {
     }
 
     /// The declaration of an automatic variable.
-    pub fn plain_declaration(
+    pub(super) fn plain_declaration(
         &mut self,
         node: Node<'_>,
         name: Name,
@@ -259,7 +259,7 @@ impl Lowerer<'_> {
     }
 
     /// The value of an `init_declarator`.
-    pub fn initialiser(&mut self, declarator: Node<'_>, ty: &Type) -> Option<Expr> {
+    pub(super) fn initialiser(&mut self, declarator: Node<'_>, ty: &Type) -> Option<Expr> {
         if declarator.kind() != "init_declarator" {
             return None;
         }
@@ -336,7 +336,7 @@ impl Lowerer<'_> {
     }
 
     /// A declaration at file or namespace scope.
-    pub fn file_declarations(&mut self, node: Node<'_>) -> Vec<Declaration> {
+    pub(super) fn file_declarations(&mut self, node: Node<'_>) -> Vec<Declaration> {
         let mut out = Vec::new();
         let mut stmts = Vec::new();
         self.declaration_stmt(node, &mut stmts);

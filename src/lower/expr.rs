@@ -47,7 +47,7 @@ fn compound_operator(text: &str) -> Option<Option<BinaryOp>> {
 
 impl Lowerer<'_> {
     /// An expression as a part of another; see [`Lowerer::full_expr`] for one that stands alone.
-    pub fn expr(&mut self, node: Node<'_>) -> Expr {
+    pub(super) fn expr(&mut self, node: Node<'_>) -> Expr {
         let mut node = node;
         if node.kind() == "parenthesized_expression"
             && node.has_error()
@@ -189,7 +189,7 @@ impl Lowerer<'_> {
     }
 
     /// The text of a string, pieces joined; pieces that are names (of unknown macros) are left out.
-    pub fn string(&self, node: Node<'_>) -> String {
+    pub(super) fn string(&self, node: Node<'_>) -> String {
         if node.kind() == "concatenated_string" {
             return children(node).into_iter().take(10_000).map(|piece| self.string_piece(piece)).collect();
         }
@@ -392,7 +392,7 @@ impl Lowerer<'_> {
     }
 
     /// The expressions of an argument or initialiser list, the damaged ones in their places.
-    pub fn list(&mut self, node: Node<'_>) -> Vec<Expr> {
+    pub(super) fn list(&mut self, node: Node<'_>) -> Vec<Expr> {
         let mut out = Vec::new();
         for item in children(node) {
             if !is_harmless(item, self) {

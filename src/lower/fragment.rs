@@ -35,7 +35,7 @@ fn right_side<'n>(root: Node<'n>) -> Option<Node<'n>> {
 impl<'t> Lowerer<'t> {
     /// Parses a range of the text between `prefix` (an assignment's start, or that of an `if`) and
     /// `suffix`, and lowers the assignment's right side, or the condition, with `inside`.
-    pub fn reparse<R>(
+    pub(super) fn reparse<R>(
         &mut self,
         range: Range<usize>,
         prefix: &str,
@@ -62,7 +62,7 @@ impl<'t> Lowerer<'t> {
 
     /// `(a = 1, f())`: the grammar knows such a sequence in the condition of an `if`, but in plain
     /// parentheses it does not. `inside` is what stands in the parentheses.
-    pub fn sequence(&mut self, inside: Node<'_>) -> Option<Expr> {
+    pub(super) fn sequence(&mut self, inside: Node<'_>) -> Option<Expr> {
         if !matches!(inside.kind(), "comma_expression" | "assignment_expression") {
             return None;
         }
@@ -72,7 +72,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// An expression that is not part of another: where misparses found inside are put right.
-    pub fn full_expr(&mut self, node: Node<'_>) -> Expr {
+    pub(super) fn full_expr(&mut self, node: Node<'_>) -> Expr {
         let outer = std::mem::take(&mut self.patches);
         let locals = self.locals.len();
         let mut expr = self.expr(node);
@@ -96,7 +96,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// Asks for a reparse of the expression at hand.
-    pub fn patch(&mut self, node: Node<'_>, start: usize, text: String) -> Expr {
+    pub(super) fn patch(&mut self, node: Node<'_>, start: usize, text: String) -> Expr {
         self.patches.push(Patch { start, text });
         Expr { kind: ExprKind::Damaged, span: self.span(node) }
     }

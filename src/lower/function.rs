@@ -29,7 +29,7 @@ pub(super) struct Enclosing<'t> {
 }
 
 impl<'t> Enclosing<'t> {
-    pub fn new(outline: &Outline<'t>, levels: &[Level<'t>]) -> Enclosing<'t> {
+    pub(super) fn new(outline: &Outline<'t>, levels: &[Level<'t>]) -> Enclosing<'t> {
         let template = |level: &&Level<'t>| level.what == Found::Template;
         let own = levels.iter().rev().take_while(template).count();
         let (outer, own) = levels.split_at(levels.len() - own);
@@ -44,7 +44,7 @@ impl<'t> Enclosing<'t> {
     }
 
     /// The node where the text of the whole item starts.
-    pub fn outermost(&self, node: Node<'t>) -> Node<'t> {
+    pub(super) fn outermost(&self, node: Node<'t>) -> Node<'t> {
         self.templates.first().copied().unwrap_or(node)
     }
 }
@@ -57,7 +57,7 @@ fn last_segment(name: &str) -> &str {
 
 impl<'t> Lowerer<'t> {
     /// The names that what encloses an item brings into force.
-    pub fn bind_local_records(&mut self, enclosing: &Enclosing<'t>) {
+    pub(super) fn bind_local_records(&mut self, enclosing: &Enclosing<'t>) {
         for function in &enclosing.functions {
             for (name, full) in self.outline.local_records.get(&function.id()).into_iter().flatten() {
                 self.scope.bind(name.clone(), Binding::TypeName(full.clone()));
@@ -66,7 +66,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// A function with a body, or the function among a declaration's declarators.
-    pub fn function(
+    pub(super) fn function(
         &mut self,
         node: Node<'t>,
         declarator: Node<'t>,
@@ -265,12 +265,12 @@ impl<'t> Lowerer<'t> {
         Vec::new()
     }
 
-    pub fn is_empty_head(&self, template: Node<'_>) -> bool {
+    pub(super) fn is_empty_head(&self, template: Node<'_>) -> bool {
         field(template, "parameters").is_some_and(|list| children(list).is_empty())
     }
 
     /// The parameters of a `template <...>`; their names are in force afterwards.
-    pub fn template_head(&mut self, template: Node<'_>) -> Vec<TemplateParam> {
+    pub(super) fn template_head(&mut self, template: Node<'_>) -> Vec<TemplateParam> {
         let Some(list) = field(template, "parameters") else { return Vec::new() };
         children(list).into_iter().filter_map(|param| self.template_param(param)).collect()
     }
@@ -325,7 +325,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// The parameters of a function or lambda; their names are in force afterwards.
-    pub fn params(&mut self, list: Node<'_>) -> Vec<Param> {
+    pub(super) fn params(&mut self, list: Node<'_>) -> Vec<Param> {
         let mut out = Vec::new();
         for node in children(list) {
             if !node.kind().ends_with("parameter_declaration") {
@@ -357,7 +357,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// A lambda. Init-captures are assigned where the lambda stands, before it.
-    pub fn lambda(&mut self, node: Node<'_>) -> ExprKind {
+    pub(super) fn lambda(&mut self, node: Node<'_>) -> ExprKind {
         if !self.in_function {
             return ExprKind::Unsupported("lambda outside a function");
         }
@@ -419,7 +419,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// The slot in which a lambda around keeps its copy of a variable, if one does.
-    pub fn captured(&mut self, local: LocalId) -> LocalId {
+    pub(super) fn captured(&mut self, local: LocalId) -> LocalId {
         let mut local = local;
         for at in 0..self.copies.len() {
             let copies = &self.copies[at];

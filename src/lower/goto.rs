@@ -11,7 +11,7 @@ use crate::ir::{Name, Stmt, StmtKind};
 
 impl Lowerer<'_> {
     /// The body of a function, its jumps sorted out.
-    pub fn sort_jumps(&self, body: Vec<Stmt>) -> Vec<Stmt> {
+    pub(super) fn sort_jumps(&self, body: Vec<Stmt>) -> Vec<Stmt> {
         if !self.has_labels {
             return body;
         }

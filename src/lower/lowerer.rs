@@ -78,7 +78,7 @@ pub(super) struct Lowerer<'t> {
 
 impl<'t> Lowerer<'t> {
     /// For an item inside `levels`.
-    pub fn new(outline: &'t Outline<'t>, levels: &[Level<'t>]) -> Lowerer<'t> {
+    pub(super) fn new(outline: &'t Outline<'t>, levels: &[Level<'t>]) -> Lowerer<'t> {
         Lowerer {
             outline,
             namespace: outline.namespace(levels),
@@ -104,37 +104,37 @@ impl<'t> Lowerer<'t> {
     }
 
     /// Where a node starts in `source`.
-    pub fn start(&self, node: Node<'_>) -> usize {
+    pub(super) fn start(&self, node: Node<'_>) -> usize {
         node.start_byte().saturating_add_signed(self.delta)
     }
 
     /// Where a node ends in `source`.
-    pub fn end(&self, node: Node<'_>) -> usize {
+    pub(super) fn end(&self, node: Node<'_>) -> usize {
         node.end_byte().saturating_add_signed(self.delta)
     }
 
-    pub fn text(&self, node: Node<'_>) -> &'t str {
+    pub(super) fn text(&self, node: Node<'_>) -> &'t str {
         self.source.get(self.start(node)..self.end(node)).unwrap_or("")
     }
 
-    pub fn span(&self, node: Node<'_>) -> Span {
+    pub(super) fn span(&self, node: Node<'_>) -> Span {
         self.span_of(self.start(node), self.end(node))
     }
 
     /// The original span of a range of `source`.
-    pub fn span_of(&self, start: usize, end: usize) -> Span {
+    pub(super) fn span_of(&self, start: usize, end: usize) -> Span {
         if let Some(span) = self.fixed_span {
             return span;
         }
         self.outline.span(start, end)
     }
 
-    pub fn name(&self, text: &str) -> Name {
+    pub(super) fn name(&self, text: &str) -> Name {
         self.outline.name(text)
     }
 
     /// A slot for a new name, in force from here.
-    pub fn declare(&mut self, name: &Name) -> LocalId {
+    pub(super) fn declare(&mut self, name: &Name) -> LocalId {
         let local = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
         self.locals.push(Local { name: name.clone() });
         if !name.is_empty() {
@@ -144,7 +144,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// Runs `inside` one level deeper; `None` when that is too deep.
-    pub fn deeper<R>(&mut self, inside: impl FnOnce(&mut Self) -> R) -> Option<R> {
+    pub(super) fn deeper<R>(&mut self, inside: impl FnOnce(&mut Self) -> R) -> Option<R> {
         if self.depth >= MAX_DEPTH {
             return None;
         }
@@ -154,7 +154,7 @@ impl<'t> Lowerer<'t> {
         Some(result)
     }
 
-    pub fn stmt_at(&self, node: Node<'_>, kind: StmtKind) -> Stmt {
+    pub(super) fn stmt_at(&self, node: Node<'_>, kind: StmtKind) -> Stmt {
         Stmt { kind, span: self.span(node) }
     }
 }

@@ -27,20 +27,20 @@ impl<'t> Lowerer<'t> {
     }
 
     /// The alignment blanked from a declaration.
-    pub fn masked_align(&mut self, start: usize, end: usize) -> Option<Expr> {
+    pub(super) fn masked_align(&mut self, start: usize, end: usize) -> Option<Expr> {
         let mask = self.masked_between(start, end, MaskKind::Align)?;
         self.mask_arguments(mask).into_iter().next()
     }
 
     /// Whether `__attribute__((packed))` was blanked in a record's head or directly after its body.
-    pub fn is_masked_packed(&self, start: usize, end: usize) -> bool {
+    pub(super) fn is_masked_packed(&self, start: usize, end: usize) -> bool {
         let after = self.source.as_bytes().get(end..).unwrap_or_default();
         let blank = after.iter().take(LOOK_BACK).take_while(|byte| byte.is_ascii_whitespace()).count();
         self.masked_between(start, end + blank, MaskKind::Packed).is_some()
     }
 
     /// The alignment blanked directly after a record's body.
-    pub fn masked_align_after(&mut self, end: usize) -> Option<Expr> {
+    pub(super) fn masked_align_after(&mut self, end: usize) -> Option<Expr> {
         let after = self.source.as_bytes().get(end..).unwrap_or_default();
         let blank = after.iter().take(LOOK_BACK).take_while(|byte| byte.is_ascii_whitespace()).count();
         let masked = &self.outline.tree.expanded.masked;
@@ -51,7 +51,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// The launch bounds blanked from a function's head.
-    pub fn masked_launch_bounds(&mut self, start: usize, end: usize) -> Vec<Expr> {
+    pub(super) fn masked_launch_bounds(&mut self, start: usize, end: usize) -> Vec<Expr> {
         match self.masked_between(start, end, MaskKind::LaunchBounds) {
             Some(mask) => self.mask_arguments(mask),
             None => Vec::new(),

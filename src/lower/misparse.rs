@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 impl Lowerer<'_> {
     /// `float (*rows)[33] = ...;` parses as an assignment to `float(*rows)[33]`.
-    pub fn pointer_to_array(&mut self, node: Node<'_>, expr: Node<'_>, out: &mut Vec<Stmt>) -> bool {
+    pub(super) fn pointer_to_array(&mut self, node: Node<'_>, expr: Node<'_>, out: &mut Vec<Stmt>) -> bool {
         let (target, value) = match expr.kind() {
             "assignment_expression" => {
                 let plain = field(expr, "operator").is_some_and(|op| op.kind() == "=");
@@ -61,7 +61,12 @@ impl Lowerer<'_> {
 
     /// `cg::thread_block_tile<32> warp = ...;` parses as two comparisons. Nobody compares like that
     /// for nothing, so `a < b > c` as a statement is the declaration of `c`.
-    pub fn template_declaration(&mut self, node: Node<'_>, expr: Node<'_>, out: &mut Vec<Stmt>) -> bool {
+    pub(super) fn template_declaration(
+        &mut self,
+        node: Node<'_>,
+        expr: Node<'_>,
+        out: &mut Vec<Stmt>,
+    ) -> bool {
         let is = |node: Node<'_>, op: &str| node.kind() == "binary_expression" && operator(node) == Some(op);
         let Some(comparison) = side(expr, "left").filter(|left| is(expr, ">") && is(*left, "<")) else {
             return false;
@@ -106,7 +111,7 @@ impl Lowerer<'_> {
     }
 
     /// `a * b;` parses as a declaration whatever `a` is.
-    pub fn declaration_or_product(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+    pub(super) fn declaration_or_product(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let specifier = field(node, "type").filter(|ty| ty.kind() == "type_identifier");
         let variable =
             specifier.is_some_and(|ty| matches!(self.scope.get(self.text(ty)), Some(Binding::Slot(_))));

@@ -54,7 +54,7 @@ pub(super) struct Outline<'t> {
 }
 
 impl<'t> Outline<'t> {
-    pub fn new(tree: &'t SyntaxTree) -> Outline<'t> {
+    pub(super) fn new(tree: &'t SyntaxTree) -> Outline<'t> {
         let mut outline = Outline {
             tree,
             found: find(tree),
@@ -79,7 +79,7 @@ impl<'t> Outline<'t> {
     }
 
     /// One name, shared by all that spell it.
-    pub fn name(&self, text: &str) -> Name {
+    pub(super) fn name(&self, text: &str) -> Name {
         let mut names = self.names.borrow_mut();
         if let Some(name) = names.get(text) {
             return name.clone();
@@ -90,7 +90,7 @@ impl<'t> Outline<'t> {
     }
 
     /// The namespaces around what stands inside `levels`, without unnamed and inline ones.
-    pub fn namespace(&self, levels: &[Level<'t>]) -> Namespace {
+    pub(super) fn namespace(&self, levels: &[Level<'t>]) -> Namespace {
         let named = |level: &&Level<'t>| {
             level.what == Found::Namespace
                 && level.node.child(0).is_some_and(|word| word.kind() == "namespace")
@@ -100,14 +100,14 @@ impl<'t> Outline<'t> {
         parts.map(|part| self.name(part)).collect()
     }
 
-    pub fn span(&self, start: usize, end: usize) -> Span {
+    pub(super) fn span(&self, start: usize, end: usize) -> Span {
         let expanded = &self.tree.expanded;
         let (start, end) = expanded.map.original(start as u32, end as u32);
         Span { file: expanded.file.id, start, end }
     }
 
     /// Whether `bytes` more may be parsed again.
-    pub fn spend(&self, bytes: usize) -> bool {
+    pub(super) fn spend(&self, bytes: usize) -> bool {
         match self.budget.get().checked_sub(bytes) {
             Some(left) => {
                 self.budget.set(left);
@@ -180,7 +180,7 @@ impl<'t> Outline<'t> {
     }
 
     /// The limit of `#pragma pack` at a place of the original text.
-    pub fn packing_at(&self, at: u32) -> Option<u64> {
+    pub(super) fn packing_at(&self, at: u32) -> Option<u64> {
         let after = self.packs.partition_point(|(start, _)| *start <= at);
         self.packs.get(after.checked_sub(1)?)?.1
     }

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 impl Lowerer<'_> {
     /// A name with its qualifiers and template arguments; `None` when it is not a name.
-    pub fn path(&mut self, node: Node<'_>) -> Option<Path> {
+    pub(super) fn path(&mut self, node: Node<'_>) -> Option<Path> {
         let mut qualifiers = Vec::new();
         let mut node = node;
         let global = node.kind() == "qualified_identifier" && field(node, "scope").is_none();
@@ -97,7 +97,7 @@ impl Lowerer<'_> {
     }
 
     /// `operator()`, whatever stands between its parts.
-    pub fn operator_name(&mut self, node: Node<'_>) -> Name {
+    pub(super) fn operator_name(&mut self, node: Node<'_>) -> Name {
         let mut cursor = node.walk();
         let parts = node.children(&mut cursor).filter(|part| !is_trivia(*part));
         let text: String = parts.flat_map(|part| self.text(part).split_whitespace()).collect();
@@ -105,7 +105,7 @@ impl Lowerer<'_> {
     }
 
     /// The arguments between `<` and `>`.
-    pub fn template_args(&mut self, list: Node<'_>) -> Vec<TemplateArg> {
+    pub(super) fn template_args(&mut self, list: Node<'_>) -> Vec<TemplateArg> {
         let lowered =
             self.deeper(|me| children(list).into_iter().map(|arg| me.template_arg(arg)).collect::<Vec<_>>());
         lowered.unwrap_or_else(|| vec![TemplateArg::Type(Type::Opaque)])
@@ -144,7 +144,7 @@ impl Lowerer<'_> {
     }
 
     /// A name as an expression: a slot when it is one.
-    pub fn name_expr(&mut self, node: Node<'_>) -> Expr {
+    pub(super) fn name_expr(&mut self, node: Node<'_>) -> Expr {
         let span = self.span(node);
         let text = self.text(node);
         // Also `E::A` of a local `enum class E`, whose slot is called so.

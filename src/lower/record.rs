@@ -15,7 +15,12 @@ use tree_sitter::Node;
 
 impl<'t> Lowerer<'t> {
     /// A record with a body, with the template parameters of the classes around it before its own.
-    pub fn record(&mut self, node: Node<'_>, heads: &[Node<'_>], outer: &[Node<'_>]) -> Option<Record> {
+    pub(super) fn record(
+        &mut self,
+        node: Node<'_>,
+        heads: &[Node<'_>],
+        outer: &[Node<'_>],
+    ) -> Option<Record> {
         let body = field(node, "body")?;
         let name = self.outline.record_names.get(&node.id())?.clone();
         let mark = self.scope.enter();
@@ -229,7 +234,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// The enumerators as constants, those of an `enum class E` as `E::name`.
-    pub fn enumerators(&mut self, node: Node<'_>, storage: Storage) -> Vec<Declaration> {
+    pub(super) fn enumerators(&mut self, node: Node<'_>, storage: Storage) -> Vec<Declaration> {
         let Some(body) = field(node, "body") else { return Vec::new() };
         let scoped = child_of_kind(node, "class").or_else(|| child_of_kind(node, "struct")).is_some();
         let prefix = match field(node, "name") {
@@ -281,7 +286,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// `using X = T;` or `typedef T X, *Y;`
-    pub fn aliases(&mut self, node: Node<'_>, heads: &[Node<'_>]) -> Vec<Alias> {
+    pub(super) fn aliases(&mut self, node: Node<'_>, heads: &[Node<'_>]) -> Vec<Alias> {
         let mark = self.scope.enter();
         let mut template_params = Vec::new();
         for head in heads {
@@ -315,7 +320,7 @@ impl<'t> Lowerer<'t> {
     /// The types that a statement in a function defines. Aliases are replaced by what they stand
     /// for wherever they are used, records become the module's under a name of their own, and
     /// enumerators are local constants.
-    pub fn local_types(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+    pub(super) fn local_types(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let specifier = match node.kind() {
             "declaration" | "type_definition" => field(node, "type"),
             "template_declaration" => children(node).pop(),
@@ -372,7 +377,7 @@ impl<'t> Lowerer<'t> {
     }
 
     /// The record among what a function's enclosing levels say.
-    pub fn enclosed_record(&mut self, node: Node<'t>, enclosing: &Enclosing<'t>) -> Option<Record> {
+    pub(super) fn enclosed_record(&mut self, node: Node<'t>, enclosing: &Enclosing<'t>) -> Option<Record> {
         self.record(node, &enclosing.templates, &enclosing.owner_templates)
     }
 }

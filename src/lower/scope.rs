@@ -34,12 +34,12 @@ pub(super) struct Scope {
 
 impl Scope {
     /// Where to [`Scope::leave`] to.
-    pub fn enter(&self) -> usize {
+    pub(super) fn enter(&self) -> usize {
         self.undo.len()
     }
 
     /// Forgets what was bound since `mark`.
-    pub fn leave(&mut self, mark: usize) {
+    pub(super) fn leave(&mut self, mark: usize) {
         for (name, before) in self.undo.drain(mark.min(self.undo.len())..).rev() {
             match before {
                 Some(binding) => self.bindings.insert(name, binding),
@@ -48,12 +48,12 @@ impl Scope {
         }
     }
 
-    pub fn bind(&mut self, name: Name, binding: Binding) {
+    pub(super) fn bind(&mut self, name: Name, binding: Binding) {
         let before = self.bindings.insert(name.clone(), binding);
         self.undo.push((name, before));
     }
 
-    pub fn get(&self, name: &str) -> Option<&Binding> {
+    pub(super) fn get(&self, name: &str) -> Option<&Binding> {
         self.bindings.get(name)
     }
 }

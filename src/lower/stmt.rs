@@ -18,7 +18,7 @@ struct Body {
 
 impl Lowerer<'_> {
     /// The statements of a body in a scope of its own: `{ ... }` or a single statement.
-    pub fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
+    pub(super) fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
         let mark = self.scope.enter();
         let mut out = Vec::new();
         match node.kind() {
@@ -30,7 +30,7 @@ impl Lowerer<'_> {
     }
 
     /// The children of a node as statements, in the scope at hand.
-    pub fn stmts(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+    pub(super) fn stmts(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             self.stmt(child, out);
@@ -38,7 +38,7 @@ impl Lowerer<'_> {
     }
 
     /// One statement, or whatever stands in its place.
-    pub fn stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+    pub(super) fn stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         if self.depth >= super::lowerer::MAX_DEPTH {
             out.push(self.stmt_at(node, StmtKind::Unsupported(TOO_DEEP, Vec::new())));
             return;

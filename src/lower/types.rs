@@ -32,7 +32,7 @@ pub(super) struct Declared<'n> {
 
 impl Declared<'_> {
     /// A type without a declarator.
-    pub fn unnamed(ty: Type) -> Self {
+    pub(super) fn unnamed(ty: Type) -> Self {
         Declared {
             ty,
             name: None,
@@ -139,7 +139,7 @@ fn sized(words: &[&str]) -> Option<Type> {
 
 impl Lowerer<'_> {
     /// Whether a name without qualifiers is known to be a type.
-    pub fn is_type_name(&self, name: &str) -> bool {
+    pub(super) fn is_type_name(&self, name: &str) -> bool {
         match self.scope.get(name) {
             Some(Binding::Alias { .. } | Binding::TypeName(_)) => true,
             Some(Binding::Slot(_) | Binding::Value) => false,
@@ -148,7 +148,7 @@ impl Lowerer<'_> {
     }
 
     /// The type of a type specifier (a declaration's `type`).
-    pub fn type_specifier(&mut self, node: Node<'_>) -> Type {
+    pub(super) fn type_specifier(&mut self, node: Node<'_>) -> Type {
         self.deeper(|me| me.type_specifier_inner(node)).unwrap_or(Type::Opaque)
     }
 
@@ -197,13 +197,13 @@ impl Lowerer<'_> {
     }
 
     /// The type that a name names.
-    pub fn named_type(&mut self, node: Node<'_>) -> Type {
+    pub(super) fn named_type(&mut self, node: Node<'_>) -> Type {
         let Some(path) = self.path(node) else { return Type::Opaque };
         self.type_of_path(path)
     }
 
     /// The type that a path names.
-    pub fn type_of_path(&mut self, path: Path) -> Type {
+    pub(super) fn type_of_path(&mut self, path: Path) -> Type {
         if path.args.is_none() {
             if path.qualifiers.is_empty() {
                 match self.scope.get(&path.name) {
@@ -230,7 +230,7 @@ impl Lowerer<'_> {
     }
 
     /// The type that a node names in its field of that name.
-    pub fn type_of(&mut self, node: Node<'_>) -> Type {
+    pub(super) fn type_of(&mut self, node: Node<'_>) -> Type {
         match field(node, "type") {
             Some(specifier) => self.type_specifier(specifier),
             None => Type::Opaque,
@@ -238,7 +238,7 @@ impl Lowerer<'_> {
     }
 
     /// A type with an optional abstract declarator, as in a cast.
-    pub fn type_descriptor(&mut self, node: Node<'_>) -> Type {
+    pub(super) fn type_descriptor(&mut self, node: Node<'_>) -> Type {
         let base = self.type_of(node);
         match field(node, "declarator") {
             Some(declarator) => self.declarator(base, declarator).ty,
@@ -247,7 +247,7 @@ impl Lowerer<'_> {
     }
 
     /// Walks a declarator from the outside in: what is outside applies to the type first.
-    pub fn declarator<'n>(&mut self, base: Type, node: Node<'n>) -> Declared<'n> {
+    pub(super) fn declarator<'n>(&mut self, base: Type, node: Node<'n>) -> Declared<'n> {
         let mut out = Declared::unnamed(base);
         let mut wraps = 0;
         let mut next = Some(node);

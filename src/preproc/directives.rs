@@ -97,7 +97,7 @@ pub(crate) struct Define {
 
 impl Directives {
     /// Reads a file's directives.
-    pub fn read(file: Arc<SourceFile>, has_spans: bool) -> Directives {
+    pub(crate) fn read(file: Arc<SourceFile>, has_spans: bool) -> Directives {
         let text = file.text.as_str();
         let mut list = Vec::new();
         let mut groups = Vec::new();
@@ -119,7 +119,7 @@ impl Directives {
     }
 
     /// The header that directive `index` includes.
-    pub fn included(&self, index: usize, includes: &dyn Includes) -> Option<&Arc<SourceFile>> {
+    pub(crate) fn included(&self, index: usize, includes: &dyn Includes) -> Option<&Arc<SourceFile>> {
         let DirectiveKind::Include { spec, angled, found } = &self.list.get(index)?.kind else { return None };
         let open = || {
             let spec = self.file.text.get(spec.clone()).unwrap_or("");
@@ -133,14 +133,14 @@ impl Directives {
     }
 
     /// Notes that directive `index` was run and led to no header.
-    pub fn miss(&self, index: usize) {
+    pub(crate) fn miss(&self, index: usize) {
         if let Some(place) = self.led_to.get(index) {
             place.store(NOT_FOUND, Ordering::Relaxed);
         }
     }
 
     /// How many directives from `index` on include, one after the other, headers that are `done`.
-    pub fn included_again(&self, index: usize, done: impl Fn(FileId) -> bool) -> usize {
+    pub(crate) fn included_again(&self, index: usize, done: impl Fn(FileId) -> bool) -> usize {
         let rest = self.led_to.get(index..).unwrap_or_default().iter();
         let headers = rest.map(|place| place.load(Ordering::Relaxed));
         headers.take_while(|header| *header < NOT_FOUND && done(FileId(*header))).count()
@@ -161,7 +161,7 @@ impl Directives {
     }
 
     /// The macro that directive `index` defines.
-    pub fn define(&self, index: u32) -> Option<&Define> {
+    pub(crate) fn define(&self, index: u32) -> Option<&Define> {
         match &self.list.get(index as usize)?.kind {
             DirectiveKind::Define(define) => Some(define),
             _ => None,
@@ -169,7 +169,7 @@ impl Directives {
     }
 
     /// Where directive `index` stands, if its file belongs to the run.
-    pub fn span(&self, index: u32) -> Option<Span> {
+    pub(crate) fn span(&self, index: u32) -> Option<Span> {
         let directive = self.list.get(index as usize).filter(|_| self.has_spans)?;
         Some(Span { file: self.file.id, start: directive.start, end: directive.end })
     }

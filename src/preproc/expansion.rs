@@ -37,18 +37,18 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// A token of file number `file`.
-    pub fn of(token: Token, file: u32, argument: bool) -> Piece {
+    pub(super) fn of(token: Token, file: u32, argument: bool) -> Piece {
         let Token { kind, start, end, space, .. } = token;
         Piece { kind, space, argument, painted: false, file, start, end }
     }
 
     /// Whether it is a token of the file that is being expanded.
-    pub fn is_main(&self) -> bool {
+    pub(super) fn is_main(&self) -> bool {
         self.file == 0
     }
 
     /// Whether `next` follows it without a gap in one and the same file.
-    pub fn touches(&self, next: &Piece) -> bool {
+    pub(super) fn touches(&self, next: &Piece) -> bool {
         self.file == next.file && self.file != MADE && self.end == next.start && !next.space
     }
 }
@@ -68,7 +68,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Nothing yet, and a budget of tokens.
-    pub fn with_budget(budget: u64) -> Kept {
+    pub(super) fn with_budget(budget: u64) -> Kept {
         Kept { budget, bodies: FxHashMap::default() }
     }
 }
@@ -99,7 +99,7 @@ struct Input<'l, 't> {
 
 impl<'a> Expander<'a> {
     /// An expander that goes on with what was `kept`.
-    pub fn new(macros: &'a Macros, kept: &'a mut Kept) -> Expander<'a> {
+    pub(super) fn new(macros: &'a Macros, kept: &'a mut Kept) -> Expander<'a> {
         Expander {
             macros,
             kept,
@@ -112,7 +112,7 @@ impl<'a> Expander<'a> {
     }
 
     /// The text of a token.
-    pub fn text(&self, piece: &Piece) -> &str {
+    pub(super) fn text(&self, piece: &Piece) -> &str {
         let text = match piece.file {
             MADE => Some(self.made.as_str()),
             file => self.macros.files.get(file as usize).map(|file| file.file.text.as_str()),
@@ -122,7 +122,7 @@ impl<'a> Expander<'a> {
 
     /// Expands the use of a macro whose name is `name`; `lexer` stands after it and is moved
     /// to the end of the use.
-    pub fn expand_use(&mut self, name: Token, lexer: &mut Lexer<'_>) -> Result<Vec<Piece>, LeaveAsIs> {
+    pub(super) fn expand_use(&mut self, name: Token, lexer: &mut Lexer<'_>) -> Result<Vec<Piece>, LeaveAsIs> {
         self.at = name.start;
         self.start();
         let first = Rc::from([Piece::of(name, 0, false)]);
@@ -131,7 +131,11 @@ impl<'a> Expander<'a> {
     }
 
     /// Expands the condition at `range` of file number `file` with the macros of the moment.
-    pub fn expand_condition(&mut self, file: u32, range: &Range<usize>) -> Result<Vec<Piece>, LeaveAsIs> {
+    pub(super) fn expand_condition(
+        &mut self,
+        file: u32,
+        range: &Range<usize>,
+    ) -> Result<Vec<Piece>, LeaveAsIs> {
         let macros = self.macros;
         let text = macros.files.get(file as usize).map_or("", |file| file.file.text.as_str());
         let mut lexer = Lexer::over(text, range.start as u32, range.end as u32);

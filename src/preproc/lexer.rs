@@ -40,12 +40,12 @@ pub(crate) struct Token {
 
 impl Token {
     /// The token's bytes as a range.
-    pub fn range(self) -> std::ops::Range<usize> {
+    pub(crate) fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 
     /// Whether it is this byte of punctuation.
-    pub fn is(self, punct: u8) -> bool {
+    pub(crate) fn is(self, punct: u8) -> bool {
         self.kind == Kind::Punct(punct)
     }
 }
@@ -63,7 +63,7 @@ pub(crate) struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     /// Over the whole text.
-    pub fn new(text: &'t str) -> Lexer<'t> {
+    pub(crate) fn new(text: &'t str) -> Lexer<'t> {
         let mut lexer = Lexer::over(text, 0, text.len() as u32);
         if text.starts_with('\u{feff}') {
             lexer.pos = '\u{feff}'.len_utf8();
@@ -72,40 +72,40 @@ impl<'t> Lexer<'t> {
     }
 
     /// Over `start..end` of a text; positions stay those of the whole text.
-    pub fn over(text: &'t str, start: u32, end: u32) -> Lexer<'t> {
+    pub(crate) fn over(text: &'t str, start: u32, end: u32) -> Lexer<'t> {
         let end = text.len().min(end as usize);
         let pos = end.min(start as usize);
         Lexer { text: text.as_bytes(), pos, end, line_start: true, open_comment: None }
     }
 
     /// How far it has read.
-    pub fn position(&self) -> u32 {
+    pub(crate) fn position(&self) -> u32 {
         self.pos as u32
     }
 
     /// Goes on from `position`, in the middle of a line.
-    pub fn seek(&mut self, position: u32) {
+    pub(crate) fn seek(&mut self, position: u32) {
         self.pos = self.end.min(position as usize);
         self.line_start = false;
     }
 
     /// The next token; `None` at the end.
-    pub fn next(&mut self) -> Option<Token> {
+    pub(crate) fn next(&mut self) -> Option<Token> {
         self.token(false)
     }
 
     /// The next token of this line; `None`, without moving past it, at the newline.
-    pub fn next_in_line(&mut self) -> Option<Token> {
+    pub(crate) fn next_in_line(&mut self) -> Option<Token> {
         self.token(true)
     }
 
     /// The next byte, which is `None` at the end.
-    pub fn peek_byte(&self) -> Option<u8> {
+    pub(crate) fn peek_byte(&self) -> Option<u8> {
         (self.pos < self.end).then(|| self.at(0))
     }
 
     /// The header name at this place in an `#include`: `<...>` or `"..."`.
-    pub fn header_name(&mut self) -> Option<(std::ops::Range<usize>, bool)> {
+    pub(crate) fn header_name(&mut self) -> Option<(std::ops::Range<usize>, bool)> {
         self.skip_space(true);
         let close = match self.peek_byte()? {
             b'<' => b'>',

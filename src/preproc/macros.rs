@@ -42,7 +42,7 @@ pub(crate) struct Macros {
 impl Macros {
     /// What is defined before any file is read: all of `builtin`, and, for the text alone,
     /// what of `fallback` nothing else defines.
-    pub fn new(builtin: &Arc<Directives>, fallback: &Arc<Directives>) -> Macros {
+    pub(crate) fn new(builtin: &Arc<Directives>, fallback: &Arc<Directives>) -> Macros {
         let place = |file, index| Some(MacroRef { file, index: index as u32 });
         let names = fallback.list.iter().enumerate().filter_map(|(index, directive)| match &directive.kind {
             DirectiveKind::Define(define) => Some((Arc::clone(&define.name), place(2, index)?)),
@@ -60,7 +60,7 @@ impl Macros {
     }
 
     /// The same before the directives of `main` are run.
-    pub fn for_file(&self, main: Arc<Directives>) -> Macros {
+    pub(crate) fn for_file(&self, main: Arc<Directives>) -> Macros {
         let mut macros = self.clone();
         if let Some(first) = macros.files.first_mut() {
             *first = main;
@@ -69,7 +69,7 @@ impl Macros {
     }
 
     /// Defines or undefines (`None`) a name from byte `from` on.
-    pub fn set(&mut self, name: &str, from: u32, definition: Option<MacroRef>) {
+    pub(crate) fn set(&mut self, name: &str, from: u32, definition: Option<MacroRef>) {
         if is_owned(name) {
             return;
         }
@@ -91,12 +91,12 @@ impl Macros {
     }
 
     /// What `name` is defined as at byte `at`; `u32::MAX` asks for the latest.
-    pub fn get(&self, name: &str, at: u32) -> Option<MacroRef> {
+    pub(crate) fn get(&self, name: &str, at: u32) -> Option<MacroRef> {
         self.known(name, at).flatten()
     }
 
     /// As [`Macros::get`], but with the fallback for a name that nothing ever defined.
-    pub fn get_or_fallback(&self, name: &str, at: u32) -> Option<MacroRef> {
+    pub(crate) fn get_or_fallback(&self, name: &str, at: u32) -> Option<MacroRef> {
         match self.known(name, at) {
             Some(definition) => definition,
             None => self.fallback.get(name).copied(),
@@ -114,7 +114,7 @@ impl Macros {
     }
 
     /// What is defined now: name, place and file, in no order.
-    pub fn definitions(&self) -> impl Iterator<Item = (&str, MacroRef, &Arc<Directives>)> {
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = (&str, MacroRef, &Arc<Directives>)> {
         self.table.iter().filter_map(|(name, entry)| {
             let place = entry.now.definition?;
             Some((&**name, place, self.files.get(place.file as usize)?))
@@ -122,12 +122,12 @@ impl Macros {
     }
 
     /// The definition itself.
-    pub fn define(&self, place: MacroRef) -> Option<&Define> {
+    pub(crate) fn define(&self, place: MacroRef) -> Option<&Define> {
         self.files.get(place.file as usize)?.define(place.index)
     }
 
     /// Where the `#define` stands; `None` for a built-in.
-    pub fn span(&self, place: MacroRef) -> Option<Span> {
+    pub(crate) fn span(&self, place: MacroRef) -> Option<Span> {
         self.files.get(place.file as usize)?.span(place.index)
     }
 }

@@ -42,7 +42,7 @@ pub(crate) enum BodyPiece {
 
 impl Body {
     /// Reads the replacement of a macro; `None` when it is beyond the limits.
-    pub fn read(macros: &Macros, place: MacroRef) -> Option<Body> {
+    pub(super) fn read(macros: &Macros, place: MacroRef) -> Option<Body> {
         let define = macros.define(place)?;
         if define.body.len() > MAX_BODY || define.params.as_ref().is_some_and(|p| p.len() > MAX_PARAMS) {
             return None;

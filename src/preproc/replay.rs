@@ -88,7 +88,7 @@ struct Open {
 
 impl<'r> Replay<'r> {
     /// Starts with `macros`, whose file 0 is the main file.
-    pub fn new(
+    pub(super) fn new(
         macros: Macros,
         includes: &'r dyn Includes,
         cache: &'r HeaderCache,
@@ -114,7 +114,7 @@ impl<'r> Replay<'r> {
     }
 
     /// Runs the main file.
-    pub fn run(&mut self) {
+    pub(super) fn run(&mut self) {
         let mut open = vec![Open { number: 0, next: 0, taken: Vec::new() }];
         while let Some(top) = open.last_mut() {
             let Some(file) = self.macros.files.get(top.number as usize).map(Arc::clone) else { return };
@@ -131,7 +131,7 @@ impl<'r> Replay<'r> {
 
     /// Whether a header was left out, or not run to its end, because it would have been too much.
     #[must_use]
-    pub fn is_cut_short(&self) -> bool {
+    pub(super) fn is_cut_short(&self) -> bool {
         self.header_directives > self.most_directives
             || self.seen.values().any(|seen| seen.too_deep && !seen.entered)
     }

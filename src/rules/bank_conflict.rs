@@ -85,11 +85,11 @@ use crate::diagnostic::{Diagnostic, Fix, Level};
 use crate::events::{Access, AccessOp};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, Totals};
-pub use explain::explain;
+pub(super) use explain::explain;
 use padding::Padding;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(super) static RULE: Rule = Rule {
     id: "bank-conflict",
     about: About::Performance,
     level: Level::Warn,
@@ -111,7 +111,7 @@ struct Conflict<'a> {
 }
 
 /// Finds the conflicts of a kernel: one finding per site, for the worst of its runs.
-pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut sites: Vec<((Span, AccessOp, Span), Vec<Conflict<'_>>)> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
         for (target, judgements) in kernel.judgements.iter().enumerate() {

@@ -157,7 +157,7 @@ use crate::explanation::{Explanation, Picture, WarpAtBarrier};
 use crate::source::Span;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(super) static RULE: Rule = Rule {
     id: "divergent-barrier",
     about: About::Correctness,
     level: Level::Warn,
@@ -207,7 +207,7 @@ impl Found<'_> {
 
 /// Finds the barriers that not all threads reach: one finding per barrier, and where threads only exit,
 /// one per condition.
-pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut found: Vec<Found<'_>> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
         for barrier in &kernel.trace.barriers {
@@ -294,7 +294,7 @@ fn is_sure(kernel: &KernelRun, split: &Split, shape: Shape) -> bool {
 }
 
 /// Explains the barrier at a place of a run: what is worst about it, or else that there is nothing.
-pub fn explain(case: &Case<'_>, run: usize, span: Span) -> Option<Explanation> {
+pub(super) fn explain(case: &Case<'_>, run: usize, span: Span) -> Option<Explanation> {
     let kernel = &case.runs[run];
     let shape = Shape { dims: kernel.block };
     let here = || kernel.trace.barriers.iter().filter(|barrier| barrier.span == span);

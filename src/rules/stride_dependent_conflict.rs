@@ -64,7 +64,7 @@ use crate::source::Span;
 use crate::verdict::StrideTable;
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(super) static RULE: Rule = Rule {
     id: "stride-dependent-conflict",
     about: About::Performance,
     level: Level::Note,
@@ -73,7 +73,7 @@ pub static RULE: Rule = Rule {
 };
 
 /// Finds the sites whose verdict is a table: one finding per site, for the first run that has it.
-pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<(Span, AccessOp, Span)> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
@@ -102,7 +102,7 @@ fn conflicts(case: &Case<'_>, site: (Span, AccessOp, Span)) -> bool {
 }
 
 /// What is said of an access of a run.
-pub fn describe(
+pub(super) fn describe(
     case: &Case<'_>,
     run: usize,
     target: usize,

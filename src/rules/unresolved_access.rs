@@ -50,7 +50,7 @@ use crate::source::Span;
 use crate::verdict::{Judgement, Status};
 
 /// The rule.
-pub static RULE: Rule = Rule {
+pub(super) static RULE: Rule = Rule {
     id: "unresolved-access",
     about: About::Performance,
     level: Level::Allow,
@@ -59,7 +59,7 @@ pub static RULE: Rule = Rule {
 };
 
 /// Finds the sites without a verdict: one finding per site.
-pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<(Span, AccessOp, Span)> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
         for judgements in &kernel.judgements {
@@ -75,7 +75,7 @@ pub fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 }
 
 /// What is said of an access of a run.
-pub fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: &Judgement) -> Diagnostic {
+pub(super) fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: &Judgement) -> Diagnostic {
     let kernel = &case.runs[run];
     let array = &kernel.trace.arrays[access.array];
     let reason = judgement.reason.clone().unwrap_or_default();

@@ -24,7 +24,11 @@ const MOST_INSTANCES: usize = 256;
 /// The launches that a file's host code leads to, at least those of `wanted` kernels. `told`: headers
 /// that mean something else here than by themselves, and so count as the file's own.
 #[must_use]
-pub fn launches(program: &Program, wanted: &JudgedKernels, told: &FxHashSet<FileId>) -> Vec<LaunchSite> {
+pub(crate) fn launches(
+    program: &Program,
+    wanted: &JudgedKernels,
+    told: &FxHashSet<FileId>,
+) -> Vec<LaunchSite> {
     let mut functions = program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
     if !functions.any(|f| may_launch(program, f, wanted)) {
         return Vec::new();

@@ -67,7 +67,7 @@ impl Overrun {
 
 impl Search<'_, '_> {
     /// The block, with others that are as likely.
-    pub fn scenario(mut self) -> Scenario {
+    pub(super) fn scenario(mut self) -> Scenario {
         let bound = self.bound();
         let known = |d: Option<i64>| d.and_then(|d| u32::try_from(d).ok()).filter(|d| (1..=1024).contains(d));
         let partly = self.partly.map(known);

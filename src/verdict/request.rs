@@ -10,7 +10,7 @@ use crate::events::{Access, AccessOp, Pattern};
 
 /// Why a request has no cost.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NoCost {
+pub(super) enum NoCost {
     /// An atomic that does not take a fixed number of passes.
     NoFigure(Contention),
     /// Not known.
@@ -18,7 +18,7 @@ pub enum NoCost {
 }
 
 /// The shifts by which an unknown uniform offset can move the request in the banks.
-pub fn shifts(unit: u64, target: &Target) -> Vec<i64> {
+pub(super) fn shifts(unit: u64, target: &Target) -> Vec<i64> {
     let matters = match target.family() {
         Family::KeplerFour => 256,
         Family::KeplerEight => 8,
@@ -32,7 +32,12 @@ pub fn shifts(unit: u64, target: &Target) -> Vec<i64> {
 }
 
 /// The lanes for which there is a request, of those that are active.
-pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> Result<u32, NoCost> {
+pub(super) fn lanes(
+    access: &Access,
+    active: u32,
+    offsets: &[i64; 32],
+    target: &Target,
+) -> Result<u32, NoCost> {
     match access.op {
         AccessOp::Atomic => atomics::lanes(access, active, offsets, target)
             .map_err(|why| NoCost::Unknown(Reason::Compiler, why.0.to_string())),
@@ -41,7 +46,7 @@ pub fn lanes(access: &Access, active: u32, offsets: &[i64; 32], target: &Target)
 }
 
 /// The cost, when it is the same in every phase.
-pub fn phases(
+pub(super) fn phases(
     access: &Access,
     active: u32,
     offsets: &[i64; 32],
@@ -74,7 +79,7 @@ pub fn phases(
 
 /// The cost of a copy by what its lanes read, when it is the same wherever in a line and in a row of 128
 /// bytes what is not known lets it begin.
-pub fn copied(access: &Access, pattern: &Pattern, target: &Target) -> Result<Cost, NoCost> {
+pub(super) fn copied(access: &Access, pattern: &Pattern, target: &Target) -> Result<Cost, NoCost> {
     let unknown = |kind, text: &str| Err(NoCost::Unknown(kind, text.to_string()));
     let Some(from) = &pattern.source else {
         return unknown(
@@ -124,7 +129,7 @@ fn begins(offsets: &[i64; 32], active: u32, unit: u64, bytes: u32) -> ([i64; 32]
 }
 
 /// What the bank model is asked of lanes at these offsets.
-pub fn question<'a>(
+pub(super) fn question<'a>(
     access: &Access,
     bytes: Option<u32>,
     active: u32,
@@ -138,7 +143,7 @@ pub fn question<'a>(
 
 /// The alignment by which the access is split: none if the members of a copied struct become one access.
 /// The compiler has to see that it is aligned.
-pub fn alignment(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> u32 {
+pub(super) fn alignment(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> u32 {
     let bytes = access.bytes.unwrap_or(0);
     let aligned = |offset: i64| offset.rem_euclid(i64::from(bytes.max(1))) == 0;
     let lanes = || (0..32).filter(|lane| active >> lane & 1 == 1);
@@ -152,7 +157,7 @@ pub fn alignment(access: &Access, active: u32, offsets: &[i64; 32], target: &Tar
 
 /// Whether the lanes can all be aligned as the access demands: an address that is not is an error
 /// at run time. Only differences between lanes tell, since where the array starts is not known.
-pub fn can_be_aligned(access: &Access, active: u32, offsets: &[i64; 32]) -> bool {
+pub(super) fn can_be_aligned(access: &Access, active: u32, offsets: &[i64; 32]) -> bool {
     let matrix = matches!(access.op, AccessOp::MatrixLoad | AccessOp::MatrixStore);
     // A matrix access takes its addresses from eight lanes for each matrix.
     let active = if matrix { active & low_lanes(8 * u32::from(access.matrices.max(1))) } else { active };
@@ -172,12 +177,17 @@ fn low_lanes(count: u32) -> u32 {
 }
 
 /// The cost as a part of a wider request and its bytes.
-pub fn as_joined(access: &Access, pattern: &Pattern, wide: &Wide, target: &Target) -> Option<(u32, Cost)> {
+pub(super) fn as_joined(
+    access: &Access,
+    pattern: &Pattern,
+    wide: &Wide,
+    target: &Target,
+) -> Option<(u32, Cost)> {
     joined(access, pattern, wide, target).next()
 }
 
 /// Not known, if a wider request of which it may be a part is free of conflicts.
-pub fn perhaps_joined(
+pub(super) fn perhaps_joined(
     access: &Access,
     pattern: &Pattern,
     wide: &Wide,

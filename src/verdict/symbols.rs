@@ -21,7 +21,7 @@ mod tried;
 
 use crate::codegen::{Merges, atomics};
 use crate::domain::{Reason, gcd};
-pub use tried::{Tried, each_tried};
+pub(super) use tried::{Tried, each_tried};
 
 use super::request::{NoCost, as_joined, can_be_aligned, copied, lanes, perhaps_joined, phases, shifts};
 use super::{Totals, is_copy_instruction};
@@ -43,7 +43,7 @@ const FAR: [i64; 4] = [1_000_003, 70_000_027, 3_000_017, 900_000_011];
 
 /// A symbol, or a sum of some, over whose values a site is tried.
 #[derive(Clone, Debug)]
-pub struct Axis {
+pub(super) struct Axis {
     /// Indices into [`Trace::symbols`] of what is added up; never empty.
     symbols: Vec<u32>,
     /// The values; the residues when there is a modulus.
@@ -70,7 +70,7 @@ impl Axis {
     }
 
     /// As in the source text: `ld`, `K + PAD`.
-    pub fn name(&self, trace: &Trace) -> String {
+    pub(super) fn name(&self, trace: &Trace) -> String {
         let names = self.symbols.iter().map(|symbol| trace.symbols[*symbol as usize].name.as_str());
         names.collect::<Vec<_>>().join(" + ")
     }
@@ -78,7 +78,7 @@ impl Axis {
 
 /// What a site costs.
 #[derive(Debug)]
-pub struct Weighed {
+pub(super) struct Weighed {
     /// The symbols of the table; none when the cost depends on nothing.
     pub axes: Vec<Axis>,
     /// By the values of the axes, the last the fastest; `None` for values that no program can have.
@@ -91,7 +91,7 @@ pub struct Weighed {
 
 /// What a site costs for one value of each axis.
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub(super) struct Row {
     /// The sums.
     pub totals: Totals,
     /// The wavefronts beyond the ideal, by the innermost loop of unknown length, if there is one.
@@ -102,7 +102,7 @@ pub struct Row {
 
 impl Row {
     /// Whether some request takes more wavefronts than it could.
-    pub fn conflicts(&self) -> bool {
+    pub(super) fn conflicts(&self) -> bool {
         self.totals.wavefronts > self.totals.ideal
     }
 
@@ -119,13 +119,18 @@ impl Row {
 }
 
 /// The values of the axes in a row, by its number.
-pub fn values(axes: &[Axis], row: usize) -> Vec<i64> {
+pub(super) fn values(axes: &[Axis], row: usize) -> Vec<i64> {
     let at = digits(row, axes.iter().map(|axis| axis.values.len()));
     axes.iter().zip(at).map(|(axis, at)| axis.values[at]).collect()
 }
 
 /// Costs an access of a trace, by its number.
-pub fn weigh(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> Result<Weighed, NoCost> {
+pub(super) fn weigh(
+    trace: &Trace,
+    merges: &Merges,
+    number: usize,
+    target: &Target,
+) -> Result<Weighed, NoCost> {
     let access = &trace.accesses[number];
     let site = Site::new(trace, number, target);
     let table: Vec<usize> = site.with_role(Role::Row).collect();

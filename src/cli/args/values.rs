@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// Takes any text; shells are told that the rules are among them.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject;
+pub(super) struct Subject;
 
 impl TypedValueParser for Subject {
     type Value = String;
@@ -28,7 +28,7 @@ impl TypedValueParser for Subject {
 
 /// Takes `FORMAT` and `FORMAT=FILE`; shells are told the formats.
 #[derive(Clone, Copy, Debug)]
-pub struct Reports;
+pub(super) struct Reports;
 
 impl TypedValueParser for Reports {
     type Value = Report;
@@ -54,7 +54,7 @@ impl TypedValueParser for Reports {
 }
 
 /// Checks a target: `sm_90`, `sm_90a`, `9.0`.
-pub fn target(text: &str) -> Result<String, String> {
+pub(super) fn target(text: &str) -> Result<String, String> {
     match text.parse::<ComputeCapability>() {
         Ok(_) => Ok(text.to_owned()),
         // Nothing near it is meant.
@@ -66,7 +66,7 @@ pub fn target(text: &str) -> Result<String, String> {
 }
 
 /// Parses `32`, `32,8`, `32,8,1` or `kernel=32,8`.
-pub fn block(text: &str) -> Result<BlockOption, String> {
+pub(super) fn block(text: &str) -> Result<BlockOption, String> {
     let (kernel, numbers) = match text.rsplit_once('=') {
         Some(("", _)) => return Err("the kernel's name is missing before `=`".to_owned()),
         Some((kernel, numbers)) => (Some(kernel.to_owned()), numbers),
@@ -104,7 +104,7 @@ fn scalar_bytes(name: &str) -> Option<u32> {
 }
 
 /// Parses `NAME` and `NAME=VALUE`.
-pub fn define(text: &str) -> Result<(String, String), String> {
+pub(super) fn define(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let starts_well = name.starts_with(|first: char| first == '_' || first.is_ascii_alphabetic());
     if starts_well && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric()) {

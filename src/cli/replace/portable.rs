@@ -6,12 +6,12 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// A file's name.
-pub struct Place {
+pub(super) struct Place {
     path: PathBuf,
 }
 
 /// A new file that waits to take the other's name.
-pub struct Staged {
+pub(super) struct Staged {
     path: PathBuf,
     temporary: PathBuf,
     committed: bool,
@@ -19,7 +19,7 @@ pub struct Staged {
 
 impl Place {
     /// The regular file that `below` leads to from the folder `from`, if it leads there without a link.
-    pub fn find(from: &Path, below: &Path) -> Result<Place, Refusal> {
+    pub(super) fn find(from: &Path, below: &Path) -> Result<Place, Refusal> {
         let mut path = from.strip_prefix(".").unwrap_or(from).to_path_buf();
         for part in below.components() {
             path.push(part);
@@ -32,7 +32,7 @@ impl Place {
     }
 
     /// Writes the new bytes beside the file, if it still holds the old ones.
-    pub fn stage(self, old: &[u8], new: &[u8]) -> Result<Staged, Refusal> {
+    pub(super) fn stage(self, old: &[u8], new: &[u8]) -> Result<Staged, Refusal> {
         let permissions = regular(&self.path)?.permissions();
         if permissions.readonly() {
             return Err(Refusal::ReadOnly);
@@ -51,7 +51,7 @@ impl Place {
 
 impl Staged {
     /// Lets the new file take the name.
-    pub fn commit(mut self) -> Result<(), Refusal> {
+    pub(super) fn commit(mut self) -> Result<(), Refusal> {
         fs::rename(&self.temporary, &self.path)?;
         self.committed = true;
         Ok(())

@@ -11,13 +11,13 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// A file's name in an open folder.
-pub struct Place {
+pub(super) struct Place {
     folder: OwnedFd,
     name: OsString,
 }
 
 /// A new file that waits to take the other's name.
-pub struct Staged {
+pub(super) struct Staged {
     place: Place,
     temporary: String,
     committed: bool,
@@ -27,7 +27,7 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLO
 
 impl Place {
     /// The regular file that `below` leads to from the folder `from`, if it leads there without a link.
-    pub fn find(from: &Path, below: &Path) -> Result<Place, Refusal> {
+    pub(super) fn find(from: &Path, below: &Path) -> Result<Place, Refusal> {
         let mut folder = open(from, FOLDER, Mode::empty()).map_err(io::Error::from)?;
         let mut seen = from.strip_prefix(".").unwrap_or(from).to_path_buf();
         let mut parts = below.components().peekable();
@@ -49,7 +49,7 @@ impl Place {
     }
 
     /// Writes the new bytes beside the file, if it still holds the old ones.
-    pub fn stage(self, old: &[u8], new: &[u8]) -> Result<Staged, Refusal> {
+    pub(super) fn stage(self, old: &[u8], new: &[u8]) -> Result<Staged, Refusal> {
         // A pipe that has come to the name would let us wait.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = openat(&self.folder, &self.name, flags, Mode::empty())
@@ -89,7 +89,7 @@ impl Place {
 
 impl Staged {
     /// Lets the new file take the name.
-    pub fn commit(mut self) -> Result<(), Refusal> {
+    pub(super) fn commit(mut self) -> Result<(), Refusal> {
         let Place { folder, name } = &self.place;
         renameat(folder, &self.temporary, folder, name).map_err(io::Error::from)?;
         self.committed = true;

@@ -14,7 +14,7 @@ const HOW_OFTEN: &str = "how often they wait in the other branch is not known";
 
 /// What a run carries along of its barriers.
 #[derive(Clone, Debug, Default)]
-pub struct Course {
+pub(crate) struct Course {
     absent: Vec<Absent>,
     /// How often each thread has come to a barrier, counted from where that first differed.
     arrivals: Option<Rc<Vec<u64>>>,
@@ -43,7 +43,7 @@ struct Absent {
 
 impl Course {
     /// Whether threads were absent somewhere.
-    pub fn has_absent(&self) -> bool {
+    pub(crate) fn has_absent(&self) -> bool {
         !self.absent.is_empty()
     }
 
@@ -60,12 +60,12 @@ impl Course {
     }
 
     /// Threads left the kernel on a way that is not followed further.
-    pub fn also_left(&mut self, other: Course) {
+    pub(crate) fn also_left(&mut self, other: Course) {
         other.left.into_iter().for_each(|left| self.leave(left));
     }
 
     /// Another way through the code leads to the same place.
-    pub fn join(&mut self, other: Course) {
+    pub(crate) fn join(&mut self, other: Course) {
         for absent in other.absent {
             let same =
                 |known: &&mut Absent| (known.barrier, known.absence) == (absent.barrier, absent.absence);

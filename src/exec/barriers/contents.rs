@@ -24,7 +24,7 @@ const MOST_READS: usize = 256;
 
 /// What is written to shared memory, and what is read there behind a barrier that threads miss.
 #[derive(Debug, Default)]
-pub struct Contents {
+pub(crate) struct Contents {
     /// Whether something was written that is not followed.
     lost: bool,
     /// By array; `None` if any of it may have been written.
@@ -67,7 +67,7 @@ struct Read {
 }
 
 /// Whether a run is worth another one that finds what nobody writes.
-pub fn is_worthwhile(trace: &Trace) -> bool {
+pub(crate) fn is_worthwhile(trace: &Trace) -> bool {
     let mut absences = trace.barriers.iter().flat_map(|barrier| &barrier.absences);
     let stays = trace.arrays.iter().any(|array| !array.dynamic);
     trace.stopped.is_none() && stays && absences.any(|it| it.threads.is_some() && it.then == Then::Exit)

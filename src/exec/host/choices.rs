@@ -49,7 +49,7 @@ type Way = [(SymbolId, bool)];
 
 impl Machine<'_> {
     /// What one of two branches gave.
-    pub fn host_choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Option<Value> {
+    pub(crate) fn host_choose(&mut self, a: &Value, b: &Value, choice: SymbolId) -> Option<Value> {
         if self.mode != Mode::Host {
             return None;
         }
@@ -117,7 +117,7 @@ impl Machine<'_> {
     }
 
     /// An operator that is not linear, to be done when its operands are known.
-    pub fn host_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Value> {
+    pub(crate) fn host_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Value> {
         let known = usize::from(x.as_constant().is_some()) + usize::from(y.as_constant().is_some());
         let linear = matches!(op, BinaryOp::Add | BinaryOp::Sub) || (op == BinaryOp::Mul && known == 1);
         if self.mode != Mode::Host || linear || known == 2 {
@@ -127,7 +127,7 @@ impl Machine<'_> {
     }
 
     /// `min` and `max` of host code.
-    pub fn host_extremum(&mut self, x: &Int, y: &Int, max: bool) -> Option<Int> {
+    pub(crate) fn host_extremum(&mut self, x: &Int, y: &Int, max: bool) -> Option<Int> {
         if self.mode != Mode::Host || (x.as_constant().is_some() && y.as_constant().is_some()) {
             return None;
         }
@@ -194,7 +194,7 @@ impl Machine<'_> {
 
     /// The numbers in every way through the choices they depend on, as far as known, without
     /// repetition. Ways that a condition around rules out are left out.
-    pub fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
+    pub(crate) fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
         let mut found = Vec::new();
         let mut tries = MOST_TRIES;
         // What no choice bears on holds or fails on every way.

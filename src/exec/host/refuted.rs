@@ -20,7 +20,7 @@ use std::sync::Arc;
 impl Machine<'_> {
     /// `assert` in host code: what the numbers refute does not go on, so that no launch after it
     /// is taken for one that happens.
-    pub fn host_assert(&mut self, claim: &Expr, span: Span) {
+    pub(crate) fn host_assert(&mut self, claim: &Expr, span: Span) {
         let value = self.evaluate(claim);
         let condition = self.condition_of(&value, claim.span);
         match self.decided_in_host(&condition) {

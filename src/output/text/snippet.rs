@@ -16,7 +16,7 @@ const BEFORE: usize = 40;
 const SHOWN: usize = 160;
 
 /// The snippets of one finding, one for each file.
-pub struct Snippets(Vec<Snippet>);
+pub(super) struct Snippets(Vec<Snippet>);
 
 struct Snippet {
     path: PathBuf,
@@ -53,7 +53,7 @@ struct Escape {
 
 impl Snippets {
     /// The snippets that show `spans`, and where in which of them each span lies.
-    pub fn new(sources: &Sources, spans: &[Span]) -> (Snippets, Vec<(usize, Range<usize>)>) {
+    pub(super) fn new(sources: &Sources, spans: &[Span]) -> (Snippets, Vec<(usize, Range<usize>)>) {
         let files: Vec<_> = spans.iter().map(|span| sources.get(span.file)).collect();
         let ranges: Vec<_> =
             spans.iter().zip(&files).map(|(span, file)| visible(&file.text, span.range())).collect();

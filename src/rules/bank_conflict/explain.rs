@@ -11,7 +11,7 @@ use crate::verdict::{
 };
 
 /// Explains an access of a run, by its number.
-pub fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation {
+pub(crate) fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation {
     let kernel = &case.runs[run];
     let access = &kernel.trace.accesses[number];
     let name = kernel.trace.arrays[access.array].name_span;

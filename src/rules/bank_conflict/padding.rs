@@ -21,7 +21,7 @@ const MOST: u64 = 8;
 
 /// A padding that the model has checked.
 #[derive(Clone, Debug)]
-pub struct Padding {
+pub(super) struct Padding {
     /// Elements added to each row.
     pub extra: u64,
     /// The distance between the rows, where that is written out.
@@ -150,18 +150,18 @@ impl Rows {
 
 impl Padding {
     /// Whether an access then takes fewer wavefronts.
-    pub fn helps(&self, access: &Access) -> bool {
+    pub(super) fn helps(&self, access: &Access) -> bool {
         self.helped.contains(&(access.span, access.op))
     }
 
     /// A run made again with it.
-    pub fn run(&self, case: &Case<'_>, name: Span, run: usize) -> Option<KernelRun> {
+    pub(super) fn run(&self, case: &Case<'_>, name: Span, run: usize) -> Option<KernelRun> {
         let rows = self.pitched.clone().map_or(Rows::Declared, Rows::Pitched);
         rows.run(case, name, run, self.extra)
     }
 
     /// Looks for the smallest padding of the array declared at `name` that helps.
-    pub fn search(case: &Case<'_>, name: Span) -> Option<Padding> {
+    pub(super) fn search(case: &Case<'_>, name: Span) -> Option<Padding> {
         let array = case.runs.iter().find_map(|run| find(&run.trace, name))?;
         let before = Sites::of(case.runs, name)?;
         let free = case.runs.iter().filter_map(|run| find(&run.trace, name)).all(Array::has_free_rows);

@@ -10,7 +10,7 @@ use crate::source::Span;
 const MOST_RUNS: usize = 4;
 
 /// What is the matter.
-pub fn message(conflict: &Conflict<'_>, array: &Array) -> String {
+pub(super) fn message(conflict: &Conflict<'_>, array: &Array) -> String {
     let figures = conflict.totals.worst;
     let all = conflict.totals.requests.saturating_mul(figures.wavefronts.into());
     let sure = all == conflict.totals.wavefronts && !conflict.lanes_by_data;
@@ -30,7 +30,7 @@ pub fn message(conflict: &Conflict<'_>, array: &Array) -> String {
 }
 
 /// Two lanes that collide.
-pub fn witness(conflict: &Conflict<'_>) -> String {
+pub(super) fn witness(conflict: &Conflict<'_>) -> String {
     let figures = conflict.totals.worst;
     let Some(witness) = figures.witness else { return String::new() };
     let warp = if figures.warp == 0 { String::new() } else { format!(" of warp {}", figures.warp) };
@@ -55,7 +55,7 @@ pub fn witness(conflict: &Conflict<'_>) -> String {
 }
 
 /// What helps lanes that update one word.
-pub fn same_word(conflict: &Conflict<'_>) -> Option<String> {
+pub(super) fn same_word(conflict: &Conflict<'_>) -> Option<String> {
     let witness = conflict.totals.worst.witness?;
     let atomic = conflict.access.op == AccessOp::Atomic && witness.offsets.0 == witness.offsets.1;
     let text = "no layout separates updates of one word: let one lane of each warp do it for the others";
@@ -63,7 +63,7 @@ pub fn same_word(conflict: &Conflict<'_>) -> Option<String> {
 }
 
 /// By which calls a block comes to the requests that conflict, if it is by calls: to the worst first.
-pub fn calls(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+pub(super) fn calls(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     let (access, totals) = (conflict.access, conflict.totals);
     let worst = access.path(totals.worst.path);
     let others = totals.ways.paths(access.paths.len()).map(|number| access.path(number));
@@ -73,7 +73,7 @@ pub fn calls(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
 
 /// How often, and what it costs the block. Where data decide which lanes do it, the lanes of one request
 /// may all do so, but seldom those of one round and of the next: then no sum is told.
-pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     let (access, totals) = (conflict.access, conflict.totals);
     let once = access.requests();
     // A loop whose counter the banks depend on is judged for several of its rounds, and requests that
@@ -126,7 +126,7 @@ pub fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
 }
 
 /// The array's name with its dimensions, where they stand together in the text.
-pub fn declarator(case: &Case<'_>, array: &Array) -> Span {
+pub(super) fn declarator(case: &Case<'_>, array: &Array) -> Span {
     let name = array.name_span;
     let Some(last) = array.dimension_spans.last() else { return name };
     let whole = Span { end: last.end.saturating_add(1), ..name };
@@ -138,7 +138,7 @@ pub fn declarator(case: &Case<'_>, array: &Array) -> Span {
 
 /// How the array's rows lie in the banks, unless its lanes collide for another reason than that: within
 /// a row, in one word, or in rows of a pitch that the declaration does not tell.
-pub fn rows(array: &Array, target: &Target, conflict: &Conflict<'_>) -> String {
+pub(super) fn rows(array: &Array, target: &Target, conflict: &Conflict<'_>) -> String {
     let apart = conflict.totals.worst.witness.map(|witness| witness.offsets.0.abs_diff(witness.offsets.1));
     let by_rows = |row: u64| apart.is_none_or(|apart| apart > 0 && apart.is_multiple_of(row));
     if array.row_bytes().is_some_and(|row| !by_rows(row)) {
@@ -215,7 +215,7 @@ fn there(case: &Case<'_>, conflict: &Conflict<'_>, run: usize, target: usize) ->
 }
 
 /// On which of several targets it holds, and how the others differ.
-pub fn other_targets(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+pub(super) fn other_targets(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     if case.targets.len() < 2 {
         return None;
     }
@@ -238,7 +238,7 @@ pub fn other_targets(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
 }
 
 /// In which instance of a kernel and with which block it was found, if others differ.
-pub fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+pub(super) fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     let own = &case.runs[conflict.run];
     let named = case.runs.iter().any(|run| run.kernel != own.kernel);
     let label = |run: usize| {

@@ -20,7 +20,7 @@ pub(super) struct Kinds {
 
 impl Kinds {
     /// Those of all queries.
-    pub fn all() -> &'static Kinds {
+    pub(super) fn all() -> &'static Kinds {
         static ALL: OnceLock<Kinds> = OnceLock::new();
         ALL.get_or_init(|| Kinds::of(super::SOURCE))
     }
@@ -45,7 +45,7 @@ impl Kinds {
     }
 
     /// What a node is captured as.
-    pub fn captures(&self, node: Node<'_>) -> impl Iterator<Item = Capture> {
+    pub(super) fn captures(&self, node: Node<'_>) -> impl Iterator<Item = Capture> {
         let kind = match node.is_error() {
             true => self.error,
             false if node.is_named() => self.by_id.get(usize::from(node.kind_id())).copied().flatten(),

@@ -40,12 +40,12 @@ pub(super) struct Search<'t> {
 }
 
 impl<'t> Search<'t> {
-    pub fn new(tree: &'t SyntaxTree) -> Search<'t> {
+    pub(super) fn new(tree: &'t SyntaxTree) -> Search<'t> {
         Search { cursor: tree.tree.walk(), words: words(tree.expanded.text()) }
     }
 
     /// Calls `see` with every node worth asking about, parents first, and its parent's kind.
-    pub fn visit(mut self, mut see: impl FnMut(Node<'t>, &'t str)) {
+    pub(super) fn visit(mut self, mut see: impl FnMut(Node<'t>, &'t str)) {
         // For each open node: its kind, and whether it stands in a function.
         let mut open: Vec<(&'t str, bool)> = Vec::new();
         loop {

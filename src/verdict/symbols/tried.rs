@@ -8,7 +8,7 @@ use crate::events::Trace;
 
 /// A request that was tried.
 #[derive(Debug)]
-pub struct Tried<'a> {
+pub(crate) struct Tried<'a> {
     /// The number of its pattern.
     pub pattern: usize,
     /// The symbols of the site's table by name, and the values chosen for them.
@@ -20,7 +20,12 @@ pub struct Tried<'a> {
 }
 
 /// Hands the requests of a site to `see` until that has seen enough.
-pub fn each_tried(trace: &Trace, number: usize, target: &Target, see: &mut dyn FnMut(&Tried<'_>) -> bool) {
+pub(crate) fn each_tried(
+    trace: &Trace,
+    number: usize,
+    target: &Target,
+    see: &mut dyn FnMut(&Tried<'_>) -> bool,
+) {
     let access = &trace.accesses[number];
     let site = Site::new(trace, number, target);
     let table: Vec<usize> = site.with_role(Role::Row).collect();

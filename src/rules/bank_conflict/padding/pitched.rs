@@ -11,7 +11,7 @@ use crate::source::Span;
 use std::collections::BTreeSet;
 
 /// The edits that make a distance between rows longer, and what they are in words.
-pub struct Written {
+pub(super) struct Written {
     pub edits: Vec<Edit>,
     /// What changes: `float s[32 * 33]` and `33` for `32` in 3 places.
     pub words: String,
@@ -22,7 +22,7 @@ struct Place {
     edits: Vec<Edit>,
 }
 
-pub fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: u64) -> Option<Written> {
+pub(super) fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: u64) -> Option<Written> {
     let place = |at: &PitchSite| Some(Place { edits: text::site(case, *at, extra)? });
     let mut places: Vec<Place> = pitched.sites.iter().map(place).collect::<Option<_>>()?;
     let length = text::length(case, &pitched.length, extra)?;

@@ -5,7 +5,7 @@ use crate::diagnostic::Edit;
 use crate::source::Span;
 
 /// The edits of the innermost dimension, by place.
-pub fn length(case: &Case<'_>, length: &Length, extra: u64) -> Option<Vec<Vec<Edit>>> {
+pub(super) fn length(case: &Case<'_>, length: &Length, extra: u64) -> Option<Vec<Vec<Edit>>> {
     match length {
         Length::Row(span) => Some(vec![vec![whole(case, *span, extra)?]]),
         Length::Factor(at) => Some(vec![site(case, *at, extra)?]),
@@ -28,7 +28,7 @@ fn whole(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
 
 /// The edits of a distance between rows where it is written: `row * 32` becomes `row * 33`, and so does
 /// `row << 5`.
-pub fn site(case: &Case<'_>, at: PitchSite, extra: u64) -> Option<Vec<Edit>> {
+pub(super) fn site(case: &Case<'_>, at: PitchSite, extra: u64) -> Option<Vec<Edit>> {
     let Some(shifted) = at.shifted else { return Some(vec![factor(case, at.span, extra)?]) };
     let between = Span { start: shifted.span.end, end: at.span.start, ..at.span };
     let text = (case.text)(between);
@@ -75,7 +75,7 @@ fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
 }
 
 /// What a constant is defined as, so many more.
-pub fn value(text: &str, is_macro: bool, extra: u64) -> String {
+pub(super) fn value(text: &str, is_macro: bool, extra: u64) -> String {
     let inner = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).filter(|it| is_sum(it));
     match (inner, widened(text, extra)) {
         (Some(inner), _) => format!("({})", widened(inner, extra)),
@@ -98,7 +98,7 @@ fn is_sum(text: &str) -> bool {
 }
 
 /// The dimension with the padding: `32` becomes `33`, `N` becomes `N + 1`, `N + 1` becomes `N + 2`.
-pub fn widened(text: &str, extra: u64) -> String {
+pub(super) fn widened(text: &str, extra: u64) -> String {
     // A number that starts with 0 has another base.
     let decimal = text == "0" || !text.starts_with('0');
     if let Some(number) = text.parse::<u64>().ok().filter(|_| decimal) {
@@ -121,7 +121,7 @@ pub fn widened(text: &str, extra: u64) -> String {
 }
 
 /// Whether a dimension is one that has been made longer before: `N + 1`.
-pub fn is_longer(text: &str) -> bool {
+pub(super) fn is_longer(text: &str) -> bool {
     added(text).is_some()
 }
 
