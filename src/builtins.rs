@@ -5,10 +5,13 @@
 //! is theirs. A function of the program's own may have such a name, too: that is for the asker to see.
 
 mod coordinate;
+mod group;
 pub(crate) mod ptx;
 mod table;
+pub(crate) mod types;
 
 pub(crate) use coordinate::Coordinate;
+pub(crate) use group::GroupMember;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 

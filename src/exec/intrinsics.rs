@@ -4,7 +4,7 @@ use super::barriers::Waits;
 use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Group, Offset, Pointer, Step, Target, Value};
-use crate::builtins::{self, Kind};
+use crate::builtins::{self, GroupMember, Kind};
 use crate::codegen::{atomics, sight};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Seen};
@@ -319,23 +319,28 @@ impl Machine<'_> {
             .add(&Lanes::coordinate(1, shape).scale(i64::from(shape.dims[0])), shape)
             .add(&Lanes::coordinate(2, shape).scale(i64::from(shape.dims[0] * shape.dims[1])), shape);
         let number = |lanes: Lanes| Some(Value::Int(Int::known(lanes), Scalar::U32));
-        match (group, name) {
-            (_, "sync") => Some(self.group_sync(group, expr.span)),
-            (Group::Block, "thread_rank") => number(linear),
-            (Group::Block, "size" | "num_threads") => number(Lanes::constant(shape.threads() as i64)),
-            (Group::Block, "thread_index") => Some(self.all_axes("threadIdx")),
-            (Group::Block, "group_dim" | "dim_threads") => Some(self.all_axes("blockDim")),
-            (Group::Block, "group_index") => Some(self.all_axes("blockIdx")),
-            (Group::Tile(size), "thread_rank") => number(linear.map(shape, |v| v % i64::from(size))),
-            (Group::Tile(size), "size" | "num_threads") => number(Lanes::constant(i64::from(size))),
-            (Group::Tile(size), "meta_group_rank") => number(linear.map(shape, |v| v / i64::from(size))),
-            (Group::Tile(size), "meta_group_size") => {
+        let member = GroupMember::of(name);
+        match (group, member) {
+            (_, Some(GroupMember::Sync)) => Some(self.group_sync(group, expr.span)),
+            (Group::Block, Some(GroupMember::ThreadRank)) => number(linear),
+            (Group::Block, Some(GroupMember::Size)) => number(Lanes::constant(shape.threads() as i64)),
+            (Group::Block, Some(GroupMember::ThreadIndex)) => Some(self.all_axes("threadIdx")),
+            (Group::Block, Some(GroupMember::BlockSize)) => Some(self.all_axes("blockDim")),
+            (Group::Block, Some(GroupMember::BlockIndex)) => Some(self.all_axes("blockIdx")),
+            (Group::Tile(size), Some(GroupMember::ThreadRank)) => {
+                number(linear.map(shape, |v| v % i64::from(size)))
+            }
+            (Group::Tile(size), Some(GroupMember::Size)) => number(Lanes::constant(i64::from(size))),
+            (Group::Tile(size), Some(GroupMember::TileRank)) => {
+                number(linear.map(shape, |v| v / i64::from(size)))
+            }
+            (Group::Tile(size), Some(GroupMember::TileCount)) => {
                 number(Lanes::constant((shape.threads() as i64 + i64::from(size) - 1) / i64::from(size)))
             }
-            (Group::Grid, "thread_rank" | "size" | "num_threads" | "block_rank") if name != "thread_rank" => {
+            (Group::Grid, Some(GroupMember::Size | GroupMember::BlockRank)) => {
                 Some(self.uniform_unknown(name))
             }
-            (Group::Grid, "thread_rank") => {
+            (Group::Grid, Some(GroupMember::ThreadRank)) => {
                 let Value::Int(first, _) = self.uniform_unknown("the block's first rank") else {
                     return None;
                 };
@@ -344,7 +349,7 @@ impl Machine<'_> {
             }
             _ => {
                 let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
-                let uniform = name.starts_with("shfl")
+                let uniform = member == Some(GroupMember::Shuffle)
                     && values.first().is_some_and(|v| v.variation() == Variation::Uniform);
                 Some(if uniform {
                     values[0].clone()

@@ -13,6 +13,7 @@
 //! variable, is changed by nobody else, and whose variable holds no pointers that could be
 //! followed further. What is not found out here is not a part of any variable that is known.
 
+use crate::builtins::types;
 use crate::ir::program::Program;
 use crate::ir::{BinaryOp, Expr, ExprKind, LocalId, Type};
 use rustc_hash::FxHashMap;
@@ -138,21 +139,5 @@ fn own(ty: &Type, program: &Program) -> Own {
 
 /// Types that CUDA defines and that hold numbers alone.
 fn is_plain(name: &str, program: &Program) -> bool {
-    const NUMBERS: [&str; 14] = [
-        "fragment",
-        "half",
-        "half2",
-        "__half",
-        "__half2",
-        "__nv_bfloat16",
-        "__nv_bfloat162",
-        "float2",
-        "float3",
-        "float4",
-        "int2",
-        "int4",
-        "uint2",
-        "uint4",
-    ];
-    NUMBERS.contains(&name) && program.records(name).is_empty() && program.aliases(name).is_empty()
+    types::holds_numbers(name) && program.records(name).is_empty() && program.aliases(name).is_empty()
 }

@@ -1,7 +1,7 @@
 //! Which calls mean a launch, a block barrier or eight-byte banks?
 
 use super::Found;
-use crate::builtins::{self, Kind};
+use crate::builtins::{self, GroupMember, Kind};
 use crate::syntax::{SyntaxTree, field};
 use tree_sitter::Node;
 
@@ -32,7 +32,8 @@ pub(super) fn meaning(tree: &SyntaxTree, call: Node<'_>) -> Option<Found> {
         "field_expression" => {
             let method = field(callee, "field")?;
             let is_name = method.kind() == "field_identifier";
-            (is_name && tree.text(method) == "sync").then_some(Found::Barrier)
+            (is_name && GroupMember::of(tree.text(method)) == Some(GroupMember::Sync))
+                .then_some(Found::Barrier)
         }
         _ => None,
     }
