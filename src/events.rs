@@ -1,4 +1,4 @@
-//! What happened when a block ran: shared-memory requests, barriers, launches.
+//! What happened when a block ran: which shared-memory requests, barriers, launches?
 //!
 //! `exec` writes a trace, `verdict` and the rules read it. It holds no syntax and no values of
 //! the run, so it can cross threads.

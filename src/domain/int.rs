@@ -1,4 +1,6 @@
-//! Integers that are affine in unknown uniform symbols, with a factor per thread.
+//! What is known of an integer that rests on unknown numbers?
+//!
+//! It is affine in unknown uniform symbols, with a factor per thread.
 //!
 //! `v[t] = base[t] + Σ factor_k[t] · symbol_k`. Worked example, in a block of 256 threads and a
 //! loop whose counter `k` is not known:

@@ -1,4 +1,4 @@
-//! One known number per thread of the block.
+//! Which known number does each thread of the block have?
 //!
 //! Most numbers in a kernel are affine in the thread's coordinates, so they are kept as the
 //! closed form `d + a*x + b*y + c*z` as long as it lasts, and spread to one number per thread

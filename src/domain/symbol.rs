@@ -1,4 +1,4 @@
-//! Unknown numbers that are the same for every thread of the block.
+//! Which unknown numbers are the same for every thread of the block?
 //!
 //! A kernel parameter, `blockIdx.x`, a loop counter, a value read from a uniform address: each
 //! is a symbol. The same expression over the same symbols is the same symbol, so that it

@@ -1,4 +1,6 @@
-//! Calls: device functions are run in place, with template arguments and pointers bound like any
+//! How is a call run?
+//!
+//! Device functions are run in place, with template arguments and pointers bound like any
 //! value; lambdas run in the frame they were made in.
 
 use super::deduce::{decayed, deduce, strip};

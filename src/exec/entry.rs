@@ -1,4 +1,4 @@
-//! Where a run begins: a kernel with its scenario, or host code for its launches.
+//! Where does a run begin: at a kernel with its scenario, or at host code for its launches?
 
 use super::barriers::contents;
 use super::budget::{Effort, FileBudget};

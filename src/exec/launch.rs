@@ -1,4 +1,4 @@
-//! Kernel launches, seen when host code is run.
+//! Which kernels does host code launch, and with what?
 
 use super::machine::{Machine, Mode};
 use super::types::{Binding, Env, Ty};

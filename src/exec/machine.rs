@@ -1,4 +1,4 @@
-//! The machine that runs a kernel for all threads of a block at once.
+//! What is the state of a run for all threads of a block at once?
 
 use super::budget::Effort;
 use super::loop_plan::{Known, LoopKey};

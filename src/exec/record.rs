@@ -1,4 +1,4 @@
-//! What goes into the trace: requests and barriers.
+//! What goes into the trace?
 
 mod journal;
 

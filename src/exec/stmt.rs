@@ -1,4 +1,4 @@
-//! Running statements under a set of active threads.
+//! How are statements run under a set of active threads?
 //!
 //! A decided condition splits the set and nothing is copied: writes only reach active threads. An
 //! undecided one runs both branches from copies of the state and joins them.

@@ -1,4 +1,4 @@
-//! What an expression evaluates to.
+//! What can an expression evaluate to?
 
 use super::types::Ty;
 use crate::domain::{Int, ThreadSet, Unknown, Variation};

@@ -1,4 +1,4 @@
-//! Everything visible from one file: its own module and those of the headers it includes.
+//! What is visible from one file, its own module and those of the headers that it includes?
 
 use super::namespace::meant;
 use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Type};

@@ -1,4 +1,4 @@
-//! Attributes that CUDA or a compiler defines and the grammar does not know.
+//! Which attributes does CUDA or a compiler define that the grammar does not know?
 
 use super::words::{is_builtin_type, is_cuda_attribute, is_keyword, is_specifier};
 use super::{Kind, MaskKind, Masker};

@@ -1,4 +1,4 @@
-//! Macros that nothing visible defines, told by where they stand.
+//! Which words are macros that nothing visible defines, by where they stand?
 //!
 //! Only what cannot be C++ otherwise is touched: two names side by side where one belongs,
 //! a call without `;` at the end of its line, statements among arguments.
