@@ -451,7 +451,8 @@ d/a.cu
             r#"{"file":"d/a.cu","line":2,"column":5,"end_line":2,"end_column":12,"#,
             r#""kernel":"transpose<float>","array":"tile","op":"load","bytes":4,"block":[32,8,1],"#,
             r#""block_from":"launch","target":"sm_90","status":"exact","assumptions":[],"reason":null,"#,
-            r#""requests":8,"wavefronts":256,"ideal":8,"usual":8,"worst":32,"worst_ideal":1,"table":null}"#,
+            r#""requests":8,"wavefronts":256,"ideal":8,"usual":8,"worst":32,"worst_ideal":1,"#,
+            r#""uncounted_loops":[],"table":null}"#,
         );
         assert_eq!(text.lines().next().unwrap(), expected);
         let second: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
