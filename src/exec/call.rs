@@ -376,6 +376,9 @@ impl Machine<'_> {
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
         for (at, arg) in args.iter().enumerate() {
             let value = self.evaluate(arg);
+            if !host && self.may_take_reference(name, at) {
+                self.change_referred(arg, name, span);
+            }
             if let (Value::Closure(lambda, frame), true) = (&value, host) {
                 // Whoever is given a lambda calls it.
                 self.call_lambda(lambda, *frame, &[], span);
@@ -415,6 +418,30 @@ impl Machine<'_> {
         Value::Opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name)))
     }
 
+    /// Whether a function whose body is not visible may have a reference as its parameter `at`. Its
+    /// declaration tells if there is one; what CUDA itself defines has none.
+    fn may_take_reference(&self, name: &str, at: usize) -> bool {
+        let declared = self.program.functions(name);
+        match declared.is_empty() {
+            true => !crate::builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program),
+            false => declared.iter().any(|function| {
+                let param = function.params.get(at).map(|param| &param.ty);
+                matches!(param, None | Some(Type::Reference(_) | Type::Auto | Type::Opaque))
+            }),
+        }
+    }
+
+    /// A variable that a function may change that is not followed.
+    fn change_referred(&mut self, arg: &Expr, name: &str, span: Span) {
+        if !is_variable(arg) {
+            return;
+        }
+        if let Ok(Pointer { target: Target::Place(place), .. }) = self.locate(arg) {
+            let words = format!("`{name}` may have changed it");
+            self.change_whole(&place, Unknown::new(Reason::UnknownFunction, span, words), span);
+        }
+    }
+
     /// A lambda goes to a function that is not followed: it may be called any number of times.
     fn hand_over(&mut self, lambda: &Arc<Lambda>, frame: usize, name: &str, span: Span) {
         let why = Unknown::new(Reason::UnknownFunction, span, format!("`{name}` may have changed it"));
@@ -450,4 +477,13 @@ impl Machine<'_> {
 
 fn copies_memory(name: &str) -> bool {
     matches!(name, "memcpy" | "memmove" | "memset" | "__builtin_memcpy")
+}
+
+/// A variable or a member of one, which can be asked for again without doing anything.
+fn is_variable(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(_) => true,
+        ExprKind::Member { base, arrow: false, .. } => is_variable(base),
+        _ => false,
+    }
 }

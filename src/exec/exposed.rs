@@ -9,8 +9,11 @@
 //! A variable is *exposed* when its address has become a value, from where it may be lost. A write
 //! to an unknown place may be one to any exposed variable.
 
+use super::loop_plan::slot_value;
 use super::machine::{Machine, Mode};
+use super::parts::forgotten;
 use super::slots::Slot;
+use super::types::Ty;
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, LocalId};
@@ -39,8 +42,19 @@ impl Machine<'_> {
             let place = Place { frame, local, path: Steps::new(), blurred: false };
             let words = "a write through a pointer that is not followed may have changed it";
             let why = Unknown::new(Reason::UnknownPointer, span, words);
-            self.write_place(&place, Value::Opaque(Variation::Maybe, why));
+            self.lose_variable(&place, why);
         }
+    }
+
+    /// What a pointer may be that is read from a place that is not followed: any whose address is a value.
+    pub(super) fn any_exposed_pointer(&mut self, place: &Expr, why: &Unknown) -> Option<Value> {
+        if self.exposed.is_empty() || !matches!(self.type_of(place), Ty::Pointer(_)) {
+            return None;
+        }
+        let values = self.exposed.iter().map(|(frame, local)| slot_value(&self.state, *frame, *local));
+        let mut shared =
+            values.filter(|it| matches!(it, Value::Pointer(Pointer { target: Target::Memory(..), .. })));
+        shared.next().map(|value| forgotten(&value, why))
     }
 
     /// A reference to what is no followed place, if it is one to a place: what is read there is not

@@ -1,7 +1,7 @@
 //! What does an expression evaluate to, for all threads at once?
 
 use super::condition::Truth;
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Condition, Pointer, Step, Target, Value};
@@ -36,7 +36,11 @@ impl Machine<'_> {
                 Some(value) => value,
                 None => self.read_lvalue(expr),
             },
-            ExprKind::Deref(_) | ExprKind::This => self.read_lvalue(expr),
+            ExprKind::Deref(_) => match self.called_dereference(expr) {
+                Some(value) => value,
+                None => self.read_lvalue(expr),
+            },
+            ExprKind::This => self.read_lvalue(expr),
             ExprKind::Path(path) => self.evaluate_path(expr, path),
             ExprKind::Member { base, name, .. } => self.evaluate_member(expr, base, name),
             ExprKind::Unary(op, inner) => match self.called_unary(expr, *op, inner) {
@@ -200,6 +204,9 @@ impl Machine<'_> {
                 self.step_variable(expr, target, *by, false);
             }
             ExprKind::Local(_) | ExprKind::Path(_) => {}
+            // What the reference leads to that an operator hands back is not read.
+            ExprKind::Assign(Some(_), ..) | ExprKind::Binary(..) | ExprKind::Unary(..)
+                if self.mode == Mode::Device && self.called_place(expr).is_some() => {}
             ExprKind::Assign(_, target, value) if self.is_data(target) => {
                 self.effects(value);
                 self.effects(target);
@@ -290,7 +297,7 @@ impl Machine<'_> {
         }
         match self.locate(expr) {
             Ok(pointer) => self.read(&pointer, expr.span),
-            Err(why) => Value::Opaque(Variation::Maybe, why),
+            Err(why) => self.any_exposed_pointer(expr, &why).unwrap_or(Value::Opaque(Variation::Maybe, why)),
         }
     }
 

@@ -232,7 +232,10 @@ impl Machine<'_> {
             );
             for (path, part) in parts {
                 if path.starts_with(&place.path) {
-                    *part = Value::Opaque(variation, why.clone());
+                    *part = match part {
+                        Value::Pointer(_) => super::parts::forgotten(part, &why),
+                        _ => Value::Opaque(variation, why.clone()),
+                    };
                 }
             }
             return Value::Aggregate(shared);

@@ -2,6 +2,7 @@
 
 use super::machine::{Machine, Mode};
 use super::members::BASES;
+use super::operator_functions::operator_of;
 use super::overload::only;
 use super::slots::Slot;
 use super::types::{Layout, Ty};
@@ -234,6 +235,10 @@ impl Machine<'_> {
                 }
                 self.place_by_method(base, false, &path, std::slice::from_ref(index), expr.span)
             }
+            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Assign(Some(_), ..) => {
+                let (path, object, args) = operator_of(expr, self.program)?;
+                self.place_by_method(object, false, &path, &args, expr.span)
+            }
             ExprKind::Deref(inner) => {
                 self.place_by_method(inner, false, &Path::simple("operator*".into()), &[], expr.span)
             }
@@ -316,6 +321,22 @@ impl Machine<'_> {
             Ok(object) => self.call_member(expr, &object, &path, args),
             Err(_) => {
                 self.on_temporary(base, |machine, object| machine.call_member(expr, object, &path, args))?
+            }
+        })
+    }
+
+    /// `*object`, of a class whose `operator*` hands back a value.
+    pub(super) fn called_dereference(&mut self, expr: &Expr) -> Option<Value> {
+        let ExprKind::Deref(object) = &expr.kind else { return None };
+        let path = Path::simple("operator*".into());
+        let methods = self.methods_by_type(object, false, &path, &[]);
+        if methods.is_empty() || methods.iter().any(refers) {
+            return None;
+        }
+        Some(match self.locate(object) {
+            Ok(object) => self.call_member(expr, &object, &path, &[]),
+            Err(_) => {
+                self.on_temporary(object, |machine, object| machine.call_member(expr, object, &path, &[]))?
             }
         })
     }

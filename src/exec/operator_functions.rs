@@ -7,7 +7,8 @@ use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::Value;
 use crate::ir::print;
-use crate::ir::{BinaryOp, Expr, Path, UnaryOp};
+use crate::ir::program::Program;
+use crate::ir::{BinaryOp, Expr, ExprKind, Path, UnaryOp};
 
 impl Machine<'_> {
     /// `a + b`, if it calls a function.
@@ -22,13 +23,7 @@ impl Machine<'_> {
 
     /// `-a`, if it calls a function.
     pub(super) fn called_unary(&mut self, expr: &Expr, op: UnaryOp, a: &Expr) -> Option<Value> {
-        let name = match op {
-            UnaryOp::Neg => "operator-",
-            UnaryOp::Not => "operator!",
-            UnaryOp::BitNot => "operator~",
-            UnaryOp::Plus => "operator+",
-        };
-        self.called_operator(expr, name, a, None)
+        self.called_operator(expr, unary_name(op), a, None)
     }
 
     /// `++a` and `a++`, if they call a function.
@@ -57,4 +52,29 @@ impl Machine<'_> {
             self.program.functions(name).iter().any(|f| f.owner.is_none() && f.params.len() == args.len());
         free.then(|| self.call_path(expr, &path, &args, true))
     }
+}
+
+fn unary_name(op: UnaryOp) -> &'static str {
+    match op {
+        UnaryOp::Neg => "operator-",
+        UnaryOp::Not => "operator!",
+        UnaryOp::BitNot => "operator~",
+        UnaryOp::Plus => "operator+",
+    }
+}
+
+/// The function that an operator would call, the object that it would be a method of, and its other
+/// arguments; none if there is no such function.
+pub(super) fn operator_of<'e>(expr: &'e Expr, program: &Program) -> Option<(Path, &'e Expr, Vec<Expr>)> {
+    let (name, object, other) = match &expr.kind {
+        ExprKind::Binary(op, a, b) => (format!("operator{}", print::operator(*op)), a, Some(b)),
+        ExprKind::Assign(Some(op), a, b) => (format!("operator{}=", print::operator(*op)), a, Some(b)),
+        ExprKind::Unary(op, a) => (unary_name(*op).to_owned(), a, None),
+        _ => return None,
+    };
+    if program.functions(&name).is_empty() {
+        return None;
+    }
+    let others = other.into_iter().map(|other| (**other).clone()).collect();
+    Some((Path::simple(name.into()), &**object, others))
 }

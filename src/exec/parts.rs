@@ -10,9 +10,10 @@
 //! int v;    char *c = (char *)&v;  c[0] = 32;     // some part of `v`
 //! ```
 
+use super::loop_plan::slot_value;
 use super::machine::{Machine, Mode};
 use super::types::{FieldLayout, Layout, Ty};
-use super::value::{Place, Step, Steps, Value};
+use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::Scalar;
 use crate::source::Span;
@@ -61,10 +62,17 @@ impl Machine<'_> {
         // Pointers in it may be followed.
         let followed = pointers.is_some_and(|slot| holds_pointer(&slot.value));
         let whole = Place { path: Steps::new(), blurred: false, ..place.clone() };
-        self.write_place(&whole, Value::Opaque(Variation::Maybe, why));
+        self.lose_variable(&whole, why);
         if followed {
             self.write_somewhere(span);
         }
+    }
+
+    /// A variable holds what is not known; its pointers may lead anywhere in the array that they led to, or
+    /// to another: what goes through them is still an access.
+    pub(super) fn lose_variable(&mut self, whole: &Place, why: Unknown) {
+        let value = slot_value(&self.state, whole.frame, whole.local);
+        self.write_place(whole, forgotten(&value, &why));
     }
 
     /// The ways to the parts of a variable that share bytes with a part of it.
@@ -214,6 +222,21 @@ pub(super) fn some_overlap(fields: &[FieldLayout]) -> bool {
     places.sort_unstable();
     // In order of their beginnings, any two that share bytes have between them two neighbours that do.
     places.windows(2).any(|two| two[1].0 - two[0].0 < two[0].1)
+}
+
+/// What may be in the place of a value that is not followed further.
+pub(super) fn forgotten(value: &Value, why: &Unknown) -> Value {
+    match value {
+        Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
+            let target = Target::Memory(*object, Offset::Unknown(Variation::Maybe, why.clone()));
+            Value::Pointer(Pointer { target, pointee: pointee.clone() })
+        }
+        Value::Aggregate(parts) if holds_pointer(value) => {
+            let parts = parts.iter().map(|(way, part)| (way.clone(), forgotten(part, why)));
+            Value::Aggregate(Rc::new(parts.collect()))
+        }
+        _ => Value::Opaque(Variation::Maybe, why.clone()),
+    }
 }
 
 fn holds_pointer(value: &Value) -> bool {
