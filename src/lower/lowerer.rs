@@ -57,6 +57,8 @@ pub(super) struct Lowerer<'t> {
     pub depth: u32,
     /// Loops lowered so far.
     pub loops: u32,
+    /// Labels of the switch at hand that stand inside one of its statements.
+    pub labels_inside: u32,
     /// Whether the function has labels.
     pub has_labels: bool,
     /// Whether there is a frame for slots.
@@ -91,6 +93,7 @@ impl<'t> Lowerer<'t> {
             copies: Vec::new(),
             depth: 0,
             loops: 0,
+            labels_inside: 0,
             has_labels: false,
             in_function: false,
             in_local_record: false,

@@ -16,6 +16,9 @@ struct Body {
     rolled: bool,
 }
 
+/// `switch (n) { case 0: do { f(); case 1: g(); } while (h()); }`.
+const LABEL_INSIDE: &str = "case label inside a statement";
+
 impl Lowerer<'_> {
     /// The statements of a body in a scope of its own: `{ ... }` or a single statement.
     pub(super) fn body(&mut self, node: Node<'_>) -> Vec<Stmt> {
@@ -118,9 +121,10 @@ impl Lowerer<'_> {
                 out.push(self.stmt_at(node, StmtKind::Unsupported("throw", Vec::new())));
             }
             "case_statement" => {
+                self.labels_inside += 1;
                 let mut body = Vec::new();
                 self.case_body(node, &mut body);
-                out.push(self.stmt_at(node, StmtKind::Unsupported("case label inside a statement", body)));
+                out.push(self.stmt_at(node, StmtKind::Unsupported(LABEL_INSIDE, body)));
             }
             "function_definition" => self.nested_function(node, out),
             "co_return_statement" | "co_yield_statement" => {
@@ -311,6 +315,7 @@ impl Lowerer<'_> {
         let mut init = Vec::new();
         let value = self.condition(node, &mut init);
         let mut cases: Vec<Case> = Vec::new();
+        let labels_around = std::mem::take(&mut self.labels_inside);
         let Some(body) = field(node, "body") else { return };
         if body.kind() != "compound_statement" {
             let inner = self.body(body);
@@ -323,7 +328,16 @@ impl Lowerer<'_> {
             self.switch_part(child, &mut cases, &mut init);
         }
         self.scope.leave(mark);
-        self.with_init(node, init, StmtKind::Switch { value, cases }, out);
+        // Where such a label leads is not followed, so that all that follows may happen or not.
+        let kind = match std::mem::replace(&mut self.labels_inside, labels_around) {
+            0 => StmtKind::Switch { value, cases },
+            _ => {
+                init.push(self.stmt_at(node, StmtKind::Expr(value)));
+                let bodies = cases.into_iter().flat_map(|case| case.body).collect();
+                StmtKind::Unsupported(LABEL_INSIDE, bodies)
+            }
+        };
+        self.with_init(node, init, kind, out);
     }
 
     fn switch_part(&mut self, child: Node<'_>, cases: &mut Vec<Case>, init: &mut Vec<Stmt>) {
