@@ -570,6 +570,8 @@ pub struct Mentions {
 pub struct Local {
     /// Its name, for messages.
     pub name: Name,
+    /// Whether it is `const`, so that nothing changes it.
+    pub constant: bool,
 }
 
 /// A `struct`, `class` or `union`.

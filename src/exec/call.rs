@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// The most calls within two of the same function, in one run.
 const MOST_RECURSIONS: u32 = 2048;
 
+/// What a function is called that has no name.
+const UNNAMED: &str = "a function that is not followed";
+
 impl Machine<'_> {
     /// A call. `used`: whether its value is.
     pub(crate) fn call(&mut self, expr: &Expr, callee: &Expr, args: &[Expr], used: bool) -> Value {
@@ -43,7 +46,7 @@ impl Machine<'_> {
                         Ok(object) => {
                             self.call_member(expr, &object, &Path::simple("operator()".into()), args)
                         }
-                        Err(_) => self.call_unknown("a function that is not followed", args, expr.span),
+                        Err(_) => self.call_unknown(UNNAMED, args, expr.span),
                     },
                 }
             }
@@ -376,7 +379,8 @@ impl Machine<'_> {
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
         for (at, arg) in args.iter().enumerate() {
             let value = self.evaluate(arg);
-            if !host && self.may_take_reference(name, at) {
+            // A group of threads is what it is.
+            if !host && !matches!(value, Value::Group(_)) && self.may_take_reference(name, at) {
                 self.change_referred(arg, name, span);
             }
             if let (Value::Closure(lambda, frame), true) = (&value, host) {
@@ -433,11 +437,17 @@ impl Machine<'_> {
 
     /// A variable that a function may change that is not followed.
     fn change_referred(&mut self, arg: &Expr, name: &str, span: Span) {
-        if !is_variable(arg) {
+        let Some(variable) = variable_of(arg) else { return };
+        let function = self.frame().map(|frame| &frame.function);
+        let local = function.and_then(|function| function.locals.get(variable.0 as usize));
+        if local.is_some_and(|local| local.constant) {
             return;
         }
         if let Ok(Pointer { target: Target::Place(place), .. }) = self.locate(arg) {
-            let words = format!("`{name}` may have changed it");
+            let words = match name {
+                UNNAMED => format!("{name} may have changed it"),
+                _ => format!("`{name}` may have changed it"),
+            };
             self.change_whole(&place, Unknown::new(Reason::UnknownFunction, span, words), span);
         }
     }
@@ -479,11 +489,12 @@ fn copies_memory(name: &str) -> bool {
     matches!(name, "memcpy" | "memmove" | "memset" | "__builtin_memcpy")
 }
 
-/// A variable or a member of one, which can be asked for again without doing anything.
-fn is_variable(expr: &Expr) -> bool {
+/// The variable that this is, or is a member of: such an expression can be asked for again without doing
+/// anything.
+fn variable_of(expr: &Expr) -> Option<LocalId> {
     match &expr.kind {
-        ExprKind::Local(_) => true,
-        ExprKind::Member { base, arrow: false, .. } => is_variable(base),
-        _ => false,
+        ExprKind::Local(local) => Some(*local),
+        ExprKind::Member { base, arrow: false, .. } => variable_of(base),
+        _ => None,
     }
 }

@@ -232,6 +232,12 @@ impl Lowerer<'_> {
         let constant =
             specifiers.constexpr || declared.constant_pointer || (specifiers.is_const && !declared.indirect);
         let local = if self.in_function { self.declare(&name) } else { LocalId(0) };
+        if constant
+            && self.in_function
+            && let Some(known) = self.locals.get_mut(local.0 as usize)
+        {
+            known.constant = true;
+        }
         if let Some(init) = &init
             && constant
             && self.in_function

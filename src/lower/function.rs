@@ -434,7 +434,7 @@ impl<'t> Lowerer<'t> {
             local = known.unwrap_or_else(|| {
                 let name = self.locals.get(local.0 as usize).map(|it| it.name.clone());
                 let inner = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
-                self.locals.push(Local { name: name.unwrap_or_else(|| self.name("")) });
+                self.locals.push(Local { name: name.unwrap_or_else(|| self.name("")), constant: false });
                 self.copies[at].made.push((local, inner));
                 inner
             });

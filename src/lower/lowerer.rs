@@ -139,7 +139,7 @@ impl<'t> Lowerer<'t> {
     /// A slot for a new name, in force from here.
     pub(super) fn declare(&mut self, name: &Name) -> LocalId {
         let local = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
-        self.locals.push(Local { name: name.clone() });
+        self.locals.push(Local { name: name.clone(), constant: false });
         if !name.is_empty() {
             self.scope.bind(name.clone(), Binding::Slot(local));
         }
