@@ -145,10 +145,11 @@ impl Builtin {
 
 fn find(name: &str) -> Option<&'static Builtin> {
     static WHOLE: OnceLock<FxHashMap<&'static str, &'static Builtin>> = OnceLock::new();
+    static FAMILIES: OnceLock<Vec<&'static Builtin>> = OnceLock::new();
     let whole =
         WHOLE.get_or_init(|| table::TABLE.iter().filter(|it| !it.family).map(|it| (it.name, it)).collect());
-    let families = || table::TABLE.iter().filter(|it| it.family);
-    whole.get(name).copied().or_else(|| families().find(|it| name.starts_with(it.name)))
+    let families = FAMILIES.get_or_init(|| table::TABLE.iter().filter(|it| it.family).collect());
+    whole.get(name).or_else(|| families.iter().find(|it| name.starts_with(it.name))).copied()
 }
 
 /// What the function of this name is, if CUDA defines one.

@@ -117,6 +117,9 @@ impl Group {
     }
 }
 
+/// Runs of one kernel that may stop before its end, until little is tried with the others.
+const MOST_STOPPED: usize = 8;
+
 /// Runs that were made to find out which scenarios there are.
 #[derive(Debug)]
 pub(crate) struct Probes<'a> {
@@ -134,8 +137,11 @@ impl<'a> Probes<'a> {
 
     /// A kernel that was too long to be run to its end is so in another block: that is found out once.
     pub(crate) fn effort(&self) -> Effort {
-        let too_long = self.runs.iter().any(|(_, trace)| trace.stopped.is_some());
-        if too_long { Effort::Short } else { Effort::Whole }
+        match self.runs.iter().filter(|(_, trace)| trace.stopped.is_some()).count() {
+            0 => Effort::Whole,
+            1..MOST_STOPPED => Effort::Short,
+            _ => Effort::Least,
+        }
     }
 
     /// A run, made now if it was not before.
