@@ -21,7 +21,7 @@ use crate::exec::budget::FileBudget;
 use crate::explanation::Explanation;
 pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
-use crate::ir::{Function, FunctionKind};
+use crate::ir::{Function, FunctionKind, Module};
 use crate::preproc::comments::Directive;
 use crate::preproc::{Defines, HeaderCache, Missing, constant, names};
 use crate::relevance::{Spelled, Words};
@@ -37,6 +37,7 @@ use padded::Padded;
 use runs::Subject;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the user asked for, the same for every file of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub enum Wanted<'a> {
     Verdicts,
     /// What there is to be told of one place, and the verdicts.
     Place(&'a Place),
+    /// The program as it was lowered, which is not run.
+    Program,
 }
 
 /// A line of a file, or a column of it.
@@ -129,6 +132,8 @@ pub struct FileReport {
     pub cut_short: Vec<FileId>,
     /// The functions that its kernels entered, by the place of their name.
     pub entered: Vec<Span>,
+    /// The file and its headers as they were lowered, if that was wanted.
+    pub(crate) modules: Vec<Arc<Module>>,
 }
 
 /// What the comments of one file ask for.
@@ -264,6 +269,10 @@ impl Run {
         let (asked, cut_short) = (loaded.asked(), loaded.cut_short());
         let mut report = FileReport { asked, cut_short, ..FileReport::default() };
         let program = &loaded.program;
+        if wanted == Wanted::Program {
+            report.modules.clone_from(&program.modules);
+            return report;
+        }
         let Some(file) = loaded.file() else { return report };
         let targets = self.targets_of(loaded);
         let budget = FileBudget::default();
@@ -291,7 +300,7 @@ impl Run {
         wanted: Wanted<'_>,
         report: &mut FileReport,
     ) {
-        if loaded.is_left {
+        if loaded.is_left || wanted == Wanted::Program {
             return;
         }
         let (program, targets) = (&loaded.program, self.targets_of(loaded));
@@ -388,7 +397,7 @@ impl Run {
             Wanted::Place(place) => {
                 report.explanations.extend(rules::explain(&case, &|span| place.is_in(sources, span)));
             }
-            Wanted::Verdicts => {}
+            Wanted::Verdicts | Wanted::Program => {}
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod check;
 mod configuration;
 mod disk;
 mod driver;
+mod dump;
 mod explain;
 mod fix;
 mod generated;
@@ -86,6 +87,7 @@ pub fn main() -> ExitCode {
         Some(Command::Man(args)) => generated::man(&args),
         Some(Command::Init(args)) => configuration::init(&args),
         Some(Command::Explain(args)) => explain::explain(&args),
+        Some(Command::Dump(args)) => dump::dump(&args),
     };
     outcome.into()
 }

@@ -5,6 +5,7 @@
 pub mod accesses;
 pub mod banks;
 pub mod diff;
+pub(crate) mod dump;
 pub mod explain;
 pub mod github;
 pub mod gitlab;

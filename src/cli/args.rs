@@ -81,6 +81,16 @@ Examples:
   cudalint explain tile.cuh:14:9 src --target sm_80,sm_90
   cudalint rules                             which rules there are";
 
+const DUMP_HELP: &str = "\
+This is for people who look into cudalint: the format may change with any version.
+
+Exit codes:
+  0  shown
+  2  wrong usage, or a file that could not be read (the others are shown)
+
+Examples:
+  cudalint dump --stage hir src/transpose.cu  the program after macros, as the evaluator gets it";
+
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -105,6 +115,10 @@ pub enum Command {
     /// Explain a rule, or draw the accesses and barriers of a line: which lanes meet in which bank
     #[command(after_help = EXPLAIN_HELP)]
     Explain(ExplainArgs),
+    /// Show what one stage of the analysis hands to the next, for work on cudalint itself; the format may
+    /// change
+    #[command(after_help = DUMP_HELP)]
+    Dump(DumpArgs),
 }
 
 /// `cudalint check`
@@ -368,6 +382,24 @@ pub struct ExplainArgs {
 
 const MORE_PATHS: &str =
     "More files and folders, such as those with the launches; the place's file need not be among them";
+
+/// `cudalint dump`
+#[derive(Debug, Args)]
+pub struct DumpArgs {
+    /// Whose result is shown
+    #[arg(long, value_enum, value_name = "STAGE", help_heading = "Output")]
+    pub stage: Stage,
+    /// What to look at, and for what.
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+}
+
+/// A stage of the analysis, by what it hands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stage {
+    /// The lowered program: kernels, device functions, host functions that launch, and what they share
+    Hir,
+}
 
 /// A report of the findings.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -206,6 +206,7 @@ impl<'a> Input<'a> {
                     || finding.launches.iter().any(|launch| self.is_given(&path(launch.file)))
             });
             report.verdicts.retain(|verdict| here(verdict.span.file));
+            report.modules.retain(|module| module.file.is_some_and(here));
         }
     }
 }

@@ -4,8 +4,8 @@
 //! precedence tracked: only a name, a literal or a postfix expression stands bare as an operand.
 
 use super::{
-    BinaryOp, Case, Declaration, Expr, ExprKind, Function, Lambda, Launch, Name, Param, Path, Scalar, Stmt,
-    StmtKind, Storage, TemplateArg, Type, UnaryOp,
+    BinaryOp, Case, Declaration, Expr, ExprKind, Function, FunctionKind, Lambda, Launch, Name, Param, Path,
+    Scalar, Stmt, StmtKind, Storage, TemplateArg, TemplateParam, TemplateParamKind, Type, UnaryOp,
 };
 use std::fmt::Write;
 
@@ -52,9 +52,15 @@ pub(crate) fn body(function: &Function) -> String {
     out
 }
 
+/// What stands in front of a function's body: its name with all that belongs to it.
+#[must_use]
+pub(crate) fn head(function: &Function) -> String {
+    let names = |local| slot_name(function, local);
+    Printer { names: Some(&names) }.head(function)
+}
+
 /// A declaration outside any function as text.
 #[must_use]
-#[cfg(test)]
 pub(crate) fn declaration(declaration: &Declaration) -> String {
     Printer { names: None }.declaration(declaration)
 }
@@ -298,6 +304,51 @@ impl Printer<'_> {
             out
         };
         self.list(params, one)
+    }
+
+    fn head(&self, function: &Function) -> String {
+        let mut out = String::new();
+        for params in [&function.owner_params, &function.template_params] {
+            if !params.is_empty() {
+                let _ = write!(out, "template <{}> ", self.list(params, |param| self.template_param(param)));
+            }
+        }
+        out.push_str(match function.kind {
+            FunctionKind::Kernel => "__global__ ",
+            FunctionKind::Device => "__device__ ",
+            FunctionKind::Host => "",
+        });
+        if !function.launch_bounds.is_empty() {
+            let _ = write!(out, "__launch_bounds__({}) ", self.exprs(&function.launch_bounds));
+        }
+        let _ = write!(out, "{} ", self.ty(&function.return_type));
+        for around in function.namespace.iter().chain(&function.owner) {
+            let _ = write!(out, "{around}::");
+        }
+        out.push_str(&function.name);
+        if !function.specialization.is_empty() {
+            out.push_str(&self.template_args(&function.specialization));
+        }
+        let _ = write!(out, "({})", self.params(&function.params));
+        if function.is_const {
+            out.push_str(" const");
+        }
+        out
+    }
+
+    fn template_param(&self, param: &TemplateParam) -> String {
+        let pack = if param.pack { "..." } else { "" };
+        let (kind, default) = match &param.kind {
+            TemplateParamKind::Type(default) => {
+                ("typename".to_owned(), default.as_ref().map(|ty| self.ty(ty)))
+            }
+            TemplateParamKind::Value(ty, default) => {
+                (self.ty(ty), default.as_ref().map(|value| self.operand(value)))
+            }
+            TemplateParamKind::Template => ("template".to_owned(), None),
+        };
+        let default = default.map(|default| format!(" = {default}")).unwrap_or_default();
+        format!("{kind}{pack} {}{default}", param.name)
     }
 
     fn declaration(&self, declaration: &Declaration) -> String {

@@ -17,6 +17,7 @@ mod configuration;
 mod context;
 mod determinism;
 mod differential;
+mod dump;
 mod editors;
 mod examples;
 mod expand;

@@ -43,6 +43,7 @@ fn nothing_acts_in_any_output_for_people() {
         &["--format", "junit", "."],
         &["accesses", "."],
         &["accesses", "--summary", "."],
+        &["dump", "--stage", "hir", "."],
         &["explain", &place],
         &["explain", &place[..place.len() - 1]],
         &["explain", NAME],

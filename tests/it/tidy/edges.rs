@@ -85,6 +85,7 @@ const ALLOWED: [(&str, &[&str]); 32] = [
             "events",
             "explanation",
             "fingerprint",
+            "ir",
             "rules",
             "shape",
             "source",

@@ -1,0 +1,29 @@
+//! `cudalint dump`: what does one stage of the analysis hand to the next?
+
+use super::args::{DumpArgs, Stage};
+use super::{Outcome, driver, includes, terminal};
+use crate::analysis::Wanted;
+use crate::output;
+
+/// Prints it.
+pub(super) fn dump(args: &DumpArgs) -> Outcome {
+    let wanted = match args.stage {
+        Stage::Hir => Wanted::Program,
+    };
+    let Some((input, analyzed)) = driver::analyze(&args.analysis, wanted) else {
+        return Outcome::Failed;
+    };
+    let (sources, files) = (analyzed.run.sources(), input.files(&analyzed));
+    let reports = &analyzed.reports;
+    let bytes = match args.stage {
+        Stage::Hir => {
+            output::dump::program(sources, &files, reports.iter().flat_map(|report| &report.modules))
+        }
+    };
+    let outcome = if analyzed.failed { Outcome::Failed } else { Outcome::Clean };
+    let outcome = terminal::print(&bytes, outcome);
+    if !args.analysis.quiet {
+        includes::tell_of_not_found(&includes::not_found(&input, &analyzed));
+    }
+    outcome
+}
