@@ -82,6 +82,8 @@ pub enum Wanted<'a> {
     Place(&'a Place),
     /// The program as it was lowered, which is not run.
     Program,
+    /// What the runs of the kernels recorded, and the verdicts.
+    Runs,
 }
 
 /// A line of a file, or a column of it.
@@ -134,6 +136,8 @@ pub struct FileReport {
     pub entered: Vec<Span>,
     /// The file and its headers as they were lowered, if that was wanted.
     pub(crate) modules: Vec<Arc<Module>>,
+    /// What the runs of its kernels recorded, with the place of the kernel's name, if that was wanted.
+    pub(crate) runs: Vec<(Span, Arc<KernelRun>)>,
 }
 
 /// What the comments of one file ask for.
@@ -286,8 +290,8 @@ impl Run {
             let subject =
                 Subject { program, kernel, scenarios: &scenarios, targets: &targets, hosts, budget: &budget };
             let runs = subject.run_all(probes);
-            self.report(&subject, &runs, wanted, &mut report);
             report.entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
+            self.report(&subject, runs, wanted, &mut report);
         }
         report
     }
@@ -325,7 +329,7 @@ impl Run {
                 hosts: &[],
                 budget: &budget,
             };
-            self.report(&subject, &subject.run_all(probes), wanted, report);
+            self.report(&subject, subject.run_all(probes), wanted, report);
         }
     }
 
@@ -366,14 +370,26 @@ impl Run {
         &self.settings[settings].blocks
     }
 
-    fn report(&self, subject: &Subject<'_>, runs: &[KernelRun], wanted: Wanted<'_>, report: &mut FileReport) {
+    fn report(
+        &self,
+        subject: &Subject<'_>,
+        runs: Vec<KernelRun>,
+        wanted: Wanted<'_>,
+        report: &mut FileReport,
+    ) {
         let targets = subject.targets;
-        for run in runs {
+        for run in &runs {
             verdicts(run, targets, &mut report.verdicts);
+        }
+        if wanted == Wanted::Runs {
+            let name = subject.kernel.name_span;
+            report.runs.extend(runs.into_iter().map(|run| (name, Arc::new(run))));
+            return;
         }
         if wanted == Wanted::Verdicts {
             return;
         }
+        let runs = runs.as_slice();
         let sources = self.headers.sources();
         let text = |span: Span| sources.get(span.file).slice(span).to_string();
         let place = |span: Span| {
@@ -397,7 +413,7 @@ impl Run {
             Wanted::Place(place) => {
                 report.explanations.extend(rules::explain(&case, &|span| place.is_in(sources, span)));
             }
-            Wanted::Verdicts | Wanted::Program => {}
+            Wanted::Verdicts | Wanted::Program | Wanted::Runs => {}
         }
     }
 }

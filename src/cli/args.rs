@@ -89,7 +89,9 @@ Exit codes:
   2  wrong usage, or a file that could not be read (the others are shown)
 
 Examples:
-  cudalint dump --stage hir src/transpose.cu  the program after macros, as the evaluator gets it";
+  cudalint dump --stage hir src/transpose.cu  the program after macros, as the evaluator gets it
+  cudalint dump --stage events --block 32,8 src/transpose.cu
+                                              what the evaluator saw the warps ask for";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -399,6 +401,8 @@ pub struct DumpArgs {
 pub enum Stage {
     /// The lowered program: kernels, device functions, host functions that launch, and what they share
     Hir,
+    /// What each run of a kernel recorded: requests of warps, barriers, and why it stopped if it did
+    Events,
 }
 
 /// A report of the findings.

@@ -207,6 +207,7 @@ impl<'a> Input<'a> {
             });
             report.verdicts.retain(|verdict| here(verdict.span.file));
             report.modules.retain(|module| module.file.is_some_and(here));
+            report.runs.retain(|(name, _)| here(name.file));
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::output;
 pub(super) fn dump(args: &DumpArgs) -> Outcome {
     let wanted = match args.stage {
         Stage::Hir => Wanted::Program,
+        Stage::Events => Wanted::Runs,
     };
     let Some((input, analyzed)) = driver::analyze(&args.analysis, wanted) else {
         return Outcome::Failed;
@@ -18,6 +19,10 @@ pub(super) fn dump(args: &DumpArgs) -> Outcome {
     let bytes = match args.stage {
         Stage::Hir => {
             output::dump::program(sources, &files, reports.iter().flat_map(|report| &report.modules))
+        }
+        Stage::Events => {
+            let runs = reports.iter().flat_map(|report| &report.runs);
+            output::dump::events(sources, &files, runs.map(|(name, run)| (*name, &**run)))
         }
     };
     let outcome = if analyzed.failed { Outcome::Failed } else { Outcome::Clean };

@@ -3,12 +3,16 @@
 //! A block for each function or run, in the order of the text. Nothing reads it back, so its form
 //! follows the structures that it shows.
 
+mod access;
 mod program;
+mod runs;
+mod series;
 
 pub(crate) use program::program;
+pub(crate) use runs::events;
 
 use super::Place;
-use crate::source::{Sources, Span};
+use crate::source::{FileId, Sources, Span};
 use crate::visible::{lines, one_line, without_commands};
 use std::collections::BTreeSet;
 
@@ -28,6 +32,25 @@ fn render(blocks: Vec<Block>, files: &[String], nothing: &str) -> Vec<u8> {
     all.retain(|(path, start, _, text)| seen.insert((path.clone(), *start, text.clone())));
     let texts: Vec<&str> = all.iter().map(|(.., text)| text.as_str()).collect();
     without_commands(lines(&texts.join("\n")).into_owned()).into_bytes()
+}
+
+/// Says where something is, in a block about one file.
+#[derive(Clone, Copy)]
+struct Places<'a> {
+    sources: &'a Sources,
+    /// That file.
+    home: FileId,
+}
+
+impl Places<'_> {
+    /// `line:column` of the start of a span, with the file if it is another.
+    fn of(self, span: Span) -> String {
+        if span.file != self.home {
+            return place(self.sources, span);
+        }
+        let at = Place::of(self.sources, span);
+        format!("{}:{}", at.line, at.column)
+    }
 }
 
 /// `file:line:column` of the start of a span.

@@ -274,11 +274,12 @@ fn output_is_the_same_for_any_number_of_threads() {
         .collect();
     let files: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let root = folder(&files);
-    for command in ["check", "accesses"] {
-        let one = run(root.path(), &[command, "--threads", "1", "."]);
-        assert!(!one.stdout.is_empty(), "{command} prints something");
+    for command in [&["check"][..], &["accesses"], &["dump", "--stage=hir"], &["dump", "--stage=events"]] {
+        let with = |threads| run(root.path(), &[command, &["--threads", threads, "."]].concat());
+        let one = with("1");
+        assert!(!one.stdout.is_empty(), "{command:?} prints something");
         for threads in ["2", "7"] {
-            let many = run(root.path(), &[command, "--threads", threads, "."]);
+            let many = with(threads);
             assert_eq!(
                 (many.code, many.stdout, many.stderr),
                 (one.code, one.stdout.clone(), one.stderr.clone())

@@ -55,6 +55,53 @@ void launch(float* out, int n) {
 }
 
 #[test]
+fn a_run_is_shown_with_its_requests_and_barriers() {
+    let root = folder(&[("a.cu", KERNEL)]);
+    let expected = "\
+a.cu:4:17: column, block 32x1x1 (launch at 11:34)
+  array tile at 5:22: float[32][32], 4096 bytes, aligned to 4
+  store of tile at 6:5: 4 bytes a lane, reached once
+    request #0: once, warps 0, lanes 0xffffffff, bytes 0..124 step 4
+      and a multiple of 128 that is not known, the same for all lanes
+      first as number 1, epoch 0, region 0, iteration 0, stretch 0
+  load of tile at 8:56: 4 bytes a lane, reached once
+    request #0: once, warps 0, lanes 0x0000ffff, bytes 0..1920 step 128
+      first as number 2, epoch 1, region 0, iteration 0, stretch 2, branches [1, 2]
+  barrier #0 7:5: __syncthreads, number 0
+    reached by all 32 threads (0-31)
+";
+    assert_eq!(dump(root.path(), &["events", "a.cu"]), (0, expected.to_owned(), String::new()));
+}
+
+#[test]
+fn what_is_not_known_and_who_is_missing_is_said() {
+    let text = "__global__ void k(float *out, const int *at, int ld) {
+    extern __shared__ float s[];
+    s[at[threadIdx.x]] = 0;
+    s[threadIdx.x * ld] = 1;
+    if (threadIdx.x < 16) {
+        __syncthreads();
+    }
+}
+";
+    let root = folder(&[("a.cu", text)]);
+    let (code, out, err) = dump(root.path(), &["events", "--block", "32", "a.cu"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for line in [
+        "a.cu:1:17: k, block 32x1x1 (flag)\n",
+        "  array s at 2:29: float[?], sized at launch, aligned to 16\n",
+        "  symbol #0 `ld`, given from outside\n",
+        "    not known: its value comes from memory (`at`) (the index is read from memory, at 3:7)\n",
+        "      and symbol #0 times 0..124 step 4\n",
+        "    reached by 16 threads (0-15) of 32 threads (0-31)\n",
+        "    not by 16 threads (16-31), kept away by the condition at 5:9, true for 16 threads (0-15) of 32 \
+         threads (0-31): they leave the kernel\n",
+    ] {
+        assert!(out.contains(line), "{line}{out}");
+    }
+}
+
+#[test]
 fn what_a_macro_is_depends_on_the_options_and_headers_are_shown_once() {
     let header = "__shared__ float all[SIDE];\n__device__ float first() { return all[0]; }\n";
     let with = "#include \"all.cuh\"\n__global__ void k(float *out) { *out = first(); }\n";
@@ -69,8 +116,10 @@ fn what_a_macro_is_depends_on_the_options_and_headers_are_shown_once() {
 #[test]
 fn a_file_with_nothing_in_it_or_that_is_missing_is_told_of_and_the_others_are_shown() {
     let root = folder(&[("a.cu", KERNEL), ("empty.cu", "int x;\n")]);
-    let stages =
-        [("hir", "\nempty.cu: not lowered: nothing in it or in its headers can lead to a verdict\n")];
+    let stages = [
+        ("hir", "\nempty.cu: not lowered: nothing in it or in its headers can lead to a verdict\n"),
+        ("events", "\nempty.cu: no kernel of it is run\n"),
+    ];
     for (stage, nothing) in stages {
         let (_, alone, _) = dump(root.path(), &[stage, "a.cu"]);
         let (code, out, err) = dump(root.path(), &[stage, "none.cu", "empty.cu", "a.cu"]);

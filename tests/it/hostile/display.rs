@@ -44,6 +44,7 @@ fn nothing_acts_in_any_output_for_people() {
         &["accesses", "."],
         &["accesses", "--summary", "."],
         &["dump", "--stage", "hir", "."],
+        &["dump", "--stage", "events", "."],
         &["explain", &place],
         &["explain", &place[..place.len() - 1]],
         &["explain", NAME],
