@@ -102,6 +102,20 @@ fn what_is_not_known_and_who_is_missing_is_said() {
 }
 
 #[test]
+fn the_documentation_shows_what_is_printed() {
+    let page = std::fs::read_to_string("docs/architecture.md").unwrap();
+    let mut shown = 0;
+    for block in page.split("```text\n$ cudalint ").skip(1) {
+        let (command, rest) = block.split_once('\n').unwrap();
+        let (expected, _) = rest.split_once("```").unwrap();
+        let ran = Command::new(env!("CARGO_BIN_EXE_cudalint")).args(command.split(' ')).output().unwrap();
+        assert_eq!(String::from_utf8(ran.stdout).unwrap().trim_end(), expected.trim_end(), "{command}");
+        shown += 1;
+    }
+    assert_eq!(shown, 4);
+}
+
+#[test]
 fn what_a_macro_is_depends_on_the_options_and_headers_are_shown_once() {
     let header = "__shared__ float all[SIDE];\n__device__ float first() { return all[0]; }\n";
     let with = "#include \"all.cuh\"\n__global__ void k(float *out) { *out = first(); }\n";
