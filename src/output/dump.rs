@@ -12,6 +12,9 @@ pub(crate) use program::program;
 pub(crate) use runs::events;
 
 use super::Place;
+use super::accesses::reason_words;
+use crate::domain::Unknown;
+use crate::events::Call;
 use crate::source::{FileId, Sources, Span};
 use crate::visible::{lines, one_line, without_commands};
 use std::collections::BTreeSet;
@@ -50,6 +53,17 @@ impl Places<'_> {
         }
         let at = Place::of(self.sources, span);
         format!("{}:{}", at.line, at.column)
+    }
+
+    /// The calls that lead to a place.
+    fn by(self, calls: &[Call]) -> String {
+        let word = |call: &Call| format!(", by {} called at {}", call.function, self.of(call.span));
+        calls.iter().map(word).collect()
+    }
+
+    /// Why something is not known.
+    fn unknown(self, why: &Unknown) -> String {
+        format!("{} ({}, at {})", why.detail, reason_words(why.reason), self.of(why.span))
     }
 }
 

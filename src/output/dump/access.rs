@@ -1,7 +1,6 @@
 //! What did one access ask of shared memory?
 
 use super::Places;
-use super::runs::{by, unknown};
 use super::series::{bits, series};
 use crate::events::{Access, Pattern, Trace};
 use crate::output::accesses::op_word;
@@ -42,10 +41,10 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace, access:
         out.push_str("    some lane leaves the array\n");
     }
     if let Some(why) = &access.unknown {
-        let _ = writeln!(out, "    not known: {}", unknown(places, why));
+        let _ = writeln!(out, "    not known: {}", places.unknown(why));
     }
     if let Some(why) = &access.doubt {
-        let _ = writeln!(out, "    active lanes are those at most: {}", unknown(places, why));
+        let _ = writeln!(out, "    active lanes are those at most: {}", places.unknown(why));
     }
     for assumption in &access.assumptions {
         let _ = writeln!(out, "    assumed: {assumption}");
@@ -121,7 +120,7 @@ fn request(out: &mut String, places: Places<'_>, access: &Access, number: usize,
     for path in pattern.ways.paths(access.paths.len()) {
         let calls = access.path(path);
         if !calls.is_empty() {
-            line(by(places, calls).trim_start_matches(", ").to_owned());
+            line(places.by(calls).trim_start_matches(", ").to_owned());
         }
     }
     let Pattern { position, epoch, region, iteration, stretch, branches, .. } = pattern;

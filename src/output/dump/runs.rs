@@ -5,9 +5,9 @@
 
 use super::series::ranges;
 use super::{Places, access, place, render};
-use crate::domain::{ThreadSet, Unknown};
+use crate::domain::ThreadSet;
 use crate::events::{Array, Barrier, Call, Split, SplitKind, SymbolFacts, Then, Trace};
-use crate::output::accesses::{block_from_word, reason_words};
+use crate::output::accesses::block_from_word;
 use crate::rules::KernelRun;
 use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
@@ -69,7 +69,7 @@ impl Page<'_> {
             self.barrier(&mut out, trace, at, barrier);
         }
         if let Some(why) = &trace.stopped {
-            let _ = writeln!(out, "  stopped: {}", unknown(self.places, why));
+            let _ = writeln!(out, "  stopped: {}", self.places.unknown(why));
         }
         out
     }
@@ -109,7 +109,7 @@ impl Page<'_> {
         };
         let _ = writeln!(out, "    reached by {reached}");
         if let Some(why) = &barrier.doubt {
-            let _ = writeln!(out, "    or fewer: {}", unknown(self.places, why));
+            let _ = writeln!(out, "    or fewer: {}", self.places.unknown(why));
         }
         for split in &barrier.splits {
             let _ = writeln!(out, "    under {}", self.split(split));
@@ -121,7 +121,7 @@ impl Page<'_> {
                 .map_or_else(|| "threads that a value given at run time chooses".to_owned(), threads);
             let then = match &absence.then {
                 Then::Exit => "leave the kernel".to_owned(),
-                Then::Unknown(why) => format!("do what is not known: {}", unknown(self.places, why)),
+                Then::Unknown(why) => format!("do what is not known: {}", self.places.unknown(why)),
                 Then::Pair(other) => format!("wait at barrier #{other} as often"),
                 Then::Rejoin(span) => format!("go on at {}", self.places.of(*span)),
                 Then::Barrier(other) => format!("wait at barrier #{other}"),
@@ -152,19 +152,8 @@ impl Page<'_> {
     }
 
     fn by(&self, calls: &[Call]) -> String {
-        by(self.places, calls)
+        self.places.by(calls)
     }
-}
-
-/// The calls that lead to a place.
-pub(super) fn by(places: Places<'_>, calls: &[Call]) -> String {
-    let word = |call: &Call| format!(", by {} called at {}", call.function, places.of(call.span));
-    calls.iter().map(word).collect()
-}
-
-/// Why something is not known.
-pub(super) fn unknown(places: Places<'_>, why: &Unknown) -> String {
-    format!("{} ({}, at {})", why.detail, reason_words(why.reason), places.of(why.span))
 }
 
 fn threads(set: &ThreadSet) -> String {
