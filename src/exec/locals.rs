@@ -137,6 +137,43 @@ impl Machine<'_> {
         result
     }
 
+    /// `place + sign * index` where the place is an element of a local array.
+    pub(super) fn advance_place(&self, mut place: Place, index: &Value, sign: i64) -> Place {
+        if place.blurred {
+            return place;
+        }
+        let step = match index {
+            Value::Int(int, _) => self.for_active(int),
+            _ => None,
+        };
+        match (place.path.last_mut(), step) {
+            (Some(Step::Index(at)), Some(step)) => *at = at.wrapping_add(sign.wrapping_mul(step)),
+            (_, Some(0)) => {}
+            (Some(Step::Index(_)), None) => {
+                place.path.pop();
+                place.blurred = true;
+            }
+            // Past a variable or a member: somewhere in what it is a part of.
+            _ => {
+                place.path.clear();
+                place.blurred = true;
+            }
+        }
+        place
+    }
+
+    /// The number that all active threads agree on, whatever the others hold.
+    fn for_active(&self, int: &Int) -> Option<i64> {
+        let known = int.as_known()?;
+        if let Some(number) = known.as_constant() {
+            return Some(number);
+        }
+        let values = known.spread(self.shape());
+        let mut active = self.state.active.threads().map(|thread| values[thread]);
+        let first = active.next()?;
+        active.all(|other| other == first).then_some(first)
+    }
+
     /// Notes for the loops around that a variable changes.
     pub(crate) fn note_write(&mut self, frame: usize, local: LocalId) {
         self.writes += 1;
@@ -292,31 +329,6 @@ pub(super) fn data_of(value: &Value, variation: Variation) -> Value {
         _ => super::operators::float_unknown(),
     };
     Value::Opaque(variation, why)
-}
-
-/// `place + sign * index` where the place is an element of a local array.
-pub(super) fn advance_place(mut place: Place, index: &Value, sign: i64) -> Place {
-    let step = match index {
-        Value::Int(int, _) => int.as_constant(),
-        _ => None,
-    };
-    if place.blurred {
-        return place;
-    }
-    match (place.path.last_mut(), step) {
-        (Some(Step::Index(at)), Some(step)) => *at = at.wrapping_add(sign.wrapping_mul(step)),
-        (_, Some(0)) => {}
-        (Some(Step::Index(_)), None) => {
-            place.path.pop();
-            place.blurred = true;
-        }
-        // Past a variable or a member: somewhere in what it is a part of.
-        _ => {
-            place.path.clear();
-            place.blurred = true;
-        }
-    }
-    place
 }
 
 /// The pointers among the parts of a variable that lie behind a way.

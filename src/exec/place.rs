@@ -1,6 +1,5 @@
 //! Where does an lvalue lie, and what is read or written there?
 
-use super::locals::advance_place;
 use super::machine::{Machine, Mode, ObjectKind};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
@@ -123,7 +122,7 @@ impl Machine<'_> {
             let index = self.evaluate(index);
             if !place.blurred {
                 place.path.push(Step::Index(0));
-                place = advance_place(place, &index, 1);
+                place = self.advance_place(place, &index, 1);
             }
         }
         Some(Pointer { target: Target::Place(place), pointee })
@@ -341,7 +340,7 @@ impl Machine<'_> {
     /// `pointer + sign * index`, in elements.
     pub(crate) fn advance(&mut self, pointer: &Pointer, index: &Value, sign: i64, span: Span) -> Pointer {
         let target = match &pointer.target {
-            Target::Place(place) => Target::Place(advance_place(place.clone(), index, sign)),
+            Target::Place(place) => Target::Place(self.advance_place(place.clone(), index, sign)),
             Target::Memory(object, offset) => {
                 let moved = self.advance_offset(offset, &pointer.pointee, index, sign, span);
                 self.note_pitched_address(*object, &moved, span);
@@ -354,7 +353,7 @@ impl Machine<'_> {
     /// `pointer + index`, in elements.
     fn moved(&mut self, pointer: Pointer, index: &Value, span: Span) -> Pointer {
         let target = match pointer.target {
-            Target::Place(place) => Target::Place(advance_place(place, index, 1)),
+            Target::Place(place) => Target::Place(self.advance_place(place, index, 1)),
             Target::Memory(object, offset) => {
                 let moved = self.advance_offset(&offset, &pointer.pointee, index, 1, span);
                 self.note_pitched_address(object, &moved, span);
