@@ -9,7 +9,7 @@ pub(crate) mod hosts;
 mod shape;
 
 use crate::events::{LaunchArg, LaunchSite, Refuted, Trace};
-use crate::exec::budget::{Effort, FileBudget};
+use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
 use crate::ir::{Function, TemplateParamKind};
@@ -117,42 +117,56 @@ impl Group {
     }
 }
 
-/// Runs of one kernel that may stop before its end, until little is tried with the others.
-const MOST_STOPPED: usize = 8;
-
-/// Runs that were made to find out which scenarios there are.
+/// Runs of one kernel that were made to find out which scenarios there are.
 #[derive(Debug)]
 pub(crate) struct Probes<'a> {
     /// What each was run with, and its trace.
-    pub runs: Vec<(Setting, Trace)>,
+    runs: Vec<(Setting, Trace)>,
     budget: &'a FileBudget,
+    /// What the kernel's runs may take.
+    pub of_kernel: KernelBudget,
 }
 
 impl<'a> Probes<'a> {
     /// None, to be made within this budget.
     #[must_use]
     pub(crate) fn new(budget: &'a FileBudget) -> Probes<'a> {
-        Probes { runs: Vec::new(), budget }
-    }
-
-    /// A kernel that was too long to be run to its end is so in another block: that is found out once.
-    pub(crate) fn effort(&self) -> Effort {
-        match self.runs.iter().filter(|(_, trace)| trace.stopped.is_some()).count() {
-            0 => Effort::Whole,
-            1..MOST_STOPPED => Effort::Short,
-            _ => Effort::Least,
-        }
+        Probes { runs: Vec::new(), budget, of_kernel: KernelBudget::default() }
     }
 
     /// A run, made now if it was not before.
     fn run(&mut self, program: &Program, kernel: &Arc<Function>, setting: Setting) -> &Trace {
-        let known = self.runs.iter().position(|(known, _)| *known == setting);
-        let at = known.unwrap_or_else(|| {
-            let trace = run_with_effort(program, kernel, &setting, self.budget, self.effort());
+        let at = self.made(&setting).unwrap_or_else(|| {
+            let trace = self.run_now(program, kernel, &setting);
             self.runs.push((setting, trace));
             self.runs.len() - 1
         });
         &self.runs[at].1
+    }
+
+    /// The same, not to be asked for again.
+    pub(crate) fn take(&mut self, program: &Program, kernel: &Arc<Function>, setting: &Setting) -> Trace {
+        match self.made(setting) {
+            Some(at) => self.runs.swap_remove(at).1,
+            None => self.run_now(program, kernel, setting),
+        }
+    }
+
+    /// Where the run is that was made with this setting.
+    fn made(&self, setting: &Setting) -> Option<usize> {
+        self.runs.iter().position(|(known, _)| known == setting)
+    }
+
+    fn run_now(&mut self, program: &Program, kernel: &Arc<Function>, setting: &Setting) -> Trace {
+        let trace = run_with_effort(program, kernel, setting, self.budget, self.of_kernel.effort());
+        self.of_kernel.count_run(&trace);
+        trace
+    }
+
+    /// Keeps a run that was made elsewhere.
+    fn keep(&mut self, setting: Setting, trace: Trace) {
+        self.of_kernel.count_run(&trace);
+        self.runs.push((setting, trace));
     }
 }
 

@@ -11,8 +11,8 @@ use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::domain::{Reason, Unknown};
 use crate::events::{Access, LaunchArg, Trace};
-use crate::exec::budget::{Effort, FileBudget};
-use crate::exec::entry::{Setting, run_kernel, run_with_effort};
+use crate::exec::budget::FileBudget;
+use crate::exec::entry::{Setting, run_kernel};
 use crate::exec::pitch::Pitch;
 use crate::ir::Function;
 use crate::ir::program::Program;
@@ -21,9 +21,6 @@ use crate::scenario::{Probes, Scenario};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, judge};
 use std::sync::Arc;
-
-/// Scenarios of one kernel that may run out of budget.
-const MOST_STOPPED: usize = 4;
 
 /// The most residues of run-time numbers that are tried.
 const MOST_RESIDUES: i64 = 32;
@@ -80,16 +77,11 @@ impl Subject<'_> {
     #[must_use]
     pub fn run_all(&self, mut probes: Probes<'_>) -> Vec<KernelRun> {
         let mut runs: Vec<KernelRun> = Vec::new();
-        let mut effort = probes.effort();
         for scenario in self.scenarios {
-            // A kernel too long to be run is too long in every variant: a few say so.
-            let too_long = runs.iter().filter(|run| run.trace.stopped.is_some()).count();
-            let stopped = too_long >= MOST_STOPPED;
             let why = match scenario.left_out {
-                0 if !stopped => None,
-                0 => Some(format!(
-                    "this variant is not run: {MOST_STOPPED} others of the kernel are too long to follow"
-                )),
+                0 => probes.of_kernel.too_long().map(|stopped| {
+                    format!("this variant is not run: {stopped} others of the kernel are too long to follow")
+                }),
                 1 => Some(format!("this variant is not run: {} others of the kernel are", runs.len())),
                 many => Some(format!("{many} variants, as this one, are not run: {} others are", runs.len())),
             };
@@ -99,18 +91,8 @@ impl Subject<'_> {
                 runs.push(self.judged(scenario, &mut |_| not_run(&traces, unknown.clone())));
                 continue;
             }
-            let mut tracer = |variant: &Variant| {
-                let setting = setting(scenario, variant);
-                let at = probes.runs.iter().position(|(known, _)| *known == setting);
-                let trace = match at {
-                    Some(at) => probes.runs.swap_remove(at).1,
-                    None => run_with_effort(self.program, self.kernel, &setting, self.budget, effort),
-                };
-                if trace.stopped.is_some() {
-                    effort = Effort::Short;
-                }
-                trace
-            };
+            let mut tracer =
+                |variant: &Variant| probes.take(self.program, self.kernel, &setting(scenario, variant));
             let run = match scenario.misfit_words() {
                 Some(why) => {
                     let trace = tracer(&Variant::of(scenario));
@@ -119,6 +101,7 @@ impl Subject<'_> {
                 }
                 None => self.judged(scenario, &mut tracer),
             };
+            probes.of_kernel.count_scenario(&run.trace);
             runs.push(run);
         }
         runs

@@ -2,13 +2,15 @@
 //!
 //! In steps, not in seconds, so that the same input gives the same answer on any machine. A run that
 //! spends its budget is tried again with shorter loops. A kernel of many variants, each of which is too
-//! long, would take many times as much, and so would a file of thousands of kernels: hence the runs for
-//! one file have a budget too. Once it is spent, the kernels that follow are run with less effort, which
-//! is enough for most, and say where they stopped if it is not.
+//! long, would take many times as much: once some runs of a kernel were stopped, less is tried with the
+//! others. So would a file of thousands of kernels: hence the runs for one file have a budget too. Once it
+//! is spent, the kernels that follow are run with less effort, which is enough for most, and say where
+//! they stopped if it is not.
 
 use super::machine::{Machine, Mode};
 use super::pitch::Extra;
 use crate::domain::{Reason, Unknown};
+use crate::events::Trace;
 use crate::source::Span;
 use std::cell::Cell;
 
@@ -22,6 +24,10 @@ const HOST_STEP_BUDGET: u64 = 150_000;
 const FILE_STEP_BUDGET: u64 = 100 * STEP_BUDGET;
 /// By how much less a run takes then.
 const THRIFT: u64 = 16;
+/// Runs of one kernel that may be stopped, until little is tried with the others.
+const MOST_STOPPED: usize = 8;
+/// Scenarios of one kernel that may be stopped, until the others are not run.
+const MOST_STOPPED_SCENARIOS: usize = 4;
 
 /// The longest loop that is run for real, and the longest when the budget is nearly spent. When the
 /// budget runs out, the run is tried again with shorter ones, whose remaining iterations are run all
@@ -65,6 +71,42 @@ impl FileBudget {
     /// Counts the steps of a run.
     pub(super) fn charge(&self, steps: u64) {
         self.steps.set(self.steps.get().saturating_add(steps));
+    }
+}
+
+/// How many runs of one kernel were stopped, and so how hard the next is tried: a kernel too long to be
+/// run to its end is so in another block and in another variant, which need not be found out each time.
+#[derive(Debug, Default)]
+pub(crate) struct KernelBudget {
+    runs: usize,
+    scenarios: usize,
+}
+
+impl KernelBudget {
+    /// How hard the next run is to try, if the file's budget allows it.
+    #[must_use]
+    pub(crate) fn effort(&self) -> Effort {
+        match self.runs {
+            0 => Effort::Whole,
+            1..MOST_STOPPED => Effort::Short,
+            _ => Effort::Least,
+        }
+    }
+
+    /// Counts a run that has ended.
+    pub(crate) fn count_run(&mut self, trace: &Trace) {
+        self.runs += usize::from(trace.stopped.is_some());
+    }
+
+    /// Counts a scenario, by what is made of its runs.
+    pub(crate) fn count_scenario(&mut self, trace: &Trace) {
+        self.scenarios += usize::from(trace.stopped.is_some());
+    }
+
+    /// How many scenarios were stopped, if that is enough to say that the others would be.
+    #[must_use]
+    pub(crate) fn too_long(&self) -> Option<usize> {
+        (self.scenarios >= MOST_STOPPED_SCENARIOS).then_some(MOST_STOPPED_SCENARIOS)
     }
 }
 

@@ -80,7 +80,7 @@ impl Search<'_, '_> {
         let setting = self.setting([bound.unwrap_or(USUAL[0]), 1, 1]);
         let probe = run_flat(self.program, self.kernel, &setting, self.probes.budget);
         if !probe.axes[1] && !probe.axes[2] {
-            self.probes.runs.push((setting, probe));
+            self.probes.keep(setting, probe);
             return self.flat(bound);
         }
         // No extent is 1 or one that someone would write, so that each coordinate can be told from a
