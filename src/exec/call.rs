@@ -13,14 +13,52 @@ use crate::events::{AccessOp, Call};
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, Type};
 use crate::slice::Given;
 use crate::source::Span;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// The most calls within two of the same function, in one run.
 const MOST_RECURSIONS: u32 = 2048;
 
-/// What a function is called that has no name.
-const UNNAMED: &str = "a function that is not followed";
+/// What is called and not followed.
+#[derive(Clone, Copy)]
+enum Callee<'a> {
+    Named(&'a str),
+    /// Something without a name: what it is, in words.
+    Unnamed(&'static str),
+}
+
+impl<'a> Callee<'a> {
+    /// Under what it is looked up; nothing is found for what has no name.
+    fn name(self) -> &'a str {
+        match self {
+            Callee::Named(name) => name,
+            Callee::Unnamed(what) => what,
+        }
+    }
+
+    /// What may wait for others in it.
+    fn waiting(self) -> String {
+        match self {
+            Callee::Named(name) => format!("`{name}`, which is not followed,"),
+            Callee::Unnamed(what) => what.to_owned(),
+        }
+    }
+
+    /// Why a value is not known that is handed to it.
+    fn may_have_changed(self, span: Span) -> Unknown {
+        Unknown::new(Reason::UnknownFunction, span, format!("{self} may have changed it"))
+    }
+}
+
+impl fmt::Display for Callee<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Callee::Named(name) => write!(f, "`{name}`"),
+            Callee::Unnamed(what) => f.write_str(what),
+        }
+    }
+}
 
 impl Machine<'_> {
     /// A call. `used`: whether its value is.
@@ -46,7 +84,10 @@ impl Machine<'_> {
                         Ok(object) => {
                             self.call_member(expr, &object, &Path::simple("operator()".into()), args)
                         }
-                        Err(_) => self.call_unknown(UNNAMED, args, expr.span),
+                        Err(_) => {
+                            let callee = Callee::Unnamed("a function that is not followed");
+                            self.call_unseen(callee, args, expr.span)
+                        }
                     },
                 }
             }
@@ -316,7 +357,7 @@ impl Machine<'_> {
         span: Span,
     ) -> Value {
         if self.calls.len() >= CALL_DEPTH || frame >= self.state.frames.len() {
-            return self.call_unknown("a lambda", args, span);
+            return self.call_unseen(Callee::Unnamed("a lambda that is not followed"), args, span);
         }
         let mut slots: Vec<(LocalId, Slot)> = Vec::new();
         for (param, arg) in lambda.params.iter().zip(args) {
@@ -365,7 +406,12 @@ impl Machine<'_> {
     }
 
     /// A function whose body is not visible: it may do anything to what it is given.
-    pub(crate) fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
+    pub(super) fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
+        self.call_unseen(Callee::Named(name), args, span)
+    }
+
+    fn call_unseen(&mut self, callee: Callee<'_>, args: &[Expr], span: Span) -> Value {
+        let name = callee.name();
         let host = self.mode == Mode::Host;
         // What CUDA itself defines under such a name changes nothing and waits for nobody.
         if !crate::builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program) {
@@ -381,7 +427,7 @@ impl Machine<'_> {
             let value = self.evaluate(arg);
             // A group of threads is what it is.
             if !host && !matches!(value, Value::Group(_)) && self.may_take_reference(name, at) {
-                self.change_referred(arg, name, span);
+                self.change_referred(arg, callee, span);
             }
             if let (Value::Closure(lambda, frame), true) = (&value, host) {
                 // Whoever is given a lambda calls it.
@@ -394,15 +440,14 @@ impl Machine<'_> {
                 _ => false,
             };
             if let Value::Closure(lambda, frame) = &value {
-                self.hand_over(lambda, *frame, name, span);
+                self.hand_over(lambda, *frame, callee, span);
             }
             variation = if host { variation } else { variation.max(value.variation()) };
             self.note_pitched_escape(&value, span, "it goes to a function that is not visible");
             if let Value::Pointer(pointer) = &value {
                 self.note_flattened(pointer);
                 if let Target::Place(place) = &pointer.target {
-                    let why =
-                        Unknown::new(Reason::UnknownFunction, span, format!("`{name}` may have changed it"));
+                    let why = callee.may_have_changed(span);
                     match host {
                         true => self.write(pointer, Value::Opaque(Variation::Uniform, why), span),
                         false => self.change_whole(place, why, span),
@@ -415,11 +460,11 @@ impl Machine<'_> {
             }
         }
         if waits && !host {
-            self.may_wait(&format!("`{name}`, which is not followed,"), span);
+            self.may_wait(&callee.waiting(), span);
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        Value::Opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name)))
+        Value::Opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name, callee)))
     }
 
     /// Whether a function whose body is not visible may have a reference as its parameter `at`. Its
@@ -436,7 +481,7 @@ impl Machine<'_> {
     }
 
     /// A variable that a function may change that is not followed.
-    fn change_referred(&mut self, arg: &Expr, name: &str, span: Span) {
+    fn change_referred(&mut self, arg: &Expr, callee: Callee<'_>, span: Span) {
         let Some(variable) = variable_of(arg) else { return };
         let function = self.frame().map(|frame| &frame.function);
         let local = function.and_then(|function| function.locals.get(variable.0 as usize));
@@ -444,17 +489,13 @@ impl Machine<'_> {
             return;
         }
         if let Ok(Pointer { target: Target::Place(place), .. }) = self.locate(arg) {
-            let words = match name {
-                UNNAMED => format!("{name} may have changed it"),
-                _ => format!("`{name}` may have changed it"),
-            };
-            self.change_whole(&place, Unknown::new(Reason::UnknownFunction, span, words), span);
+            self.change_whole(&place, callee.may_have_changed(span), span);
         }
     }
 
     /// A lambda goes to a function that is not followed: it may be called any number of times.
-    fn hand_over(&mut self, lambda: &Arc<Lambda>, frame: usize, name: &str, span: Span) {
-        let why = Unknown::new(Reason::UnknownFunction, span, format!("`{name}` may have changed it"));
+    fn hand_over(&mut self, lambda: &Arc<Lambda>, frame: usize, callee: Callee<'_>, span: Span) {
+        let why = callee.may_have_changed(span);
         let before = self.state.clone();
         let anything = Slot {
             value: Value::Opaque(Variation::Maybe, why.clone()),

@@ -77,11 +77,11 @@ impl Memo {
     }
 
     /// What is said of a function whose body is not visible.
-    pub fn unseen(&mut self, name: &str) -> Arc<str> {
+    pub fn unseen(&mut self, name: &str, callee: impl std::fmt::Display) -> Arc<str> {
         if let Some(known) = self.unseen.get(name) {
             return Arc::clone(known);
         }
-        let words: Arc<str> = format!("the body of `{name}` is not visible").into();
+        let words: Arc<str> = format!("the body of {callee} is not visible").into();
         self.unseen.insert(name.into(), Arc::clone(&words));
         words
     }
