@@ -10,12 +10,12 @@
 //!
 //! `CUDALINT_BLESS=1 cargo test --test it snapshots` rewrites them; then read the difference.
 
+use crate::support::accesses::accesses;
 use rayon::prelude::*;
 use serde::Deserialize;
 use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Folders of `fixtures` whose files are no programs.
 const NOT_PROGRAMS: [&str; 2] = ["hardware", "parse"];
@@ -67,16 +67,9 @@ impl std::fmt::Display for Access {
 
 /// What is said of one file, on a line each.
 fn said(path: &Path) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
-        .args(["accesses", "--format", "json", "--quiet", "--threads", "1", "--target", "sm_90"])
-        .arg(path)
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code().is_some_and(|code| code < 2), "{}: {stderr}", path.display());
-    let stdout = String::from_utf8(output.stdout).unwrap();
-    let accesses = stdout.lines().map(|line| serde_json::from_str::<Access>(line).unwrap());
-    let lines: String = accesses.map(|access| format!("{}\n", access.to_string().trim_end())).collect();
+    let accesses: Vec<Access> = accesses(path);
+    let lines: String =
+        accesses.iter().map(|access| format!("{}\n", access.to_string().trim_end())).collect();
     format!("== {}\n{lines}", path.file_name().unwrap().to_string_lossy())
 }
 

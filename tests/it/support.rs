@@ -1,5 +1,6 @@
 //! What several tests share: folders of files, random kernels, runs with limits.
 
+pub mod accesses;
 pub mod bounded;
 pub mod folder;
 pub mod kernels;

@@ -1,9 +1,9 @@
 //! What does `cudalint accesses` say of a file?
 
 use super::execution::Launch;
+use crate::support::accesses::accesses;
 use serde::Deserialize;
 use std::path::Path;
-use std::process::Command;
 
 /// One line of `cudalint accesses --format json`, as far as it matters here.
 #[derive(Clone, Debug, Deserialize)]
@@ -76,17 +76,8 @@ impl Said {
 
 /// Runs the tool on a file.
 pub fn said(path: &Path) -> Vec<Said> {
-    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
-        .args(["accesses", "--format", "json", "--quiet", "--threads", "1", "--target", "sm_90"])
-        .arg(path)
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code().is_some_and(|code| code < 2), "{}: {stderr}", path.display());
-    let stdout = String::from_utf8(output.stdout).unwrap();
-    let all = stdout.lines().map(|line| serde_json::from_str::<Said>(line).unwrap());
     // Of headers nothing is compared.
-    all.filter(|said| Path::new(&said.file) == path).collect()
+    accesses(path).into_iter().filter(|said: &Said| Path::new(&said.file) == path).collect()
 }
 
 /// Whether the tool and the compiler mean the same instance of a kernel. The tool may write `?` for an
