@@ -63,6 +63,14 @@ pub struct Trace {
     pub pitch: PitchFacts,
 }
 
+impl Trace {
+    /// Whether some thread leaves an array in every block like this one.
+    #[must_use]
+    pub(crate) fn leaves_an_array(&self) -> bool {
+        self.accesses.iter().any(|access| access.overrun.is_some())
+    }
+}
+
 /// What a verdict may say of a symbol.
 #[derive(Clone, Debug)]
 pub struct SymbolFacts {

@@ -41,7 +41,7 @@ pub(crate) struct Scenario {
     pub fills: Option<String>,
     /// An array that every block leaves that was tried, so that none is known.
     pub misfit: Option<String>,
-    /// Other shapes that are as likely; a verdict has to hold for them too.
+    /// Other shapes that are as likely; a verdict has to hold for those of them that leave no array, too.
     pub alternatives: Vec<[u32; 3]>,
     /// For how many ways to run the kernel it stands, itself among them, of which none is run; 0 for a
     /// scenario that is run.
@@ -125,13 +125,15 @@ pub(crate) struct Probes<'a> {
     budget: &'a FileBudget,
     /// What the kernel's runs may take.
     pub of_kernel: KernelBudget,
+    /// Blocks of which the run of a variant tells nothing.
+    silent: Vec<[u32; 3]>,
 }
 
 impl<'a> Probes<'a> {
     /// None, to be made within this budget.
     #[must_use]
     pub(crate) fn new(budget: &'a FileBudget) -> Probes<'a> {
-        Probes { runs: Vec::new(), budget, of_kernel: KernelBudget::default() }
+        Probes { runs: Vec::new(), budget, of_kernel: KernelBudget::default(), silent: Vec::new() }
     }
 
     /// A run, made now if it was not before.

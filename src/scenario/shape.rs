@@ -15,10 +15,16 @@
 //! | `__shared__ float s[1]; s[threadIdx.x] = x;` | none is known |
 //!
 //! Shapes are tried by running the kernel: guards and whatever else decides who accesses an array count
-//! as they do in any run.
+//! as they do in any run. No shape is run that cannot change the answer:
+//!
+//! - Whether another shape fits that is as likely as the one chosen is left open. The verdicts have to hold
+//!   for it too, and it is run when there is a verdict to be taken back.
+//! - A run that knows of no access, or was stopped, is silent: it tells nothing of blocks. Where the first
+//!   shape gives such a run, larger ones need not be tried.
+//! - The variants of one kernel tend to be silent together. Once one was, the next begins with that shape.
 
 use super::{Probes, Scenario, valid};
-use crate::events::{LaunchArg, Trace};
+use crate::events::{Access, LaunchArg, Trace};
 use crate::exec::entry::{Setting, constant_in_kernel, run_flat};
 use crate::ir::Function;
 use crate::ir::program::Program;
@@ -83,6 +89,16 @@ impl Search<'_, '_> {
             self.probes.keep(setting, probe);
             return self.flat(bound);
         }
+        let likely = match bound {
+            Some(n) => rectangles(n),
+            None => vec![[32, 8, 1], [16, 16, 1], [32, 32, 1], [8, 8, 4]],
+        };
+        if let Some((first, others)) = likely.split_first()
+            && self.probes.silent.contains(first)
+            && self.is_silent(*first)
+        {
+            return self.of(*first, from, others.to_vec());
+        }
         // No extent is 1 or one that someone would write, so that each coordinate can be told from a
         // constant, and the block's extents from numbers that stay what they are in another block.
         let probe = self.trace([19, 9, 2]);
@@ -94,10 +110,19 @@ impl Search<'_, '_> {
         {
             return found;
         }
-        if let Some(n) = bound {
-            return self.of_shapes(rectangles(n), from, rectangles);
+        self.of_shapes(likely, from, rectangles)
+    }
+
+    /// Whether the run in this block tells nothing of blocks: it was stopped, or knows of no access, and
+    /// none leaves an array.
+    fn is_silent(&mut self, block: [u32; 3]) -> bool {
+        let trace = self.trace(block);
+        let is_known = |access: &Access| access.unknown.is_none() && trace.stopped.is_none();
+        let is_silent = !trace.accesses.iter().any(is_known) && !trace.leaves_an_array();
+        if is_silent && !self.probes.silent.contains(&block) {
+            self.probes.silent.push(block);
         }
-        self.of_shapes(vec![[32, 8, 1], [16, 16, 1], [32, 32, 1], [8, 8, 4]], from, rectangles)
+        is_silent
     }
 
     /// The block that subscripts imply; where its threads leave an array, since each has several places there,
@@ -141,14 +166,18 @@ impl Search<'_, '_> {
             return self.of([bound, 1, 1], BlockFrom::LaunchBounds, Vec::new());
         }
         let [_, less, more] = USUAL;
+        let as_likely = vec![[less, 1, 1], [more, 1, 1]];
+        let extent = self.trace([usual, 1, 1]).extents[0];
+        if extent.is_none() && self.is_silent([usual, 1, 1]) {
+            return self.of([usual, 1, 1], BlockFrom::Default, as_likely);
+        }
         let Some(overrun) = self.overrun([more, 1, 1]) else {
-            let extent = self.trace([usual, 1, 1]).extents[0];
             return match extent.and_then(|(length, array)| Some((tidy(u32::try_from(length).ok()?), array))) {
                 Some((n, array)) if n > more && n <= 1024 && self.overrun([n, 1, 1]).is_none() => {
                     let array = self.trace([n, 1, 1]).arrays[array].name.clone();
                     self.filling([n, 1, 1], array)
                 }
-                _ => self.of([usual, 1, 1], BlockFrom::Default, vec![[less, 1, 1], [more, 1, 1]]),
+                _ => self.of([usual, 1, 1], BlockFrom::Default, as_likely),
             };
         };
         let most = tidy(overrun.thread);
@@ -200,6 +229,13 @@ impl Search<'_, '_> {
         with_threads: impl Fn(u32) -> Vec<[u32; 3]>,
     ) -> Scenario {
         let size = |shape: &[u32; 3]| shape.iter().product::<u32>();
+        if let Some((first, others)) = shapes.split_first()
+            && self.fits(*first)
+            && (self.is_silent(*first)
+                || others.iter().filter(|other| size(other) > size(first)).all(|larger| self.fits(*larger)))
+        {
+            return self.of(*first, from, others.to_vec());
+        }
         let mut threads = shapes.first().map_or(1, size);
         let mut overruns: Vec<(u32, Overrun)> = Vec::new();
         let mut is_first = true;
@@ -261,6 +297,11 @@ impl Search<'_, '_> {
     fn misfit(&self, array: String) -> Scenario {
         let usual = [USUAL[0], 1, 1];
         Scenario { misfit: Some(array), ..self.of(usual, BlockFrom::Default, Vec::new()) }
+    }
+
+    /// Whether no thread of a block leaves an array.
+    fn fits(&mut self, block: [u32; 3]) -> bool {
+        !self.trace(block).leaves_an_array()
     }
 
     fn overrun(&mut self, block: [u32; 3]) -> Option<Overrun> {
