@@ -40,6 +40,8 @@ impl Context {
 pub struct Definers<'p> {
     program: &'p Program,
     files: FxHashMap<&'p Name, Vec<FileId>>,
+    /// The defined names that what has a name is made of, as far as that was asked.
+    made_of: FxHashMap<&'p Name, Vec<&'p Name>>,
 }
 
 impl<'p> Definers<'p> {
@@ -60,19 +62,19 @@ impl<'p> Definers<'p> {
                 }
             }
         }
-        Definers { program, files }
+        Definers { program, files, made_of: FxHashMap::default() }
     }
 
     /// What the program says of a kernel whose own files are `home`, launched with `args`.
     pub fn context(
-        &self,
+        &mut self,
         kernel: &Function,
         args: &[LaunchArg],
         home: &FxHashSet<FileId>,
         outside: &Outside,
     ) -> Context {
         let mut strangers: Vec<(FileId, Name)> = Vec::new();
-        let mut seen: FxHashSet<Name> = FxHashSet::default();
+        let mut seen: FxHashSet<&Name> = FxHashSet::default();
         let mut names = mentioned_names(kernel);
         names.extend(header_names(kernel));
         for arg in args {
@@ -80,20 +82,40 @@ impl<'p> Definers<'p> {
                 names.extend(type_names(ty));
             }
         }
-        while let Some(name) = names.pop() {
-            let Some(files) = self.files.get(&name).filter(|_| !seen.contains(&name)) else { continue };
+        let mut waiting = self.defined(&names);
+        while let Some(name) = waiting.pop() {
+            if !seen.insert(name) {
+                continue;
+            }
+            let files = self.files.get(name).map(Vec::as_slice).unwrap_or_default();
             if !files.iter().any(|file| home.contains(file)) {
                 strangers.extend(files.iter().map(|file| (*file, name.clone())));
             }
-            self.follow(&name, &mut names);
-            seen.insert(name);
+            waiting.extend(self.parts(name).iter().filter(|part| !seen.contains(*part)));
         }
         strangers.sort_unstable();
         Context { outside: outside.clone(), strangers }
     }
 
-    /// Adds the names that what has this name is made of.
-    fn follow(&self, name: &Name, names: &mut Vec<Name>) {
+    /// Those of some names that a file defines.
+    fn defined(&self, names: &[Name]) -> Vec<&'p Name> {
+        names.iter().filter_map(|name| Some(*self.files.get_key_value(name)?.0)).collect()
+    }
+
+    /// The defined names that what has this name is made of.
+    fn parts(&mut self, name: &'p Name) -> &[&'p Name] {
+        if !self.made_of.contains_key(name) {
+            let mut parts = self.defined(&self.names_in(name));
+            parts.sort_unstable();
+            parts.dedup();
+            self.made_of.insert(name, parts);
+        }
+        self.made_of.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Every name that what has this name is made of.
+    fn names_in(&self, name: &Name) -> Vec<Name> {
+        let mut names = Vec::new();
         let program = self.program;
         for function in program.functions(name).iter().chain(program.conversions(name)) {
             names.extend(mentioned_names(function));
@@ -110,5 +132,6 @@ impl<'p> Definers<'p> {
             names.extend(record.constants.iter().flat_map(variable_names));
             names.extend(record.aliases.iter().flat_map(|alias| type_names(&alias.ty)));
         }
+        names
     }
 }

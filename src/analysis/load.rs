@@ -197,7 +197,8 @@ impl Run {
                 let (Some(home), Some(kernel)) = (home, named.find(|it| it.name_span == *place)) else {
                     return Context::of_macros(&header.outside);
                 };
-                let definers = definers.get_or_insert_with(|| Definers::new(&loaded.program));
+                let definers: &mut Definers<'_> =
+                    definers.get_or_insert_with(|| Definers::new(&loaded.program));
                 definers.context(kernel, args, home, &header.outside)
             };
             let contexts = site.definitions.iter().map(&mut context).collect();

@@ -197,9 +197,11 @@ impl Machine<'_> {
     pub(crate) fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
         let mut found = Vec::new();
         let mut tries = MOST_TRIES;
-        // What no choice bears on holds or fails on every way.
+        // What no choice bears on that a way makes holds or fails on every way.
+        let made = self.choices_behind(numbers);
+        let claims = self.state.claims.iter().map(|claim| &**claim);
         let (fixed, open): (Vec<_>, Vec<_>) =
-            self.state.claims.iter().map(|claim| &**claim).partition(|claim| self.is_free(&claim.0));
+            claims.partition(|claim| self.is_free(&claim.0, made.as_deref()));
         let claims = Claims { refuted: fixed.into_iter().any(|claim| self.refutes(claim, &[])), open };
         self.cases_from(numbers, &claims, &mut Vec::new(), &mut tries, &mut found);
         if found.is_empty() && tries == 0 {
@@ -244,16 +246,28 @@ impl Machine<'_> {
         self.follows(condition, way).is_some_and(|holds| holds != *claimed)
     }
 
-    /// Whether no choice bears on a condition.
-    fn is_free(&self, condition: &Condition) -> bool {
+    /// The choices on which numbers depend, or more; `None` if they are many.
+    fn choices_behind(&self, numbers: &[Option<Int>]) -> Option<Vec<SymbolId>> {
+        let mut all = Vec::new();
+        for (id, _) in numbers.iter().flatten().flat_map(|number| &number.terms) {
+            if let Some(made) = self.host.made.get(id) {
+                all.extend(made.choices.as_ref()?.iter().copied());
+            }
+        }
+        Some(all)
+    }
+
+    /// Whether none of these choices bears on a condition; `None`: no choice at all.
+    fn is_free(&self, condition: &Condition, of: Option<&[SymbolId]>) -> bool {
+        let is_one = |choice: &SymbolId| of.is_none_or(|of| of.contains(choice));
         match condition {
             Condition::Known(_) | Condition::Opaque(..) => true,
             Condition::Compare { difference, .. } => difference.terms.iter().all(|(id, _)| {
                 let choices = self.host.made.get(id).map(|made| made.choices.as_ref());
-                choices.is_none_or(|choices| choices.is_some_and(|choices| choices.is_empty()))
+                choices.is_none_or(|choices| choices.is_some_and(|choices| !choices.iter().any(is_one)))
             }),
-            Condition::Not(inner) => self.is_free(inner),
-            Condition::And(a, b) | Condition::Or(a, b) => self.is_free(a) && self.is_free(b),
+            Condition::Not(inner) => self.is_free(inner, of),
+            Condition::And(a, b) | Condition::Or(a, b) => self.is_free(a, of) && self.is_free(b, of),
         }
     }
 
