@@ -203,17 +203,29 @@ impl Machine<'_> {
         let (fixed, open): (Vec<_>, Vec<_>) =
             claims.partition(|claim| self.is_free(&claim.0, made.as_deref()));
         let claims = Claims { refuted: fixed.into_iter().any(|claim| self.refutes(claim, &[])), open };
-        self.cases_from(numbers, &claims, &mut Vec::new(), &mut tries, &mut found);
+        // Most numbers are the same on every way.
+        let differs =
+            |number: &Option<Int>| number.as_ref().is_some_and(|n| self.open_choice(n, &[]).is_some());
+        let differing: Vec<usize> = (0..numbers.len()).filter(|at| differs(&numbers[*at])).collect();
+        let differ: Vec<&Int> = differing.iter().filter_map(|at| numbers[*at].as_ref()).collect();
+        self.cases_from(&differ, &claims, &mut Vec::new(), &mut tries, &mut found);
         if found.is_empty() && tries == 0 {
             // Too many ways, of which those that were tried do not lead here.
-            found.push(vec![None; numbers.len()]);
+            return vec![vec![None; numbers.len()]];
         }
-        found
+        let settled = |number: &Option<Int>| number.as_ref().and_then(|n| self.settled(n, &[], true));
+        let same: Vec<Option<i64>> = numbers.iter().map(settled).collect();
+        let whole = |case: Vec<Option<i64>>| {
+            let mut row = same.clone();
+            differing.iter().zip(case).for_each(|(at, number)| row[*at] = number);
+            row
+        };
+        found.into_iter().map(whole).collect()
     }
 
     fn cases_from(
         &self,
-        numbers: &[Option<Int>],
+        numbers: &[&Int],
         claims: &Claims<'_>,
         way: &mut Vec<(SymbolId, bool)>,
         tries: &mut u32,
@@ -223,7 +235,7 @@ impl Machine<'_> {
             return;
         }
         *tries -= 1;
-        if let Some(choice) = numbers.iter().flatten().find_map(|n| self.open_choice(n, way)) {
+        if let Some(choice) = numbers.iter().find_map(|n| self.open_choice(n, way)) {
             for side in [true, false] {
                 way.push((choice, side));
                 self.cases_from(numbers, claims, way, tries, found);
@@ -234,8 +246,7 @@ impl Machine<'_> {
         if claims.refuted || claims.open.iter().any(|claim| self.refutes(claim, way)) {
             return;
         }
-        let row: Vec<Option<i64>> =
-            numbers.iter().map(|n| n.as_ref().and_then(|n| self.settled(n, way, true))).collect();
+        let row: Vec<Option<i64>> = numbers.iter().map(|n| self.settled(n, way, true)).collect();
         if !found.contains(&row) {
             found.push(row);
         }
