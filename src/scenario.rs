@@ -127,13 +127,21 @@ pub(crate) struct Probes<'a> {
     pub of_kernel: KernelBudget,
     /// Blocks of which the run of a variant tells nothing.
     silent: Vec<[u32; 3]>,
+    /// How the scenarios that were found will go.
+    found: KernelBudget,
 }
 
 impl<'a> Probes<'a> {
     /// None, to be made within this budget.
     #[must_use]
     pub(crate) fn new(budget: &'a FileBudget) -> Probes<'a> {
-        Probes { runs: Vec::new(), budget, of_kernel: KernelBudget::default(), silent: Vec::new() }
+        Probes {
+            runs: Vec::new(),
+            budget,
+            of_kernel: KernelBudget::default(),
+            silent: Vec::new(),
+            found: KernelBudget::default(),
+        }
     }
 
     /// A run, made now if it was not before.
@@ -163,6 +171,13 @@ impl<'a> Probes<'a> {
         let trace = run_with_effort(program, kernel, setting, self.budget, self.of_kernel.effort());
         self.of_kernel.count_run(&trace);
         trace
+    }
+
+    /// Counts a scenario that was found.
+    fn count_found(&mut self, setting: &Setting) {
+        if let Some(at) = self.made(setting) {
+            self.found.count_scenario(&self.runs[at].1);
+        }
     }
 
     /// Keeps a run that was made elsewhere.

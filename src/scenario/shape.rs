@@ -22,6 +22,7 @@
 //! - A run that knows of no access, or was stopped, is silent: it tells nothing of blocks. Where the first
 //!   shape gives such a run, larger ones need not be tried.
 //! - The variants of one kernel tend to be silent together. Once one was, the next begins with that shape.
+//! - Once so many variants were stopped that the others will not be run, their shape is the first.
 
 use super::{Probes, Scenario, valid};
 use crate::events::{Access, LaunchArg, Trace};
@@ -74,6 +75,12 @@ impl Overrun {
 impl Search<'_, '_> {
     /// The block, with others that are as likely.
     pub(super) fn scenario(mut self) -> Scenario {
+        let scenario = self.find();
+        self.probes.count_found(&scenario.setting);
+        scenario
+    }
+
+    fn find(&mut self) -> Scenario {
         let bound = self.bound();
         let known = |d: Option<i64>| d.and_then(|d| u32::try_from(d).ok()).filter(|d| (1..=1024).contains(d));
         let partly = self.partly.map(known);
@@ -93,9 +100,9 @@ impl Search<'_, '_> {
             Some(n) => rectangles(n),
             None => vec![[32, 8, 1], [16, 16, 1], [32, 32, 1], [8, 8, 4]],
         };
+        let is_left = self.probes.found.too_long().is_some();
         if let Some((first, others)) = likely.split_first()
-            && self.probes.silent.contains(first)
-            && self.is_silent(*first)
+            && (is_left || self.probes.silent.contains(first) && self.is_silent(*first))
         {
             return self.of(*first, from, others.to_vec());
         }
