@@ -17,6 +17,7 @@ mod runs;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
+use crate::events::Assumption;
 use crate::exec::budget::FileBudget;
 use crate::explanation::Explanation;
 pub use crate::headers::{Files, NoFiles};
@@ -421,10 +422,13 @@ impl Run {
 fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
     for (target, judgements) in targets.iter().zip(&run.judgements) {
         for (access, judgement) in run.trace.accesses.iter().zip(judgements) {
-            let mut assumptions: Vec<String> = Vec::new();
+            let mut assumptions: Vec<Assumption> = Vec::new();
             if matches!(judgement.status, Status::Assumed | Status::Depends) {
-                assumptions.extend(access.assumptions.iter().map(ToString::to_string));
-                assumptions.extend(judgement.assumptions.iter().cloned());
+                for assumed in access.assumptions.iter().chain(&judgement.assumptions) {
+                    if !assumptions.iter().any(|known| known.reads_like(assumed)) {
+                        assumptions.push(assumed.clone());
+                    }
+                }
             }
             let totals = judgement.totals;
             out.push(SiteVerdict {

@@ -9,6 +9,7 @@
 
 mod access;
 mod array;
+mod assumption;
 mod atomic;
 mod barriers;
 mod launch;
@@ -19,6 +20,7 @@ mod ways;
 
 pub use access::{Access, AccessOp, Call, Within};
 pub use array::Array;
+pub use assumption::Assumption;
 pub use atomic::{Atomic, Operation, Seen};
 pub use barriers::{Absence, Barrier, Bound, Missing, Split, SplitKind, Then};
 pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};

@@ -13,7 +13,7 @@ pub mod unused_directive;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::events::{Access, AccessOp, Call, Doubted, EndedBy, Refuted, Trace};
+use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, Refuted, Trace};
 use crate::explanation::Explanation;
 use crate::preproc::Constant;
 use crate::shape::BlockFrom;
@@ -319,9 +319,9 @@ impl Case<'_> {
         let all: Vec<String> = access
             .assumptions
             .iter()
+            .chain(&judged)
+            .filter(|assumed| Some(*assumed) != said.as_ref())
             .map(ToString::to_string)
-            .chain(judged)
-            .filter(|text| Some(text) != said.as_ref())
             .collect();
         merged(&all).into_iter().map(|text| format!("assumed: {text}")).collect()
     }
@@ -336,7 +336,7 @@ pub fn is_assumed(from: BlockFrom) -> bool {
 impl KernelRun {
     /// The assumption that the block shape is, unless the user gave it or a launch that happens.
     #[must_use]
-    pub fn block_assumption(&self) -> Option<String> {
+    pub fn block_assumption(&self) -> Option<Assumption> {
         let why = match (is_assumed(self.block_from), self.launch.is_some()) {
             (true, true) => "the launch does not tell it",
             (true, false) => "no launch was found",
@@ -347,7 +347,7 @@ impl KernelRun {
             (false, _) => return None,
         };
         let mark = if is_assumed(self.block_from) { ";" } else { "," };
-        Some(format!("{}{mark} {why}", self.assumed_words()))
+        Some(Assumption::Block { words: format!("{}{mark} {why}", self.assumed_words()).into() })
     }
 
     /// The block, and where it is from or why it is this one.

@@ -16,7 +16,7 @@ pub use example::{Example, Sought, example};
 pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 
 use crate::banks::{ComputeCapability, Contention, Cost, Target, Witness};
-use crate::events::{Access, AccessOp, Pattern, Trace, Ways};
+use crate::events::{Access, AccessOp, Assumption, Pattern, Trace, Ways};
 use crate::shape::BlockFrom;
 use crate::source::Span;
 use request::NoCost;
@@ -65,7 +65,7 @@ pub struct SiteVerdict {
     /// How much the verdict rests on.
     pub status: Status,
     /// What was taken for granted, for `Assumed` and `Depends`.
-    pub assumptions: Vec<String>,
+    pub assumptions: Vec<Assumption>,
     /// Why it is `Unknown` or what it `Depends` on.
     pub reason: Option<String>,
     /// The kind of that reason, to count by.
@@ -105,7 +105,7 @@ pub struct Judgement {
     /// The part of the text that causes it, if there is one.
     pub cause: Option<Span>,
     /// What is taken for granted beside the trace's own assumptions.
-    pub assumptions: Vec<String>,
+    pub assumptions: Vec<Assumption>,
     /// For `Depends`: what it costs by the values it depends on.
     pub table: Option<StrideTable>,
     /// For an atomic without a fixed cost: lanes that meet in one bank.
@@ -141,11 +141,10 @@ impl Judgement {
 
     /// A read that the compiler makes no request of.
     fn no_request() -> Judgement {
-        let words = "what it reads is in a register, since it was read or written just before";
         Judgement {
             status: Status::Assumed,
             totals: Some(Totals::default()),
-            assumptions: vec![words.to_string()],
+            assumptions: vec![Assumption::InRegister],
             reason: None,
             kind: None,
             follows: true,
@@ -288,7 +287,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     if free == 0
         && let [best, _, ..] = table.classes().as_slice()
     {
-        assumptions.push(format!("{}, which conflicts least", best.when));
+        assumptions.push(Assumption::LeastConflict { when: best.when.as_str().into() });
     }
     let no_assumptions = assumptions.is_empty() && access.assumptions.is_empty();
     let status = if no_assumptions { Status::Exact } else { Status::Assumed };
@@ -311,10 +310,14 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
 
 /// What can be said of an access whose active lanes are only an upper bound: on what it rests, and
 /// whether the numbers are those of all lanes that may take part.
-fn lanes_in_doubt(access: &Access, doubt: &Unknown, rows: &[Option<Row>]) -> Option<(bool, Option<String>)> {
+fn lanes_in_doubt(
+    access: &Access,
+    doubt: &Unknown,
+    rows: &[Option<Row>],
+) -> Option<(bool, Option<Assumption>)> {
     let rows = || rows.iter().flatten();
     if !rows().any(Row::conflicts) {
-        return Some((false, Some("any lanes may be active: no choice of them conflicts".to_string())));
+        return Some((false, Some(Assumption::AnyLanes)));
     }
     // All requests are alike, so that it does not matter which of the warps are in doubt.
     let alike = || rows().all(|row| row.totals.conflicting == row.totals.requests);
@@ -324,8 +327,8 @@ fn lanes_in_doubt(access: &Access, doubt: &Unknown, rows: &[Option<Row>]) -> Opt
     let plain = matches!(access.op, AccessOp::Load | AccessOp::Store);
     let by_data = plain && doubt.reason == Reason::DataDependent && rows().all(Row::conflicts);
     by_data.then(|| {
-        let words = format!("every lane does it that may: which ones do depends on data ({})", doubt.detail);
-        (true, Some(words))
+        let why = (*doubt.detail).into();
+        (true, Some(Assumption::EveryLane { why }))
     })
 }
 

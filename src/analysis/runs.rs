@@ -188,9 +188,9 @@ impl Subject<'_> {
         };
         let assumption = run.block_assumption();
         for judgement in judgements.iter_mut().flatten() {
-            if let (Some(text), true) = (&assumption, judgement.status != Status::Unknown) {
+            if let (Some(assumed), true) = (&assumption, judgement.status != Status::Unknown) {
                 judgement.status = judgement.status.resting_on_more();
-                judgement.assumptions.insert(0, text.clone());
+                judgement.assumptions.insert(0, assumed.clone());
             }
         }
         run.judgements = judgements;

@@ -22,7 +22,7 @@
 //! What the compiler takes to be the same is found by [`uniformity`](super::uniformity).
 
 use crate::banks::{AtomicKind, ComputeCapability, Family, Target};
-use crate::events::{Access, Atomic, Operation, Seen};
+use crate::events::{Access, Assumption, Atomic, Operation, Seen};
 
 /// From here on there are `REDUX` and `ATOMS.POPC.INC`.
 const REDUCES: ComputeCapability = ComputeCapability::new(8, 0);
@@ -106,9 +106,8 @@ pub(crate) fn lanes(
 }
 
 /// What is taken for granted where so many lanes do it of those that are active.
-pub(crate) fn assumption(active: u32, lanes: u32) -> Option<&'static str> {
-    (active != lanes)
-        .then_some("the compiler sees that all lanes update one word, and lets one do it for its warp")
+pub(crate) fn assumption(active: u32, lanes: u32) -> Option<Assumption> {
+    (active != lanes).then_some(Assumption::OneLaneForWarp)
 }
 
 /// The instruction.

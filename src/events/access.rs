@@ -1,6 +1,6 @@
 //! Where is shared memory accessed, and how?
 
-use super::{Atomic, Pattern};
+use super::{Assumption, Atomic, Pattern};
 use crate::domain::Unknown;
 use crate::source::Span;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub struct Access {
     /// Why its active lanes are only an upper bound, if they are.
     pub doubt: Option<Unknown>,
     /// What was taken for granted.
-    pub assumptions: Vec<Arc<str>>,
+    pub assumptions: Vec<Assumption>,
 }
 
 /// In which loops of unknown length requests stand.

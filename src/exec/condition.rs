@@ -13,10 +13,9 @@
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation, joined};
-use crate::events::{Bound, SplitKind};
+use crate::events::{Assumption, Bound, SplitKind};
 use crate::source::Span;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// What is known of a condition.
 #[derive(Clone, Debug)]
@@ -34,8 +33,8 @@ pub(crate) struct Truth {
     pub holds: Option<ThreadSet>,
     /// The same for those for which it fails.
     pub fails: Option<ThreadSet>,
-    /// The branch an interior block takes, and in what words that is assumed.
-    pub guard: Option<(bool, Vec<Arc<str>>)>,
+    /// The branch an interior block takes, and what that assumes.
+    pub guard: Option<(bool, Vec<Assumption>)>,
     /// Whether a guard is joined with something uniform that is not known, so that its branch may
     /// not be taken after all.
     pub mixed: bool,
@@ -200,12 +199,7 @@ impl Machine<'_> {
             Relation::Equal | Relation::NotEqual => None,
         };
         if let Some(taken) = taken {
-            let words = self.guard_words(difference);
-            let of_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
-            if !difference.terms.iter().any(|(id, _)| of_block(*id)) {
-                self.own_guards.insert(Arc::clone(&words));
-            }
-            truth.guard = Some((taken, vec![words]));
+            truth.guard = Some((taken, vec![self.usual_side(difference)]));
             if taken {
                 truth.holds = Some(all);
             } else {
@@ -267,21 +261,20 @@ impl Machine<'_> {
         if !holds && !leaves { None } else { Some(holds) }
     }
 
-    fn guard_words(&self, difference: &Int) -> Arc<str> {
+    /// What is assumed of a guard whose usual side is taken.
+    fn usual_side(&self, difference: &Int) -> Assumption {
         let of = |least: Origin| -> Vec<String> {
             let symbols = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id));
             symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", given(&s.name))).collect()
         };
         // The bound itself says more than the index that is held against it.
-        let names = Some(of(Origin::Given)).filter(|names| !names.is_empty());
-        match names {
-            Some(names) => {
-                format!("the block lies inside the bounds given by {}", joined(&names, ", ")).into()
-            }
-            None if of(Origin::BlockIndex).is_empty() => {
-                "the last iteration of a loop is like the others".into()
-            }
-            None => "the block is not at the edge of the grid".into(),
+        let bounds = of(Origin::Given);
+        let is_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
+        let own = !difference.terms.iter().any(|(id, _)| is_block(*id));
+        match bounds.is_empty() {
+            false => Assumption::InsideBounds { bounds: joined(&bounds, ", ").into(), own },
+            true if of(Origin::BlockIndex).is_empty() => Assumption::UsualIteration { own },
+            true => Assumption::UsualBlock,
         }
     }
 }
@@ -297,6 +290,11 @@ fn side(relation: Relation, known: i64, step: i64) -> i128 {
         (Relation::LessEqual | Relation::Greater, _) => (known - 1).div_euclid(step),
         (Relation::Equal | Relation::NotEqual, _) => i128::from(known % step != 0) * (known + 1),
     }
+}
+
+/// Assumptions as one clause.
+pub(super) fn listed(assumptions: &[Assumption]) -> String {
+    assumptions.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// What of a product was given, without the conditions and counters that it was multiplied with.

@@ -14,9 +14,8 @@
 use super::machine::Machine;
 use super::value::{Offset, Target, Value};
 use crate::domain::{Int, Lanes, Origin, Spread, SymbolId, gcd};
-use crate::events::CopiedFrom;
+use crate::events::{Assumption, CopiedFrom};
 use smallvec::SmallVec;
-use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Bytes of a line of global memory.
@@ -86,20 +85,17 @@ impl Machine<'_> {
     }
 
     /// What is taken for granted of what the copy at hand reads.
-    pub(super) fn copy_assumptions(&self) -> Vec<Cow<'static, str>> {
+    pub(super) fn copy_assumptions(&self) -> Vec<Assumption> {
         let Some(from) = self.copying.as_ref().and_then(|copying| copying.from.as_ref()) else {
             return Vec::new();
         };
-        let around = self.copying.as_ref().is_some_and(|copying| copying.around);
-        let both = "the memory that is copied and the array it is copied to begin at multiples of 128 bytes";
-        let one = "the memory that is copied begins at a multiple of 128 bytes";
-        let mut texts = vec![Cow::Borrowed(if around { both } else { one })];
+        let both = self.copying.as_ref().is_some_and(|copying| copying.around);
+        let mut assumed = vec![Assumption::CopyAligned { both }];
         for term in from.terms.iter().filter(|term| term.factors.windows(2).any(|pair| pair[0] != pair[1])) {
-            let name = &self.world.symbols.get(term.symbol).name;
-            let text = format!("`{name}` sets rows of global memory apart by multiples of 128 bytes");
-            texts.push(Cow::Owned(text));
+            let name = (*self.world.symbols.get(term.symbol).name).into();
+            assumed.push(Assumption::RowsAligned { name });
         }
-        texts
+        assumed
     }
 }
 

@@ -10,7 +10,7 @@ use super::slots::{Slot, Slots};
 use super::types::{Env, Ty};
 use super::value::Value;
 use crate::domain::{Int, Key, Origin, Reason, Shape, Sight, SymbolId, ThreadSet, Unknown, Variation};
-use crate::events::{LaunchArg, LaunchSite, Trace};
+use crate::events::{Assumption, LaunchArg, LaunchSite, Trace};
 use crate::ir::program::Program;
 use crate::ir::{Function, Name, Param, Scalar, TemplateArg};
 use crate::slice::Given;
@@ -244,10 +244,10 @@ impl Machine<'_> {
             .map(|id| format!("`{}`", self.world.symbols.get(*id).name))
             .collect();
         if !names.is_empty() {
-            let text: Arc<str> = format!("{} not negative", list(&names)).into();
+            let assumed = Assumption::NotNegative { names: names.into() };
             for access in &mut self.trace.accesses {
                 if access.patterns.iter().any(|p| p.unit != 0 || !p.varying.is_empty()) {
-                    access.assumptions.push(Arc::clone(&text));
+                    access.assumptions.push(assumed.clone());
                 }
             }
         }
@@ -269,13 +269,6 @@ impl Machine<'_> {
             access.patterns.retain(|pattern| pattern.count > 0);
         }
         self.trace
-    }
-}
-
-fn list(names: &[String]) -> String {
-    match names {
-        [one] => format!("{one} is"),
-        many => format!("{} are", many.join(", ")),
     }
 }
 

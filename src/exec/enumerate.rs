@@ -24,8 +24,8 @@ use super::machine::{Machine, State};
 use super::record::Mark;
 use super::value::{Condition, Value};
 use crate::domain::{Int, Key, SymbolId, Variation};
+use crate::events::Assumption;
 use crate::ir::{BinaryOp, ExprKind, LocalId, StmtKind};
-use std::sync::Arc;
 
 /// A variable that doubles comes to rest within the bits of its type.
 const MOST: usize = 40;
@@ -202,9 +202,8 @@ impl Machine<'_> {
                 && let Some(id) = self.world.symbols.known_by(symbol)
             {
                 from.facts.push((id, *value));
-                let name = &self.world.symbols.get(id).name;
-                let text = format!("`{name}` is {value}, the most that a later loop and its arrays allow");
-                from.assumptions.push(text.into());
+                let name = (*self.world.symbols.get(id).name).into();
+                from.assumptions.push(Assumption::AtMost { name, value: *value });
             }
         }
         if from.facts.len() == start.facts.len() {
@@ -254,7 +253,7 @@ impl Machine<'_> {
         let outer = std::mem::replace(&mut self.out_of_bounds, false);
         let departures = self.departures.len();
         let mut seen: Vec<Vec<i64>> = Vec::new();
-        let words: Vec<Arc<str>> = places.iter().filter_map(|at| self.goes_on(*at)).collect();
+        let words: Vec<Assumption> = places.iter().filter_map(|at| self.goes_on(*at)).collect();
         let (mut ran, mut done) = (0, false);
         let first = self.trace_mark();
         self.enumerating += 1;
@@ -299,16 +298,15 @@ impl Machine<'_> {
     }
 
     /// That a loop goes on is taken for granted in every round but the first.
-    fn goes_on(&self, place: Place) -> Option<Arc<str>> {
-        let name = self.name_of(place)?;
-        let text = format!("the loop runs on until an index leaves its array, for every value of `{name}`");
-        Some(text.into())
+    fn goes_on(&self, place: Place) -> Option<Assumption> {
+        let variable = (*self.name_of(place)?).into();
+        Some(Assumption::RunsOn { variable })
     }
 
     /// Notes what a run rests on that begins with a number that is not known.
-    fn suppose(&self, state: &mut State, place: Place, value: i64, why: &str) {
+    fn suppose(&self, state: &mut State, place: Place, value: i64, why: &'static str) {
         if let Some(name) = self.name_of(place) {
-            state.assumptions.push(format!("`{name}` is {value} when the loop begins, {why}").into());
+            state.assumptions.push(Assumption::BeginsAt { variable: (*name).into(), value, why });
         }
     }
 

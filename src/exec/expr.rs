@@ -1,6 +1,6 @@
 //! What does an expression evaluate to, for all threads at once?
 
-use super::condition::Truth;
+use super::condition::{Truth, listed};
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
 use super::types::Ty;
@@ -389,8 +389,8 @@ impl Machine<'_> {
             true => SplitKind::Known,
             false if truth.uniform => return None,
             false => {
-                let words = truth.guard.iter().flat_map(|(_, words)| words);
-                truth.split_kind(words.map(|word| &**word).collect::<Vec<_>>().join("; "))
+                let assumed = truth.guard.as_ref().map_or(&[][..], |(_, assumed)| assumed);
+                truth.split_kind(listed(assumed))
             }
         };
         self.next_split += 1;

@@ -96,11 +96,7 @@ impl Machine<'_> {
         }
         self.state.course.join(held.course);
         self.state.may_have_left |= held.may_have_left;
-        for text in held.assumptions {
-            if !self.state.assumptions.contains(&text) {
-                self.state.assumptions.push(text);
-            }
-        }
+        held.assumptions.into_iter().for_each(|assumption| self.assume(assumption));
     }
 
     fn join_values(&mut self, held: &Value, failed: &Value, how: &Join) -> Value {

@@ -4,7 +4,7 @@
 //! runs its body once for all iterations at the same time, with `k` a fresh symbol for the
 //! iteration number ([`loop_plan`](super::loop_plan) finds the state that it begins with).
 
-use super::condition::Truth;
+use super::condition::{Truth, listed};
 use super::counted::FIRST;
 use super::enumerate::Changing;
 use super::loop_plan::LoopKey;
@@ -12,11 +12,10 @@ use super::machine::{LoopMask, Machine, Mode, State};
 use super::record::Mark;
 use super::value::Value;
 use crate::domain::{Reason, ThreadSet, Unknown};
-use crate::events::{Bound, Split, SplitKind};
+use crate::events::{Assumption, Bound, Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind, Stmt};
 use crate::source::Span;
-use std::sync::Arc;
 
 /// The rounds, and the steps, after which a loop without a condition is taken to be endless.
 const ENDLESS: u64 = 33;
@@ -275,7 +274,7 @@ impl Machine<'_> {
     }
 
     /// One iteration whose condition may be undecided; that it holds is then assumed in these words.
-    pub(super) fn run_once(&mut self, parts: Parts<'_>, words: &[Arc<str>]) {
+    pub(super) fn run_once(&mut self, parts: Parts<'_>, words: &[Assumption]) {
         // The compiler does not join accesses across the rounds of a loop that it cannot unroll.
         self.epoch += u32::from(!parts.counted);
         let Some(cond) = parts.cond() else {
@@ -291,7 +290,7 @@ impl Machine<'_> {
         let marks = self.state.assumptions.len();
         let mut split = None;
         if !truth.decided {
-            words.iter().for_each(|word| self.assume(Arc::clone(word)));
+            words.iter().for_each(|it| self.assume(it.clone()));
             if !words.is_empty() {
                 self.note_open_bound(parts, &condition);
             }
@@ -301,11 +300,9 @@ impl Machine<'_> {
         } else if let Some((_, words)) = &truth.guard {
             // An interior iteration: every thread that can is inside.
             self.state.active = before.and(&truth.holds.unwrap_or(truth.can_hold));
-            for word in words {
-                self.assume(Arc::clone(word));
-            }
+            words.iter().for_each(|it| self.assume(it.clone()));
             if truth.differs {
-                let text = words.join("; ");
+                let text = listed(words);
                 split = Some(self.loop_split(
                     parts,
                     before,

@@ -6,7 +6,7 @@ use super::slots::Slots;
 use super::types::{Env, Ty};
 use super::value::{Condition, ObjectId, Pointer, Value};
 use crate::domain::{Reason, Shape, SymbolId, ThreadSet, Unknown, World};
-use crate::events::{Call, Refuted, Split, Trace};
+use crate::events::{Assumption, Call, Refuted, Split, Trace};
 use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
 use crate::ir::{Function, Lambda, LocalId, Name, Stmt};
@@ -86,8 +86,6 @@ pub struct Machine<'p> {
     /// Whether an access has left its shared array, or a number its type, since a loop began to watch
     /// for it.
     pub out_of_bounds: bool,
-    /// The words of bounds guards that do not look at the block's number: they may cut any block short.
-    pub own_guards: FxHashSet<Arc<str>>,
     /// Whether the banks of a request depend on the round of a counted loop.
     pub uneven: bool,
     /// Whether threads may leave the loop that runs in different iterations.
@@ -186,7 +184,7 @@ pub struct State {
     /// The threads on their way to a label of the function.
     pub jumps: Vec<(Name, ThreadSet)>,
     /// What is taken for granted from here on.
-    pub assumptions: Vec<Arc<str>>,
+    pub assumptions: Vec<Assumption>,
     /// Whether threads may have left before because of a bound that no block need reach.
     pub may_have_left: bool,
     /// The branches around that a block may pass by, innermost last: each by a number of its own.
@@ -325,7 +323,6 @@ impl<'p> Machine<'p> {
             only_flat: false,
             effort: Effort::Whole,
             out_of_bounds: false,
-            own_guards: FxHashSet::default(),
             uneven: false,
             apart: false,
             left_of_loop: 0,
@@ -441,10 +438,9 @@ impl<'p> Machine<'p> {
     }
 
     /// Adds an assumption that holds from here on in the present branch.
-    pub fn assume(&mut self, text: impl Into<Arc<str>>) {
-        let text = text.into();
-        if !self.state.assumptions.contains(&text) {
-            self.state.assumptions.push(text);
+    pub fn assume(&mut self, assumption: Assumption) {
+        if !self.state.assumptions.contains(&assumption) {
+            self.state.assumptions.push(assumption);
         }
     }
 

@@ -8,7 +8,7 @@ use super::types::Ty;
 use super::value::{Offset, Pointer, Target};
 use crate::codegen::Registers;
 use crate::domain::{Int, Lanes, Origin, Reason, Sight, Spread, SymbolId, Unknown, gcd};
-use crate::events::{Access, AccessOp, Atomic, CopiedFrom, Pattern, SymbolFacts, Ways};
+use crate::events::{Access, AccessOp, Assumption, Atomic, CopiedFrom, Pattern, SymbolFacts, Ways};
 use crate::source::Span;
 pub use journal::Mark;
 use journal::Undo;
@@ -16,7 +16,6 @@ use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// Bytes after which the bank of an address repeats on every target.
 const WINDOW: i64 = 256;
@@ -167,14 +166,13 @@ impl Machine<'_> {
             self.index.journal.push(Undo::Doubt { site: site as u32 });
         }
         let journal = &mut self.index.journal;
-        let mut assume = |text: &str, shared: Option<&Arc<str>>| {
-            if !access.assumptions.iter().any(|known| **known == *text) {
-                access.assumptions.push(shared.map_or_else(|| Arc::from(text), Arc::clone));
+        let mut assume = |assumption: &Assumption| {
+            if !access.assumptions.contains(assumption) {
+                access.assumptions.push(assumption.clone());
                 journal.push(Undo::Assumption { site: site as u32 });
             }
         };
-        self.state.assumptions.iter().for_each(|text| assume(text, Some(text)));
-        of_copy.iter().for_each(|text| assume(text, None));
+        self.state.assumptions.iter().chain(&of_copy).for_each(&mut assume);
         let unknown = match (offset, bytes) {
             (Offset::Unknown(_, why), _) => Some(why.clone()),
             (_, None) => Some(Unknown::new(
@@ -279,8 +277,7 @@ impl Machine<'_> {
     /// Whether what runs here rests on a bound that no block need reach: with `threadIdx.x < n`, only as
     /// many threads run as `n` says. What also depends on the block's number holds in an interior block.
     fn may_be_cut_short(&self) -> bool {
-        let own = |words: &Arc<str>| self.own_guards.contains(words);
-        self.state.may_have_left || self.state.assumptions.iter().any(own)
+        self.state.may_have_left || self.state.assumptions.iter().any(Assumption::may_cut_short)
     }
 
     /// The warps' requests for one offset: known lanes, lane-dependent factors, and what is only

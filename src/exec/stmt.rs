@@ -3,7 +3,7 @@
 //! A decided condition splits the set and nothing is copied: writes only reach active threads. An
 //! undecided one runs both branches from copies of the state and joins them.
 
-use super::condition::Truth;
+use super::condition::{Truth, listed};
 use super::join::Join;
 use super::loops::Parts;
 use super::machine::{Machine, Mode};
@@ -11,11 +11,10 @@ use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
-use crate::events::{Split, SplitKind};
+use crate::events::{Assumption, Split, SplitKind};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use std::rc::Rc;
-use std::sync::Arc;
 
 impl Machine<'_> {
     /// Runs statements until no thread is active.
@@ -97,11 +96,7 @@ impl Machine<'_> {
                 // What was lost may have changed anything; the sites before and after it stand.
                 self.forget_contents();
                 self.may_wait("a statement that did not parse", stmt.span);
-                let why = Unknown::new(Reason::Damaged, stmt.span, "a statement that did not parse");
-                self.assume(format!(
-                    "the statement that did not parse at `{}` changes nothing here",
-                    why.detail
-                ));
+                self.assume(Assumption::DamageIsHarmless);
             }
         }
     }
@@ -315,7 +310,7 @@ impl Machine<'_> {
         let start = self.state.clone();
         let marks = self.state.assumptions.len();
         if let Some((_, words)) = &truth.guard {
-            words.iter().for_each(|w| self.assume(Arc::clone(w)));
+            words.iter().for_each(|it| self.assume(it.clone()));
         }
         let data = |_: &ThreadSet| truth.split_kind(String::new());
         self.enter_side(truth.holds, &truth.can_hold, &why);
@@ -377,7 +372,7 @@ impl Machine<'_> {
         id: u32,
         truth: &Truth,
         taken: bool,
-        words: &[Arc<str>],
+        words: &[Assumption],
         span: Span,
         run: &mut dyn FnMut(&mut Self, bool),
         empty: [bool; 2],
@@ -389,7 +384,7 @@ impl Machine<'_> {
             (true, None, _) => truth.can_hold,
             (false, _, None) => ThreadSet::NONE,
         };
-        let text = words.join("; ");
+        let text = listed(words);
         let kind = |_: &ThreadSet| truth.split_kind(text.clone());
         // The side that an interior block does not enter.
         let idle = if before.and(&hold).is_empty() {
@@ -411,13 +406,11 @@ impl Machine<'_> {
             let leaves = self.state.active.is_empty();
             let there = std::mem::replace(&mut self.state, start).course;
             self.state.course.also_left(there);
-            self.state.may_have_left |= leaves && words.iter().any(|it| self.own_guards.contains(it));
+            self.state.may_have_left |= leaves && words.iter().any(Assumption::may_cut_short);
         }
         let marks = self.state.assumptions.len();
         let start = self.state.frames.clone();
-        for word in words {
-            self.assume(Arc::clone(word));
-        }
+        words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;
         self.in_branch(true, |machine| machine.run_side(id, span, true, side, kind, run));

@@ -3,7 +3,7 @@
 
 use super::{Place, count, json};
 use crate::domain::Reason;
-use crate::events::AccessOp;
+use crate::events::{AccessOp, Assumption};
 use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
 use crate::verdict::{SiteVerdict, Status, StrideTable};
@@ -67,7 +67,8 @@ struct Row<'a> {
     block_from: &'a str,
     target: &'a str,
     status: &'a str,
-    assumptions: &'a [String],
+    assumptions: Vec<String>,
+    rests_on: Vec<RestsOn>,
     reason: Option<&'a str>,
     requests: Option<u64>,
     wavefronts: Option<u64>,
@@ -84,6 +85,29 @@ struct Loop {
     file: String,
     line: usize,
     column: usize,
+}
+
+/// An assumption as programs read it.
+#[derive(Serialize)]
+struct RestsOn {
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partly: Option<bool>,
+}
+
+impl RestsOn {
+    fn of(assumption: &Assumption) -> RestsOn {
+        let (bytes, partly) = match *assumption {
+            Assumption::Joined { bytes, partly } => (Some(bytes), Some(partly)),
+            Assumption::NotJoined { bytes, .. } | Assumption::ElementSize { bytes, .. } => {
+                (Some(bytes), None)
+            }
+            _ => (None, None),
+        };
+        RestsOn { code: assumption.code(), bytes, partly }
+    }
 }
 
 #[derive(Serialize)]
@@ -146,7 +170,8 @@ pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
             block_from: block_from_word(verdict.block_from),
             target: &verdict.target,
             status: status_word(verdict.status),
-            assumptions: &verdict.assumptions,
+            assumptions: verdict.assumptions.iter().map(ToString::to_string).collect(),
+            rests_on: verdict.assumptions.iter().map(RestsOn::of).collect(),
             reason: verdict.reason.as_deref(),
             requests: verdict.requests,
             wavefronts: verdict.wavefronts,
@@ -217,8 +242,8 @@ fn cells(sources: &Sources, verdict: &SiteVerdict) -> Vec<String> {
         let file = if here { String::new() } else { format!("{}:", around.file) };
         format!("in each round of the loop at {file}{}:{}", around.line, around.column)
     });
-    let why: Vec<String> =
-        verdict.reason.iter().chain(&verdict.assumptions).cloned().chain(per_round).collect();
+    let assumed = verdict.assumptions.iter().map(ToString::to_string);
+    let why: Vec<String> = verdict.reason.iter().cloned().chain(assumed).chain(per_round).collect();
     vec![
         format!("{line}:{column}"),
         one_line(&verdict.kernel).into_owned(),
@@ -429,13 +454,14 @@ mod tests {
     fn the_table_has_a_row_for_each_verdict_and_no_lines() {
         let sources = sources();
         let known = verdict(&sources, "tile[a]");
-        let other = SiteVerdict { assumptions: vec!["p".into(), "q".into()], ..unknown(&known, "r") };
+        let assumptions = vec![Assumption::UsualBlock, Assumption::MeetsBanksEvenly];
+        let other = SiteVerdict { assumptions, ..unknown(&known, "r") };
         let text = String::from_utf8(render_table(&sources, &[&known, &other])).unwrap();
         let expected = "\
 d/a.cu
  at   kernel            block   from    target  op    array  bytes  status   wavefronts  ideal  worst  why
  1:5  transpose<float>  32,8,1  launch  sm_90   load  tile       4  exact           256      8   32/1
- 1:5  transpose<float>  32,8,1  launch  sm_90   load  tile       -  unknown           -      -      -  r; p; q
+ 1:5  transpose<float>  32,8,1  launch  sm_90   load  tile       -  unknown           -      -      -  r; the block is not at the edge of the grid; the loop runs often enough to meet the banks evenly
 ";
         assert_eq!(text, expected);
     }
@@ -443,14 +469,17 @@ d/a.cu
     #[test]
     fn json_has_exactly_these_fields() {
         let sources = sources();
-        let known = verdict(&sources, "tile[b]");
+        let assumptions = vec![Assumption::Joined { bytes: 16, partly: false }];
+        let known = SiteVerdict { assumptions, ..verdict(&sources, "tile[b]") };
         let unknown = unknown(&known, "no");
         let bytes = render_json(&sources, &[&known, &unknown]);
         let text = String::from_utf8(bytes).unwrap();
         let expected = concat!(
             r#"{"file":"d/a.cu","line":2,"column":5,"end_line":2,"end_column":12,"#,
             r#""kernel":"transpose<float>","array":"tile","op":"load","bytes":4,"block":[32,8,1],"#,
-            r#""block_from":"launch","target":"sm_90","status":"exact","assumptions":[],"reason":null,"#,
+            r#""block_from":"launch","target":"sm_90","status":"exact","#,
+            r#""assumptions":["the compiler joins neighbouring accesses of a thread into one of 16 bytes"],"#,
+            r#""rests_on":[{"code":"joined","bytes":16,"partly":false}],"reason":null,"#,
             r#""requests":8,"wavefronts":256,"ideal":8,"usual":8,"worst":32,"worst_ideal":1,"#,
             r#""uncounted_loops":[],"table":null}"#,
         );

@@ -26,7 +26,7 @@ pub(super) use tried::{Tried, each_tried};
 use super::request::{NoCost, as_joined, can_be_aligned, copied, lanes, perhaps_joined, phases, shifts};
 use super::{Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
-use crate::events::{Access, Pattern, Trace};
+use crate::events::{Access, Assumption, Pattern, Trace};
 use crate::source::Span;
 
 /// The most requests tried for one pattern of a site.
@@ -84,7 +84,7 @@ pub(super) struct Weighed {
     /// By the values of the axes, the last the fastest; `None` for values that no program can have.
     pub rows: Vec<Option<Row>>,
     /// What was taken for granted.
-    pub assumptions: Vec<String>,
+    pub assumptions: Vec<Assumption>,
     /// Whether its requests are joined to those of another site.
     pub follows: bool,
 }
@@ -139,10 +139,10 @@ pub(super) fn weigh(
     }
     let mut left = MOST_TRIED_OF_SITE;
     let mut follows = false;
-    let mut assumptions: Vec<String> = Vec::new();
-    let mut assume = |text: &str| {
-        if !assumptions.iter().any(|known| known == text) {
-            assumptions.push(text.to_string());
+    let mut assumptions: Vec<Assumption> = Vec::new();
+    let mut assume = |assumption: Assumption| {
+        if !assumptions.contains(&assumption) {
+            assumptions.push(assumption);
         }
     };
     let lengths = || table.iter().map(|&axis| site.axes[axis].values.len());
@@ -160,10 +160,7 @@ pub(super) fn weigh(
                 follows |= !wide.head && !wide.single;
                 row.costs = if wide.first { vec![cost] } else { Vec::new() };
                 if conflict || conflicts(&[cost]) {
-                    let some = if wide.single { "in some iterations " } else { "" };
-                    assume(&format!(
-                        "{some}the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
-                    ));
+                    assume(Assumption::Joined { bytes, partly: wide.single });
                 }
                 conflict = conflicts(&[cost]);
             }
@@ -172,8 +169,7 @@ pub(super) fn weigh(
                 .filter(|wider| wide.is_none_or(|wide| wide.bytes < wider.bytes));
             if let Some(wider) = wider.filter(|_| conflict) {
                 perhaps_joined(access, pattern, wider, target)?;
-                let what = if wide.is_some() { "these" } else { "neighbouring accesses of a thread" };
-                assume(&format!("the compiler does not join {what} into one of {} bytes", wider.bytes));
+                assume(Assumption::NotJoined { bytes: wider.bytes, again: wide.is_some() });
             }
         }
         if pattern.varying.is_empty() {
@@ -181,7 +177,7 @@ pub(super) fn weigh(
             atomics::assumption(pattern.active, lanes).into_iter().for_each(&mut assume);
         }
         if costs.in_turn {
-            assume("the loop runs often enough to meet the banks evenly");
+            assume(Assumption::MeetsBanksEvenly);
         }
         for (number, slot) in rows.iter_mut().enumerate() {
             let Some(row) = slot else { continue };
@@ -198,7 +194,7 @@ pub(super) fn weigh(
     if rows.iter().flatten().all(Row::conflicts) {
         for &axis in &table {
             if site.vanishes(axis) {
-                assume(&format!("`{}` is not 0", site.axes[axis].name(trace)));
+                assume(Assumption::NotZero { name: site.axes[axis].name(trace).into() });
             }
         }
     }

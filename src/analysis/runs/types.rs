@@ -13,7 +13,7 @@
 
 use super::{Judged, Variant};
 use crate::domain::Reason;
-use crate::events::{Access, AccessOp, LaunchArg, Trace};
+use crate::events::{Access, AccessOp, Assumption, LaunchArg, Trace};
 use crate::ir::{Function, Name, Path, Scalar, TemplateParamKind, Type};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, StrideTable, TableRow, TableSymbol};
@@ -145,12 +145,11 @@ impl OpenType {
             let table = StrideTable { symbols, rows: totals.iter().map(row).collect() };
             return judgement.depending_on(table);
         }
-        let sizes: Vec<String> =
-            totals.iter().filter(|(bytes, _)| *bytes != USUAL).map(|(bytes, _)| bytes.to_string()).collect();
-        let verdict = if conflicts == 0 { "there is no conflict either" } else { "there are conflicts too" };
-        let text = format!("`{}` is {USUAL} bytes; with {} {verdict}", self.name, sizes.join(", "));
+        let others = totals.iter().map(|(bytes, _)| *bytes).filter(|bytes| *bytes != USUAL).collect();
+        let name = (*self.name).into();
+        let assumed = Assumption::ElementSize { name, bytes: USUAL, others, conflicts: conflicts > 0 };
         judgement.status = judgement.status.resting_on_more();
-        judgement.assumptions.push(text);
+        judgement.assumptions.push(assumed);
         judgement
     }
 }

@@ -19,6 +19,7 @@ pub struct Said {
     pub block: [u32; 3],
     pub status: String,
     pub assumptions: Vec<String>,
+    rests_on: Vec<RestsOn>,
     pub reason: Option<String>,
     pub requests: Option<u64>,
     pub wavefronts: Option<u64>,
@@ -26,7 +27,15 @@ pub struct Said {
     uncounted_loops: Vec<serde_json::Value>,
 }
 
-/// What the words of an assumption mean for a comparison with accesses as they are written.
+/// An assumption, by its code.
+#[derive(Clone, Debug, Deserialize)]
+struct RestsOn {
+    code: String,
+    bytes: Option<u32>,
+    partly: Option<bool>,
+}
+
+/// What assumptions mean for a comparison with accesses as they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     /// Neighbouring accesses are joined into one of so many bytes.
@@ -56,14 +65,16 @@ impl Said {
     /// The assumptions that are about what the compiler makes of the text, or about lanes that data choose.
     pub fn model(&self) -> Model {
         let mut model = Model { per_round: !self.uncounted_loops.is_empty(), ..Model::default() };
-        for text in &self.assumptions {
-            if let Some((_, rest)) = text.split_once("joins neighbouring accesses of a thread into one of ") {
-                model.joined_in_part = text.starts_with("in some");
-                model.joined = rest.split(' ').next().and_then(|number| number.parse().ok());
+        for assumption in &self.rests_on {
+            match assumption.code.as_str() {
+                "joined" => {
+                    model.joined = assumption.bytes;
+                    model.joined_in_part = assumption.partly == Some(true);
+                }
+                "every-lane" | "inside-bounds" => model.at_most = true,
+                "any-lanes" => model.any_lanes = true,
+                _ => {}
             }
-            model.at_most |= text.contains("every lane does it that may");
-            model.at_most |= text.contains("the block lies inside the bounds");
-            model.any_lanes |= text.contains("any lanes may be active");
         }
         model
     }

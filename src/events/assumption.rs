@@ -1,0 +1,239 @@
+//! What is taken for granted?
+//!
+//! Each assumption has a code by which programs know it, and words for people. A fact says which it
+//! rests on, so that whoever draws a conclusion can tell those that it may not use: what follows from
+//! "no index leaves its array" is of no use to judge whether one does.
+
+use std::fmt::{Display, Formatter};
+use std::sync::Arc;
+
+/// Something that is taken for granted, by the evaluator or by a verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// A bounds guard lets every thread in, as in a block in the middle of the data.
+    InsideBounds {
+        /// The names of the numbers that give the bound, as a list in words.
+        bounds: Arc<str>,
+        /// Whether the guard does not look at the block's number, so that it may cut any block short.
+        own: bool,
+    },
+    /// A guard against a loop's counter alone lets every thread in.
+    UsualIteration {
+        /// As in [`Assumption::InsideBounds`].
+        own: bool,
+    },
+    /// A guard against the block's number alone lets every thread in.
+    UsualBlock,
+    /// A loop whose bound is not known goes on until an index leaves its array.
+    RunsOn {
+        /// The variable that changes from round to round.
+        variable: Arc<str>,
+    },
+    /// A variable has this value where a loop begins, since no index leaves its array then.
+    BeginsAt {
+        /// The variable.
+        variable: Arc<str>,
+        /// Its value.
+        value: i64,
+        /// Why this one.
+        why: &'static str,
+    },
+    /// A number given at run time is the most that the arrays of a later loop allow.
+    AtMost {
+        /// The number, by name.
+        name: Arc<str>,
+        /// The most.
+        value: i64,
+    },
+    /// Text that did not parse changes nothing that matters here.
+    DamageIsHarmless,
+    /// What an asynchronous copy reads, and what it writes to if `both`, begins at a multiple of 128 bytes.
+    CopyAligned {
+        /// Whether that is said of the array that it writes to as well.
+        both: bool,
+    },
+    /// Rows of global memory lie apart by multiples of 128 bytes.
+    RowsAligned {
+        /// The number that sets them apart, by name.
+        name: Arc<str>,
+    },
+    /// Numbers given at run time are not negative.
+    NotNegative {
+        /// Their names.
+        names: Arc<[String]>,
+    },
+    /// A stride given at run time is not 0.
+    NotZero {
+        /// Its name.
+        name: Arc<str>,
+    },
+    /// The compiler joins neighbouring accesses of a thread into one.
+    Joined {
+        /// Bytes of the one.
+        bytes: u32,
+        /// Whether it does so in some iterations only.
+        partly: bool,
+    },
+    /// The compiler does not join accesses into a wider one.
+    NotJoined {
+        /// Bytes of the wider one.
+        bytes: u32,
+        /// Whether they are joined accesses already.
+        again: bool,
+    },
+    /// What is read is in a register, so that there is no request.
+    InRegister,
+    /// One lane does an atomic for its warp.
+    OneLaneForWarp,
+    /// A loop of unknown length runs often enough to meet the banks evenly.
+    MeetsBanksEvenly,
+    /// No choice of the lanes that may be active conflicts.
+    AnyLanes,
+    /// Every lane that may be active is.
+    EveryLane {
+        /// Why it is not known which are.
+        why: Arc<str>,
+    },
+    /// A number given at run time has the value that conflicts least.
+    LeastConflict {
+        /// That value, as a condition.
+        when: Arc<str>,
+    },
+    /// The block has this shape, which nobody gave, or which a doubtful launch gave.
+    Block {
+        /// Which, and where it is from.
+        words: Arc<str>,
+    },
+    /// A type has this size, and others give no other verdict.
+    ElementSize {
+        /// The type.
+        name: Arc<str>,
+        /// Bytes.
+        bytes: u32,
+        /// The sizes that were tried besides.
+        others: Arc<[u32]>,
+        /// Whether there are conflicts.
+        conflicts: bool,
+    },
+}
+
+impl Assumption {
+    /// The name by which programs know it; it stays what it is.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Assumption::InsideBounds { .. } => "inside-bounds",
+            Assumption::UsualIteration { .. } => "usual-iteration",
+            Assumption::UsualBlock => "usual-block",
+            Assumption::RunsOn { .. } => "runs-on",
+            Assumption::BeginsAt { .. } => "begins-at",
+            Assumption::AtMost { .. } => "at-most",
+            Assumption::DamageIsHarmless => "damage-is-harmless",
+            Assumption::CopyAligned { .. } => "copy-aligned",
+            Assumption::RowsAligned { .. } => "rows-aligned",
+            Assumption::NotNegative { .. } => "not-negative",
+            Assumption::NotZero { .. } => "not-zero",
+            Assumption::Joined { .. } => "joined",
+            Assumption::NotJoined { .. } => "not-joined",
+            Assumption::InRegister => "in-register",
+            Assumption::OneLaneForWarp => "one-lane-for-warp",
+            Assumption::MeetsBanksEvenly => "meets-banks-evenly",
+            Assumption::AnyLanes => "any-lanes",
+            Assumption::EveryLane { .. } => "every-lane",
+            Assumption::LeastConflict { .. } => "least-conflict",
+            Assumption::Block { .. } => "block",
+            Assumption::ElementSize { .. } => "element-size",
+        }
+    }
+
+    /// Whether both are put in the same words.
+    #[must_use]
+    pub fn reads_like(&self, other: &Assumption) -> bool {
+        use Assumption::{InsideBounds, UsualIteration};
+        match (self, other) {
+            (InsideBounds { bounds: one, .. }, InsideBounds { bounds: other, .. }) => one == other,
+            (UsualIteration { .. }, UsualIteration { .. }) => true,
+            _ => self == other,
+        }
+    }
+
+    /// Whether it rests on a bound that any block may be cut short by: with `threadIdx.x < n`, only as many
+    /// threads run as `n` says. What also depends on the block's number holds in an interior block.
+    #[must_use]
+    pub fn may_cut_short(&self) -> bool {
+        matches!(self, Assumption::InsideBounds { own: true, .. } | Assumption::UsualIteration { own: true })
+    }
+}
+
+impl Display for Assumption {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Assumption::InsideBounds { bounds, .. } => {
+                write!(out, "the block lies inside the bounds given by {bounds}")
+            }
+            Assumption::UsualIteration { .. } => {
+                out.write_str("the last iteration of a loop is like the others")
+            }
+            Assumption::UsualBlock => out.write_str("the block is not at the edge of the grid"),
+            Assumption::RunsOn { variable } => write!(
+                out,
+                "the loop runs on until an index leaves its array, for every value of `{variable}`"
+            ),
+            Assumption::BeginsAt { variable, value, why } => {
+                write!(out, "`{variable}` is {value} when the loop begins, {why}")
+            }
+            Assumption::AtMost { name, value } => {
+                write!(out, "`{name}` is {value}, the most that a later loop and its arrays allow")
+            }
+            Assumption::DamageIsHarmless => {
+                out.write_str("the statement before it that did not parse changes nothing here")
+            }
+            Assumption::CopyAligned { both: true } => out.write_str(
+                "the memory that is copied and the array it is copied to begin at multiples of 128 bytes",
+            ),
+            Assumption::CopyAligned { both: false } => {
+                out.write_str("the memory that is copied begins at a multiple of 128 bytes")
+            }
+            Assumption::RowsAligned { name } => {
+                write!(out, "`{name}` sets rows of global memory apart by multiples of 128 bytes")
+            }
+            Assumption::NotNegative { names } => match &**names {
+                [one] => write!(out, "{one} is not negative"),
+                many => write!(out, "{} are not negative", many.join(", ")),
+            },
+            Assumption::NotZero { name } => write!(out, "`{name}` is not 0"),
+            Assumption::Joined { bytes, partly } => {
+                let some = if *partly { "in some iterations " } else { "" };
+                write!(
+                    out,
+                    "{some}the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
+                )
+            }
+            Assumption::NotJoined { bytes, again } => {
+                let what = if *again { "these" } else { "neighbouring accesses of a thread" };
+                write!(out, "the compiler does not join {what} into one of {bytes} bytes")
+            }
+            Assumption::InRegister => {
+                out.write_str("what it reads is in a register, since it was read or written just before")
+            }
+            Assumption::OneLaneForWarp => out.write_str(
+                "the compiler sees that all lanes update one word, and lets one do it for its warp",
+            ),
+            Assumption::MeetsBanksEvenly => {
+                out.write_str("the loop runs often enough to meet the banks evenly")
+            }
+            Assumption::AnyLanes => out.write_str("any lanes may be active: no choice of them conflicts"),
+            Assumption::EveryLane { why } => {
+                write!(out, "every lane does it that may: which ones do depends on data ({why})")
+            }
+            Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
+            Assumption::Block { words } => out.write_str(words),
+            Assumption::ElementSize { name, bytes, others, conflicts } => {
+                let others: Vec<String> = others.iter().map(ToString::to_string).collect();
+                let verdict =
+                    if *conflicts { "there are conflicts too" } else { "there is no conflict either" };
+                write!(out, "`{name}` is {bytes} bytes; with {} {verdict}", others.join(", "))
+            }
+        }
+    }
+}
