@@ -229,6 +229,8 @@ pub enum MaskKind {
     LaunchBounds,
     /// `__cluster_dims__(...)`
     ClusterDims,
+    /// A macro that nothing visible defines, called where a statement stands.
+    Statement,
     /// Anything without meaning for this tool.
     Other,
 }

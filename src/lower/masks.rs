@@ -1,12 +1,15 @@
 //! What did the preprocessor blank out here that still has a meaning?
 
 use super::lowerer::{Lowerer, children};
-use crate::ir::Expr;
+use crate::ir::{Expr, Stmt, StmtKind};
 use crate::preproc::{MaskKind, Masked};
 use crate::syntax::field;
 
 /// How far before a declaration its first, blanked word is looked for.
 const LOOK_BACK: usize = 4096;
+
+/// What a statement is called that nothing visible defines.
+pub(super) const UNSEEN_MACRO: &str = "a macro that nothing visible defines";
 
 impl<'t> Lowerer<'t> {
     /// What was blanked between two positions, the blank before the first one included.
@@ -24,6 +27,20 @@ impl<'t> Lowerer<'t> {
             .iter()
             .take_while(|mask| (mask.start as usize) < end)
             .find(|mask| mask.kind == kind)
+    }
+
+    /// The macros blanked between two positions where a statement stands, each as one.
+    pub(super) fn masked_statements(&self, start: usize, end: usize, out: &mut Vec<Stmt>) {
+        if self.fixed_span.is_some() {
+            return;
+        }
+        let masked = &self.outline.tree.expanded.masked;
+        let first = masked.partition_point(|mask| (mask.start as usize) < start);
+        let between = masked[first..].iter().take_while(|mask| (mask.end as usize) <= end);
+        for mask in between.filter(|mask| mask.kind == MaskKind::Statement) {
+            let span = self.span_of(mask.start as usize, mask.end as usize);
+            out.push(Stmt { kind: StmtKind::Unsupported(UNSEEN_MACRO, Vec::new()), span });
+        }
     }
 
     /// The alignment blanked from a declaration.

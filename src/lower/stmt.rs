@@ -4,6 +4,7 @@
 //! statement of the text leaves something behind, unless it does nothing at run time.
 
 use super::lowerer::{Lowerer, TOO_DEEP, child_of_kind, children, first_child};
+use super::masks::UNSEEN_MACRO;
 use super::outline::{has_direct_damage, is_harmless};
 use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::field;
@@ -35,9 +36,13 @@ impl Lowerer<'_> {
     /// The children of a node as statements, in the scope at hand.
     pub(super) fn stmts(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mut cursor = node.walk();
+        let mut before = self.start(node);
         for child in node.named_children(&mut cursor) {
+            self.masked_statements(before, self.start(child), out);
             self.stmt(child, out);
+            before = self.end(child);
         }
+        self.masked_statements(before, self.end(node), out);
     }
 
     /// One statement, or whatever stands in its place.
@@ -146,7 +151,12 @@ impl Lowerer<'_> {
                 return;
             }
             let expr = self.full_expr(*only);
-            out.push(self.stmt_at(node, StmtKind::Expr(expr)));
+            // A name alone does nothing, unless it is a macro.
+            let kind = match expr.kind {
+                ExprKind::Path(_) => StmtKind::Unsupported(UNSEEN_MACRO, Vec::new()),
+                _ => StmtKind::Expr(expr),
+            };
+            out.push(self.stmt_at(node, kind));
             return;
         }
         // Nothing: the empty statement. More than one: an error among them.

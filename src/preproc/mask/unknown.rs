@@ -41,7 +41,7 @@ impl Masker<'_> {
         let after = close + 1;
         let apart = self.begins_line(at) || self.before_is(b"{;");
         if begins && apart && self.ends_statement(after) {
-            return self.mask(at, close, MaskKind::Other, "");
+            return self.mask(at, close, MaskKind::Statement, "");
         }
         let prefix = begins || self.before_is(b">") || is_specifier(self.word_before());
         if prefix && is_specifier(self.word(after)) {
