@@ -35,7 +35,7 @@ use crate::visible::one_line;
 pub use links::{Links, Survey};
 pub use load::Loaded;
 use padded::Padded;
-use runs::Subject;
+use runs::{Follow, Subject};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,6 +85,17 @@ pub enum Wanted<'a> {
     Program,
     /// What the runs of the kernels recorded, and the verdicts.
     Runs,
+}
+
+impl Wanted<'_> {
+    /// What becomes of the event trees.
+    fn follow(self) -> Follow {
+        match self {
+            Wanted::Findings => Follow::Facts,
+            Wanted::Runs => Follow::Tree,
+            Wanted::Verdicts | Wanted::Place(_) | Wanted::Program => Follow::Nothing,
+        }
+    }
 }
 
 /// A line of a file, or a column of it.
@@ -288,8 +299,15 @@ impl Run {
             let mut scenarios = scenario::scenarios(program, kernel, &work.launches, blocks, &mut probes);
             scenarios.extend(scenario::rest(&scenarios, work.left_out));
             let hosts = links.hosts(&kernel.name);
-            let subject =
-                Subject { program, kernel, scenarios: &scenarios, targets: &targets, hosts, budget: &budget };
+            let subject = Subject {
+                program,
+                kernel,
+                scenarios: &scenarios,
+                targets: &targets,
+                hosts,
+                budget: &budget,
+                follow: wanted.follow(),
+            };
             let runs = subject.run_all(probes);
             report.entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
             self.report(&subject, runs, wanted, &mut report);
@@ -329,6 +347,7 @@ impl Run {
                 targets,
                 hosts: &[],
                 budget: &budget,
+                follow: wanted.follow(),
             };
             self.report(&subject, subject.run_all(probes), wanted, report);
         }

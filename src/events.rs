@@ -16,6 +16,7 @@ mod launch;
 mod pitch;
 mod request;
 mod straight;
+mod tree;
 mod ways;
 
 pub use access::{Access, AccessOp, Call, Within};
@@ -27,6 +28,7 @@ pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, Pattern};
 pub use straight::{Straight, Unrolled};
+pub(crate) use tree::{AccessEvent, Event, EventTree};
 pub use ways::Ways;
 
 use crate::domain::Unknown;
@@ -61,6 +63,8 @@ pub struct Trace {
     pub stopped: Option<Unknown>,
     /// Loops that the compiler makes straight code of, or may.
     pub straight: Straight,
+    /// What happened in order.
+    pub(crate) tree: EventTree,
     /// What was seen of the pitch of an array, in a run that was made to see it.
     pub pitch: PitchFacts,
 }

@@ -62,5 +62,6 @@ mod stmt;
 mod straight;
 mod switch;
 mod templates;
+mod tree;
 mod types;
 mod value;

@@ -18,6 +18,7 @@ mod domain;
 pub mod events;
 mod exec;
 mod explanation;
+mod facts;
 pub mod fingerprint;
 mod fixes;
 mod headers;

@@ -5,6 +5,9 @@
 
 mod bank_conflict;
 mod divergent_barrier;
+mod misaligned_vector_access;
+mod missing_barrier;
+mod shared_out_of_bounds;
 mod stride_dependent_conflict;
 pub mod unfulfilled_expectation;
 pub mod unknown_directive;
@@ -15,6 +18,7 @@ use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, Refuted, Trace};
 use crate::explanation::Explanation;
+use crate::facts::Facts;
 use crate::preproc::Constant;
 use crate::shape::BlockFrom;
 use crate::source::Span;
@@ -63,6 +67,9 @@ impl Rule {
 pub static ALL: &[&Rule] = &[
     &bank_conflict::RULE,
     &divergent_barrier::RULE,
+    &misaligned_vector_access::RULE,
+    &missing_barrier::RULE,
+    &shared_out_of_bounds::RULE,
     &stride_dependent_conflict::RULE,
     &unfulfilled_expectation::RULE,
     &unknown_directive::RULE,
@@ -105,6 +112,8 @@ pub struct KernelRun {
     pub misfit: Option<String>,
     /// What happened.
     pub trace: Trace,
+    /// What follows from it, beside the cost.
+    pub(crate) facts: Facts,
     /// What the bank model says: by target, then by access of the trace.
     pub judgements: Vec<Vec<Judgement>>,
 }
@@ -199,6 +208,9 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
+    misaligned_vector_access::check(case, &mut found);
+    missing_barrier::check(case, &mut found);
+    shared_out_of_bounds::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);
     unresolved_access::check(case, &mut found);
     for finding in &mut found {
@@ -252,6 +264,12 @@ impl Case<'_> {
             (from, _) => format!("{block}, {}", block_source(from)),
         };
         words + &refuted.unwrap_or_default() + &rival
+    }
+
+    /// Which instance of a template it is, if it is one.
+    fn instance_words(&self, run: usize) -> Option<String> {
+        let kernel = &self.runs[run].kernel;
+        kernel.contains('<').then(|| format!("found in `{kernel}`"))
     }
 
     /// What keeps a launch from happening, and what is made of that.

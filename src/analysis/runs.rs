@@ -9,14 +9,15 @@ mod types;
 use super::links::Modules;
 use crate::banks::Target;
 use crate::codegen::Merges;
-use crate::domain::{Reason, Unknown};
-use crate::events::{Access, LaunchArg, Trace};
+use crate::domain::{Reason, Shape, Unknown};
+use crate::events::{Access, EventTree, LaunchArg, Trace};
 use crate::exec::budget::FileBudget;
 use crate::exec::entry::{Setting, run_kernel};
 use crate::exec::pitch::Pitch;
-use crate::ir::Function;
+use crate::facts::Facts;
 use crate::ir::program::Program;
-use crate::rules::KernelRun;
+use crate::ir::{Function, FunctionKind};
+use crate::rules::{KernelRun, is_assumed};
 use crate::scenario::{Probes, Scenario};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, judge};
@@ -55,6 +56,17 @@ struct Judged {
     judgements: Vec<Vec<Judgement>>,
 }
 
+/// What becomes of the event tree of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// Nothing.
+    Nothing,
+    /// The facts that follow from it are kept.
+    Facts,
+    /// It is kept itself.
+    Tree,
+}
+
 /// A kernel, in its scenarios.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
@@ -70,6 +82,8 @@ pub struct Subject<'a> {
     pub hosts: &'a [Modules],
     /// What the runs for its file may take.
     pub budget: &'a FileBudget,
+    /// What becomes of the event tree of each run.
+    pub follow: Follow,
 }
 
 impl Subject<'_> {
@@ -91,9 +105,19 @@ impl Subject<'_> {
                 runs.push(self.judged(scenario, &mut |_| not_run(&traces, unknown.clone())));
                 continue;
             }
-            let mut tracer =
-                |variant: &Variant| probes.take(self.program, self.kernel, &setting(scenario, variant));
-            let run = match scenario.misfit_words() {
+            let mut facts = Facts::default();
+            let mut tracer = |variant: &Variant| {
+                let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
+                let usual = *variant == Variant::of(scenario);
+                if self.follow == Follow::Facts && self.is_given(scenario) && usual {
+                    facts = Facts::of(&trace, Shape { dims: variant.block });
+                }
+                if self.follow != Follow::Tree {
+                    trace.tree = EventTree::default();
+                }
+                trace
+            };
+            let mut run = match scenario.misfit_words() {
                 Some(why) => {
                     let trace = tracer(&Variant::of(scenario));
                     let unknown = Unknown::new(Reason::BlockShape, self.kernel.name_span, why);
@@ -101,10 +125,30 @@ impl Subject<'_> {
                 }
                 None => self.judged(scenario, &mut tracer),
             };
+            run.facts = facts;
             probes.of_kernel.count_scenario(&run.trace);
             runs.push(run);
         }
         runs
+    }
+
+    /// Whether somebody gave the block, and nothing speaks against it.
+    fn is_given(&self, scenario: &Scenario) -> bool {
+        let doubtful = scenario.refuted.is_some() || scenario.rival.is_some() || scenario.misfit.is_some();
+        let given = !is_assumed(scenario.block_from) && scenario.alternatives.is_empty();
+        given && !doubtful && !(scenario.launch.is_some() && self.is_overloaded())
+    }
+
+    /// Whether a launch may mean another kernel of the same name.
+    fn is_overloaded(&self) -> bool {
+        let alike = |other: &Arc<Function>| {
+            other.kind == FunctionKind::Kernel
+                && other.body.is_some()
+                && other.name_span != self.kernel.name_span
+                && other.namespace == self.kernel.namespace
+                && other.params.len() == self.kernel.params.len()
+        };
+        self.program.functions(&self.kernel.name).iter().any(alike)
     }
 
     /// Runs one variant of a scenario with some arrays padded.
@@ -184,6 +228,7 @@ impl Subject<'_> {
             fills: scenario.fills.clone(),
             misfit: scenario.misfit_words(),
             trace,
+            facts: Facts::default(),
             judgements: Vec::new(),
         };
         let assumption = run.block_assumption();

@@ -35,3 +35,52 @@ pub(crate) fn only_computes(template: &str) -> bool {
 pub(crate) fn may_end_threads(template: &str) -> bool {
     ["trap", "exit"].iter().any(|word| template.contains(word))
 }
+
+/// Whether an instruction orders no threads: it computes, or accesses memory and waits for nobody. Of an
+/// instruction that is not listed that is not known.
+#[must_use]
+pub(crate) fn orders_nothing(instruction: &str) -> bool {
+    const COMPUTING: [&str; 51] = [
+        "abs", "add", "addc", "and", "bfe", "bfi", "brev", "clz", "copysign", "cos", "cvt", "cvta", "div",
+        "dp2a", "dp4a", "ex2", "fma", "fns", "isspacep", "ldmatrix", "lg2", "lop3", "mad", "madc", "max",
+        "min", "mma", "mov", "mul", "mul24", "neg", "not", "or", "popc", "prefetch", "prmt", "rcp", "rem",
+        "rsqrt", "sad", "selp", "set", "setp", "shf", "shl", "shr", "sin", "sqrt", "stmatrix", "sub", "tanh",
+    ];
+    const ORDERING: [&str; 6] = ["acquire", "release", "acq_rel", "relaxed", "volatile", "bulk"];
+    let text = instruction.trim().trim_start_matches(['{', '}']).trim();
+    let text = match text.strip_prefix('@') {
+        Some(guarded) => guarded.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim()),
+        None => text,
+    };
+    let opcode = text.split(char::is_whitespace).next().unwrap_or("");
+    let mut parts = opcode.split('.');
+    let plain = !opcode.split('.').any(|part| ORDERING.contains(&part));
+    match parts.next().unwrap_or("") {
+        "" => plain,
+        "ld" | "st" | "xor" => plain,
+        "cp" => plain && parts.next() == Some("async") && !opcode.contains("mbarrier"),
+        name => plain && COMPUTING.contains(&name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_or_is_not_listed_may_order() {
+        let nothing = ["ld.shared.f32 %0, [%1];", "@p st.shared.u32 [%0], %1;", ".reg .pred p;", "{", ""];
+        nothing.into_iter().for_each(|text| assert!(orders_nothing(text), "{text}"));
+        let async_copies = ["cp.async.cg.shared.global [%0], [%1], 16;", "cp.async.wait_group 0;"];
+        async_copies.into_iter().for_each(|text| assert!(orders_nothing(text), "{text}"));
+        let ordering = [
+            "bar.sync 1, 64;",
+            "ld.acquire.gpu.u32 %0, [%1];",
+            "@!p mbarrier.try_wait.parity.shared.b64 p, [%0], %1;",
+            "cp.async.bulk.wait_group 0;",
+            "cp.async.mbarrier.arrive.shared.b64 [%0];",
+            "some.new.thing;",
+        ];
+        ordering.into_iter().for_each(|text| assert!(!orders_nothing(text), "{text}"));
+    }
+}

@@ -401,8 +401,10 @@ pub struct DumpArgs {
 pub enum Stage {
     /// The lowered program: kernels, device functions, host functions that launch, and what they share
     Hir,
-    /// What each run of a kernel recorded: requests of warps, barriers, and why it stopped if it did
+    /// What happened in each run of a kernel: accesses, barriers and loops in order, and who came to the barriers
     Events,
+    /// What each access asks the machine for: the distinct requests of warps, and how often
+    Requests,
 }
 
 /// A report of the findings.

@@ -4,12 +4,13 @@ use super::args::{DumpArgs, Stage};
 use super::{Outcome, driver, includes, terminal};
 use crate::analysis::Wanted;
 use crate::output;
+use crate::output::dump::Recorded;
 
 /// Prints it.
 pub(super) fn dump(args: &DumpArgs) -> Outcome {
     let wanted = match args.stage {
         Stage::Hir => Wanted::Program,
-        Stage::Events => Wanted::Runs,
+        Stage::Events | Stage::Requests => Wanted::Runs,
     };
     let Some((input, analyzed)) = driver::analyze(&args.analysis, wanted) else {
         return Outcome::Failed;
@@ -20,9 +21,10 @@ pub(super) fn dump(args: &DumpArgs) -> Outcome {
         Stage::Hir => {
             output::dump::program(sources, &files, reports.iter().flat_map(|report| &report.modules))
         }
-        Stage::Events => {
+        Stage::Events | Stage::Requests => {
             let runs = reports.iter().flat_map(|report| &report.runs);
-            output::dump::events(sources, &files, runs.map(|(name, run)| (*name, &**run)))
+            let shown = if args.stage == Stage::Events { Recorded::Events } else { Recorded::Requests };
+            output::dump::recorded(sources, &files, runs.map(|(name, run)| (*name, &**run)), shown)
         }
     };
     let outcome = if analyzed.failed { Outcome::Failed } else { Outcome::Clean };

@@ -13,7 +13,7 @@ use crate::analysis::Wanted;
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::fixes::{self, Repair};
 use crate::output::{self, diff};
-use crate::source::{FileId, SourceFile, Sources};
+use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::walk::{self, Candidate};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -124,22 +124,23 @@ impl Repaired {
             let Some(new) = fixes::apply(&old, &edits) else { return Some(false) };
             files.insert(file.path.clone(), (old, new));
         }
+        let changes: Vec<&Edit> = repairs.iter().flat_map(|repair| &repair.fix.edits).collect();
         let edited = files.iter().map(|(path, (_, new)): (&PathBuf, &(_, Vec<u8>))| (path, new));
         let overlay: Overlay = edited.map(|(path, new)| (path.clone(), Some(new.clone()))).collect();
         let again = input.analyze(Wanted::Findings, &overlay, &[]);
         let after = found(args, input, &again, hiding)?;
         let mut left: FxHashMap<Key, usize> = FxHashMap::default();
         for finding in &before.all {
-            *left.entry(key(sources, finding)).or_default() += 1;
+            *left.entry(key(sources, finding, &changes)).or_default() += 1;
         }
         for number in repairs.iter().flat_map(|repair| &repair.findings) {
-            let Some(count) = left.get_mut(&key(sources, &before.findings[*number])) else {
+            let Some(count) = left.get_mut(&key(sources, &before.findings[*number], &changes)) else {
                 return Some(false);
             };
             *count = count.saturating_sub(1);
         }
         let confirmed = after.all.iter().all(|finding| {
-            let count = left.get_mut(&key(again.run.sources(), finding));
+            let count = left.get_mut(&key(again.run.sources(), finding, &[]));
             count.is_some_and(|count| {
                 let known = *count > 0;
                 *count = count.saturating_sub(1);
@@ -190,8 +191,19 @@ fn read(file: &SourceFile) -> Option<Vec<u8>> {
 /// What makes two findings of different runs the same.
 type Key = (&'static str, String, String, String);
 
-fn key(sources: &Sources, finding: &Diagnostic) -> Key {
+/// `changes`: what will have changed in the other run.
+fn key(sources: &Sources, finding: &Diagnostic, changes: &[&Edit]) -> Key {
     let file = sources.get(finding.primary.file);
-    let words = file.slice(finding.primary).to_owned();
+    let at = finding.primary;
+    let inside =
+        |edit: &&&Edit| edit.span.file == at.file && at.start <= edit.span.start && edit.span.end <= at.end;
+    let moved = |edit: &&Edit| {
+        let span = Span { start: edit.span.start - at.start, end: edit.span.end - at.start, ..edit.span };
+        Edit { span, text: edit.text.clone() }
+    };
+    let moved: Vec<Edit> = changes.iter().filter(inside).map(moved).collect();
+    let old = file.slice(at);
+    let new = fixes::apply(old.as_bytes(), &moved.iter().collect::<Vec<_>>());
+    let words = new.map_or_else(|| old.to_owned(), |new| String::from_utf8_lossy(&new).into_owned());
     (finding.rule, file.display_path(), finding.kernel.clone(), words)
 }

@@ -14,8 +14,7 @@
 //! All arithmetic wraps at 64 bits; C++ widths are applied by the caller.
 
 use super::{ThreadSet, gcd};
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 /// Threads in the largest block.
 pub(super) const MAX_THREADS: usize = 1024;
@@ -48,20 +47,20 @@ pub enum Lanes {
     /// `d + a*x + b*y + c*z`, as `[d, a, b, c]`. The factor of a dimension of size 1 is 0.
     Closed([i64; 4]),
     /// By linear thread index.
-    Each(Rc<Spread>),
+    Each(Arc<Spread>),
 }
 
 /// Numbers by linear thread index, and what was found of them so far.
 #[derive(Debug)]
 pub struct Spread {
     values: Vec<i64>,
-    bounds: Cell<Option<(i64, i64)>>,
-    gcd: Cell<Option<u64>>,
+    bounds: OnceLock<(i64, i64)>,
+    gcd: OnceLock<u64>,
 }
 
 impl From<Vec<i64>> for Spread {
     fn from(values: Vec<i64>) -> Spread {
-        Spread { values, bounds: Cell::new(None), gcd: Cell::new(None) }
+        Spread { values, bounds: OnceLock::new(), gcd: OnceLock::new() }
     }
 }
 
@@ -75,16 +74,14 @@ impl std::ops::Deref for Spread {
 
 impl Spread {
     fn bounds(&self) -> (i64, i64) {
-        self.bounds.get().unwrap_or_else(|| {
+        *self.bounds.get_or_init(|| {
             let widen = |(low, high): (i64, i64), &value: &i64| (low.min(value), high.max(value));
-            let bounds = self.values.iter().fold((i64::MAX, i64::MIN), widen);
-            self.bounds.set(Some(bounds));
-            bounds
+            self.values.iter().fold((i64::MAX, i64::MIN), widen)
         })
     }
 
     fn gcd(&self) -> u64 {
-        self.gcd.get().unwrap_or_else(|| {
+        *self.gcd.get_or_init(|| {
             let mut divisor = 0;
             for value in &self.values {
                 divisor = gcd(divisor, value.unsigned_abs());
@@ -92,7 +89,6 @@ impl Spread {
                     break;
                 }
             }
-            self.gcd.set(Some(divisor));
             divisor
         })
     }
@@ -139,10 +135,10 @@ impl Lanes {
 
     /// One number per thread, spread out.
     #[must_use]
-    pub fn spread(&self, shape: Shape) -> Rc<Spread> {
+    pub fn spread(&self, shape: Shape) -> Arc<Spread> {
         match self {
-            Lanes::Each(values) => Rc::clone(values),
-            Lanes::Closed(_) => Rc::new(self.mapped(shape, |value| value).into()),
+            Lanes::Each(values) => Arc::clone(values),
+            Lanes::Closed(_) => Arc::new(self.mapped(shape, |value| value).into()),
         }
     }
 
@@ -182,7 +178,7 @@ impl Lanes {
                 same
             })
         });
-        if affine { Lanes::Closed(form) } else { Lanes::Each(Rc::new(values.into())) }
+        if affine { Lanes::Closed(form) } else { Lanes::Each(Arc::new(values.into())) }
     }
 
     /// Applies an operator thread by thread.
@@ -251,7 +247,7 @@ impl Lanes {
             Lanes::Each(_) if factor == 1 => self.clone(),
             Lanes::Each(values) => {
                 let scaled: Vec<i64> = values.iter().map(|v| v.wrapping_mul(factor)).collect();
-                Lanes::Each(Rc::new(scaled.into()))
+                Lanes::Each(Arc::new(scaled.into()))
             }
         }
     }
@@ -308,7 +304,7 @@ impl PartialEq for Lanes {
     fn eq(&self, other: &Lanes) -> bool {
         match (self, other) {
             (Lanes::Closed(a), Lanes::Closed(b)) => a == b,
-            (Lanes::Each(a), Lanes::Each(b)) => Rc::ptr_eq(a, b) || a.values == b.values,
+            (Lanes::Each(a), Lanes::Each(b)) => Arc::ptr_eq(a, b) || a.values == b.values,
             // `close` keeps every affine form closed, so the two forms never hold equal numbers.
             _ => false,
         }

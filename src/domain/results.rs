@@ -8,7 +8,7 @@
 use super::Lanes;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Results that are remembered.
 const MOST: usize = 512;
@@ -30,7 +30,7 @@ impl Operand {
     fn of(lanes: &Lanes) -> Operand {
         match lanes {
             Lanes::Closed(form) => Operand::Closed(*form),
-            Lanes::Each(values) => Operand::Each(Rc::as_ptr(values).addr()),
+            Lanes::Each(values) => Operand::Each(Arc::as_ptr(values).addr()),
         }
     }
 }

@@ -12,6 +12,8 @@ use std::rc::Rc;
 /// Bytes of a name that is composed of others. Without a limit the name of `w ^ (w >> 16)` doubles with
 /// every iteration of `w = w ^ (w >> 16)`.
 const LONGEST_NAME: usize = 120;
+/// A number that no block of threads comes up to.
+const LARGE: i64 = 1 << 15;
 /// What stands in a name for a part that would make it too long.
 const ELIDED: &str = "...";
 
@@ -179,6 +181,31 @@ impl Symbols {
             Key::Product(factors) => factors.iter().all(|id| known(*id)),
             Key::Operation(_, a, b) => all(a) && all(b),
         }
+    }
+
+    /// The symbol that will be made next.
+    #[must_use]
+    pub(crate) fn next(&self) -> SymbolId {
+        SymbolId(self.list.len() as u32)
+    }
+
+    /// Whether nothing that is known keeps it from being as large as one likes: it has a name and is not
+    /// made of others but as a product or a quotient by a constant.
+    #[must_use]
+    pub(crate) fn is_unbounded(&self, id: SymbolId) -> bool {
+        let large = self.get(id).high.is_none_or(|high| high >= LARGE);
+        large
+            && match self.key(id) {
+                Some(Key::Named(_)) => true,
+                Some(Key::Product(factors)) => factors.iter().all(|id| self.is_unbounded(*id)),
+                Some(Key::Operation("/", dividend, divisor)) => {
+                    let grows = |(id, factor): &(u32, i64)| {
+                        *id == u32::MAX || *factor > 0 && self.is_unbounded(SymbolId(*id))
+                    };
+                    matches!(divisor.as_slice(), [(u32::MAX, 1..)]) && dividend.iter().all(grows)
+                }
+                _ => false,
+            }
     }
 
     /// A symbol like no other.

@@ -16,14 +16,22 @@ pub enum Assumption {
         bounds: Arc<str>,
         /// Whether the guard does not look at the block's number, so that it may cut any block short.
         own: bool,
+        /// Whether there surely are such blocks: the numbers may be as large as one likes, or all threads
+        /// agree on the guard. Of the least of two numbers that is not known.
+        possible: bool,
     },
     /// A guard against a loop's counter alone lets every thread in.
     UsualIteration {
         /// As in [`Assumption::InsideBounds`].
         own: bool,
+        /// Likewise.
+        possible: bool,
     },
     /// A guard against the block's number alone lets every thread in.
-    UsualBlock,
+    UsualBlock {
+        /// As in [`Assumption::InsideBounds`].
+        possible: bool,
+    },
     /// A loop whose bound is not known goes on until an index leaves its array.
     RunsOn {
         /// The variable that changes from round to round.
@@ -124,7 +132,7 @@ impl Assumption {
         match self {
             Assumption::InsideBounds { .. } => "inside-bounds",
             Assumption::UsualIteration { .. } => "usual-iteration",
-            Assumption::UsualBlock => "usual-block",
+            Assumption::UsualBlock { .. } => "usual-block",
             Assumption::RunsOn { .. } => "runs-on",
             Assumption::BeginsAt { .. } => "begins-at",
             Assumption::AtMost { .. } => "at-most",
@@ -149,10 +157,10 @@ impl Assumption {
     /// Whether both are put in the same words.
     #[must_use]
     pub fn reads_like(&self, other: &Assumption) -> bool {
-        use Assumption::{InsideBounds, UsualIteration};
+        use Assumption::{InsideBounds, UsualBlock, UsualIteration};
         match (self, other) {
             (InsideBounds { bounds: one, .. }, InsideBounds { bounds: other, .. }) => one == other,
-            (UsualIteration { .. }, UsualIteration { .. }) => true,
+            (UsualIteration { .. }, UsualIteration { .. }) | (UsualBlock { .. }, UsualBlock { .. }) => true,
             _ => self == other,
         }
     }
@@ -161,7 +169,10 @@ impl Assumption {
     /// threads run as `n` says. What also depends on the block's number holds in an interior block.
     #[must_use]
     pub fn may_cut_short(&self) -> bool {
-        matches!(self, Assumption::InsideBounds { own: true, .. } | Assumption::UsualIteration { own: true })
+        matches!(
+            self,
+            Assumption::InsideBounds { own: true, .. } | Assumption::UsualIteration { own: true, .. }
+        )
     }
 }
 
@@ -174,7 +185,7 @@ impl Display for Assumption {
             Assumption::UsualIteration { .. } => {
                 out.write_str("the last iteration of a loop is like the others")
             }
-            Assumption::UsualBlock => out.write_str("the block is not at the edge of the grid"),
+            Assumption::UsualBlock { .. } => out.write_str("the block is not at the edge of the grid"),
             Assumption::RunsOn { variable } => write!(
                 out,
                 "the loop runs on until an index leaves its array, for every value of `{variable}`"

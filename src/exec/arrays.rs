@@ -21,19 +21,34 @@ impl Machine<'_> {
         if self.pitch.is_some() {
             ty = self.with_pitch(&ty, declaration.name_span);
         }
-        let object = match self.shared.get(&declaration.name_span) {
-            Some(&object) => object,
+        // Each instance of a function template has variables of its own; what is sized at launch is one.
+        let env = match declaration.storage {
+            Storage::DynamicShared => self.memo.no_env(),
+            _ => self.env(),
+        };
+        let key = (declaration.name_span, Rc::as_ptr(&env).addr());
+        let object = match self.shared.get(&key) {
+            Some((_, object)) => *object,
             None => {
                 let array = self.array_facts(declaration, &ty);
-                self.trace.arrays.push(array);
-                let number = Some(self.trace.arrays.len() - 1);
-                self.objects.push(Object::new(ObjectKind::Shared, declaration.name.clone(), number));
+                let number = self.array_number(array);
+                self.objects.push(Object::new(ObjectKind::Shared, declaration.name.clone(), Some(number)));
                 let object = ObjectId(self.objects.len() as u32 - 1);
-                self.shared.insert(declaration.name_span, object);
+                self.shared.insert(key, (env, object));
                 object
             }
         };
         Pointer { target: Target::Memory(object, Offset::Known(Int::constant(0))), pointee: ty }
+    }
+
+    /// The number of an array in the trace: that of another instance of its function, if they are alike.
+    fn array_number(&mut self, array: Array) -> usize {
+        let facts = |it: &Array| (it.name_span, it.dimensions.clone(), it.element_bytes, it.element.clone());
+        let alike = self.trace.arrays.iter().position(|known| facts(known) == facts(&array));
+        alike.unwrap_or_else(|| {
+            self.trace.arrays.push(array);
+            self.trace.arrays.len() - 1
+        })
     }
 
     fn widen_rows(&self, ty: &Ty, extra: i64) -> Ty {

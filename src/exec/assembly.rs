@@ -23,6 +23,7 @@ impl Machine<'_> {
         });
         let mut registers = Registers::new(old.collect(), inputs);
         self.forget_contents();
+        self.assembly_event(asm, span);
         let before = self.index.accesses();
         for text in self.memo.instructions(asm).iter() {
             self.instruction(text, &mut registers, span);
@@ -191,10 +192,13 @@ impl Machine<'_> {
 
 /// The instructions of a template that bear on anything, without escapes.
 pub(super) fn instructions(template: &str) -> Vec<String> {
-    let clean = |text: &str| text.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
-    let texts = template.split([';', '\n']).map(clean);
-    let texts = texts.map(|text| text.trim().trim_start_matches('{').trim().to_owned());
-    texts.filter(|text| is_followed(text)).collect()
+    template.split([';', '\n']).map(clean).filter(|text| is_followed(text)).collect()
+}
+
+/// An instruction without escapes and what stands before it.
+pub(super) fn clean(text: &str) -> String {
+    let text = text.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
+    text.trim().trim_start_matches(['{', '"']).trim_end_matches('"').trim().to_owned()
 }
 
 /// Whether an instruction is one that [`Machine::instruction`] does something for.

@@ -22,7 +22,7 @@ pub(crate) mod contents;
 pub(crate) use absent::Course;
 
 use super::machine::Machine;
-use crate::events::{Absence, Barrier, Split, SplitKind, Then};
+use crate::events::{Absence, Barrier, Event, Split, SplitKind, Then};
 use crate::ir::{Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -50,6 +50,8 @@ impl Machine<'_> {
             return;
         }
         let expected = self.everyone();
+        let all = self.state.doubt.is_none().then(|| expected.minus(&self.state.active).is_empty());
+        self.trace.tree.push(Event::Barrier { span, threads: self.state.active, all });
         let missing = expected.minus(&self.state.active);
         let mut splits: Vec<Split> = self.splits.clone();
         for (lanes, split) in &self.departures {

@@ -419,6 +419,7 @@ impl Machine<'_> {
         }
         if !crate::slice::is_pure(name, self.program) {
             self.forget_contents();
+            self.may_order(span);
         }
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = !self.program.functions(name).is_empty();

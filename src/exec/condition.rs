@@ -12,7 +12,7 @@
 
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
-use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation, joined};
+use crate::domain::{Int, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
 use crate::events::{Assumption, Bound, SplitKind};
 use crate::source::Span;
 use std::rc::Rc;
@@ -271,10 +271,14 @@ impl Machine<'_> {
         let bounds = of(Origin::Given);
         let is_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
         let own = !difference.terms.iter().any(|(id, _)| is_block(*id));
+        // What all threads agree on lets all in or none; a round in the middle there is.
+        let symbols = &self.world.symbols;
+        let is_free = |id: SymbolId| symbols.get(id).origin == Origin::Loop || symbols.is_unbounded(id);
+        let possible = difference.is_uniform() || difference.terms.iter().all(|(id, _)| is_free(*id));
         match bounds.is_empty() {
-            false => Assumption::InsideBounds { bounds: joined(&bounds, ", ").into(), own },
-            true if of(Origin::BlockIndex).is_empty() => Assumption::UsualIteration { own },
-            true => Assumption::UsualBlock,
+            false => Assumption::InsideBounds { bounds: joined(&bounds, ", ").into(), own, possible },
+            true if of(Origin::BlockIndex).is_empty() => Assumption::UsualIteration { own, possible },
+            true => Assumption::UsualBlock { possible },
         }
     }
 }

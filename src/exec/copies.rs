@@ -16,7 +16,7 @@ use super::value::{Offset, Target, Value};
 use crate::domain::{Int, Lanes, Origin, Spread, SymbolId, gcd};
 use crate::events::{Assumption, CopiedFrom};
 use smallvec::SmallVec;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes of a line of global memory.
 const LINE: u64 = 128;
@@ -32,7 +32,7 @@ pub(crate) struct Copying {
 
 #[derive(Clone, Debug)]
 struct From {
-    base: Rc<Spread>,
+    base: Arc<Spread>,
     /// Unknown numbers and what they are multiplied with, by thread.
     terms: Vec<Term>,
 }
@@ -40,7 +40,7 @@ struct From {
 #[derive(Clone, Debug)]
 struct Term {
     symbol: SymbolId,
-    factors: Rc<Spread>,
+    factors: Arc<Spread>,
     /// If it is taken to keep threads apart by whole lines: the bytes that it is multiplied with, a
     /// multiple of these; itself or a factor of it.
     rows: Option<u64>,

@@ -41,6 +41,8 @@ impl Machine<'_> {
         if self.plans.get(&key).is_some_and(|plan| plan.uneven) {
             return;
         }
+        let before = self.trace_mark();
+        self.begin_loop_event(parts.span);
         let (start, mark, weight) = (self.state.clone(), self.trace_mark(), self.weight);
         let (departures, opened) = (self.departures.len(), self.open);
         let around = self.uneven;
@@ -59,7 +61,7 @@ impl Machine<'_> {
                 self.state = after;
             }
             None => {
-                self.trace_rollback(&mark);
+                self.trace_rollback(&before);
                 self.departures.truncate(departures);
                 self.state = start;
                 self.plans.entry(key).or_default().uneven = true;
@@ -108,6 +110,7 @@ impl Machine<'_> {
                 && !self.uneven
                 && self.repeats_since(mark);
             let rounds = Int::constant(i64::try_from(times).ok()?);
+            self.end_loop_event(Some(symbol));
             return even.then(|| self.entry_state(start, &probed.plan, &rounds));
         }
     }

@@ -236,6 +236,7 @@ impl Machine<'_> {
     fn finish(mut self) -> Trace {
         self.note_missing();
         self.end_barriers();
+        self.trace.tree.keep_symbols(|id| self.world.symbols.get(id).clone());
         let names: Vec<String> = self
             .world
             .taken_nonnegative

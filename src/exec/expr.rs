@@ -158,6 +158,7 @@ impl Machine<'_> {
             }
             ExprKind::Damaged => {
                 self.forget_contents();
+                self.may_order(expr.span);
                 self.may_wait("an expression that did not parse", expr.span);
                 let why = Unknown::new(Reason::Damaged, expr.span, "an expression that did not parse");
                 Value::Opaque(Variation::Maybe, why)

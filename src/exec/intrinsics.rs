@@ -52,6 +52,9 @@ impl Machine<'_> {
             Kind::WarpBarrier | Kind::Fence | Kind::Print | Kind::Assert | Kind::Nothing => {
                 // Nothing is kept in registers or joined over a fence.
                 self.epoch += u32::from(matches!(kind, Kind::WarpBarrier | Kind::Fence));
+                if kind == Kind::Fence {
+                    self.may_order(span);
+                }
                 // Arguments of `printf` and `assert` may read shared memory.
                 for arg in args {
                     self.evaluate(arg);
@@ -401,6 +404,7 @@ impl Machine<'_> {
         match group {
             Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),
             Group::Grid => self.barrier("sync", span, Waits::ForGrid),
+            Group::Tile(lanes) if lanes > 32 => self.may_order(span),
             Group::Tile(_) => {}
         }
         Value::Undefined

@@ -209,6 +209,7 @@ impl Machine<'_> {
         let start = self.state.clone();
         let key = self.loop_key(parts);
         let departures = self.departures.len();
+        self.begin_loop_event(parts.span);
         let mark = self.trace_mark();
         let came = self.came.len();
         self.uncounted.push(parts.span);
@@ -217,15 +218,18 @@ impl Machine<'_> {
         (self.apart, self.left_of_loop) = (false, self.left_mark());
         let left = self.left_of_loop;
         // It may not run at all.
+        let mut one_for_all = true;
         let (entry, round) = self.in_branch(true, |machine| {
             machine.repeat_plan(parts, &start, &key, &mark).unwrap_or_else(|| {
                 let (entry, round, changing) = machine.search_plan(parts, &start, key, &mark);
                 if !changing.is_empty() {
+                    one_for_all = false;
                     machine.follow_changing(parts, &start, &entry, &changing, &mark);
                 }
                 (entry, round)
             })
         });
+        self.end_loop_event(one_for_all.then_some(round));
         self.uncounted.pop();
         self.next_iteration(came, parts.span);
         self.open = opened + self.watched_open;

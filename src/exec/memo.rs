@@ -41,6 +41,8 @@ pub struct Memo {
     nothing: Rc<Env>,
     /// The instructions of inline assembly, by its address in the program.
     assembly: FxHashMap<usize, Rc<[String]>>,
+    /// By the address of assembly: whether it orders nothing.
+    ordering: FxHashMap<usize, bool>,
     /// Whether two functions do the same, by their address.
     pub(super) same: FxHashMap<(usize, usize), bool>,
     /// What is said of functions whose body is not visible, by name.
@@ -74,6 +76,15 @@ impl Memo {
     pub fn instructions(&mut self, asm: &Asm) -> Rc<[String]> {
         let known = self.assembly.entry(std::ptr::from_ref(asm).addr());
         Rc::clone(known.or_insert_with(|| super::assembly::instructions(&asm.template).into()))
+    }
+
+    /// Whether assembly does nothing that may order threads.
+    pub fn orders_nothing(&mut self, asm: &Asm) -> bool {
+        let of = |asm: &Asm| {
+            let texts = asm.template.split([';', '\n']);
+            texts.map(super::assembly::clean).all(|text| crate::builtins::ptx::orders_nothing(&text))
+        };
+        *self.ordering.entry(std::ptr::from_ref(asm).addr()).or_insert_with(|| of(asm))
     }
 
     /// What is said of a function whose body is not visible.

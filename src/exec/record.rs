@@ -15,7 +15,7 @@ use journal::Undo;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes after which the bank of an address repeats on every target.
 const WINDOW: i64 = 256;
@@ -182,9 +182,13 @@ impl Machine<'_> {
             )),
             _ => None,
         };
+        let refined = match offset {
+            Offset::Known(offset) if !self.state.facts.is_empty() => Some(self.substitute(offset)),
+            _ => None,
+        };
+        self.access_event(site, *object, offset, refined.as_ref());
         match (unknown, offset) {
             (None, Offset::Known(offset)) => {
-                let refined = (!self.state.facts.is_empty()).then(|| self.substitute(offset));
                 let offset = refined.as_ref().unwrap_or(offset);
                 if self.in_register(site, offset) {
                     self.trace.accesses[site].kept += 1;
@@ -276,7 +280,7 @@ impl Machine<'_> {
 
     /// Whether what runs here rests on a bound that no block need reach: with `threadIdx.x < n`, only as
     /// many threads run as `n` says. What also depends on the block's number holds in an interior block.
-    fn may_be_cut_short(&self) -> bool {
+    pub(super) fn may_be_cut_short(&self) -> bool {
         self.state.may_have_left || self.state.assumptions.iter().any(Assumption::may_cut_short)
     }
 
@@ -288,7 +292,7 @@ impl Machine<'_> {
         let bytes = self.trace.accesses[site].bytes.map_or(0, u64::from);
         let (mut unit, mut open) = (0u64, 0u64);
         let (mut walks, mut rest) = (false, 0u64);
-        let mut varying: Vec<(u32, bool, Rc<Spread>)> = Vec::new();
+        let mut varying: Vec<(u32, bool, Arc<Spread>)> = Vec::new();
         for (id, factor) in &offset.terms {
             let symbol = self.world.symbols.get(*id);
             // In a counted loop the round shifts every lane alike; the banks turn with it.

@@ -7,9 +7,10 @@ mod access;
 mod program;
 mod runs;
 mod series;
+mod tree;
 
 pub(crate) use program::program;
-pub(crate) use runs::events;
+pub(crate) use runs::{Recorded, recorded};
 
 use super::Place;
 use super::accesses::reason_words;

@@ -67,10 +67,41 @@ a.cu:4:17: column, block 32x1x1 (launch at 11:34)
   load of tile at 8:56: 4 bytes a lane, reached once
     request #0: once, warps 0, lanes 0x0000ffff, bytes 0..1920 step 128
       first as number 2, epoch 1, region 0, iteration 0, stretch 2, branches [1, 2]
-  barrier #0 7:5: __syncthreads, number 0
-    reached by all 32 threads (0-31)
 ";
-    assert_eq!(dump(root.path(), &["events", "a.cu"]), (0, expected.to_owned(), String::new()));
+    assert_eq!(dump(root.path(), &["requests", "a.cu"]), (0, expected.to_owned(), String::new()));
+}
+
+#[test]
+fn a_run_is_shown_in_order() {
+    let text = "\
+__global__ void sums(float *out, const float *in, int n) {
+    __shared__ float s[64];
+    float sum = 0;
+    for (int k = 0; k < n; ++k) {
+        s[threadIdx.x] = in[k];
+        __syncthreads();
+        if (threadIdx.x < 32) sum += s[63 - threadIdx.x + k];
+        UNSEEN(sum);
+    }
+    out[threadIdx.x] = sum;
+}
+
+void launch(float *out, const float *in, int n) { sums<<<1, 64>>>(out, in, n); }
+";
+    let root = folder(&[("a.cu", text)]);
+    let (code, out, err) = dump(root.path(), &["events", "a.cu"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let in_order: Vec<&str> = out.lines().skip_while(|line| *line != "  in order:").take(7).collect();
+    let expected = [
+        "  in order:",
+        "    loop at 4:5",
+        "      store of s at 5:9, threads 0-63, bytes 4 x",
+        "      barrier at 6:9, threads 0-63",
+        "      load of s at 7:38, threads 0-31, bytes 252 + -4 x + (4) #1",
+        "      perhaps a barrier at 8:9",
+        "    end of it, rounds counted by #1",
+    ];
+    assert_eq!(in_order, expected, "{out}");
 }
 
 #[test]
@@ -86,7 +117,9 @@ fn what_is_not_known_and_who_is_missing_is_said() {
 ";
     let root = folder(&[("a.cu", text)]);
     let (code, out, err) = dump(root.path(), &["events", "--block", "32", "a.cu"]);
+    let (_, requests, _) = dump(root.path(), &["requests", "--block", "32", "a.cu"]);
     assert_eq!((code, err.as_str()), (0, ""));
+    let out = out + &requests;
     for line in [
         "a.cu:1:17: k, block 32x1x1 (flag)\n",
         "  array s at 2:29: float[?], sized at launch, aligned to 16\n",
@@ -112,7 +145,7 @@ fn the_documentation_shows_what_is_printed() {
         assert_eq!(String::from_utf8(ran.stdout).unwrap().trim_end(), expected.trim_end(), "{command}");
         shown += 1;
     }
-    assert_eq!(shown, 4);
+    assert_eq!(shown, 5);
 }
 
 #[test]
@@ -133,6 +166,7 @@ fn a_file_with_nothing_in_it_or_that_is_missing_is_told_of_and_the_others_are_sh
     let stages = [
         ("hir", "\nempty.cu: not lowered: nothing in it or in its headers can lead to a verdict\n"),
         ("events", "\nempty.cu: no kernel of it is run\n"),
+        ("requests", "\nempty.cu: no kernel of it is run\n"),
     ];
     for (stage, nothing) in stages {
         let (_, alone, _) = dump(root.path(), &[stage, "a.cu"]);

@@ -1,5 +1,5 @@
 use super::{Padded, Span};
-use crate::analysis::runs::Subject;
+use crate::analysis::runs::{Follow, Subject};
 use crate::analysis::targets;
 use crate::exec::budget::FileBudget;
 use crate::ir::program::Program;
@@ -33,7 +33,15 @@ fn compare(text: &str, name: &str, paddings: impl IntoIterator<Item = u64>) -> u
     let scenarios = scenario::scenarios(&program, &kernel, &[], &[], &mut probes);
     let targets = targets(&[], false);
     let (program, kernel, scenarios) = (&program, &kernel, &scenarios);
-    let subject = Subject { program, kernel, scenarios, targets: &targets, hosts: &[], budget: &budget };
+    let subject = Subject {
+        program,
+        kernel,
+        scenarios,
+        targets: &targets,
+        hosts: &[],
+        budget: &budget,
+        follow: Follow::Nothing,
+    };
     let runs = subject.run_all(probes);
     let padder = Padded::new(subject, &runs);
     let array = runs[0].trace.arrays.iter().find(|array| array.name == name).unwrap().name_span;

@@ -46,6 +46,7 @@ pub struct Mark {
     accesses: u32,
     writes: u32,
     barriers: usize,
+    events: usize,
     came: usize,
     /// Launches recorded so far.
     pub launches: usize,
@@ -60,6 +61,7 @@ impl Machine<'_> {
             accesses: self.index.accesses,
             writes: self.index.writes,
             barriers: self.trace.barriers.len(),
+            events: self.trace.tree.len(),
             came: self.came.len(),
             launches: self.trace.launches.len(),
         }
@@ -68,6 +70,7 @@ impl Machine<'_> {
     /// Takes back the requests and barriers recorded since the mark.
     pub fn trace_rollback(&mut self, mark: &Mark) {
         self.trace.barriers.truncate(mark.barriers);
+        self.trace.tree.truncate(mark.events);
         self.came.truncate(mark.came);
         self.index.registers.forget();
         (self.index.accesses, self.index.writes) = (mark.accesses, mark.writes);

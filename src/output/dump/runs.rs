@@ -1,10 +1,11 @@
 //! What did the runs of the kernels record?
 //!
-//! A block for each kernel and scenario: its arrays and symbols, the accesses with their distinct requests, the
-//! barriers, and why the run stopped if it did.
+//! A block for each kernel and scenario: its arrays, then either what happened in order and who came to the
+//! barriers, or the symbols and the accesses with their distinct requests. Last, why the run stopped if it
+//! did.
 
 use super::series::ranges;
-use super::{Places, access, place, render};
+use super::{Places, access, place, render, tree};
 use crate::domain::ThreadSet;
 use crate::events::{Array, Barrier, Call, Split, SplitKind, SymbolFacts, Then, Trace};
 use crate::output::accesses::block_from_word;
@@ -13,16 +14,26 @@ use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
 use std::fmt::Write;
 
+/// Which part of what was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recorded {
+    /// What happened, in order.
+    Events,
+    /// What the machine is asked for, by access.
+    Requests,
+}
+
 /// The runs with the names of their kernels in the text.
 #[must_use]
-pub(crate) fn events<'a>(
+pub(crate) fn recorded<'a>(
     sources: &Sources,
     files: &[String],
     runs: impl IntoIterator<Item = (Span, &'a KernelRun)>,
+    part: Recorded,
 ) -> Vec<u8> {
     let block = |(at, (name, run)): (usize, (Span, &KernelRun))| {
         let places = Places { sources, home: name.file };
-        (sources.get(name.file).display_path(), name.start, at, Page { places, run }.text(name))
+        (sources.get(name.file).display_path(), name.start, at, Page { places, run }.text(name, part))
     };
     render(runs.into_iter().enumerate().map(block).collect(), files, "no kernel of it is run")
 }
@@ -34,7 +45,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn text(&self, name: Span) -> String {
+    fn text(&self, name: Span, part: Recorded) -> String {
         let KernelRun { kernel, block: [x, y, z], block_from, launch, trace, .. } = self.run;
         let mut out = format!("{}: {kernel}, block {x}x{y}x{z}", place(self.places.sources, name));
         let at = launch.map(|launch| format!("launch at {}", self.places.of(launch)));
@@ -52,6 +63,22 @@ impl Page<'_> {
         for array in &trace.arrays {
             let _ = writeln!(out, "  array {}", self.array(array));
         }
+        match part {
+            Recorded::Events => {
+                tree::write(&mut out, self.places, trace);
+                for (at, barrier) in trace.barriers.iter().enumerate() {
+                    self.barrier(&mut out, trace, at, barrier);
+                }
+            }
+            Recorded::Requests => self.requests(&mut out, trace),
+        }
+        if let Some(why) = &trace.stopped {
+            let _ = writeln!(out, "  stopped: {}", self.places.unknown(why));
+        }
+        out
+    }
+
+    fn requests(&self, out: &mut String, trace: &Trace) {
         for (at, symbol) in trace.symbols.iter().enumerate() {
             let _ = writeln!(out, "  symbol #{at} {}", symbol_words(symbol));
         }
@@ -63,15 +90,8 @@ impl Page<'_> {
             let _ = writeln!(out, "  the size of `{name}` is not known");
         }
         for access in &trace.accesses {
-            access::write(&mut out, self.places, trace, access);
+            access::write(out, self.places, trace, access);
         }
-        for (at, barrier) in trace.barriers.iter().enumerate() {
-            self.barrier(&mut out, trace, at, barrier);
-        }
-        if let Some(why) = &trace.stopped {
-            let _ = writeln!(out, "  stopped: {}", self.places.unknown(why));
-        }
-        out
     }
 
     fn array(&self, array: &Array) -> String {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What each folder uses. It may only name folders that stand before it, so there is no circle.
-const ALLOWED: [(&str, &[&str]); 32] = [
+const ALLOWED: [(&str, &[&str]); 33] = [
     // Words that all share.
     ("source", &[]),
     ("shape", &[]),
@@ -29,6 +29,7 @@ const ALLOWED: [(&str, &[&str]); 32] = [
     ("slice", &["builtins", "ir"]),
     ("codegen", &["banks", "builtins", "domain", "events", "ir", "source"]),
     ("exec", &["banks", "builtins", "codegen", "domain", "events", "ir", "slice", "source"]),
+    ("facts", &["domain", "events", "source"]),
     ("scenario", &["events", "exec", "ir", "relevance", "shape", "source"]),
     // What is said of it.
     ("verdict", &["banks", "codegen", "domain", "events", "shape", "source"]),
@@ -42,6 +43,7 @@ const ALLOWED: [(&str, &[&str]); 32] = [
             "domain",
             "events",
             "explanation",
+            "facts",
             "preproc",
             "shape",
             "source",
@@ -58,6 +60,7 @@ const ALLOWED: [(&str, &[&str]); 32] = [
             "events",
             "exec",
             "explanation",
+            "facts",
             "headers",
             "ir",
             "lower",

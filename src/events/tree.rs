@@ -1,0 +1,138 @@
+//! What happened in a block, in the order of the program?
+//!
+//! A tree of accesses, barriers and loops, written down as it is walked: a loop whose rounds were run
+//! for all rounds at once begins, its body follows once, with offsets that are sums over the number of
+//! the round, and it ends. A loop whose rounds were run one by one leaves its rounds one after the other.
+//!
+//! ```text
+//! for (k = 0; k < n; ++k) {        Loop
+//!     s[t] = in[k];                    Access  store of s at 4 t
+//!     __syncthreads();                 Barrier
+//!     sum += s[255 - t];               Access  load of s at 1020 - 4 t
+//! }                                EndOfLoop k
+//! ```
+//!
+//! Nothing is reduced: offsets are whole, and each access knows its threads. Both sides of a condition
+//! stand one after the other, each with the threads that take it. Whatever may order threads and is not
+//! followed is an event, too.
+
+use super::Assumption;
+use crate::domain::{Int, Symbol, SymbolId, ThreadSet};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The most events that are kept of a run.
+const MOST: usize = 1 << 14;
+
+/// What happened, in order.
+#[derive(Debug, Default)]
+pub(crate) struct EventTree {
+    events: Vec<Event>,
+    /// Whether more happened than is kept.
+    is_cut: bool,
+    /// What is known of the symbols in offsets.
+    symbols: FxHashMap<SymbolId, Symbol>,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    /// An access of shared memory.
+    Access(AccessEvent),
+    /// Threads wait for each other.
+    Barrier {
+        /// The barrier expression.
+        span: Span,
+        /// The threads that come to it.
+        threads: ThreadSet,
+        /// Whether these are all that have not left the kernel; `None` if it is not known who comes.
+        all: Option<bool>,
+    },
+    /// Something that is not followed, and that may order threads.
+    MayOrder {
+        /// Where it stands.
+        span: Span,
+    },
+    /// A loop of which one pass through the body stands for all begins.
+    Loop {
+        /// The loop.
+        span: Span,
+        /// The first symbol that may have been made in it: those from it on differ between rounds.
+        first_symbol: SymbolId,
+    },
+    /// The innermost such loop ends.
+    EndOfLoop {
+        /// The number of the round; `None` if the rounds that were run stand one after the other after all.
+        round: Option<SymbolId>,
+    },
+}
+
+/// Threads access shared memory.
+#[derive(Clone, Debug)]
+pub(crate) struct AccessEvent {
+    /// Index into [`Trace::accesses`](super::Trace::accesses).
+    pub access: usize,
+    /// The variable that is accessed. Instances of a function template have each their own.
+    pub object: u32,
+    /// Bytes from the beginning of the array, by thread; `None` if that is not known.
+    pub offset: Option<Int>,
+    /// The threads that may do it, and that do if `is_sure`.
+    pub threads: ThreadSet,
+    /// Whether all of them do it, if the conditions hold that are the same for all.
+    pub is_sure: bool,
+    /// The branches around it that a block may pass by, outermost first, by number.
+    pub under: SmallVec<[u32; 4]>,
+    /// What is taken for granted of it.
+    pub assumptions: Vec<Assumption>,
+    /// Whether a bound that no block need reach may keep any thread from it.
+    pub may_be_cut_short: bool,
+    /// Whether it is in a function that speaks of `volatile`, so that threads may wait for what they read.
+    pub in_volatile: bool,
+}
+
+impl EventTree {
+    /// The events, in order.
+    pub(crate) fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether more happened than is kept.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Adds one.
+    pub(crate) fn push(&mut self, event: Event) {
+        match self.events.len() < MOST {
+            true => self.events.push(event),
+            false => self.is_cut = true,
+        }
+    }
+
+    /// Takes back all but the first of them.
+    pub(crate) fn truncate(&mut self, events: usize) {
+        self.events.truncate(events);
+        self.is_cut &= events >= MOST;
+    }
+
+    /// Keeps what is known of the symbols that stand in offsets.
+    pub(crate) fn keep_symbols(&mut self, get: impl Fn(SymbolId) -> Symbol) {
+        for event in &self.events {
+            let Event::Access(AccessEvent { offset: Some(offset), .. }) = event else { continue };
+            for (id, _) in &offset.terms {
+                self.symbols.entry(*id).or_insert_with(|| get(*id));
+            }
+        }
+    }
+
+    /// What is known of a symbol in an offset.
+    pub(crate) fn symbol(&self, id: SymbolId) -> Option<&Symbol> {
+        self.symbols.get(&id)
+    }
+}

@@ -1,0 +1,66 @@
+//! What goes into the event tree?
+
+use super::machine::Machine;
+use super::value::{ObjectId, Offset};
+use crate::domain::{Int, SymbolId};
+use crate::events::{AccessEvent, Event};
+use crate::ir::Asm;
+use crate::source::Span;
+use smallvec::SmallVec;
+
+impl Machine<'_> {
+    /// An access by the active threads; `refined`: its offset as the conditions around tell it.
+    pub(super) fn access_event(
+        &mut self,
+        access: usize,
+        object: ObjectId,
+        offset: &Offset,
+        refined: Option<&Int>,
+    ) {
+        let volatile = self.state.frames.iter().any(|frame| frame.function.mentions.volatile);
+        let offset = match offset {
+            Offset::Known(offset) => Some(refined.unwrap_or(offset).clone()),
+            Offset::Unknown(..) => None,
+        };
+        self.trace.tree.push(Event::Access(AccessEvent {
+            access,
+            object: object.0,
+            offset,
+            threads: self.state.active,
+            is_sure: self.state.doubt.is_none(),
+            under: SmallVec::from_slice(&self.state.passable),
+            assumptions: self.state.assumptions.clone(),
+            may_be_cut_short: self.may_be_cut_short(),
+            in_volatile: volatile,
+        }));
+    }
+
+    /// Something that is not followed may order the threads.
+    pub(super) fn may_order(&mut self, span: Span) {
+        if self.recording {
+            self.trace.tree.push(Event::MayOrder { span });
+        }
+    }
+
+    /// Inline assembly may do so, if it does more than compute and access.
+    pub(super) fn assembly_event(&mut self, asm: &Asm, span: Span) {
+        if !self.memo.orders_nothing(asm) {
+            self.may_order(span);
+        }
+    }
+
+    /// A loop begins of which one pass may stand for all rounds.
+    pub(super) fn begin_loop_event(&mut self, span: Span) {
+        if self.recording {
+            let first_symbol = self.world.symbols.next();
+            self.trace.tree.push(Event::Loop { span, first_symbol });
+        }
+    }
+
+    /// It ends. `round`: the symbol of its rounds, if one pass does stand for all.
+    pub(super) fn end_loop_event(&mut self, round: Option<SymbolId>) {
+        if self.recording {
+            self.trace.tree.push(Event::EndOfLoop { round });
+        }
+    }
+}

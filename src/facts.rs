@@ -1,0 +1,58 @@
+//! What follows from what happened?
+//!
+//! Each fact is a fold over the event tree of one run: threads that no barrier orders, indices that leave
+//! their array, addresses that a wide access cannot have. A fact has a witness: threads that surely do
+//! it, under conditions that can hold at once. What was assumed because no index leaves its array is
+//! never a reason to say that one does.
+
+mod alignment;
+mod bounds;
+mod intervals;
+mod races;
+
+pub(crate) use alignment::Misaligned;
+pub(crate) use bounds::Overrun;
+pub(crate) use races::Race;
+
+use crate::domain::Shape;
+use crate::events::{AccessEvent, Assumption, Trace};
+
+/// What follows from one run.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// Accesses of different warps that no barrier orders.
+    pub races: Vec<Race>,
+    /// Accesses that leave their array.
+    pub overruns: Vec<Overrun>,
+    /// Wide accesses of addresses that are no multiple of their width.
+    pub misaligned: Vec<Misaligned>,
+}
+
+impl Facts {
+    /// The facts of a run with a block of this shape that somebody gave.
+    #[must_use]
+    pub(crate) fn of(trace: &Trace, shape: Shape) -> Facts {
+        Facts {
+            races: races::find(trace, shape),
+            overruns: bounds::find(trace, shape),
+            misaligned: alignment::find(trace, shape),
+        }
+    }
+}
+
+/// Whether what an access rests on can surely hold, and is no guess that was made from the arrays' lengths.
+fn is_possible(event: &AccessEvent) -> bool {
+    let guessed = |it: &Assumption| {
+        matches!(
+            it,
+            Assumption::RunsOn { .. }
+                | Assumption::BeginsAt { .. }
+                | Assumption::AtMost { .. }
+                | Assumption::DamageIsHarmless
+                | Assumption::InsideBounds { possible: false, .. }
+                | Assumption::UsualIteration { possible: false, .. }
+                | Assumption::UsualBlock { possible: false }
+        )
+    };
+    event.is_sure && !event.assumptions.iter().any(guessed)
+}

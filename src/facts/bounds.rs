@@ -1,0 +1,84 @@
+//! Which accesses leave their array?
+//!
+//! Said is only what surely happens in a block of the middle: a thread that is surely active, at an offset
+//! that lies outside for every value that what it rests on can have. Example, in a block of 128:
+//!
+//! ```text
+//! __shared__ float s[128];
+//! s[t + 1] = in[t];          thread 127 writes bytes 512 to 515 of 512
+//! if (t < n) s[2 * t] = 0;   `n` may be 64: nothing is said
+//! ```
+//!
+//! Arrays that are sized at launch are left out.
+
+use super::is_possible;
+use crate::domain::Shape;
+use crate::events::{AccessEvent, Assumption, Event, EventTree, Trace};
+
+/// An access that leaves its array.
+#[derive(Clone, Debug)]
+pub(crate) struct Overrun {
+    /// Index into the trace's accesses.
+    pub access: usize,
+    /// The first thread that does so.
+    pub thread: usize,
+    /// A byte offset that it has, counted from the beginning of the array: the least if it is too large, the
+    /// greatest if it is too small.
+    pub offset: i64,
+    /// Whether the offset is a bound, rather than the only one there is.
+    pub is_bound: bool,
+    /// What is taken for granted.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// All such accesses of a run, one for each site.
+pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Overrun> {
+    let mut found: Vec<Overrun> = Vec::new();
+    for event in trace.tree.events() {
+        let Event::Access(event) = event else { continue };
+        if !is_possible(event) || event.may_be_cut_short || found.iter().any(|it| it.access == event.access) {
+            continue;
+        }
+        let Some(access) = trace.accesses.get(event.access) else { continue };
+        let array = &trace.arrays[access.array];
+        let (Some(size), Some(bytes), false) = (array.bytes(), access.bytes, array.dynamic) else { continue };
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        let rows = usize::from(access.matrices) * 8;
+        let outside = |thread: usize| {
+            let (least, most) = bounds(&trace.tree, event, thread, shape)?;
+            let above = least.filter(|least| least.saturating_add(i64::from(bytes)) > size);
+            let below = most.filter(|most| *most < 0);
+            above.or(below).map(|offset| (thread, offset, least != most))
+        };
+        let mut threads = event.threads.threads().filter(|thread| rows == 0 || thread % 32 < rows);
+        if let Some((thread, offset, is_bound)) = threads.find_map(outside) {
+            let (access, assumptions) = (event.access, event.assumptions.clone());
+            found.push(Overrun { access, thread, offset, is_bound, assumptions });
+        }
+    }
+    found
+}
+
+/// The least and the greatest offset that a thread can have, where they are known.
+fn bounds(
+    tree: &EventTree,
+    event: &AccessEvent,
+    thread: usize,
+    shape: Shape,
+) -> Option<(Option<i64>, Option<i64>)> {
+    let offset = event.offset.as_ref()?;
+    let base = offset.base.at(thread, shape);
+    let (mut least, mut most) = (Some(base), Some(base));
+    for (id, factor) in &offset.terms {
+        let symbol = tree.symbol(*id)?;
+        let factor = factor.at(thread, shape);
+        let ends = [symbol.low, symbol.high].map(|end| match factor {
+            0 => Some(0),
+            _ => end.and_then(|end| end.checked_mul(factor)),
+        });
+        let (low, high) = if factor < 0 { (ends[1], ends[0]) } else { (ends[0], ends[1]) };
+        least = least.zip(low).and_then(|(sum, low)| sum.checked_add(low));
+        most = most.zip(high).and_then(|(sum, high)| sum.checked_add(high));
+    }
+    Some((least, most))
+}

@@ -1,0 +1,143 @@
+//! Which accesses lie between two barriers?
+//!
+//! Whatever may order threads ends an interval, so that two accesses of one interval are ordered by
+//! nothing but their own thread. In a loop of which one pass stands for all rounds, the end of a round is
+//! followed by the beginning of the next:
+//!
+//! ```text
+//! for (k = 0; k < n; ++k) {
+//!     s[t] = in[k];           A     intervals: A and what comes before the loop, with k = 0
+//!     __syncthreads();
+//!     sum += s[255 - t];      B                B of a round k, and A of the round k + 1
+//! }
+//! ```
+//!
+//! Where not all threads come to a barrier, they are no longer in step: those that waited in one branch
+//! may go on while others are still on their way to the barrier of the other branch. Each thread has a
+//! *phase*, the number of barriers that it has passed, and only threads of one phase are in one interval.
+
+use crate::domain::{Shape, SymbolId};
+use crate::events::{Event, EventTree};
+use crate::source::Span;
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Of which round of a loop an access is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    /// Of any, as it was recorded.
+    Any,
+    /// Of the first.
+    First(SymbolId),
+    /// Of the one after that of the accesses before it.
+    Next(SymbolId),
+}
+
+/// By thread: what tells those apart that are not in step.
+type Phases = Rc<Vec<u64>>;
+
+/// Accesses that are not ordered but by their threads.
+#[derive(Debug)]
+pub(super) struct Interval {
+    /// Threads with different numbers are not in step.
+    pub phases: Phases,
+    /// The numbers of the events, in order, and their rounds.
+    pub accesses: Vec<(usize, Round)>,
+    /// The loop whose rounds it goes across, if it does.
+    pub across: Option<Span>,
+}
+
+/// All intervals of a run.
+pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
+    let events = tree.events();
+    let mut found = Vec::new();
+    let mut current: Vec<(usize, Round)> = Vec::new();
+    let mut loops: Vec<(usize, Span, SymbolId)> = Vec::new();
+    let mut phases: Phases = Rc::new(vec![0; shape.threads()]);
+    let counters: FxHashSet<SymbolId> = events.iter().filter_map(counter).collect();
+    for (at, event) in events.iter().enumerate() {
+        match event {
+            Event::Access(_) => current.push((at, Round::Any)),
+            Event::Barrier { .. } | Event::MayOrder { .. } => {
+                let accesses = std::mem::take(&mut current);
+                found.push(Interval { phases: Rc::clone(&phases), accesses, across: None });
+                pass(&mut phases, event, at, !loops.is_empty());
+            }
+            Event::Loop { span, first_symbol } => loops.push((at, *span, *first_symbol)),
+            Event::EndOfLoop { round } => {
+                let (Some((begin, span, first_symbol)), Some(round)) = (loops.pop(), round) else { continue };
+                let phases = Rc::clone(&phases);
+                let body = begin + 1..at;
+                let (first, last) = ends(events, &body);
+                let mut accesses = accesses(events, last..at, Round::Any);
+                accesses.extend(self::accesses(events, begin + 1..first, Round::Next(*round)));
+                accesses.retain(|(at, _)| is_alike_in_each_round(tree, *at, first_symbol, &counters));
+                found.push(Interval { phases: Rc::clone(&phases), accesses, across: Some(span) });
+                let before = (0..begin).rev().find(|at| orders(&events[*at])).map_or(0, |at| at + 1);
+                let mut accesses = self::accesses(events, before..begin, Round::Any);
+                if !accesses.is_empty() {
+                    accesses.extend(self::accesses(events, begin + 1..first, Round::First(*round)));
+                    found.push(Interval { phases, accesses, across: None });
+                }
+            }
+        }
+    }
+    found.push(Interval { phases, accesses: current, across: None });
+    found
+}
+
+fn counter(event: &Event) -> Option<SymbolId> {
+    match event {
+        Event::EndOfLoop { round } => *round,
+        _ => None,
+    }
+}
+
+/// The phases after a barrier, the event of number `at`. In a loop that is passed through once for all
+/// rounds it is not known how often threads come to a barrier that others do not come to.
+fn pass(phases: &mut Phases, event: &Event, at: usize, in_loop: bool) {
+    let Event::Barrier { threads, all, .. } = event else { return };
+    let step = if in_loop { (at as u64 + 1) << 32 } else { 1 };
+    match all {
+        Some(true) => {}
+        Some(false) => {
+            let phases = Rc::make_mut(phases);
+            threads.threads().for_each(|thread| phases[thread] += step);
+        }
+        // Nobody is known to be in step with another from here on.
+        None => {
+            let phases = Rc::make_mut(phases);
+            phases.iter_mut().enumerate().for_each(|(thread, phase)| *phase += (thread as u64) << 48);
+        }
+    }
+}
+
+/// The end of the part of a loop's body before anything that orders, and the beginning of the part after.
+fn ends(events: &[Event], body: &Range<usize>) -> (usize, usize) {
+    let first = body.clone().find(|at| orders(&events[*at])).unwrap_or(body.end);
+    let last = body.clone().rev().find(|at| orders(&events[*at])).map_or(body.start, |at| at + 1);
+    (first, last)
+}
+
+fn orders(event: &Event) -> bool {
+    matches!(event, Event::Barrier { .. } | Event::MayOrder { .. })
+}
+
+fn accesses(events: &[Event], range: Range<usize>, round: Round) -> Vec<(usize, Round)> {
+    let is_access = |at: &usize| matches!(events[*at], Event::Access(_));
+    range.filter(is_access).map(|at| (at, round)).collect()
+}
+
+/// Whether nothing in an offset but loops' counters changes from round to round. What is computed of a
+/// counter does.
+fn is_alike_in_each_round(
+    tree: &EventTree,
+    at: usize,
+    first: SymbolId,
+    counters: &FxHashSet<SymbolId>,
+) -> bool {
+    let Event::Access(event) = &tree.events()[at] else { return false };
+    let Some(offset) = &event.offset else { return false };
+    offset.terms.iter().all(|(id, _)| *id < first || counters.contains(id))
+}

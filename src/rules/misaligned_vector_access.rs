@@ -1,0 +1,119 @@
+//! ## What it does
+//! Finds accesses of 4, 8 or 16 bytes of shared memory, as by `float4`, at addresses that are not a
+//! multiple of that many bytes.
+//!
+//! ## Why is this bad
+//! The hardware has no such access: the kernel stops with "misaligned address".
+//!
+//! ## Example
+//! ```cuda,fires
+//! __global__ void quads(float4 *out, const float *in) {
+//!     __shared__ float s[260];
+//!     s[threadIdx.x] = in[threadIdx.x];
+//!     __syncthreads();
+//!     out[threadIdx.x] = *reinterpret_cast<float4 *>(&s[threadIdx.x]);
+//! }
+//!
+//! void launch(float4 *out, const float *in) {
+//!     quads<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Use instead
+//! ```cuda,clean
+//! __global__ void quads(float4 *out, const float *in) {
+//!     __shared__ __align__(16) float s[1024];
+//!     for (int i = threadIdx.x; i < 1024; i += 256) s[i] = in[i];
+//!     __syncthreads();
+//!     out[threadIdx.x] = *reinterpret_cast<float4 *>(&s[4 * threadIdx.x]);
+//! }
+//!
+//! void launch(float4 *out, const float *in) {
+//!     quads<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Limits
+//! - A note: it is new, and its findings have been read on public code, not yet proved on many devices.
+//! - Only in a block that a launch or the user gives, and only where what all threads share is known to be
+//!   a multiple of the width.
+//! - An array whose own alignment is less than the width may lie where all addresses are right: only
+//!   threads that cannot all be right are told, not an array that lacks `__align__`.
+//! - Types that the compiler takes apart, as a struct of three floats, are not wide accesses.
+//! - No fix is written.
+
+use super::{About, Case, Rule, access_words};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::events::AccessOp;
+use crate::facts::Misaligned;
+use crate::source::Span;
+
+/// The rule.
+pub(super) static RULE: Rule = Rule {
+    id: "misaligned-vector-access",
+    about: About::Correctness,
+    level: Level::Note,
+    summary: "a wide access of shared memory at an address that is no multiple of its width",
+    docs: include_str!("misaligned_vector_access.rs"),
+};
+
+/// Finds wide accesses that cannot be aligned: one finding for each site.
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+    let mut told: Vec<(Span, AccessOp, Span)> = Vec::new();
+    for (number, run) in case.runs.iter().enumerate() {
+        for misaligned in &run.facts.misaligned {
+            let access = &run.trace.accesses[misaligned.access];
+            let site = (access.span, access.op, run.trace.arrays[access.array].name_span);
+            if !told.contains(&site) {
+                told.push(site);
+                out.push(describe(case, number, misaligned));
+            }
+        }
+    }
+}
+
+fn describe(case: &Case<'_>, number: usize, misaligned: &Misaligned) -> Diagnostic {
+    let run = &case.runs[number];
+    let access = &run.trace.accesses[misaligned.access];
+    let array = &run.trace.arrays[access.array];
+    let (bytes, (thread, at)) = (misaligned.multiple, misaligned.thread);
+    let verb = match access_words(access.op).1 {
+        "write" => "write",
+        _ => "read",
+    };
+    let (message, label) = match misaligned.other {
+        None => (
+            format!(
+                "thread {thread} {verb}s {bytes} bytes of `{}` at byte {at}, no multiple of {bytes}",
+                array.name
+            ),
+            format!("byte {at} for thread {thread}"),
+        ),
+        Some((other, there)) => (
+            format!(
+                "threads {thread} and {other} {verb} {bytes} bytes of `{}` each, {} bytes apart: not both \
+                 are at multiples of {bytes}",
+                array.name,
+                there.abs_diff(at)
+            ),
+            format!("byte {at} for thread {thread}, {there} for thread {other}"),
+        ),
+    };
+    let mut notes = vec![case.block_words(number)];
+    notes.extend(case.instance_words(number));
+    notes.extend(case.calls_words(number, access.path(0), &[]));
+    notes.extend(misaligned.assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
+    Diagnostic {
+        rule: RULE.id,
+        level: RULE.level,
+        message,
+        primary: access.span,
+        primary_label: label,
+        labels: vec![(array.name_span, "declared here".to_owned())],
+        notes,
+        helps: Vec::new(),
+        fix: None,
+        launches: Vec::new(),
+        kernel: run.kernel.clone(),
+    }
+}

@@ -1,0 +1,135 @@
+//! ## What it does
+//! Finds two accesses of one byte of shared memory by threads of different warps, one of which writes,
+//! with no barrier in between: in straight code, between a loop's end and the beginning of its next round,
+//! and between what comes before a loop and its first round.
+//!
+//! ## Why is this bad
+//! Warps run as they like. Which of the two comes first changes from run to run and from device to
+//! device, so the program is right until it is not. `compute-sanitizer --tool racecheck` calls it a
+//! hazard, where the inputs at hand lead to it.
+//!
+//! ## Example
+//! ```cuda,fires
+//! __global__ void neighbours(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     s[threadIdx.x] = in[threadIdx.x];
+//!     out[threadIdx.x] = s[threadIdx.x] + s[(threadIdx.x + 1) % 256];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     neighbours<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Use instead
+//! ```cuda,clean
+//! __global__ void neighbours(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     s[threadIdx.x] = in[threadIdx.x];
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[threadIdx.x] + s[(threadIdx.x + 1) % 256];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     neighbours<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Limits
+//! - A note: it is new, and its findings have been read on public code, not yet proved on many devices.
+//! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known
+//!   but for what all threads share. Accesses by data and arrays through unions are left out.
+//! - Whatever may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, a
+//!   function that is not seen. So do barriers on ways that a block may pass by.
+//! - Nothing is said of threads of one warp, of two writes, of a thread that reads what the same statement
+//!   wrote for all, and of functions that speak of `volatile`.
+//! - Of rounds of a loop only neighbouring ones are compared.
+//! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
+//!   such pair. No fix is written: where all threads come by is for the author to say.
+
+use super::{About, Case, Rule, access_words};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::facts::Race;
+use crate::source::Span;
+
+/// Other accesses that are shown with a finding, at the most.
+const MOST_OTHERS: usize = 3;
+
+/// The rule.
+pub(super) static RULE: Rule = Rule {
+    id: "missing-barrier",
+    about: About::Correctness,
+    level: Level::Note,
+    summary: "warps that write and read the same shared memory with no barrier in between",
+    docs: include_str!("missing_barrier.rs"),
+};
+
+/// Finds pairs of accesses that nothing orders: one finding for each array and each way.
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+    let mut told: Vec<(Span, bool)> = Vec::new();
+    for (number, run) in case.runs.iter().enumerate() {
+        for (at, race) in run.facts.races.iter().enumerate() {
+            let array = |race: &Race| run.trace.accesses[race.first].array;
+            let cause = (run.trace.arrays[array(race)].name_span, race.across.is_some());
+            if told.contains(&cause) {
+                continue;
+            }
+            told.push(cause);
+            let others = run.facts.races[at + 1..].iter();
+            let alike = |it: &&Race| array(it) == array(race) && it.across.is_some() == cause.1;
+            out.push(describe(case, number, race, &others.filter(alike).collect::<Vec<_>>()));
+        }
+    }
+}
+
+fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Diagnostic {
+    let run = &case.runs[number];
+    let (first, second) = (&run.trace.accesses[race.first], &run.trace.accesses[race.second]);
+    let array = &run.trace.arrays[first.array];
+    let (before, after) = race.threads;
+    let done = |verb: &str| match verb {
+        "write" => "writes",
+        "update" => "updates",
+        _ => "reads",
+    };
+    let (then, earlier) = (done(access_words(second.op).1), done(access_words(first.op).1));
+    let round = if race.across.is_some() { " in the round before" } else { "" };
+    let message = format!(
+        "`{}`: thread {after} {then} what thread {before} {earlier}{round}, with no barrier in between",
+        array.name
+    );
+    let mut labels = Vec::new();
+    if first.span != second.span {
+        labels.push((first.span, format!("thread {before}, of warp {}, {earlier} it here", before / 32)));
+    }
+    labels.push((array.name_span, "declared here".to_owned()));
+    let mut shown = vec![first.span, second.span];
+    for span in others.iter().flat_map(|it| [it.first, it.second]).map(|at| run.trace.accesses[at].span) {
+        if !shown.contains(&span) && shown.len() < 2 + MOST_OTHERS {
+            labels.push((span, "so is this".to_owned()));
+            shown.push(span);
+        }
+    }
+    let mut notes = Vec::new();
+    if let Some(span) = race.across {
+        notes.push(format!("a round of the loop at {} follows the one before it", (case.place)(span)));
+    }
+    notes.push(case.block_words(number));
+    notes.extend(case.instance_words(number));
+    notes.extend(case.calls_words(number, second.path(0), &[]));
+    notes.extend(race.assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
+    let place = if race.across.is_some() { "at the end of the loop's body" } else { "between the two" };
+    Diagnostic {
+        rule: RULE.id,
+        level: RULE.level,
+        message,
+        primary: second.span,
+        primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
+        labels,
+        notes,
+        helps: vec![format!("put `__syncthreads()` {place}, where all threads of the block come by")],
+        fix: None,
+        launches: Vec::new(),
+        kernel: run.kernel.clone(),
+    }
+}

@@ -1,0 +1,115 @@
+//! ## What it does
+//! Finds accesses of a shared array by a thread whose index lies outside it, in every block of the middle
+//! of the data.
+//!
+//! ## Why is this bad
+//! The bytes behind an array belong to another, or to nobody: the thread reads or overwrites what is not
+//! its own, or the kernel stops. `compute-sanitizer` tells only of the second.
+//!
+//! ## Example
+//! ```cuda,fires
+//! __global__ void shift(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     s[threadIdx.x + 1] = in[threadIdx.x];
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     shift<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Use instead
+//! ```cuda,clean
+//! __global__ void shift(float *out, const float *in) {
+//!     __shared__ float s[257];
+//!     s[threadIdx.x + 1] = in[threadIdx.x];
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     shift<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Limits
+//! - A note: it is new, and its findings have been read on public code, not yet proved on many devices.
+//! - Only in a block that a launch or the user gives, and only of arrays whose length is written in the
+//!   source; not of arrays that are sized at launch.
+//! - The whole array counts: an index that leaves its row and stays in the array is not told.
+//! - A bound that may keep the thread away, as `threadIdx.x < n` may, is taken to do so.
+//! - No fix is written.
+
+use super::{About, Case, Rule, access_words, plural};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::events::AccessOp;
+use crate::facts::Overrun;
+use crate::source::Span;
+
+/// The rule.
+pub(super) static RULE: Rule = Rule {
+    id: "shared-out-of-bounds",
+    about: About::Correctness,
+    level: Level::Note,
+    summary: "a thread that reads or writes shared memory outside its array",
+    docs: include_str!("shared_out_of_bounds.rs"),
+};
+
+/// Finds accesses outside their array: one finding for each site.
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+    let mut told: Vec<(Span, AccessOp, Span)> = Vec::new();
+    for (number, run) in case.runs.iter().enumerate() {
+        for overrun in &run.facts.overruns {
+            let access = &run.trace.accesses[overrun.access];
+            let site = (access.span, access.op, run.trace.arrays[access.array].name_span);
+            if !told.contains(&site) {
+                told.push(site);
+                out.push(describe(case, number, overrun));
+            }
+        }
+    }
+}
+
+fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
+    let run = &case.runs[number];
+    let access = &run.trace.accesses[overrun.access];
+    let array = &run.trace.arrays[access.array];
+    let (bytes, element) = (array.bytes().unwrap_or(0), array.element_bytes.unwrap_or(1).max(1));
+    // In elements where that says where it is.
+    let (at, all) = match overrun.offset % element as i64 {
+        0 => (format!("element {}", overrun.offset / element as i64), plural(bytes / element, "element")),
+        _ => (format!("byte {}", overrun.offset), plural(bytes, "byte")),
+    };
+    let beyond = match (overrun.is_bound, overrun.offset < 0) {
+        (false, _) => "",
+        (true, false) => " or beyond",
+        (true, true) => " or before",
+    };
+    let verb = match access_words(access.op).1 {
+        "write" => "writes",
+        "update" => "updates",
+        _ => "reads",
+    };
+    let mut notes = vec![case.block_words(number)];
+    notes.extend(case.instance_words(number));
+    notes.extend(case.calls_words(number, access.path(0), &[]));
+    notes.extend(overrun.assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
+    Diagnostic {
+        rule: RULE.id,
+        level: RULE.level,
+        message: format!(
+            "thread {} {verb} {at}{beyond} of `{}`, which has {all}",
+            overrun.thread, array.name
+        ),
+        primary: access.span,
+        primary_label: format!("{at}{beyond} for thread {}", overrun.thread),
+        labels: vec![(array.name_span, format!("{all}, counted from 0"))],
+        notes,
+        helps: Vec::new(),
+        fix: None,
+        launches: Vec::new(),
+        kernel: run.kernel.clone(),
+    }
+}
