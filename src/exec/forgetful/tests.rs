@@ -56,8 +56,10 @@ fn compare(path: &Path, text: &str, wrong: &mut Vec<String>) -> u64 {
     dropped += times;
     for line in searched.iter().filter(|line| is_known(line)) {
         let (site, _) = line.split_once("status: ").unwrap();
-        let before = remembered.iter().find(|line| line.starts_with(site) && is_known(line));
-        if before.is_some_and(|before| before != line) {
+        // Instances of a function may have arrays of several lengths at one place.
+        let known = |line: &&String| line.starts_with(site) && is_known(line);
+        let before: Vec<&String> = remembered.iter().filter(known).collect();
+        if !before.is_empty() && !before.contains(&line) {
             wrong.push(format!("{} without plans:\n- {before:?}\n+ {line}\n{text}", path.display()));
         }
     }
