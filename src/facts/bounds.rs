@@ -42,7 +42,8 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Overrun> {
         let Some(access) = trace.accesses.get(event.access) else { continue };
         let array = &trace.arrays[access.array];
         let (Some(size), Some(bytes), false) = (array.bytes(), access.bytes, array.dynamic) else { continue };
-        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        // No array has no elements: its length is not understood.
+        let Some(size) = i64::try_from(size).ok().filter(|size| *size > 0) else { continue };
         let rows = usize::from(access.matrices) * 8;
         let outside = |thread: usize| {
             let (least, most) = bounds(&trace.tree, event, thread, shape)?;

@@ -23,6 +23,7 @@ mod generate;
 mod generated;
 mod known;
 mod launches;
+mod mutants;
 mod order;
 mod program;
 mod races;

@@ -1,0 +1,166 @@
+//! Are barriers that are taken out missed, and are only races said to be races?
+//!
+//! Of each file of `fixtures/oracle` mutants are made: in the first, each function lacks its first
+//! `__syncthreads()`, in the second its second, and so on. What a mutant does is seen on the host, where
+//! accesses of different warps between the same barriers are races. Each `missing-barrier` has to be one of
+//! these; of the races between a read and a write, so many kernels' have to be found.
+//!
+//! ```text
+//! cargo test --test it oracle::mutants -- --nocapture
+//! CUDALINT_THOROUGH=1 cargo test --test it oracle::mutants -- --nocapture      # more than the first
+//! ```
+
+use super::compile;
+use super::execution::{self, Launch};
+use super::kernel_files;
+use super::races::{Between, Race, races};
+use crate::support::folder::folder;
+use crate::support::thorough;
+use rayon::prelude::*;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const BARRIER: &str = "__syncthreads();";
+/// The least share of kernels with a race that are told of.
+const LEAST_FOUND: f64 = 0.5;
+
+/// A finding, as far as it matters here.
+#[derive(Debug, Deserialize)]
+struct Finding {
+    line: u32,
+    kernel: String,
+    message: String,
+    labels: Vec<Label>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Label {
+    line: u32,
+    text: String,
+}
+
+/// What came of a mutant.
+#[derive(Debug, Default)]
+struct Tally {
+    barriers: usize,
+    /// Kernels that race between a read and a write, and those of them that are told of.
+    racing: usize,
+    found: usize,
+    told: usize,
+    wrong: Vec<String>,
+}
+
+/// The text without the barrier of this number of each function; how many that are.
+fn without(text: &str, number: usize) -> (String, usize) {
+    let (mut out, mut taken, mut seen) = (String::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        // A function begins at the margin.
+        if !line.starts_with([' ', '}', '\t', '/', '#', '\n']) {
+            seen = 0;
+        }
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once(BARRIER) {
+            out.push_str(before);
+            let blank = format!("{:width$};", "", width = BARRIER.len() - 1);
+            out.push_str(if seen == number { &blank } else { BARRIER });
+            taken += usize::from(seen == number);
+            seen += 1;
+            rest = after;
+        }
+        out.push_str(rest);
+    }
+    (out, taken)
+}
+
+fn findings(path: &Path) -> Vec<Finding> {
+    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
+        .args(["--format", "json", "--quiet", "-A", "all", "-N", "missing-barrier"])
+        .arg(path)
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Whether it is one of those that are looked for: of two warps, and not of two writes.
+fn counts(race: &Race) -> bool {
+    let atomic_and_store = race.first.is_atomic != race.second.is_atomic;
+    race.between == Between::Warps && (race.first.stores != race.second.stores || atomic_and_store)
+}
+
+/// The lines of the two accesses, the lesser first.
+fn lines(launch: &Launch, race: &Race) -> (u32, u32) {
+    let line = |site| launch.place(site).line;
+    let (one, other) = (line(race.first.site), line(race.second.site));
+    (one.min(other), one.max(other))
+}
+
+fn base(kernel: &str) -> &str {
+    let name = kernel.split('<').next().unwrap_or(kernel);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+fn judge(path: &Path, number: usize) -> Tally {
+    let mut tally = Tally::default();
+    let (text, barriers) = without(&std::fs::read_to_string(path).unwrap(), number);
+    tally.barriers = barriers;
+    if barriers == 0 {
+        return tally;
+    }
+    // Wrong data may lead a kernel anywhere: what it did until then counts.
+    let Ok(compiled) = compile::compiler().unwrap().build_foreign(path, &text) else { return tally };
+    let launches = execution::read(&compiled);
+    let root = folder(&[("mutant.cu", text.as_str())]);
+    let told = findings(&root.path().join("mutant.cu"));
+    tally.told = told.len();
+    let mut racing: BTreeSet<&str> = BTreeSet::new();
+    let mut pairs: BTreeSet<(&str, (u32, u32))> = BTreeSet::new();
+    for launch in &launches {
+        for race in races(launch).iter().filter(|race| race.between == Between::Warps) {
+            pairs.insert((base(&launch.kernel), lines(launch, race)));
+            if counts(race) {
+                racing.insert(base(&launch.kernel));
+            }
+        }
+    }
+    tally.racing = racing.len();
+    tally.found = racing.iter().filter(|kernel| told.iter().any(|it| base(&it.kernel) == **kernel)).count();
+    for finding in told {
+        let label = finding.labels.iter().find(|label| label.text.ends_with("it here"));
+        let other = label.map_or(finding.line, |label| label.line);
+        let at = (finding.line.min(other), finding.line.max(other));
+        if !pairs.contains(&(base(&finding.kernel), at)) {
+            let place = format!("{} without barrier {number}: {at:?}", path.display());
+            tally.wrong.push(format!("{place}: `{}`: {}", finding.kernel, finding.message));
+        }
+    }
+    tally
+}
+
+#[test]
+fn barriers_that_are_taken_out_are_missed() {
+    if let Err(why) = compile::compiler() {
+        assert!(std::env::var_os("CUDALINT_NEEDS_COMPILER").is_none(), "{why}");
+        println!("skipped: {why}");
+        return;
+    }
+    let numbers = if thorough() { 0..3 } else { 0..1 };
+    let files: Vec<PathBuf> = kernel_files(&std::env::var("CUDALINT_ORACLE").unwrap_or_default());
+    let mutants: Vec<(&PathBuf, usize)> =
+        files.iter().flat_map(|path| numbers.clone().map(move |number| (path, number))).collect();
+    let tallies: Vec<Tally> = mutants.par_iter().map(|(path, number)| judge(path, *number)).collect();
+    let sum = |part: fn(&Tally) -> usize| tallies.iter().map(part).sum::<usize>();
+    let (racing, found) = (sum(|tally| tally.racing), sum(|tally| tally.found));
+    println!(
+        "{} barriers taken out: {racing} kernels race between a read and a write, {found} of these are told \
+         of, {} findings in all",
+        sum(|tally| tally.barriers),
+        sum(|tally| tally.told),
+    );
+    let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();
+    let lines: Vec<&str> = wrong.iter().map(|line| line.as_str()).collect();
+    assert!(wrong.is_empty(), "{} that are none:\n{}", wrong.len(), lines.join("\n"));
+    assert!(found as f64 >= LEAST_FOUND * racing as f64, "only {found} of {racing} are found");
+}
