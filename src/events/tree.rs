@@ -21,6 +21,7 @@ use crate::domain::{Int, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The most events that are kept of a run.
 const MOST: usize = 1 << 14;
@@ -84,7 +85,7 @@ pub(crate) struct AccessEvent {
     /// The branches around it that a block may pass by, outermost first, by number.
     pub under: SmallVec<[u32; 4]>,
     /// What is taken for granted of it.
-    pub assumptions: Vec<Assumption>,
+    pub assumptions: Arc<Vec<Assumption>>,
     /// Whether a bound that no block need reach may keep any thread from it.
     pub may_be_cut_short: bool,
     /// Whether it is in a function that speaks of `volatile`, so that threads may wait for what they read.

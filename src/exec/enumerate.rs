@@ -26,6 +26,7 @@ use super::value::{Condition, Value};
 use crate::domain::{Int, Key, SymbolId, Variation};
 use crate::events::Assumption;
 use crate::ir::{BinaryOp, ExprKind, LocalId, StmtKind};
+use std::sync::Arc;
 
 /// A variable that doubles comes to rest within the bits of its type.
 const MOST: usize = 40;
@@ -203,7 +204,7 @@ impl Machine<'_> {
             {
                 from.facts.push((id, *value));
                 let name = (*self.world.symbols.get(id).name).into();
-                from.assumptions.push(Assumption::AtMost { name, value: *value });
+                Arc::make_mut(&mut from.assumptions).push(Assumption::AtMost { name, value: *value });
             }
         }
         if from.facts.len() == start.facts.len() {
@@ -306,7 +307,9 @@ impl Machine<'_> {
     /// Notes what a run rests on that begins with a number that is not known.
     fn suppose(&self, state: &mut State, place: Place, value: i64, why: &'static str) {
         if let Some(name) = self.name_of(place) {
-            state.assumptions.push(Assumption::BeginsAt { variable: (*name).into(), value, why });
+            let variable = (*name).into();
+            let assumed = Assumption::BeginsAt { variable, value, why };
+            Arc::make_mut(&mut state.assumptions).push(assumed);
         }
     }
 

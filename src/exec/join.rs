@@ -96,7 +96,7 @@ impl Machine<'_> {
         }
         self.state.course.join(held.course);
         self.state.may_have_left |= held.may_have_left;
-        held.assumptions.into_iter().for_each(|assumption| self.assume(assumption));
+        held.assumptions.iter().for_each(|assumption| self.assume(assumption.clone()));
     }
 
     fn join_values(&mut self, held: &Value, failed: &Value, how: &Join) -> Value {

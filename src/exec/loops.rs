@@ -325,7 +325,7 @@ impl Machine<'_> {
             self.splits.pop();
         }
         // Guards that hold in every iteration but the last say nothing of what comes after.
-        self.state.assumptions.truncate(marks);
+        self.assume_no_more_than(marks);
         self.state.doubt = doubt;
     }
 

@@ -185,7 +185,7 @@ pub struct State {
     /// The threads on their way to a label of the function.
     pub jumps: Vec<(Name, ThreadSet)>,
     /// What is taken for granted from here on.
-    pub assumptions: Vec<Assumption>,
+    pub assumptions: Arc<Vec<Assumption>>,
     /// Whether threads may have left before because of a bound that no block need reach.
     pub may_have_left: bool,
     /// The branches around that a block may pass by, innermost last: each by a number of its own.
@@ -293,7 +293,7 @@ impl<'p> Machine<'p> {
                 exited: ThreadSet::NONE,
                 loops: Vec::new(),
                 jumps: Vec::new(),
-                assumptions: Vec::new(),
+                assumptions: Arc::default(),
                 may_have_left: false,
                 passable: Vec::new(),
                 facts: Vec::new(),
@@ -441,7 +441,14 @@ impl<'p> Machine<'p> {
     /// Adds an assumption that holds from here on in the present branch.
     pub fn assume(&mut self, assumption: Assumption) {
         if !self.state.assumptions.contains(&assumption) {
-            self.state.assumptions.push(assumption);
+            Arc::make_mut(&mut self.state.assumptions).push(assumption);
+        }
+    }
+
+    /// What was assumed after the first of them holds no longer.
+    pub fn assume_no_more_than(&mut self, first: usize) {
+        if self.state.assumptions.len() > first {
+            Arc::make_mut(&mut self.state.assumptions).truncate(first);
         }
     }
 

@@ -325,7 +325,7 @@ impl Machine<'_> {
             false => run(machine, true),
         });
         self.state.facts.truncate(start.facts.len());
-        self.state.assumptions.truncate(marks.max(start.assumptions.len()));
+        self.assume_no_more_than(marks.max(start.assumptions.len()));
         let all_stayed = self.state.active == side;
         let start_doubt = start.doubt.clone();
         if split && !all_stayed {
@@ -424,7 +424,7 @@ impl Machine<'_> {
         let frames = || start.iter().zip(&self.state.frames);
         let learned = frames().any(|(then, now)| now.slots.learned_since(&then.slots));
         if self.state.active == before && !learned {
-            self.state.assumptions.truncate(marks);
+            self.assume_no_more_than(marks);
         }
     }
 

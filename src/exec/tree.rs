@@ -7,6 +7,7 @@ use crate::events::{AccessEvent, Event};
 use crate::ir::Asm;
 use crate::source::Span;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// An access by the active threads; `refined`: its offset as the conditions around tell it.
@@ -29,7 +30,7 @@ impl Machine<'_> {
             threads: self.state.active,
             is_sure: self.state.doubt.is_none(),
             under: SmallVec::from_slice(&self.state.passable),
-            assumptions: self.state.assumptions.clone(),
+            assumptions: Arc::clone(&self.state.assumptions),
             may_be_cut_short: self.may_be_cut_short(),
             in_volatile: volatile,
         }));

@@ -62,7 +62,7 @@ fn misaligned(trace: &Trace, event: &AccessEvent, shape: Shape) -> Option<Misali
     let mut threads = event.threads.threads().map(|thread| (thread, values[thread]));
     let first = threads.next()?;
     let alone = |(_, at): &(usize, i64)| at.rem_euclid(known) != 0;
-    let (assumptions, access) = (event.assumptions.clone(), event.access);
+    let (assumptions, access) = (event.assumptions.to_vec(), event.access);
     if alone(&first) {
         return Some(Misaligned { access, multiple: bytes, thread: first, other: None, assumptions });
     }

@@ -53,7 +53,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Overrun> {
         };
         let mut threads = event.threads.threads().filter(|thread| rows == 0 || thread % 32 < rows);
         if let Some((thread, offset, is_bound)) = threads.find_map(outside) {
-            let (access, assumptions) = (event.access, event.assumptions.clone());
+            let (access, assumptions) = (event.access, event.assumptions.to_vec());
             found.push(Overrun { access, thread, offset, is_bound, assumptions });
         }
     }

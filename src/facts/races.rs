@@ -94,8 +94,8 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                     if found.iter().any(known) {
                         return;
                     }
-                    let mut assumptions = first.event.assumptions.clone();
-                    for assumed in &second.event.assumptions {
+                    let mut assumptions = first.event.assumptions.to_vec();
+                    for assumed in second.event.assumptions.iter() {
                         if !assumptions.contains(assumed) {
                             assumptions.push(assumed.clone());
                         }

@@ -36,7 +36,8 @@
 //! ```
 //!
 //! ## Limits
-//! - A note: it is new, and its findings have been read on public code, not yet proved on many devices.
+//! - A note: it is new. On public code each finding was read; for its fixtures an H200's racecheck reports the
+//!   same pairs, but for an atomic beside a store, of which it says nothing.
 //! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known
 //!   but for what all threads share. Accesses by data and arrays through unions are left out.
 //! - Whatever may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, a

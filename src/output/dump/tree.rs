@@ -55,7 +55,7 @@ fn access(places: Places<'_>, trace: &Trace, event: &AccessEvent) -> String {
     if event.may_be_cut_short {
         out.push_str(", or none by a bound");
     }
-    for assumed in &event.assumptions {
+    for assumed in event.assumptions.iter() {
         let _ = write!(out, "; assumed: {assumed}");
     }
     out
