@@ -9,13 +9,14 @@ mod alignment;
 mod bounds;
 mod intervals;
 mod races;
+mod witness;
 
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
 pub(crate) use races::Race;
 
 use crate::domain::Shape;
-use crate::events::{AccessEvent, Assumption, Trace};
+use crate::events::Trace;
 
 /// What follows from one run.
 #[derive(Debug, Default)]
@@ -38,21 +39,4 @@ impl Facts {
             misaligned: alignment::find(trace, shape),
         }
     }
-}
-
-/// Whether what an access rests on can surely hold, and is no guess that was made from the arrays' lengths.
-fn is_possible(event: &AccessEvent) -> bool {
-    let guessed = |it: &Assumption| {
-        matches!(
-            it,
-            Assumption::RunsOn { .. }
-                | Assumption::BeginsAt { .. }
-                | Assumption::AtMost { .. }
-                | Assumption::DamageIsHarmless
-                | Assumption::InsideBounds { possible: false, .. }
-                | Assumption::UsualIteration { possible: false, .. }
-                | Assumption::UsualBlock { possible: false }
-        )
-    };
-    event.is_sure && !event.assumptions.iter().any(guessed)
 }

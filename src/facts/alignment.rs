@@ -10,7 +10,7 @@
 //! *(float4 *)&s[t] = v;      threads 0 and 1 are 4 bytes apart: one of them is no multiple of 16
 //! ```
 
-use super::is_possible;
+use super::witness::is_possible;
 use crate::domain::Shape;
 use crate::events::{AccessEvent, AccessOp, Assumption, Event, Trace};
 

@@ -11,7 +11,7 @@
 //!
 //! Arrays that are sized at launch are left out.
 
-use super::is_possible;
+use super::witness::is_possible;
 use crate::domain::Shape;
 use crate::events::{AccessEvent, Assumption, Event, EventTree, Trace};
 

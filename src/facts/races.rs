@@ -14,7 +14,7 @@
 //! of `volatile`.
 
 use super::intervals::{Interval, Round, intervals};
-use super::is_possible;
+use super::witness::is_possible;
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Trace};
 use crate::source::Span;
