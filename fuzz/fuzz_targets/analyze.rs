@@ -4,7 +4,7 @@
 #![no_main]
 
 use cudalint::analysis::{Options, Run};
-use cudalint::cli::check::findings;
+use cudalint::cli::found::findings;
 use cudalint::fingerprint::of_all;
 use cudalint::output::{accesses, github, gitlab, json, junit, sarif, short, text};
 use cudalint_fuzz::{Bundle, Headers, on_deep_stack, tokens};

@@ -19,7 +19,7 @@ use std::rc::Rc;
 const MOST_NAMED: usize = 2;
 
 /// A file that was read.
-pub struct Database {
+pub(super) struct Database {
     /// Its path as it is shown.
     pub shown: String,
     /// What it says.
@@ -27,7 +27,7 @@ pub struct Database {
 }
 
 /// The files of a run, each read once.
-pub struct Builds {
+pub(super) struct Builds {
     /// What the command line says, which goes before all else.
     asked: WhichCommands,
     home: PathBuf,
@@ -40,7 +40,7 @@ pub struct Builds {
 
 impl Builds {
     /// Reads what the command line names. An error is a sentence.
-    pub fn new(asked: WhichCommands, configs: &Configs) -> Result<Builds, String> {
+    pub(super) fn new(asked: WhichCommands, configs: &Configs) -> Result<Builds, String> {
         let home = configs.absolute(Path::new("."));
         let builds = Builds {
             asked,
@@ -59,7 +59,7 @@ impl Builds {
     }
 
     /// What tells how the file at this absolute path is built, and whether someone named it.
-    pub fn of(&self, file: &Path, configs: &Configs) -> Option<(Rc<Database>, bool)> {
+    pub(super) fn of(&self, file: &Path, configs: &Configs) -> Option<(Rc<Database>, bool)> {
         let config = || configs.of(file).iter().find_map(|config| config.compile_commands.clone());
         let which = match &self.asked {
             WhichCommands::Found => config().map_or(WhichCommands::Found, |set| set.value),
@@ -81,12 +81,12 @@ impl Builds {
     }
 
     /// The paths of those that no one named and that are in force for some file.
-    pub fn found(&self) -> Vec<String> {
+    pub(super) fn found(&self) -> Vec<String> {
         self.used.borrow().iter().cloned().collect()
     }
 
     /// The same, for the end of a summary.
-    pub fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         let found = self.found();
         let (shown, more) = found.split_at(found.len().min(MOST_NAMED));
         let shown: Vec<String> = shown.iter().map(|path| format!("`{path}`")).collect();
@@ -98,7 +98,7 @@ impl Builds {
     }
 
     /// What could not be read since the last call, and is done without.
-    pub fn take_warnings(&self) -> Vec<String> {
+    pub(super) fn take_warnings(&self) -> Vec<String> {
         self.warnings.take()
     }
 

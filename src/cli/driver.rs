@@ -31,7 +31,7 @@ const STACK_BYTES: usize = 32 << 20;
 const MOST_THREADS: usize = 256;
 
 /// What a run is about, read once for all the times that it is analysed.
-pub struct Input<'a> {
+pub(super) struct Input<'a> {
     /// What the user asked for.
     pub args: &'a AnalysisArgs,
     /// What is in force for each file.
@@ -54,7 +54,7 @@ pub struct Input<'a> {
 }
 
 /// A finished run.
-pub struct Analyzed {
+pub(super) struct Analyzed {
     /// The run, for its sources.
     pub run: Run,
     /// A report for each file that could be analysed, in the order of their paths.
@@ -128,27 +128,27 @@ impl<'a> Input<'a> {
     }
 
     /// Whether the user gave this file, or a folder that it is in, to be reported on.
-    pub fn is_given(&self, path: &Path) -> bool {
+    pub(super) fn is_given(&self, path: &Path) -> bool {
         self.given.contains(&self.settings.configs.absolute(path))
     }
 
     /// Whether the file is only read for what it tells of others.
-    pub fn is_context(&self, path: &Path) -> bool {
+    pub(super) fn is_context(&self, path: &Path) -> bool {
         !self.context.is_empty() && self.context.contains(&self.settings.configs.absolute(path))
     }
 
     /// The configuration files of all files, each once.
-    pub fn configs(&self) -> Vec<Rc<Config>> {
+    pub(super) fn configs(&self) -> Vec<Rc<Config>> {
         self.settings.configs_of(&self.candidates)
     }
 
     /// The files to look at, those that turn out to hold no CUDA among them.
-    pub fn candidates(&self) -> &[Candidate] {
+    pub(super) fn candidates(&self) -> &[Candidate] {
         &self.candidates
     }
 
     /// Whether the file at this absolute path would be among them if it were there.
-    pub fn would_find(&self, path: &Path) -> bool {
+    pub(super) fn would_find(&self, path: &Path) -> bool {
         let absolute = |given: &PathBuf| self.settings.configs.absolute(given);
         let mut given = self.args.paths.iter().chain(&self.args.context);
         walk::may_be_cuda(path)
@@ -157,12 +157,12 @@ impl<'a> Input<'a> {
     }
 
     /// Whether no one named a target.
-    pub fn assumes_target(&self) -> bool {
+    pub(super) fn assumes_target(&self) -> bool {
         self.options.iter().all(|options| options.targets.is_empty())
     }
 
     /// Analyses the files as they are but for `overlay`, and `more` files.
-    pub fn analyze(&self, wanted: Wanted<'_>, overlay: &Overlay, more: &[Candidate]) -> Analyzed {
+    pub(super) fn analyze(&self, wanted: Wanted<'_>, overlay: &Overlay, more: &[Candidate]) -> Analyzed {
         let mut all = self.stdin.clone();
         all.extend(overlay.iter().map(|(path, bytes)| (path.clone(), bytes.clone())));
         let candidates: Vec<Candidate> = self.candidates.iter().chain(more).cloned().collect();
@@ -185,7 +185,7 @@ impl<'a> Input<'a> {
     }
 
     /// The paths of the files that could be analysed and are reported on, with `/` between their parts.
-    pub fn files(&self, analyzed: &Analyzed) -> Vec<String> {
+    pub(super) fn files(&self, analyzed: &Analyzed) -> Vec<String> {
         let paths = analyzed.paths.iter().filter(|path| !self.is_context(path));
         paths.map(|path| source::display_path(path)).collect()
     }

@@ -4,9 +4,9 @@
 //! stand only if the findings are gone and no new one has come.
 
 use super::args::CheckArgs;
-use super::check::{Found, Hiding, found};
 use super::disk::Overlay;
 use super::driver::{Analyzed, Input};
+use super::found::{Found, Hiding, found};
 use super::replace::{Named, Refusal};
 use super::terminal;
 use crate::analysis::Wanted;

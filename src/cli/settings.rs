@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// What the files of a run are told by.
-pub struct Settings {
+pub(super) struct Settings {
     /// The configuration files.
     pub configs: Configs,
     /// What the files are compiled with.
@@ -25,7 +25,7 @@ pub struct Settings {
 /// What files say of a file, the command line aside. Of values that exclude each other, the first is in
 /// force.
 #[derive(Default)]
-pub struct InForce {
+pub(super) struct InForce {
     /// Devices to judge for.
     pub targets: Option<Sourced<Vec<String>>>,
     /// Width of a bank in bytes.
@@ -39,7 +39,7 @@ pub struct InForce {
 }
 
 /// A value, and where it comes from.
-pub struct Sourced<T> {
+pub(super) struct Sourced<T> {
     /// The value.
     pub value: T,
     /// Where it comes from.
@@ -48,7 +48,7 @@ pub struct Sourced<T> {
 
 /// Where a value comes from.
 #[derive(Clone)]
-pub enum Origin {
+pub(super) enum Origin {
     /// A line of a configuration file.
     Config(Rc<Config>, usize),
     /// A `compile_commands.json`.
@@ -66,7 +66,7 @@ impl Display for Origin {
 
 impl Settings {
     /// Reads the compile commands that the user names, if any; an error is a sentence.
-    pub fn new(asked: WhichCommands) -> Result<Settings, String> {
+    pub(super) fn new(asked: WhichCommands) -> Result<Settings, String> {
         let home = std::env::current_dir().unwrap_or_default();
         let configs = Configs::new(home, Box::new(disk::text));
         let builds = Builds::new(asked, &configs)?;
@@ -74,7 +74,7 @@ impl Settings {
     }
 
     /// Whether a walk passes over a file or folder.
-    pub fn skips(&self, path: &Path, folder: bool, no_ignore: bool) -> bool {
+    pub(super) fn skips(&self, path: &Path, folder: bool, no_ignore: bool) -> bool {
         let path = self.configs.absolute(path);
         self.excludes(&path, folder) || !no_ignore && self.ignored.borrow_mut().contains(&path, folder)
     }
@@ -85,7 +85,7 @@ impl Settings {
     }
 
     /// Says what is wrong with the files read so far, and whether it is an error.
-    pub fn report_errors(&self) -> bool {
+    pub(super) fn report_errors(&self) -> bool {
         let errors = self.configs.take_errors();
         for error in &errors {
             terminal::say_lines(error);
@@ -97,7 +97,7 @@ impl Settings {
     }
 
     /// What files say of a file. What someone named or wrote for this program goes before what was found.
-    pub fn in_force(&self, file: &Path) -> InForce {
+    pub(super) fn in_force(&self, file: &Path) -> InForce {
         let path = self.configs.absolute(file);
         let mut all = InForce::default();
         let (database, named) = self.builds.of(&path, &self.configs).unzip();
@@ -115,7 +115,7 @@ impl Settings {
     }
 
     /// What is in force for a file.
-    pub fn options(&self, args: &AnalysisArgs, file: &Path) -> Options {
+    pub(super) fn options(&self, args: &AnalysisArgs, file: &Path) -> Options {
         let told = self.in_force(file);
         let mut options = args.options();
         if options.targets.is_empty() {
@@ -138,7 +138,7 @@ impl Settings {
     }
 
     /// The configuration files that some of these files are under, each once.
-    pub fn configs_of(&self, candidates: &[Candidate]) -> Vec<Rc<Config>> {
+    pub(super) fn configs_of(&self, candidates: &[Candidate]) -> Vec<Rc<Config>> {
         let mut found: Vec<Rc<Config>> = Vec::new();
         for config in candidates.iter().flat_map(|it| self.configs.of(&it.path).to_vec()) {
             if !found.iter().any(|known| Rc::ptr_eq(known, &config)) {
@@ -149,7 +149,7 @@ impl Settings {
     }
 
     /// The level of a rule in a file.
-    pub fn level(&self, flags: &Levels, file: &Path, rule: &str, default: Level) -> Level {
+    pub(super) fn level(&self, flags: &Levels, file: &Path, rule: &str, default: Level) -> Level {
         if let Some(level) = flags.flag(rule) {
             return level;
         }
@@ -162,7 +162,7 @@ impl Settings {
     }
 
     /// Whether findings in a file that the user did not name are left out.
-    pub fn hides(&self, file: &Path) -> bool {
+    pub(super) fn hides(&self, file: &Path) -> bool {
         let chain = self.configs.of(file);
         !chain.is_empty() && {
             let path = self.configs.absolute(file);

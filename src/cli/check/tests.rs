@@ -1,4 +1,6 @@
+use super::super::found::findings;
 use super::*;
+use crate::analysis::FileReport;
 use crate::output::testing;
 use crate::source::Span;
 use clap::Parser;
