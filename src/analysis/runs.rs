@@ -135,8 +135,19 @@ impl Subject<'_> {
     /// Whether somebody gave the block, and nothing speaks against it.
     fn is_given(&self, scenario: &Scenario) -> bool {
         let doubtful = scenario.refuted.is_some() || scenario.rival.is_some() || scenario.misfit.is_some();
+        let doubtful = doubtful || scenario.launch.is_some() && self.is_overloaded();
         let given = !is_assumed(scenario.block_from) && scenario.alternatives.is_empty();
-        given && !doubtful && !(scenario.launch.is_some() && self.is_overloaded())
+        given && !doubtful && !self.hides_barriers()
+    }
+
+    /// Whether what is run without being named may wait: constructors, destructors and operators. Not all
+    /// of these are followed.
+    fn hides_barriers(&self) -> bool {
+        let functions = self.program.modules.iter().flat_map(|module| &module.functions);
+        let nameless = |it: &&Arc<Function>| {
+            it.owner.as_ref() == Some(&it.name) || it.name.starts_with('~') || it.name.starts_with("operator")
+        };
+        functions.filter(nameless).any(|it| it.mentions.barrier)
     }
 
     /// Whether a launch may mean another kernel of the same name.

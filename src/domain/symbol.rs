@@ -12,6 +12,8 @@ use std::rc::Rc;
 /// Bytes of a name that is composed of others. Without a limit the name of `w ^ (w >> 16)` doubles with
 /// every iteration of `w = w ^ (w >> 16)`.
 const LONGEST_NAME: usize = 120;
+/// The largest constant that a large number divided by is still large.
+const LARGEST_DIVISOR: i64 = 1 << 10;
 /// A number that no block of threads comes up to.
 const LARGE: i64 = 1 << 15;
 /// What stands in a name for a part that would make it too long.
@@ -202,7 +204,8 @@ impl Symbols {
                     let grows = |(id, factor): &(u32, i64)| {
                         *id == u32::MAX || *factor > 0 && self.is_unbounded(SymbolId(*id))
                     };
-                    matches!(divisor.as_slice(), [(u32::MAX, 1..)]) && dividend.iter().all(grows)
+                    matches!(divisor.as_slice(), [(u32::MAX, 1..=LARGEST_DIVISOR)])
+                        && dividend.iter().all(grows)
                 }
                 _ => false,
             }

@@ -16,6 +16,8 @@ pub enum Assumption {
         bounds: Arc<str>,
         /// Whether the guard does not look at the block's number, so that it may cut any block short.
         own: bool,
+        /// Whether all threads agree on it.
+        uniform: bool,
         /// Whether there surely are such blocks: the numbers may be as large as one likes, or all threads
         /// agree on the guard. Of the least of two numbers that is not known.
         possible: bool,
@@ -30,6 +32,8 @@ pub enum Assumption {
     /// A guard against the block's number alone lets every thread in.
     UsualBlock {
         /// As in [`Assumption::InsideBounds`].
+        uniform: bool,
+        /// Likewise.
         possible: bool,
     },
     /// A loop whose bound is not known goes on until an index leaves its array.

@@ -32,6 +32,8 @@ pub(crate) struct EventTree {
     events: Vec<Event>,
     /// Whether more happened than is kept.
     is_cut: bool,
+    /// Whether some function that ran speaks of `volatile`, so that threads may wait for what they read.
+    is_volatile: bool,
     /// What is known of the symbols in offsets.
     symbols: FxHashMap<SymbolId, Symbol>,
 }
@@ -61,6 +63,8 @@ pub(crate) enum Event {
         span: Span,
         /// The first symbol that may have been made in it: those from it on differ between rounds.
         first_symbol: SymbolId,
+        /// The branches around it that a block may pass by.
+        under: SmallVec<[u32; 4]>,
     },
     /// The innermost such loop ends.
     EndOfLoop {
@@ -88,8 +92,6 @@ pub(crate) struct AccessEvent {
     pub assumptions: Arc<Vec<Assumption>>,
     /// Whether a bound that no block need reach may keep any thread from it.
     pub may_be_cut_short: bool,
-    /// Whether it is in a function that speaks of `volatile`, so that threads may wait for what they read.
-    pub in_volatile: bool,
 }
 
 impl EventTree {
@@ -106,6 +108,16 @@ impl EventTree {
     /// Whether more happened than is kept.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    /// Whether threads may wait for what they read.
+    pub(crate) fn is_volatile(&self) -> bool {
+        self.is_volatile
+    }
+
+    /// Threads may wait for what they read.
+    pub(crate) fn set_volatile(&mut self) {
+        self.is_volatile = true;
     }
 
     /// Adds one.

@@ -199,7 +199,7 @@ impl Machine<'_> {
             Relation::Equal | Relation::NotEqual => None,
         };
         if let Some(taken) = taken {
-            truth.guard = Some((taken, vec![self.usual_side(difference)]));
+            truth.guard = Some((taken, vec![self.usual_side(difference, relation, taken)]));
             if taken {
                 truth.holds = Some(all);
             } else {
@@ -261,8 +261,28 @@ impl Machine<'_> {
         if !holds && !leaves { None } else { Some(holds) }
     }
 
+    /// Whether a loop with this condition surely runs more than a round for some numbers given at run time.
+    pub(super) fn may_go_on(&self, condition: &Condition) -> bool {
+        let Condition::Compare { difference, relation, .. } = condition else { return false };
+        let symbols = &self.world.symbols;
+        let counts = |id: SymbolId| symbols.get(id).origin == Origin::Loop;
+        let mut others = difference.terms.iter().map(|(id, _)| *id).filter(|id| !counts(*id)).peekable();
+        let given = |id: SymbolId| symbols.get(id).origin == Origin::Given && symbols.is_unbounded(id);
+        match (difference.terms.as_slice(), others.peek()) {
+            // A constant bound tells it of the second round.
+            ([(_, factor)], None) => {
+                let second = difference.base.as_constant().zip(factor.as_constant());
+                second.is_some_and(|(base, factor)| relation.holds(base.saturating_add(factor)))
+            }
+            (terms, Some(_)) => {
+                terms.iter().any(|(id, _)| counts(*id)) && !self.are_asserted && others.all(given)
+            }
+            _ => false,
+        }
+    }
+
     /// What is assumed of a guard whose usual side is taken.
-    fn usual_side(&self, difference: &Int) -> Assumption {
+    fn usual_side(&self, difference: &Int, relation: Relation, taken: bool) -> Assumption {
         let of = |least: Origin| -> Vec<String> {
             let symbols = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id));
             symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", given(&s.name))).collect()
@@ -271,14 +291,30 @@ impl Machine<'_> {
         let bounds = of(Origin::Given);
         let is_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
         let own = !difference.terms.iter().any(|(id, _)| is_block(*id));
-        // What all threads agree on lets all in or none; a round in the middle there is.
         let symbols = &self.world.symbols;
-        let is_free = |id: SymbolId| symbols.get(id).origin == Origin::Loop || symbols.is_unbounded(id);
-        let possible = difference.is_uniform() || difference.terms.iter().all(|(id, _)| is_free(*id));
+        let is_given = |id: &SymbolId| symbols.get(*id).origin >= Origin::Given;
+        // What all threads agree on lets all in or none.
+        let uniform = difference.is_uniform();
+        let mut given = difference.terms.iter().map(|(id, _)| *id).filter(is_given).peekable();
+        let limited = self.are_asserted || given.peek().is_none();
+        let unbounded = !limited && given.all(|id| symbols.is_unbounded(id));
         match bounds.is_empty() {
-            false => Assumption::InsideBounds { bounds: joined(&bounds, ", ").into(), own, possible },
-            true if of(Origin::BlockIndex).is_empty() => Assumption::UsualIteration { own, possible },
-            true => Assumption::UsualBlock { possible },
+            false => Assumption::InsideBounds {
+                bounds: joined(&bounds, ", ").into(),
+                own,
+                uniform,
+                possible: uniform || unbounded,
+            },
+            true if of(Origin::BlockIndex).is_empty() => {
+                Assumption::UsualIteration { own, possible: uniform }
+            }
+            // The first block there is.
+            true => {
+                let values = difference.base.spread(self.shape());
+                let first = |thread: usize| relation.holds(values[thread].signum()) == taken;
+                let possible = self.state.active.threads().all(first);
+                Assumption::UsualBlock { uniform, possible }
+            }
         }
     }
 }

@@ -166,6 +166,9 @@ impl Machine<'_> {
         if self.mode == Mode::Device {
             self.enter_uniform_kernel(function);
         }
+        if function.mentions.volatile {
+            self.trace.tree.set_volatile();
+        }
         let slice = self.slice_of(function, Given::KERNEL);
         self.state.frames.push(Frame {
             function: Arc::clone(function),

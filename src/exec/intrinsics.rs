@@ -34,6 +34,10 @@ impl Machine<'_> {
             && !operation.is_empty()
             && self.program.functions(name).is_empty()
         {
+            // Threads may wait for what an atomic tells them.
+            if used {
+                self.may_order(span);
+            }
             return Some(self.atomic(operation, args, used && !self.is_dead(expr), span));
         }
         match kind {
@@ -59,6 +63,7 @@ impl Machine<'_> {
                 for arg in args {
                     self.evaluate(arg);
                 }
+                self.are_asserted |= kind == Kind::Assert || name == "__builtin_assume";
                 if kind == Kind::Print {
                     self.clobber();
                 }

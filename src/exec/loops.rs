@@ -229,7 +229,8 @@ impl Machine<'_> {
                 (entry, round)
             })
         });
-        self.end_loop_event(one_for_all.then_some(round));
+        let goes_on = self.unbounded_loops.get(&parts.span) == Some(&true);
+        self.end_loop_event(Some(round).filter(|_| one_for_all && goes_on));
         self.uncounted.pop();
         self.next_iteration(came, parts.span);
         self.open = opened + self.watched_open;
@@ -287,6 +288,8 @@ impl Machine<'_> {
         };
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
+        let goes_on = self.may_go_on(&condition);
+        self.unbounded_loops.insert(parts.span, goes_on);
         let truth = self.truth(&condition, false);
         let before = self.state.active;
         self.note_parting(&truth);

@@ -86,6 +86,10 @@ pub struct Machine<'p> {
     /// Whether an access has left its shared array, or a number its type, since a loop began to watch
     /// for it.
     pub out_of_bounds: bool,
+    /// Whether numbers given at run time are asserted to have some bound.
+    pub are_asserted: bool,
+    /// By loop: whether its bound may be as large as one likes.
+    pub unbounded_loops: FxHashMap<Span, bool>,
     /// Whether the banks of a request depend on the round of a counted loop.
     pub uneven: bool,
     /// Whether threads may leave the loop that runs in different iterations.
@@ -324,6 +328,8 @@ impl<'p> Machine<'p> {
             only_flat: false,
             effort: Effort::Whole,
             out_of_bounds: false,
+            are_asserted: false,
+            unbounded_loops: FxHashMap::default(),
             uneven: false,
             apart: false,
             left_of_loop: 0,

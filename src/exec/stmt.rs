@@ -154,6 +154,11 @@ impl Machine<'_> {
             }
             _ => self.declare_automatic(declaration),
         };
+        // An object of a class that is not seen may wait where it begins to live; so may a macro that stands
+        // before what looks like a declaration.
+        if matches!(slot.ty.innermost(), Ty::Unknown(_)) {
+            self.may_order(declaration.span);
+        }
         let frame = self.top();
         self.note_write(frame, declaration.local);
         self.set_slot(declaration.local, slot);

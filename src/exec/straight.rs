@@ -4,10 +4,11 @@
 
 use super::loops::Parts;
 use super::machine::Machine;
+use super::types::Ty;
 use crate::codegen::straight::unrolled;
 use crate::events::{AccessOp, Unrolled};
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Expr, ExprKind, Stmt, StmtKind};
+use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Type};
 use crate::slice::Slice;
 use std::rc::Rc;
 
@@ -20,6 +21,8 @@ pub(crate) struct Operations {
     elsewhere: u64,
     /// Whether some of these are made under a condition.
     branches: bool,
+    /// Whether objects begin to live of a class that is not seen, and that may wait.
+    may_order: bool,
 }
 
 /// Stretches of code without branches, by number. The compiler joins accesses within one.
@@ -94,7 +97,7 @@ impl Machine<'_> {
             return;
         }
         let place = std::ptr::from_ref(stmt).addr();
-        let Operations { writes, elsewhere, branches } = match self.passed.get(&place) {
+        let Operations { writes, elsewhere, branches, may_order } = match self.passed.get(&place) {
             Some(known) => *known,
             None => {
                 let counted = self.operations_of(stmt);
@@ -106,6 +109,9 @@ impl Machine<'_> {
         self.elsewhere = self.elsewhere.saturating_add(elsewhere);
         if branches {
             self.stretch.begin();
+        }
+        if may_order {
+            self.may_order(stmt.span);
         }
     }
 
@@ -140,11 +146,14 @@ impl Machine<'_> {
         own_exprs(stmt, &mut |expr| count(expr, &slice, &mut all));
         if let StmtKind::Declare(list) = &stmt.kind {
             all.writes += list.len() as u64;
+            let unseen = |ty: &Type| matches!(self.resolve_type(ty).innermost(), Ty::Unknown(_));
+            all.may_order |= list.iter().map(|it| &it.ty).any(unseen);
         }
         let (mut inner, own) = (Vec::new(), all.elsewhere);
         own_stmts(stmt, &mut |stmt| inner.push(stmt));
         for stmt in inner {
-            let Operations { writes, elsewhere, branches } = self.operations_of(stmt);
+            let Operations { writes, elsewhere, branches, may_order } = self.operations_of(stmt);
+            all.may_order |= may_order;
             all.writes = all.writes.saturating_add(writes);
             all.elsewhere = all.elsewhere.saturating_add(elsewhere);
             all.branches |= branches;

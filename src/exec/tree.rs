@@ -18,7 +18,6 @@ impl Machine<'_> {
         offset: &Offset,
         refined: Option<&Int>,
     ) {
-        let volatile = self.state.frames.iter().any(|frame| frame.function.mentions.volatile);
         let offset = match offset {
             Offset::Known(offset) => Some(refined.unwrap_or(offset).clone()),
             Offset::Unknown(..) => None,
@@ -32,7 +31,6 @@ impl Machine<'_> {
             under: SmallVec::from_slice(&self.state.passable),
             assumptions: Arc::clone(&self.state.assumptions),
             may_be_cut_short: self.may_be_cut_short(),
-            in_volatile: volatile,
         }));
     }
 
@@ -54,7 +52,8 @@ impl Machine<'_> {
     pub(super) fn begin_loop_event(&mut self, span: Span) {
         if self.recording {
             let first_symbol = self.world.symbols.next();
-            self.trace.tree.push(Event::Loop { span, first_symbol });
+            let under = SmallVec::from_slice(&self.state.passable);
+            self.trace.tree.push(Event::Loop { span, first_symbol, under });
         }
     }
 

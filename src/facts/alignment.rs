@@ -47,8 +47,9 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Misaligned> {
 fn misaligned(trace: &Trace, event: &AccessEvent, shape: Shape) -> Option<Misaligned> {
     let access = trace.accesses.get(event.access)?;
     let plain = matches!(access.op, AccessOp::Load | AccessOp::Store | AccessOp::AsyncCopy);
-    // A struct with a lesser alignment than its size is taken apart by the compiler.
-    let whole = |bytes: &u32| access.align == 0 || access.align >= *bytes;
+    // A struct with a lesser alignment than its size is taken apart by the compiler, as are a packed
+    // struct's members: only a vector is surely one access.
+    let whole = |bytes: &u32| access.align >= *bytes;
     let bytes = access.bytes.filter(|bytes| plain && matches!(bytes, 4 | 8 | 16) && whole(bytes))?;
     let multiple = i64::from(bytes);
     let offset = event.offset.as_ref()?;

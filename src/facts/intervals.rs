@@ -17,7 +17,7 @@
 //! *phase*, the number of barriers that it has passed, and only threads of one phase are in one interval.
 
 use crate::domain::{Shape, SymbolId};
-use crate::events::{Event, EventTree};
+use crate::events::{Assumption, Event, EventTree};
 use crate::source::Span;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -53,7 +53,7 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     let events = tree.events();
     let mut found = Vec::new();
     let mut current: Vec<(usize, Round)> = Vec::new();
-    let mut loops: Vec<(usize, Span, SymbolId)> = Vec::new();
+    let mut loops: Vec<(usize, Span, SymbolId, &[u32])> = Vec::new();
     let mut phases: Phases = Rc::new(vec![0; shape.threads()]);
     let counters: FxHashSet<SymbolId> = events.iter().filter_map(counter).collect();
     for (at, event) in events.iter().enumerate() {
@@ -64,20 +64,26 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: None });
                 pass(&mut phases, event, at, !loops.is_empty());
             }
-            Event::Loop { span, first_symbol } => loops.push((at, *span, *first_symbol)),
+            Event::Loop { span, first_symbol, under } => loops.push((at, *span, *first_symbol, under)),
             Event::EndOfLoop { round } => {
-                let (Some((begin, span, first_symbol)), Some(round)) = (loops.pop(), round) else { continue };
+                let (Some(begun), Some(round)) = (loops.pop(), round) else { continue };
+                let (begin, span, first_symbol, under) = begun;
+                // What stands under a condition need not happen in each round.
+                let always = |at: usize| matches!(&events[at], Event::Access(it) if it.under[..] == *under);
                 let phases = Rc::clone(&phases);
                 let body = begin + 1..at;
                 let (first, last) = ends(events, &body);
                 let mut accesses = accesses(events, last..at, Round::Any);
                 accesses.extend(self::accesses(events, begin + 1..first, Round::Next(*round)));
+                accesses.retain(|(at, _)| always(*at));
                 accesses.retain(|(at, _)| is_alike_in_each_round(tree, *at, first_symbol, &counters));
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: Some(span) });
                 let before = (0..begin).rev().find(|at| orders(&events[*at])).map_or(0, |at| at + 1);
                 let mut accesses = self::accesses(events, before..begin, Round::Any);
                 if !accesses.is_empty() {
-                    accesses.extend(self::accesses(events, begin + 1..first, Round::First(*round)));
+                    let mut first_round = self::accesses(events, begin + 1..first, Round::First(*round));
+                    first_round.retain(|(at, _)| always(*at) && !needs_a_round_before(&events[*at]));
+                    accesses.append(&mut first_round);
                     found.push(Interval { phases, accesses, across: None });
                 }
             }
@@ -127,6 +133,12 @@ fn orders(event: &Event) -> bool {
 fn accesses(events: &[Event], range: Range<usize>, round: Round) -> Vec<(usize, Round)> {
     let is_access = |at: &usize| matches!(events[*at], Event::Access(_));
     range.filter(is_access).map(|at| (at, round)).collect()
+}
+
+/// Whether it is done in a round of the middle, by a condition on the round's number.
+fn needs_a_round_before(event: &Event) -> bool {
+    let usual = |it: &Assumption| matches!(it, Assumption::UsualIteration { .. });
+    matches!(event, Event::Access(access) if access.assumptions.iter().any(usual))
 }
 
 /// Whether nothing in an offset but loops' counters changes from round to round. What is computed of a

@@ -13,8 +13,8 @@
 //! is said of it. Neither is anything of threads of one warp, of two writes, and of functions that speak
 //! of `volatile`.
 
-use super::intervals::{Interval, Round, intervals};
-use super::witness::is_possible;
+use super::intervals::{Round, intervals};
+use super::witness::{are_possible, is_possible};
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Trace};
 use crate::source::Span;
@@ -25,8 +25,6 @@ use std::sync::Arc;
 const MOST_TOUCHED: usize = 1 << 22;
 /// Cells of an array that are kept in mind at the most.
 const MOST_CELLS: i64 = 1 << 16;
-/// Ways through conditions that are the same for all threads, in one interval.
-const MOST_WAYS: usize = 8;
 
 /// Two accesses that no barrier orders.
 #[derive(Clone, Debug)]
@@ -82,66 +80,44 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
     let mut found: Vec<Race> = Vec::new();
     let mut left = MOST_TOUCHED;
     // Within a warp nothing is said.
-    if shape.threads() <= 32 {
+    if shape.threads() <= 32 || trace.tree.is_volatile() {
         return found;
     }
     for interval in intervals(&trace.tree, shape) {
-        for way in ways(trace, &interval) {
-            for steps in groups(trace, shape, &way).values() {
-                walk(steps, &interval.phases, &mut left, &mut |first, second, threads| {
-                    let (first, second) = (&steps[first], &steps[second]);
-                    let known = |race: &Race| (race.first, race.second) == (first.number, second.number);
-                    if found.iter().any(known) {
-                        return;
+        for steps in groups(trace, shape, &interval.accesses).values() {
+            walk(steps, &interval.phases, &mut left, &mut |first, second, threads| {
+                let (first, second) = (&steps[first], &steps[second]);
+                let known = |race: &Race| (race.first, race.second) == (first.number, second.number);
+                if found.iter().any(known) || !are_possible(first.event, second.event) {
+                    return;
+                }
+                let mut assumptions = first.event.assumptions.to_vec();
+                for assumed in second.event.assumptions.iter() {
+                    if !assumptions.contains(assumed) {
+                        assumptions.push(assumed.clone());
                     }
-                    let mut assumptions = first.event.assumptions.to_vec();
-                    for assumed in second.event.assumptions.iter() {
-                        if !assumptions.contains(assumed) {
-                            assumptions.push(assumed.clone());
-                        }
-                    }
-                    let (first, second, across) = (first.number, second.number, interval.across);
-                    found.push(Race { first, second, threads, across, assumptions });
-                });
-            }
+                }
+                let (first, second, across) = (first.number, second.number, interval.across);
+                found.push(Race { first, second, threads, across, assumptions });
+            });
         }
     }
     found
 }
 
-/// The accesses of an interval that a block comes to which takes one side of each condition that is the
-/// same for all threads: for each way that no other is a part of, those on it.
-fn ways(trace: &Trace, interval: &Interval) -> Vec<Vec<(usize, Round)>> {
-    let event = |at: usize| match &trace.tree.events()[at] {
-        Event::Access(event) => Some(event),
-        _ => None,
-    };
-    let usable =
-        |at: usize| event(at).is_some_and(|it| is_possible(it) && !it.in_volatile && it.offset.is_some());
-    let all: Vec<(usize, Round)> = interval.accesses.iter().copied().filter(|(at, _)| usable(*at)).collect();
-    let under = |at: usize| event(at).map_or(&[][..], |it| &it.under);
-    let mut leaves: Vec<&[u32]> = Vec::new();
-    for (at, _) in &all {
-        let path = under(*at);
-        if !leaves.iter().any(|leaf| leaf.starts_with(path)) {
-            leaves.retain(|leaf| !path.starts_with(leaf));
-            leaves.push(path);
-        }
-    }
-    leaves.truncate(MOST_WAYS);
-    leaves
-        .into_iter()
-        .map(|leaf| all.iter().copied().filter(|(at, _)| leaf.starts_with(under(*at))).collect())
-        .collect()
-}
-
 /// The accesses by what tells their offsets apart, where some write and others do not.
-fn groups<'a>(trace: &'a Trace, shape: Shape, way: &[(usize, Round)]) -> FxHashMap<Group, Vec<Step<'a>>> {
+fn groups<'a>(
+    trace: &'a Trace,
+    shape: Shape,
+    interval: &[(usize, Round)],
+) -> FxHashMap<Group, Vec<Step<'a>>> {
     let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
     // Most intervals only read or only write an array.
     let mut kinds: FxHashMap<u32, [bool; 3]> = FxHashMap::default();
-    let accesses = way.iter().filter_map(|(at, round)| match &trace.tree.events()[*at] {
-        Event::Access(event) => Some((event, trace.accesses.get(event.access)?, *round)),
+    let accesses = interval.iter().filter_map(|(at, round)| match &trace.tree.events()[*at] {
+        Event::Access(event) if is_possible(event) => {
+            Some((event, trace.accesses.get(event.access)?, *round))
+        }
         _ => None,
     });
     for (event, access, _) in accesses.clone() {

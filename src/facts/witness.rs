@@ -13,8 +13,25 @@ pub(super) fn is_possible(event: &AccessEvent) -> bool {
                 | Assumption::DamageIsHarmless
                 | Assumption::InsideBounds { possible: false, .. }
                 | Assumption::UsualIteration { possible: false, .. }
-                | Assumption::UsualBlock { possible: false }
+                | Assumption::UsualBlock { possible: false, .. }
         )
     };
-    event.is_sure && !event.assumptions.iter().any(guessed)
+    // What holds under a condition that is not decided, the launch and other conditions may rule out.
+    let unconditional = event.is_sure && event.under.is_empty();
+    unconditional && !event.assumptions.iter().any(guessed) && agree(event.assumptions.iter())
+}
+
+/// Whether both can happen in one run of a block, on assumptions that hold at once.
+pub(super) fn are_possible(first: &AccessEvent, second: &AccessEvent) -> bool {
+    agree(first.assumptions.iter().chain(second.assumptions.iter()))
+}
+
+/// Whether no guard that lets all threads in stands beside one that bounds the same number for all.
+fn agree<'a>(assumptions: impl Iterator<Item = &'a Assumption> + Clone) -> bool {
+    let bounds = |it: &'a Assumption, of_all: bool| match it {
+        Assumption::InsideBounds { bounds, uniform, .. } if *uniform == of_all => Some(bounds),
+        _ => None,
+    };
+    let mut ours = assumptions.clone().filter_map(|it| bounds(it, false));
+    ours.all(|bound| assumptions.clone().filter_map(|it| bounds(it, true)).all(|other| other != bound))
 }

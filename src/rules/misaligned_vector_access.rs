@@ -39,10 +39,11 @@
 //!   a multiple of the width.
 //! - An array whose own alignment is less than the width may lie where all addresses are right: only
 //!   threads that cannot all be right are told, not an array that lacks `__align__`.
-//! - Types that the compiler takes apart, as a struct of three floats, are not wide accesses.
+//! - Only vectors, as `float4` is: what the compiler takes apart, as a struct of three floats or a packed
+//!   member, is no wide access. A `typedef` that lowers a vector's alignment is not seen.
 //! - No fix is written.
 
-use super::{About, Case, Rule, access_words};
+use super::{About, Case, Rule, access_words, plural};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::AccessOp;
 use crate::facts::Misaligned;
@@ -91,10 +92,10 @@ fn describe(case: &Case<'_>, number: usize, misaligned: &Misaligned) -> Diagnost
         ),
         Some((other, there)) => (
             format!(
-                "threads {thread} and {other} {verb} {bytes} bytes of `{}` each, {} bytes apart: not both \
-                 are at multiples of {bytes}",
+                "threads {thread} and {other} {verb} {bytes} bytes of `{}` each, {} apart: not both are at \
+                 multiples of {bytes}",
                 array.name,
-                there.abs_diff(at)
+                plural(there.abs_diff(at), "byte")
             ),
             format!("byte {at} for thread {thread}, {there} for thread {other}"),
         ),

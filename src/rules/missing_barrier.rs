@@ -42,8 +42,12 @@
 //!   but for what all threads share. Accesses by data and arrays through unions are left out.
 //! - Whatever may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, a
 //!   function that is not seen. So do barriers on ways that a block may pass by.
+//! - Nothing is said of what is done under a condition that is the same for all threads and not decided, nor
+//!   of rounds of a loop whose bound may be small.
 //! - Nothing is said of threads of one warp, of two writes, of a thread that reads what the same statement
-//!   wrote for all, and of functions that speak of `volatile`.
+//!   wrote for all, and
+//!   of kernels in which a function speaks of `volatile`, or whose files hide barriers in constructors,
+//!   destructors or operators.
 //! - Of rounds of a loop only neighbouring ones are compared.
 //! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
 //!   such pair. No fix is written: where all threads come by is for the author to say.
