@@ -5,6 +5,7 @@
 
 mod bank_conflict;
 mod divergent_barrier;
+mod fact;
 mod misaligned_vector_access;
 mod missing_barrier;
 mod shared_out_of_bounds;

@@ -20,7 +20,6 @@ use super::Assumption;
 use crate::domain::{Int, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The most events that are kept of a run.
@@ -63,8 +62,6 @@ pub(crate) enum Event {
         span: Span,
         /// The first symbol that may have been made in it: those from it on differ between rounds.
         first_symbol: SymbolId,
-        /// The branches around it that a block may pass by.
-        under: SmallVec<[u32; 4]>,
     },
     /// The innermost such loop ends.
     EndOfLoop {
@@ -86,8 +83,8 @@ pub(crate) struct AccessEvent {
     pub threads: ThreadSet,
     /// Whether all of them do it, if the conditions hold that are the same for all.
     pub is_sure: bool,
-    /// The branches around it that a block may pass by, outermost first, by number.
-    pub under: SmallVec<[u32; 4]>,
+    /// Whether a block may pass by it, by a condition that is the same for all threads and not decided.
+    pub is_passable: bool,
     /// What is taken for granted of it.
     pub assumptions: Arc<Vec<Assumption>>,
     /// Whether a bound that no block need reach may keep any thread from it.

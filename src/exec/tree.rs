@@ -6,7 +6,6 @@ use crate::domain::{Int, SymbolId};
 use crate::events::{AccessEvent, Event};
 use crate::ir::Asm;
 use crate::source::Span;
-use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Machine<'_> {
@@ -28,7 +27,7 @@ impl Machine<'_> {
             offset,
             threads: self.state.active,
             is_sure: self.state.doubt.is_none(),
-            under: SmallVec::from_slice(&self.state.passable),
+            is_passable: !self.state.passable.is_empty(),
             assumptions: Arc::clone(&self.state.assumptions),
             may_be_cut_short: self.may_be_cut_short(),
         }));
@@ -52,8 +51,7 @@ impl Machine<'_> {
     pub(super) fn begin_loop_event(&mut self, span: Span) {
         if self.recording {
             let first_symbol = self.world.symbols.next();
-            let under = SmallVec::from_slice(&self.state.passable);
-            self.trace.tree.push(Event::Loop { span, first_symbol, under });
+            self.trace.tree.push(Event::Loop { span, first_symbol });
         }
     }
 

@@ -19,7 +19,8 @@
 use crate::domain::{Shape, SymbolId};
 use crate::events::{Assumption, Event, EventTree};
 use crate::source::Span;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashSet, FxHasher};
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -34,13 +35,14 @@ pub(super) enum Round {
     Next(SymbolId),
 }
 
-/// By thread: what tells those apart that are not in step.
-type Phases = Rc<Vec<u64>>;
+/// By thread: the number of barriers that it has passed and not all others, and a hash of all else that
+/// tells it from them.
+type Phases = Rc<Vec<(u32, u64)>>;
 
 /// Accesses that are not ordered but by their threads.
 #[derive(Debug)]
 pub(super) struct Interval {
-    /// Threads with different numbers are not in step.
+    /// Threads with different phases are not in step.
     pub phases: Phases,
     /// The numbers of the events, in order, and their rounds.
     pub accesses: Vec<(usize, Round)>,
@@ -53,8 +55,8 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     let events = tree.events();
     let mut found = Vec::new();
     let mut current: Vec<(usize, Round)> = Vec::new();
-    let mut loops: Vec<(usize, Span, SymbolId, &[u32])> = Vec::new();
-    let mut phases: Phases = Rc::new(vec![0; shape.threads()]);
+    let mut loops: Vec<(usize, Span, SymbolId)> = Vec::new();
+    let mut phases: Phases = Rc::new(vec![(0, 0); shape.threads()]);
     let counters: FxHashSet<SymbolId> = events.iter().filter_map(counter).collect();
     for (at, event) in events.iter().enumerate() {
         match event {
@@ -64,25 +66,21 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: None });
                 pass(&mut phases, event, at, !loops.is_empty());
             }
-            Event::Loop { span, first_symbol, under } => loops.push((at, *span, *first_symbol, under)),
+            Event::Loop { span, first_symbol } => loops.push((at, *span, *first_symbol)),
             Event::EndOfLoop { round } => {
-                let (Some(begun), Some(round)) = (loops.pop(), round) else { continue };
-                let (begin, span, first_symbol, under) = begun;
-                // What stands under a condition need not happen in each round.
-                let always = |at: usize| matches!(&events[at], Event::Access(it) if it.under[..] == *under);
+                let (Some((begin, span, first_symbol)), Some(round)) = (loops.pop(), round) else { continue };
                 let phases = Rc::clone(&phases);
                 let body = begin + 1..at;
                 let (first, last) = ends(events, &body);
                 let mut accesses = accesses(events, last..at, Round::Any);
                 accesses.extend(self::accesses(events, begin + 1..first, Round::Next(*round)));
-                accesses.retain(|(at, _)| always(*at));
                 accesses.retain(|(at, _)| is_alike_in_each_round(tree, *at, first_symbol, &counters));
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: Some(span) });
                 let before = (0..begin).rev().find(|at| orders(&events[*at])).map_or(0, |at| at + 1);
                 let mut accesses = self::accesses(events, before..begin, Round::Any);
                 if !accesses.is_empty() {
                     let mut first_round = self::accesses(events, begin + 1..first, Round::First(*round));
-                    first_round.retain(|(at, _)| always(*at) && !needs_a_round_before(&events[*at]));
+                    first_round.retain(|(at, _)| !needs_a_round_before(&events[*at]));
                     accesses.append(&mut first_round);
                     found.push(Interval { phases, accesses, across: None });
                 }
@@ -104,17 +102,25 @@ fn counter(event: &Event) -> Option<SymbolId> {
 /// rounds it is not known how often threads come to a barrier that others do not come to.
 fn pass(phases: &mut Phases, event: &Event, at: usize, in_loop: bool) {
     let Event::Barrier { threads, all, .. } = event else { return };
-    let step = if in_loop { (at as u64 + 1) << 32 } else { 1 };
+    let apart = |history: u64, from: usize| {
+        let mut hasher = FxHasher::default();
+        (history, at, from).hash(&mut hasher);
+        hasher.finish()
+    };
     match all {
         Some(true) => {}
         Some(false) => {
             let phases = Rc::make_mut(phases);
-            threads.threads().for_each(|thread| phases[thread] += step);
+            for thread in threads.threads() {
+                let (passed, history) = phases[thread];
+                let next = if in_loop { (passed, apart(history, 0)) } else { (passed + 1, history) };
+                phases[thread] = next;
+            }
         }
         // Nobody is known to be in step with another from here on.
         None => {
-            let phases = Rc::make_mut(phases);
-            phases.iter_mut().enumerate().for_each(|(thread, phase)| *phase += (thread as u64) << 48);
+            let phases = Rc::make_mut(phases).iter_mut().enumerate();
+            phases.for_each(|(thread, (_, history))| *history = apart(*history, thread));
         }
     }
 }

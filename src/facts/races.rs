@@ -177,7 +177,7 @@ impl Step<'_> {
 /// Walks the accesses of one interval in order, and tells of those that meet.
 fn walk(
     steps: &[Step<'_>],
-    phases: &[u64],
+    phases: &[(u32, u64)],
     left: &mut usize,
     tell: &mut dyn FnMut(usize, usize, (usize, usize)),
 ) {
@@ -223,7 +223,7 @@ fn walk(
 /// The step before, and its thread, that is of another warp and is not ordered before an access to a cell.
 fn meets(
     steps: &[Step<'_>],
-    phases: &[u64],
+    phases: &[(u32, u64)],
     cell: &Cell,
     (number, thread): (usize, usize),
     byte: i64,

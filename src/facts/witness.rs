@@ -17,7 +17,7 @@ pub(super) fn is_possible(event: &AccessEvent) -> bool {
         )
     };
     // What holds under a condition that is not decided, the launch and other conditions may rule out.
-    let unconditional = event.is_sure && event.under.is_empty();
+    let unconditional = event.is_sure && !event.is_passable;
     unconditional && !event.assumptions.iter().any(guessed) && agree(event.assumptions.iter())
 }
 

@@ -220,6 +220,11 @@ impl Lowerer<'_> {
         {
             return self.cast_patch(left, ty).kind;
         }
+        if op.kind() == ">"
+            && let Some(comparison) = self.comparison_with_shift(node, left, op)
+        {
+            return comparison;
+        }
         let at = self.start(op);
         let operator = match self.specials.get(&at) {
             Some(Special::Less) => Some(BinaryOp::Lt),

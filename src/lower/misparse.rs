@@ -2,7 +2,7 @@
 
 use super::lowerer::{Lowerer, children, first_child};
 use super::scope::Binding;
-use crate::ir::{Expr, Stmt, StmtKind, TemplateArg, Type};
+use crate::ir::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, TemplateArg, Type};
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -94,6 +94,40 @@ impl Lowerer<'_> {
         let ty = self.type_of_path(path);
         out.push(self.declared_after_all(node, name, ty, value));
         true
+    }
+
+    /// `i < n >> 2` parses as the template `i<n>` that is greater than 2. A local variable or a member is no
+    /// template, and nobody writes `>>` there who means two comparisons.
+    pub(super) fn comparison_with_shift(
+        &mut self,
+        node: Node<'_>,
+        left: Node<'_>,
+        greater: Node<'_>,
+    ) -> Option<ExprKind> {
+        let template = match left.kind() {
+            "field_expression" => field(left, "field").filter(|it| it.kind() == "template_method")?,
+            "template_function" => left,
+            _ => return None,
+        };
+        let (name, arguments) = (field(template, "name")?, field(template, "arguments")?);
+        let is_member = left.kind() == "field_expression";
+        let is_local = matches!(self.scope.get(self.text(name)), Some(Binding::Slot(_)));
+        if self.end(arguments) != self.start(greater) || !(is_member || is_local) {
+            return None;
+        }
+        let kind = match is_member {
+            true => match self.expr(left).kind {
+                ExprKind::Member { base, name, arrow, class, .. } => {
+                    ExprKind::Member { base, name, arrow, args: None, class }
+                }
+                _ => return None,
+            },
+            false => self.full_expr(name).kind,
+        };
+        let less = Expr { kind, span: self.span_of(self.start(left), self.end(name)) };
+        let range = self.start(arguments) + 1..self.end(node);
+        let shifted = self.reparse(range, "x=", "", &[], |me, right| me.full_expr(right))?;
+        Some(ExprKind::Binary(BinaryOp::Lt, Box::new(less), Box::new(shifted)))
     }
 
     /// The declaration of `name` that a statement is, whatever it was parsed as.

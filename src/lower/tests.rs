@@ -60,6 +60,13 @@ fn a_missing_dimension_has_an_empty_span_after_the_bracket() {
 }
 
 #[test]
+fn a_shift_in_a_comparison_is_no_template() {
+    check("int i; if (i < n >> 2 && i < 4) f();", "int i; if ((i < (n >> 2)) && (i < 4)) { f(); }");
+    check("if (threadIdx.x < n + 1 >> k) f();", "if (threadIdx.x < ((n + 1) >> k)) { f(); }");
+    check("bool b = limit<3> > 2;", "bool b = limit<3> > 2;");
+}
+
+#[test]
 fn shared_declarations_of_every_kind() {
     check("__shared__ volatile float s[4], t;", "__shared__ float s[4]; __shared__ float t;");
     check("static __shared__ alignas(16) half h[N];", "__shared__ alignas(16) half h[N];");

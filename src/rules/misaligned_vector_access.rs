@@ -43,11 +43,9 @@
 //!   member, is no wide access. A `typedef` that lowers a vector's alignment is not seen.
 //! - No fix is written.
 
-use super::{About, Case, Rule, access_words, plural};
+use super::{About, Case, Rule, access_words, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::events::AccessOp;
 use crate::facts::Misaligned;
-use crate::source::Span;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -60,61 +58,36 @@ pub(super) static RULE: Rule = Rule {
 
 /// Finds wide accesses that cannot be aligned: one finding for each site.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
-    let mut told: Vec<(Span, AccessOp, Span)> = Vec::new();
-    for (number, run) in case.runs.iter().enumerate() {
-        for misaligned in &run.facts.misaligned {
-            let access = &run.trace.accesses[misaligned.access];
-            let site = (access.span, access.op, run.trace.arrays[access.array].name_span);
-            if !told.contains(&site) {
-                told.push(site);
-                out.push(describe(case, number, misaligned));
-            }
-        }
-    }
+    let describe = |number, misaligned: &Misaligned| describe(case, number, misaligned);
+    fact::of_each_site(case, |facts| &facts.misaligned, |misaligned| misaligned.access, describe, out);
 }
 
 fn describe(case: &Case<'_>, number: usize, misaligned: &Misaligned) -> Diagnostic {
-    let run = &case.runs[number];
-    let access = &run.trace.accesses[misaligned.access];
-    let array = &run.trace.arrays[access.array];
-    let (bytes, (thread, at)) = (misaligned.multiple, misaligned.thread);
-    let verb = match access_words(access.op).1 {
-        "write" => "write",
-        _ => "read",
-    };
+    let trace = &case.runs[number].trace;
+    let access = &trace.accesses[misaligned.access];
+    let array = &trace.arrays[access.array];
+    let (bytes, (thread, at), name) = (misaligned.multiple, misaligned.thread, &array.name);
     let (message, label) = match misaligned.other {
         None => (
             format!(
-                "thread {thread} {verb}s {bytes} bytes of `{}` at byte {at}, no multiple of {bytes}",
-                array.name
+                "thread {thread} {} {bytes} bytes of `{name}` at byte {at}, which is not a multiple of {bytes}",
+                fact::does(access)
             ),
             format!("byte {at} for thread {thread}"),
         ),
         Some((other, there)) => (
             format!(
-                "threads {thread} and {other} {verb} {bytes} bytes of `{}` each, {} apart: not both are at \
+                "threads {thread} and {other} each {} {bytes} bytes of `{name}`, {} apart: they are not both at \
                  multiples of {bytes}",
-                array.name,
+                access_words(access.op).1,
                 plural(there.abs_diff(at), "byte")
             ),
             format!("byte {at} for thread {thread}, {there} for thread {other}"),
         ),
     };
-    let mut notes = vec![case.block_words(number)];
-    notes.extend(case.instance_words(number));
-    notes.extend(case.calls_words(number, access.path(0), &[]));
-    notes.extend(misaligned.assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
     Diagnostic {
-        rule: RULE.id,
-        level: RULE.level,
-        message,
-        primary: access.span,
         primary_label: label,
         labels: vec![(array.name_span, "declared here".to_owned())],
-        notes,
-        helps: Vec::new(),
-        fix: None,
-        launches: Vec::new(),
-        kernel: run.kernel.clone(),
+        ..fact::finding(&RULE, case, number, access, &misaligned.assumptions, message)
     }
 }

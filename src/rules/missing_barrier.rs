@@ -52,7 +52,7 @@
 //! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
 //!   such pair. No fix is written: where all threads come by is for the author to say.
 
-use super::{About, Case, Rule, access_words};
+use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::facts::Race;
 use crate::source::Span;
@@ -88,16 +88,11 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 }
 
 fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Diagnostic {
-    let run = &case.runs[number];
-    let (first, second) = (&run.trace.accesses[race.first], &run.trace.accesses[race.second]);
-    let array = &run.trace.arrays[first.array];
+    let trace = &case.runs[number].trace;
+    let (first, second) = (&trace.accesses[race.first], &trace.accesses[race.second]);
+    let array = &trace.arrays[first.array];
     let (before, after) = race.threads;
-    let done = |verb: &str| match verb {
-        "write" => "writes",
-        "update" => "updates",
-        _ => "reads",
-    };
-    let (then, earlier) = (done(access_words(second.op).1), done(access_words(first.op).1));
+    let (earlier, then) = (fact::does(first), fact::does(second));
     let round = if race.across.is_some() { " in the round before" } else { "" };
     let message = format!(
         "`{}`: thread {after} {then} what thread {before} {earlier}{round}, with no barrier in between",
@@ -109,32 +104,25 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     }
     labels.push((array.name_span, "declared here".to_owned()));
     let mut shown = vec![first.span, second.span];
-    for span in others.iter().flat_map(|it| [it.first, it.second]).map(|at| run.trace.accesses[at].span) {
+    for span in others.iter().flat_map(|it| [it.first, it.second]).map(|at| trace.accesses[at].span) {
         if !shown.contains(&span) && shown.len() < 2 + MOST_OTHERS {
-            labels.push((span, "so is this".to_owned()));
+            labels.push((span, "this is not ordered either".to_owned()));
             shown.push(span);
         }
     }
-    let mut notes = Vec::new();
-    if let Some(span) = race.across {
-        notes.push(format!("a round of the loop at {} follows the one before it", (case.place)(span)));
-    }
-    notes.push(case.block_words(number));
-    notes.extend(case.instance_words(number));
-    notes.extend(case.calls_words(number, second.path(0), &[]));
-    notes.extend(race.assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
-    let place = if race.across.is_some() { "at the end of the loop's body" } else { "between the two" };
+    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
+    let place = match race.across {
+        Some(span) => {
+            let words = format!("each round of the loop at {} follows another", (case.place)(span));
+            finding.notes.insert(0, words);
+            "at the end of the loop's body"
+        }
+        None => "between the two",
+    };
     Diagnostic {
-        rule: RULE.id,
-        level: RULE.level,
-        message,
-        primary: second.span,
         primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
         labels,
-        notes,
-        helps: vec![format!("put `__syncthreads()` {place}, where all threads of the block come by")],
-        fix: None,
-        launches: Vec::new(),
-        kernel: run.kernel.clone(),
+        helps: vec![format!("put `__syncthreads()` {place}, where every thread of the block reaches it")],
+        ..finding
     }
 }

@@ -43,11 +43,9 @@
 //! - A bound that may keep the thread away, as `threadIdx.x < n` may, is taken to do so.
 //! - No fix is written.
 
-use super::{About, Case, Rule, access_words, plural};
+use super::{About, Case, Rule, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::events::AccessOp;
 use crate::facts::Overrun;
-use crate::source::Span;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -60,57 +58,33 @@ pub(super) static RULE: Rule = Rule {
 
 /// Finds accesses outside their array: one finding for each site.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
-    let mut told: Vec<(Span, AccessOp, Span)> = Vec::new();
-    for (number, run) in case.runs.iter().enumerate() {
-        for overrun in &run.facts.overruns {
-            let access = &run.trace.accesses[overrun.access];
-            let site = (access.span, access.op, run.trace.arrays[access.array].name_span);
-            if !told.contains(&site) {
-                told.push(site);
-                out.push(describe(case, number, overrun));
-            }
-        }
-    }
+    let describe = |number, overrun: &Overrun| describe(case, number, overrun);
+    fact::of_each_site(case, |facts| &facts.overruns, |overrun| overrun.access, describe, out);
 }
 
 fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
-    let run = &case.runs[number];
-    let access = &run.trace.accesses[overrun.access];
-    let array = &run.trace.arrays[access.array];
+    let trace = &case.runs[number].trace;
+    let access = &trace.accesses[overrun.access];
+    let array = &trace.arrays[access.array];
     let (bytes, element) = (array.bytes().unwrap_or(0), array.element_bytes.unwrap_or(1).max(1));
+    let starts_inside = u64::try_from(overrun.offset).is_ok_and(|offset| offset < bytes);
     // In elements where that says where it is.
-    let (at, all) = match overrun.offset % element as i64 {
-        0 => (format!("element {}", overrun.offset / element as i64), plural(bytes / element, "element")),
-        _ => (format!("byte {}", overrun.offset), plural(bytes, "byte")),
+    let (at, all) = if overrun.offset % element as i64 == 0 && !starts_inside {
+        (format!("element {}", overrun.offset / element as i64), plural(bytes / element, "element"))
+    } else {
+        let last = overrun.offset + i64::from(access.bytes.unwrap_or(1)) - 1;
+        (format!("bytes {} to {last}", overrun.offset), plural(bytes, "byte"))
     };
     let beyond = match (overrun.is_bound, overrun.offset < 0) {
         (false, _) => "",
         (true, false) => " or beyond",
         (true, true) => " or before",
     };
-    let verb = match access_words(access.op).1 {
-        "write" => "writes",
-        "update" => "updates",
-        _ => "reads",
-    };
-    let mut notes = vec![case.block_words(number)];
-    notes.extend(case.instance_words(number));
-    notes.extend(case.calls_words(number, access.path(0), &[]));
-    notes.extend(overrun.assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
+    let (thread, does) = (overrun.thread, fact::does(access));
+    let message = format!("thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
     Diagnostic {
-        rule: RULE.id,
-        level: RULE.level,
-        message: format!(
-            "thread {} {verb} {at}{beyond} of `{}`, which has {all}",
-            overrun.thread, array.name
-        ),
-        primary: access.span,
-        primary_label: format!("{at}{beyond} for thread {}", overrun.thread),
+        primary_label: format!("{at}{beyond} for thread {thread}"),
         labels: vec![(array.name_span, format!("{all}, counted from 0"))],
-        notes,
-        helps: Vec::new(),
-        fix: None,
-        launches: Vec::new(),
-        kernel: run.kernel.clone(),
+        ..fact::finding(&RULE, case, number, access, &overrun.assumptions, message)
     }
 }

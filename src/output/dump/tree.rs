@@ -52,6 +52,9 @@ fn access(places: Places<'_>, trace: &Trace, event: &AccessEvent) -> String {
     if !event.is_sure {
         out.push_str(", or fewer");
     }
+    if event.is_passable {
+        out.push_str(", if a block comes by");
+    }
     if event.may_be_cut_short {
         out.push_str(", or none by a bound");
     }

@@ -27,7 +27,10 @@ impl Masker<'_> {
                 || self.is_function_suffix(at)
                 || self.is_calling_convention(at))
         {
-            self.mask(at, at, MaskKind::Other, "");
+            // Alone on its line where a statement begins it may be one.
+            let alone = self.begins_statement() && self.begins_line(next);
+            let kind = if alone { MaskKind::Statement } else { MaskKind::Other };
+            self.mask(at, at, kind, "");
         }
     }
 

@@ -1,0 +1,51 @@
+//! How is a finding made of a fact?
+
+use super::{Case, Rule, access_words};
+use crate::diagnostic::Diagnostic;
+use crate::events::{Access, AccessOp, Assumption};
+use crate::facts::Facts;
+use crate::source::Span;
+
+/// Facts about single accesses as findings: one for each site, for the first run that has it. `of`: the facts
+/// of a run; `access`: which access one of them is about.
+pub(super) fn of_each_site<T>(
+    case: &Case<'_>,
+    of: impl Fn(&Facts) -> &[T],
+    access: impl Fn(&T) -> usize,
+    describe: impl Fn(usize, &T) -> Diagnostic,
+    out: &mut Vec<Diagnostic>,
+) {
+    let mut told: Vec<(Span, AccessOp, Span)> = Vec::new();
+    for (number, run) in case.runs.iter().enumerate() {
+        for fact in of(&run.facts) {
+            let access = &run.trace.accesses[access(fact)];
+            let site = (access.span, access.op, run.trace.arrays[access.array].name_span);
+            if !told.contains(&site) {
+                told.push(site);
+                out.push(describe(number, fact));
+            }
+        }
+    }
+}
+
+/// A finding at an access of a run, with what is to be known of the run and what the fact rests on.
+pub(super) fn finding(
+    rule: &Rule,
+    case: &Case<'_>,
+    run: usize,
+    access: &Access,
+    assumptions: &[Assumption],
+    message: String,
+) -> Diagnostic {
+    let mut notes = vec![case.block_words(run)];
+    notes.extend(case.instance_words(run));
+    notes.extend(case.calls_words(run, access.path(0), &[]));
+    notes.extend(assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
+    let kernel = case.runs[run].kernel.clone();
+    Diagnostic { notes, kernel, ..Diagnostic::plain(rule.id, rule.level, access.span, message) }
+}
+
+/// What one thread does: `reads`, `writes` or `updates`.
+pub(super) fn does(access: &Access) -> String {
+    format!("{}s", access_words(access.op).1)
+}
