@@ -14,6 +14,7 @@ mod load;
 mod padded;
 mod pitch;
 mod runs;
+mod survey;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
@@ -32,13 +33,14 @@ use crate::shape::BlockOption;
 use crate::source::{FileId, Sources, Span};
 use crate::verdict::{SiteVerdict, Status};
 use crate::visible::one_line;
-pub use links::{Links, Survey};
+pub use links::Links;
 pub use load::Loaded;
 use padded::Padded;
 use runs::{Follow, Subject};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+pub use survey::Survey;
 
 /// What the user asked for, the same for every file of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

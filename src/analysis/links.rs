@@ -19,7 +19,6 @@ use super::load::{Launched, Loaded};
 use crate::events::LaunchSite;
 use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind, Module, Name, Type};
-use crate::relevance::JudgedKernels;
 use crate::source::{FileId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
@@ -27,49 +26,6 @@ use std::sync::Arc;
 
 /// The most contexts of one kernel in which it is judged.
 const MOST_CONTEXTS: usize = 16;
-
-/// What is known of all files before host code is followed.
-#[derive(Debug)]
-pub struct Survey {
-    /// The kernels worth judging.
-    pub(super) kernels: JudgedKernels,
-    /// By header: the file that is judged for it where no one launches its kernels.
-    keepers: FxHashMap<FileId, FileId>,
-}
-
-impl Survey {
-    pub(super) fn new(kernels: JudgedKernels, files: &[&Loaded], headers: &Headers) -> Survey {
-        let file_of = |id: FileId| headers.sources().get(id);
-        let included: FxHashSet<FileId> =
-            files.iter().flat_map(|loaded| &loaded.headers).map(|header| header.file.id).collect();
-        let mut keepers: FxHashMap<FileId, (bool, PathBuf, FileId)> = FxHashMap::default();
-        for (loaded, file) in files.iter().filter_map(|loaded| Some((loaded, loaded.file()?))) {
-            let file = file_of(file);
-            if !file.is_compiled() && included.contains(&file.id) {
-                continue;
-            }
-            for header in loaded.headers.iter().filter(|header| !header.file.is_compiled()) {
-                let rank = (!header.outside.is_empty(), file.path.clone(), file.id);
-                let known = keepers.entry(header.file.id).or_insert_with(|| rank.clone());
-                if rank < *known {
-                    *known = rank;
-                }
-            }
-        }
-        keepers.retain(|header, _| headers.is_given(*header));
-        Survey { kernels, keepers: keepers.into_iter().map(|(header, (.., file))| (header, file)).collect() }
-    }
-
-    /// Whether a file is a header that is judged where it is included.
-    pub(super) fn is_left(&self, file: FileId) -> bool {
-        self.keepers.contains_key(&file)
-    }
-
-    /// The headers that a file is judged for.
-    pub(super) fn kept_by(&self, file: FileId) -> FxHashSet<FileId> {
-        self.keepers.iter().filter(|(_, keeper)| **keeper == file).map(|(header, _)| *header).collect()
-    }
-}
 
 /// A file and its headers.
 pub(super) type Modules = Arc<[Arc<Module>]>;

@@ -1,10 +1,9 @@
-//! What is in the files, and which launches do they lead to?
+//! What is in the files?
 //!
 //! Nothing is parsed that cannot lead to a verdict: a file is, if its text and its headers' may
 //! hold something to judge, or if they may launch a kernel that another file's make worth judging.
 
-use super::context::{Context, Definers};
-use super::links::Survey;
+use super::context::Context;
 use super::{Asked, Run};
 use crate::events::LaunchSite;
 use crate::headers::{Headers, Reading};
@@ -14,11 +13,10 @@ use crate::lower::lower;
 use crate::preproc::comments::{self, Directive};
 use crate::preproc::{Expanded, Included, Outside, Replayed, Surroundings};
 use crate::reach::Reach;
-use crate::relevance::{JudgedKernels, Words};
-use crate::scenario;
-use crate::source::{FileId, SourceFile, Span};
+use crate::relevance::Words;
+use crate::source::{FileId, SourceFile};
 use crate::syntax::SyntaxTree;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,7 +26,7 @@ use std::sync::Arc;
 pub struct Loaded {
     pub(super) program: Program,
     /// The file and its headers, as long as there was no reason to parse them.
-    waiting: Option<(Replayed, Words)>,
+    pub(super) waiting: Option<(Replayed, Words)>,
     /// Kernels worth judging: the file's own, those of headers that are not given themselves or mean
     /// something else here than by themselves, and those of headers that are left to it or launched by it.
     pub(super) worth: Vec<Arc<Function>>,
@@ -127,94 +125,14 @@ impl Run {
         Loaded { program, worth, headers, settings, cut_short, ..Loaded::default() }
     }
 
-    /// The kernels of all files that are worth judging, and who is judged for which header.
-    #[must_use]
-    pub fn survey<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Survey {
-        let files: Vec<&Loaded> = files.into_iter().collect();
-        let names = files.iter().flat_map(|loaded| &loaded.worth).map(|kernel| kernel.name.clone());
-        Survey::new(JudgedKernels::new(names.collect()), &files, &self.headers)
-    }
-
-    /// Finds the launches of `wanted` kernels that a file's host code leads to.
-    #[must_use]
-    pub fn follow(&self, mut loaded: Loaded, survey: &Survey) -> Loaded {
-        let wanted = &survey.kernels;
-        if let Some((replayed, words)) = loaded.waiting.take() {
-            let mut files: Vec<&SourceFile> = replayed.headers.iter().map(|header| &*header.file).collect();
-            files.push(&replayed.file);
-            if !wanted.may_be_launched(words, &files) && !wanted.may_be_defined(&replayed.file) {
-                return loaded;
-            }
-            loaded.headers.clone_from(&replayed.headers);
-            loaded.program = self.program(replayed, loaded.settings);
-        }
-        let Some(file) = loaded.file() else { return loaded };
-        loaded.is_left = survey.is_left(file);
-        if loaded.is_left {
-            return loaded;
-        }
-        loaded.keeps = survey.kept_by(file);
-        let told = loaded.headers.iter().filter(|header| !header.outside.is_empty());
-        let own = told.map(|header| header.file.id).chain(loaded.keeps.iter().copied()).collect();
-        let launches = scenario::hosts::launches(&loaded.program, wanted, &own);
-        loaded.launches = self.in_context(&loaded, launches);
-        let more = self.reached_kernels(&loaded, wanted);
-        loaded.worth.extend(more);
-        loaded
-    }
-
-    /// The kernels worth judging of given headers that are left to the file or that it launches.
-    fn reached_kernels(&self, loaded: &Loaded, wanted: &JudgedKernels) -> Vec<Arc<Function>> {
-        let launched: FxHashSet<_> = loaded.launches.iter().flat_map(|it| &it.site.definitions).collect();
-        let mut known: FxHashSet<_> = loaded.worth.iter().map(|kernel| kernel.name_span).collect();
-        let mut reach = None;
-        let mut found = Vec::new();
-        for function in loaded.program.modules.iter().skip(1).flat_map(|module| &module.functions) {
-            let is_kernel = function.kind == FunctionKind::Kernel && function.body.is_some();
-            let place = function.name_span;
-            let meant = || loaded.keeps.contains(&place.file) || launched.contains(&place);
-            if is_kernel && wanted.contains(&function.name) && meant() && known.insert(place) {
-                let reach = reach.get_or_insert_with(|| Reach::new(&loaded.program));
-                found.extend(reach.worth_running(function).then(|| Arc::clone(function)));
-            }
-        }
-        found
-    }
-
-    /// The launches of a file, with what it says of the kernels of headers that they mean.
-    fn in_context(&self, loaded: &Loaded, launches: Vec<LaunchSite>) -> Vec<Launched> {
-        let headers: FxHashMap<FileId, &Included> =
-            loaded.headers.iter().map(|header| (header.file.id, header)).collect();
-        let mut homes: FxHashMap<FileId, Option<FxHashSet<FileId>>> = FxHashMap::default();
-        let mut definers = None;
-        let mut with = |site: LaunchSite| {
-            let args = site.template_args.as_deref().unwrap_or_default();
-            let mut context = |place: &Span| {
-                let Some(header) = headers.get(&place.file) else { return Context::default() };
-                let reached = || Some(self.surroundings(loaded.settings).reached(&header.file)?.into_iter());
-                let home = homes.entry(place.file).or_insert_with(|| reached().map(Iterator::collect));
-                let mut named = loaded.program.functions(&site.kernel.name).iter();
-                let (Some(home), Some(kernel)) = (home, named.find(|it| it.name_span == *place)) else {
-                    return Context::of_macros(&header.outside);
-                };
-                let definers: &mut Definers<'_> =
-                    definers.get_or_insert_with(|| Definers::new(&loaded.program));
-                definers.context(kernel, args, home, &header.outside)
-            };
-            let contexts = site.definitions.iter().map(&mut context).collect();
-            Launched { site, contexts }
-        };
-        launches.into_iter().map(&mut with).collect()
-    }
-
-    fn surroundings(&self, settings: usize) -> Surroundings<'_> {
+    pub(super) fn surroundings(&self, settings: usize) -> Surroundings<'_> {
         let defines = &self.settings[settings].defines;
         Surroundings { defines, includes: &self.headers, cache: &self.cache }
     }
 
     /// Parses and lowers a file and the headers it includes, each once for all files that have the
     /// same settings and define the same before it.
-    fn program(&self, replayed: Replayed, settings: usize) -> Program {
+    pub(super) fn program(&self, replayed: Replayed, settings: usize) -> Program {
         let included = replayed.headers.clone();
         let file = Arc::clone(&replayed.file);
         let alone = Reading { file: file.id, settings, outside: Outside::default() };

@@ -1,10 +1,11 @@
 //! `cudalint check`: what is printed of the findings, and how does it end?
 
+use super::analyze::analyze;
 use super::args::{CheckArgs, Format, Report};
 use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::names::Names;
-use super::{Outcome, driver, fix, includes, terminal};
+use super::{Outcome, fix, includes, terminal};
 use crate::analysis::Wanted;
 use crate::baseline;
 use crate::diagnostic::{Diagnostic, Level};
@@ -23,7 +24,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
         }
     };
     let Some(hiding) = Hiding::read(args) else { return Outcome::Failed };
-    let Some((input, mut analyzed)) = driver::analyze(&args.analysis, Wanted::Findings) else {
+    let Some((input, mut analyzed)) = analyze(&args.analysis, Wanted::Findings) else {
         return Outcome::Failed;
     };
     let Some(mut found) = found(args, &input, &analyzed, &hiding) else { return Outcome::Failed };

@@ -7,7 +7,7 @@ use super::args::AnalysisArgs;
 use super::disk::{Disk, Overlay};
 use super::progress::Progress;
 use super::settings::Settings;
-use super::{blocks, includes, terminal};
+use super::terminal;
 use crate::analysis::{FileReport, Loaded, Options, Run, Wanted};
 use crate::banks::ComputeCapability;
 use crate::config::Config;
@@ -64,27 +64,15 @@ pub(super) struct Analyzed {
     /// Whether something could not be checked.
     pub failed: bool,
     /// The names of the kernels that were met.
-    kernels: FxHashSet<String>,
+    pub kernels: FxHashSet<String>,
     /// What went wrong, in the order of the files.
-    complaints: Vec<String>,
-}
-
-/// Reads and analyses what the arguments ask for, and says on stderr what could not be checked. `None`
-/// when nothing could.
-pub(super) fn analyze<'a>(args: &'a AnalysisArgs, wanted: Wanted<'_>) -> Option<(Input<'a>, Analyzed)> {
-    let input = Input::gather(args)?;
-    let analyzed = input.analyze(wanted, &Overlay::default(), &[]);
-    for complaint in &analyzed.complaints {
-        terminal::say(complaint);
-    }
-    blocks::warn_of_unknown_kernels(&input, &analyzed.kernels, analyzed.run.sources());
-    Some((input, analyzed))
+    pub complaints: Vec<String>,
 }
 
 impl<'a> Input<'a> {
     /// Finds the files, and what is in force for each; says on stderr what is wrong with the arguments.
     /// `None` when they are not to be run with.
-    fn gather(args: &'a AnalysisArgs) -> Option<Input<'a>> {
+    pub(super) fn gather(args: &'a AnalysisArgs) -> Option<Input<'a>> {
         let settings = Settings::new(args.build.which()).map_err(|error| terminal::say_error(&error)).ok()?;
         let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
         let mut found = walk::find(&args.paths, &args.context, &skip);
@@ -108,7 +96,7 @@ impl<'a> Input<'a> {
         if settings.report_errors() {
             return None;
         }
-        includes::warn_of_missing_folders(args, &settings, &found.candidates);
+        warn_of_missing_folders(args, &settings, &found.candidates);
         warn_of_new_targets(&options);
         let mut builder = rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES);
         let from_environment = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
@@ -330,6 +318,28 @@ fn cut_short(sources: &Sources, reports: &[FileReport]) -> Option<String> {
         "warning: the headers that `{first}`{lead} to are too many or too deep to be followed to the end: \
          macros may be missing"
     ))
+}
+
+/// Says which folders for `#include` are not there.
+fn warn_of_missing_folders(args: &AnalysisArgs, settings: &Settings, candidates: &[Candidate]) {
+    for folder in args.include_dirs.iter().filter(|folder| !folder.is_dir()) {
+        terminal::say_warning(&format!("`-I {0}`: there is no folder `{0}`", folder.display()));
+    }
+    for config in settings.configs_of(candidates) {
+        let missing = |config: &Rc<Config>| -> Vec<String> {
+            let sets = config.include.iter().filter(|set| !settings.configs.absolute(&set.value).is_dir());
+            sets.map(|set| {
+                format!(
+                    "{}:{}: there is no folder `{}`",
+                    config.path.display(),
+                    set.line,
+                    set.value.display()
+                )
+            })
+            .collect()
+        };
+        missing(&config).iter().for_each(terminal::say_warning);
+    }
 }
 
 /// Says which targets are judged like another one, because no such device is known yet.

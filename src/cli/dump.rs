@@ -1,7 +1,8 @@
 //! `cudalint dump`: what does one stage of the analysis hand to the next?
 
+use super::analyze::analyze;
 use super::args::{DumpArgs, Stage};
-use super::{Outcome, driver, includes, terminal};
+use super::{Outcome, includes, terminal};
 use crate::analysis::Wanted;
 use crate::output;
 use crate::output::dump::Recorded;
@@ -12,7 +13,7 @@ pub(super) fn dump(args: &DumpArgs) -> Outcome {
         Stage::Hir => Wanted::Program,
         Stage::Events | Stage::Requests => Wanted::Runs,
     };
-    let Some((input, analyzed)) = driver::analyze(&args.analysis, wanted) else {
+    let Some((input, analyzed)) = analyze(&args.analysis, wanted) else {
         return Outcome::Failed;
     };
     let (sources, files) = (analyzed.run.sources(), input.files(&analyzed));

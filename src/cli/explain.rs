@@ -1,8 +1,9 @@
 //! `cudalint explain`: what is a rule about, or what happens at a place of the source?
 
+use super::analyze::analyze;
 use super::args::ExplainArgs;
 use super::driver::Analyzed;
-use super::{Outcome, driver, includes, terminal};
+use super::{Outcome, includes, terminal};
 use crate::analysis::{Place, Wanted};
 use crate::explanation::Explanation;
 use crate::output;
@@ -29,7 +30,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let own = (!from_stdin).then(|| at.file.clone());
     let paths = own.into_iter().chain(args.analysis.paths.iter().cloned()).collect();
     let analysis = args.analysis.with_paths(paths);
-    let Some((input, analyzed)) = driver::analyze(&analysis, Wanted::Place(&at)) else {
+    let Some((input, analyzed)) = analyze(&analysis, Wanted::Place(&at)) else {
         return Outcome::Failed;
     };
     if analyzed.failed {

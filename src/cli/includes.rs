@@ -1,20 +1,15 @@
 //! Which headers were not found that kernels may rest on, and what would find them?
 
-use super::args::AnalysisArgs;
 use super::driver::{Analyzed, Input};
-use super::settings::Settings;
 use super::terminal;
-use crate::config::Config;
 use crate::headers::{is_of_host_library, is_provided};
 use crate::output::count;
 use crate::preproc::Missing;
 use crate::source::display_path;
-use crate::walk::Candidate;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 /// How many headers, and folders that lead to them, are named.
 const MOST_NAMED: usize = 3;
@@ -197,28 +192,6 @@ fn folder_of(
         let mut places = folders.flat_map(|folder| USUAL_FOLDERS.iter().map(move |usual| folder.join(usual)));
         places.find(|place| place.join(spec).is_file()).map(|place| shown(&place))
     })
-}
-
-/// Says which folders for `#include` are not there.
-pub(super) fn warn_of_missing_folders(args: &AnalysisArgs, settings: &Settings, candidates: &[Candidate]) {
-    for folder in args.include_dirs.iter().filter(|folder| !folder.is_dir()) {
-        terminal::say_warning(&format!("`-I {0}`: there is no folder `{0}`", folder.display()));
-    }
-    for config in settings.configs_of(candidates) {
-        let missing = |config: &Rc<Config>| -> Vec<String> {
-            let sets = config.include.iter().filter(|set| !settings.configs.absolute(&set.value).is_dir());
-            sets.map(|set| {
-                format!(
-                    "{}:{}: there is no folder `{}`",
-                    config.path.display(),
-                    set.line,
-                    set.value.display()
-                )
-            })
-            .collect()
-        };
-        missing(&config).iter().for_each(terminal::say_warning);
-    }
 }
 
 #[cfg(test)]

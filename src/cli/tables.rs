@@ -1,7 +1,8 @@
 //! The commands that print tables: `accesses`, `banks`, `rules`.
 
+use super::analyze::analyze;
 use super::args::{AccessesArgs, BanksArgs, Color, TableFormat};
-use super::{Outcome, driver, includes, terminal};
+use super::{Outcome, includes, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
 use crate::banks::Target;
 use crate::output::banks::{ParseShapeError, Shape, compare_requests, write_picture};
@@ -15,7 +16,7 @@ use std::path::Path;
 
 /// `cudalint accesses`
 pub(super) fn accesses(args: &AccessesArgs) -> Outcome {
-    let Some((input, analyzed)) = driver::analyze(&args.analysis, Wanted::Verdicts) else {
+    let Some((input, analyzed)) = analyze(&args.analysis, Wanted::Verdicts) else {
         return Outcome::Failed;
     };
     let sources = analyzed.run.sources();
