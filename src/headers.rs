@@ -14,7 +14,8 @@
 //! | `"utils.cuh"` | `src/lib/utils.cuh`, `test/utils.cuh` | the one in `src`, which is nearer |
 //! | `"utils.cuh"` | `src/lib/utils.cuh`, `src/old/utils.cuh` | neither: the text does not tell |
 //! | `<string.h>` | `compat/string.h` | the system's |
-//! | `"cutlass/gemm.h"` | `include/cutlass/gemm.h` | a library's, whose headers lead to hundreds more: `-I` tells |
+//! | `<lib/scan.cuh>` | `include/lib/scan.cuh` | that one |
+//! | `<lib/scan.cuh>` | the same, one of a thousand headers in `include` | none: each file would lead to hundreds, and `-I` tells |
 
 mod provided;
 
@@ -38,6 +39,11 @@ pub trait Files: Send + Sync {
         &[]
     }
 
+    /// How many headers are below a folder, among those that the user gave.
+    fn headers_below(&self, _folder: &Path) -> usize {
+        0
+    }
+
     /// The path of a header as it is shown that an include led to.
     fn shown(&self, path: &Path) -> PathBuf {
         normalise(path)
@@ -58,6 +64,11 @@ impl Files for NoFiles {
         None
     }
 }
+
+/// The most headers in a folder that a build would hand to its compiler, so that includes with a path
+/// lead there unasked. A file that includes one of more leads to hundreds of them: the thousand files of
+/// CUTLASS would take minutes instead of seconds.
+const MOST_HEADERS: usize = 512;
 
 /// A header's items, once someone has lowered it.
 type Slot = Arc<OnceLock<Arc<Module>>>;
@@ -156,19 +167,30 @@ impl Includes for Headers {
         let elsewhere = self.include_dirs.iter().map(|folder| folder.join(spec));
         let found = beside.into_iter().chain(elsewhere).find_map(|path| self.find(&path));
         let spec = Path::new(spec);
-        let name = spec.file_name().filter(|name| !angled && *name == spec.as_os_str());
-        found.or_else(|| self.find(nearest(self.disk.as_ref(), &from.path, name?)?))
+        let is_bare = spec.file_name() == Some(spec.as_os_str());
+        if angled && is_bare {
+            return found;
+        }
+        found.or_else(|| self.find(nearest(self.disk.as_ref(), &from.path, spec)?))
     }
 }
 
-/// The header that a bare name in quotes surely means although no folder of `-I` leads to it.
-fn nearest<'a>(disk: &'a dyn Files, from: &Path, name: &OsStr) -> Option<&'a Path> {
+/// The header that an include surely means although no folder of `-I` leads to it.
+fn nearest<'a>(disk: &'a dyn Files, from: &Path, spec: &Path) -> Option<&'a Path> {
     let from = disk.key(from);
     let shared = |path: &Path| {
         let path = disk.key(path);
         path.components().zip(from.components()).take_while(|(a, b)| a == b).count()
     };
-    let all = disk.named(name).iter().map(PathBuf::as_path);
+    let spec = normalise(spec);
+    let spec = spec.strip_prefix("..").unwrap_or(&spec);
+    let named = disk.named(spec.file_name()?).iter().map(PathBuf::as_path);
+    let depth = spec.components().count();
+    let is_large = |path: &Path| {
+        let folder = path.ancestors().nth(depth);
+        depth > 1 && folder.is_some_and(|folder| disk.headers_below(folder) > MOST_HEADERS)
+    };
+    let all = named.filter(|path| path.ends_with(spec) && !is_large(path));
     let mut by_distance: Vec<(usize, &Path)> = all.map(|path| (shared(path), path)).collect();
     by_distance.sort_unstable_by(|a, b| b.cmp(a));
     match by_distance.as_slice() {
@@ -217,10 +239,20 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_found_wherever_it_ends_in_the_same_way() {
+        let disk = Named(vec!["p/include/lib/u.cuh".into(), "p/other/u.cuh".into()]);
+        let meant = |spec: &str| nearest(&disk, Path::new("p/src/a.cu"), Path::new(spec));
+        assert_eq!(meant("lib/u.cuh"), Some(Path::new("p/include/lib/u.cuh")));
+        assert_eq!(meant("../lib/u.cuh"), Some(Path::new("p/include/lib/u.cuh")));
+        assert_eq!(meant("b/u.cuh"), None);
+        assert_eq!(meant("u.cuh"), None, "either could be meant");
+    }
+
+    #[test]
     fn a_header_that_no_option_leads_to_is_the_only_or_the_nearest_of_its_name() {
         let meant = |files: &[&str]| {
             let disk = Named(files.iter().map(PathBuf::from).collect());
-            let found = nearest(&disk, Path::new("p/src/gemm/a.cu"), OsStr::new("u.cuh"));
+            let found = nearest(&disk, Path::new("p/src/gemm/a.cu"), Path::new("u.cuh"));
             found.map(|path| path.to_string_lossy().into_owned())
         };
         assert_eq!(meant(&["p/include/u.cuh"]).as_deref(), Some("p/include/u.cuh"));

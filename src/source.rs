@@ -85,7 +85,7 @@ impl SourceFile {
     #[must_use]
     pub fn is_compiled(&self) -> bool {
         let extension = self.path.extension().map(|it| it.to_ascii_lowercase());
-        extension.is_some_and(|it| ["cu", "cpp", "cc", "cxx", "c"].iter().any(|known| it == *known))
+        extension.is_some_and(|it| ["cu", "hip", "cpp", "cc", "cxx", "c"].iter().any(|known| it == *known))
     }
 
     /// The path with `/` between its parts, for output.

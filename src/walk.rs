@@ -321,7 +321,7 @@ impl Kind {
     fn of(path: &Path) -> Option<Kind> {
         let extension = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
         match extension.as_str() {
-            "cu" | "cuh" => Some(Kind::Cuda),
+            "cu" | "cuh" | "hip" => Some(Kind::Cuda),
             "h" | "hpp" | "hh" | "inl" | "hxx" => Some(Kind::Header),
             _ => None,
         }

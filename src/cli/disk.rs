@@ -17,6 +17,8 @@ pub(super) struct Disk {
     /// The working folder.
     home: PathBuf,
     by_name: FxHashMap<OsString, Vec<PathBuf>>,
+    /// How many of these headers are below a folder.
+    headers: FxHashMap<PathBuf, usize>,
     /// By key.
     overlay: Overlay,
     /// Whether some paths are given from the root and others from the working folder.
@@ -27,13 +29,22 @@ impl Disk {
     /// Knows the names of these files, whether or not they hold CUDA. `home` is the working folder.
     pub(super) fn with(home: &Path, candidates: &[Candidate], overlay: &Overlay) -> Disk {
         let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
+        let mut headers: FxHashMap<PathBuf, usize> = FxHashMap::default();
         for path in candidates.iter().map(|candidate| &candidate.path) {
             if let Some(name) = path.file_name() {
                 by_name.entry(name.to_owned()).or_default().push(path.clone());
             }
+            if path.extension().is_none_or(|extension| extension != "cu") {
+                for folder in path.ancestors().skip(1) {
+                    match headers.get_mut(folder) {
+                        Some(count) => *count += 1,
+                        None => _ = headers.insert(folder.to_path_buf(), 1),
+                    }
+                }
+            }
         }
         let absolute = candidates.iter().filter(|candidate| candidate.path.is_absolute()).count();
-        let mut disk = Disk { home: home.to_path_buf(), by_name, ..Disk::default() };
+        let mut disk = Disk { home: home.to_path_buf(), by_name, headers, ..Disk::default() };
         disk.mixed = absolute > 0 && absolute < candidates.len();
         disk.overlay = overlay.iter().map(|(path, bytes)| (disk.key(path), bytes.clone())).collect();
         disk
@@ -51,6 +62,10 @@ impl Disk {
 impl Files for Disk {
     fn named(&self, name: &OsStr) -> &[PathBuf] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn headers_below(&self, folder: &Path) -> usize {
+        self.headers.get(folder).copied().unwrap_or(0)
     }
 
     fn read(&self, path: &Path) -> Option<Vec<u8>> {

@@ -109,6 +109,22 @@ const BUILTIN: &str = "\
 /// Names that a library's own header would define. Invisible to `#if`.
 const FALLBACK: &str = "\
 #define CHAR_BIT 8
+#define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) \\
+    kernel<<<grid, block, shared, stream>>>(__VA_ARGS__)
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z
 #define RAFT_KERNEL static __global__ void
 #define CUVS_KERNEL static __global__ void
 #define CUML_KERNEL static __global__ void

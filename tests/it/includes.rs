@@ -51,11 +51,50 @@ fn a_header_that_was_not_found_is_named_at_the_end() {
     assert_eq!(row, expected);
     let (_, _, err) = run(at, &["explain", "src/a.cu:5"]);
     assert!(err.ends_with(&line.replace("2 files include", "1 file includes")), "{err}");
-    // The folder that leads there is known once it is among what is given.
-    let (_, _, err) = run(at, &["."]);
-    assert!(err.ends_with("was not found: pass `-I lib/cuda`\n"), "{err}");
-    let (code, out, err) = run(at, &["-I", "lib/cuda", "."]);
-    assert!(code == 1 && out.contains("from the launch at src/a.cu:5"), "{out}");
+    for arguments in [&["."][..], &["-I", "lib/cuda", "src"]] {
+        let (code, out, err) = run(at, arguments);
+        assert!(code == 1 && out.contains("from the launch at src/a.cu:5"), "{out}");
+        assert!(!err.contains("not found"), "{err}");
+    }
+}
+
+#[test]
+fn a_path_leads_to_a_header_of_the_folders_given() {
+    let root = folder(&[
+        ("src/a.cu", &launch("<kernels/transpose.cuh>")),
+        ("include/kernels/transpose.cuh", KERNEL),
+        ("include/other/transpose.cuh", "#error another"),
+    ]);
+    let (code, out, err) = run(root.path(), &["."]);
+    assert!(code == 1 && out.contains("from the launch at src/a.cu:5"), "{out}{err}");
+    // As near as the first, so that nobody can tell.
+    fs::create_dir_all(root.path().join("old/kernels")).unwrap();
+    fs::write(root.path().join("old/kernels/transpose.cuh"), KERNEL).unwrap();
+    let (_, _, err) = run(root.path(), &["."]);
+    assert!(err.contains("`kernels/transpose.cuh`, which was not found: pass -I or -p"), "{err}");
+}
+
+#[test]
+fn a_large_library_is_left_to_the_option() {
+    let mut files = vec![
+        ("src/a.cu".to_owned(), launch("<kernels/transpose.cuh>")),
+        ("include/kernels/transpose.cuh".to_owned(), KERNEL.to_owned()),
+    ];
+    files.extend((0..512).map(|number| (format!("include/many/{number}.h"), String::new())));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let root = folder(&files);
+    let (_, _, err) = run(root.path(), &["."]);
+    assert!(err.ends_with("was not found: pass `-I include`\n"), "{err}");
+}
+
+#[test]
+fn hip_is_read_as_cuda() {
+    let hip = KERNEL.replace("threadIdx.", "hipThreadIdx_")
+        + "void run(float *o, const float *i) {\n    \
+           hipLaunchKernelGGL(HIP_KERNEL_NAME(transpose), dim3(1), dim3(32, 32), 0, 0, o, i);\n}\n";
+    let root = folder(&[("a.hip", &format!("#include <hip/hip_runtime.h>\n{hip}"))]);
+    let (code, out, err) = run(root.path(), &["."]);
+    assert!(code == 1 && out.contains("32-way") && out.contains("from the launch at a.hip:9"), "{out}{err}");
     assert!(!err.contains("not found"), "{err}");
 }
 
