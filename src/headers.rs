@@ -168,11 +168,16 @@ impl Includes for Headers {
         let found = beside.into_iter().chain(elsewhere).find_map(|path| self.find(&path));
         let spec = Path::new(spec);
         let is_bare = spec.file_name() == Some(spec.as_os_str());
-        if angled && is_bare {
-            return found;
+        if found.is_none() && angled && is_bare && is_foreign(spec) {
+            return None;
         }
         found.or_else(|| self.find(nearest(self.disk.as_ref(), &from.path, spec)?))
     }
+}
+
+/// Whether it is a name of the compiler, the system, the toolkit, or a library for the host.
+fn is_foreign(spec: &Path) -> bool {
+    spec.to_str().is_none_or(|spec| is_provided(spec) || is_of_host_library(spec))
 }
 
 /// The header that an include surely means although no folder of `-I` leads to it.
@@ -183,14 +188,14 @@ fn nearest<'a>(disk: &'a dyn Files, from: &Path, spec: &Path) -> Option<&'a Path
         path.components().zip(from.components()).take_while(|(a, b)| a == b).count()
     };
     let spec = normalise(spec);
-    let spec = spec.strip_prefix("..").unwrap_or(&spec);
+    let spec: PathBuf = spec.components().filter(|part| *part != Component::ParentDir).collect();
     let named = disk.named(spec.file_name()?).iter().map(PathBuf::as_path);
     let depth = spec.components().count();
     let is_large = |path: &Path| {
         let folder = path.ancestors().nth(depth);
         depth > 1 && folder.is_some_and(|folder| disk.headers_below(folder) > MOST_HEADERS)
     };
-    let all = named.filter(|path| path.ends_with(spec) && !is_large(path));
+    let all = named.filter(|path| path.ends_with(&spec) && !is_large(path));
     let mut by_distance: Vec<(usize, &Path)> = all.map(|path| (shared(path), path)).collect();
     by_distance.sort_unstable_by(|a, b| b.cmp(a));
     match by_distance.as_slice() {

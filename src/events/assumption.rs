@@ -95,6 +95,8 @@ pub enum Assumption {
     },
     /// What is read is in a register, so that there is no request.
     InRegister,
+    /// A shift by its width or more gives what the instruction makes of it, which C++ does not say.
+    ShiftClamps,
     /// One lane does an atomic for its warp.
     OneLaneForWarp,
     /// A loop of unknown length runs often enough to meet the banks evenly.
@@ -148,6 +150,7 @@ impl Assumption {
             Assumption::Joined { .. } => "joined",
             Assumption::NotJoined { .. } => "not-joined",
             Assumption::InRegister => "in-register",
+            Assumption::ShiftClamps => "shift-clamps",
             Assumption::OneLaneForWarp => "one-lane-for-warp",
             Assumption::MeetsBanksEvenly => "meets-banks-evenly",
             Assumption::AnyLanes => "any-lanes",
@@ -231,6 +234,9 @@ impl Display for Assumption {
             Assumption::InRegister => {
                 out.write_str("what it reads is in a register, since it was read or written just before")
             }
+            Assumption::ShiftClamps => out.write_str(
+                "a shift by the width of a number or more shifts all of it out, as the instruction does",
+            ),
             Assumption::OneLaneForWarp => out.write_str(
                 "the compiler sees that all lanes update one word, and lets one do it for its warp",
             ),

@@ -9,6 +9,7 @@
 //! | `(0 ? 1u : -1)` | 4294967295: the type of `?:` is that of both sides together |
 //! | `a / 16` for `uint64_t a = -1` | 2^60 - 1: 64 bits without a sign |
 //! | `1 << 40`, `x / 0`, `0x7fffffff + 1` | not known |
+//! | `v >> 4 + v` where `v` is 28 or more in some thread | 0 there, as the instruction has it: assumed |
 //!
 //! A 64-bit unsigned number is kept as the `i64` of the same bits.
 
@@ -18,6 +19,7 @@ use super::types::Ty;
 use super::value::{Condition, Relation, Value};
 use crate::codegen::sight;
 use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, fits};
+use crate::events::Assumption;
 use crate::ir::{BinaryOp, Scalar};
 use crate::source::Span;
 use std::cmp::Ordering;
@@ -143,7 +145,8 @@ impl Machine<'_> {
         }
         self.note_pitched_operation(op, x, y, span);
         if let Some(what) = self.undefined_operands(op, x, y, scalar) {
-            return self.not_defined(span, what);
+            let clamped = self.clamped_shift(op, x, y, scalar);
+            return clamped.unwrap_or_else(|| self.not_defined(span, what));
         }
         let signed = scalar != Scalar::U64;
         let world = &mut self.world;
@@ -204,6 +207,33 @@ impl Machine<'_> {
             }
             _ => None,
         }
+    }
+
+    /// A shift by amounts that differ between threads and reach the width in some, as the instruction does
+    /// it: "shift amounts greater than the register width N are clamped to N" (PTX ISA, `shl` and `shr`;
+    /// seen on an H200, too). An amount that is the same for all is known to the compiler, which may make of
+    /// it what it likes.
+    ///
+    /// Example: `#define PAD(i) ((i) >> 4 + (i) >> 8)`, where parentheses are missing, shifts by `4 + i`. It is
+    /// 0 in every thread, and pads nothing.
+    fn clamped_shift(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Value> {
+        let (value, count) = (x.as_known()?, y.as_known()?);
+        let bits = scalar.bytes() as i64 * 8;
+        let is_shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+        if !is_shift || count.as_constant().is_some() || self.any_active(count, |count| count < 0) {
+            return None;
+        }
+        let shift = |value: i64, count: i64| match op {
+            _ if count < 0 => 0,
+            BinaryOp::Shl if count < bits => value.wrapping_shl(count as u32),
+            BinaryOp::Shl => 0,
+            _ if scalar.is_unsigned() && count >= bits => 0,
+            _ if scalar == Scalar::U64 => ((value as u64) >> count) as i64,
+            _ => value >> count.min(bits - 1),
+        };
+        let lanes = value.zip(count, self.shape(), shift);
+        self.assume(Assumption::ShiftClamps);
+        Some(Value::Int(self.wrapped_to(&Int::of(lanes, Default::default()), scalar), scalar))
     }
 
     /// Whether a number leaves its signed type in some active thread.

@@ -75,6 +75,19 @@ fn a_path_leads_to_a_header_of_the_folders_given() {
 }
 
 #[test]
+fn a_name_in_angle_brackets_is_not_taken_for_the_systems() {
+    let root = folder(&[
+        ("src/a.cu", &launch("<transpose.h>")),
+        ("common/include/transpose.h", KERNEL),
+        ("src/b.cu", &format!("#include <string.h>\n{KERNEL}")),
+        ("lib/string.h", "#define threadIdx blockIdx"),
+    ]);
+    let (_, out, err) = run(root.path(), &["."]);
+    assert!(out.contains("src/b.cu:6"), "the system's header is meant: {out}{err}");
+    assert!(out.contains("from the launch at src/a.cu:5"), "{out}{err}");
+}
+
+#[test]
 fn a_large_library_is_left_to_the_option() {
     let mut files = vec![
         ("src/a.cu".to_owned(), launch("<kernels/transpose.cuh>")),
