@@ -49,6 +49,7 @@ mod methods;
 mod operator_functions;
 mod operators;
 mod overload;
+mod partial_order;
 mod parts;
 pub(crate) mod pitch;
 mod place;

@@ -14,6 +14,7 @@
 use super::deduce::fit;
 use super::join::Join;
 use super::machine::{Machine, Mode};
+use super::partial_order::most_specialised;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use crate::domain::{Reason, Unknown, Variation};
@@ -99,6 +100,7 @@ impl Machine<'_> {
                 best.push(function);
             }
         }
+        let mut best = most_specialised(best, explicit, &types);
         // Host code is run for its launches alone.
         if self.mode == Mode::Host {
             best.truncate(1);
