@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::Value;
-use crate::ir::{Expr, ExprKind, Function, Scalar, TemplateArg, TemplateParamKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Path, Scalar, TemplateArg, TemplateParamKind, Type};
 use std::rc::Rc;
 
 /// Binds template parameters that a parameter's type tells from its argument's.
@@ -74,6 +74,9 @@ pub(super) fn decayed(ty: &Ty) -> Ty {
     }
 }
 
+/// What an argument adds that fits no parameter of this kind.
+const NO_FIT: i32 = -50;
+
 /// Whether a conversion only widens a small number to the type that arithmetic would give it.
 fn is_promotion(from: Scalar, to: Scalar) -> bool {
     match to {
@@ -91,13 +94,18 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
     {
         return 2;
     }
+    if let (Type::Named(path), Ty::Record(layout)) = (param, ty)
+        && let Some(points) = instance_fit(machine, function, path, layout)
+    {
+        return points;
+    }
     match (param, ty) {
         (_, Ty::Unknown(_)) => 0,
         (Type::Pointer(inner), Ty::Pointer(_) | Ty::Array(..)) if **inner == Type::Void => 1,
         (Type::Pointer(inner), Ty::Pointer(pointee)) => 4 + fit(machine, function, inner, pointee),
         (Type::Pointer(inner), Ty::Array(element, _)) => 4 + fit(machine, function, inner, element),
         (Type::Array(..), Ty::Array(..)) => 5,
-        (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => -50,
+        (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => NO_FIT,
         _ => {
             let param = machine.resolve_written(param);
             match (&param, ty) {
@@ -107,4 +115,39 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
             }
         }
     }
+}
+
+/// How well an instance of a class template fits `Tile<8, N, T>`: the more arguments are told, the better, as
+/// the most specialised function is meant. What cannot be compared counts as told: another that fits as well
+/// is then as likely. `None` if the parameter is no instance of the same template.
+fn instance_fit(machine: &mut Machine<'_>, function: &Function, path: &Path, layout: &Layout) -> Option<i32> {
+    let (args, record) = (path.args.as_ref()?, layout.record.as_ref()?);
+    if path.name != record.name || args.len() > record.template_params.len() {
+        return None;
+    }
+    let is_open = |name: &str| function.template_params.iter().any(|param| &*param.name == name);
+    let mut told = 0;
+    for (arg, param) in args.iter().zip(&record.template_params) {
+        let bound = layout.env.bindings.get(&param.name);
+        let differs = match (arg, bound) {
+            (TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }), _) if is_open(&path.name) => {
+                continue;
+            }
+            (TemplateArg::Type(Type::Named(path)), _) if is_open(&path.name) => continue,
+            (TemplateArg::Value(value), Some(Binding::Value(Value::Int(known, _)))) => {
+                let (value, known) = (machine.constant(value), known.as_constant());
+                value.is_some() && known.is_some() && value != known
+            }
+            (TemplateArg::Type(ty), Some(Binding::Type(known))) => {
+                let ty = machine.resolve_written(ty);
+                !matches!((&ty, known), (Ty::Unknown(_), _) | (_, Ty::Unknown(_))) && ty != *known
+            }
+            _ => false,
+        };
+        if differs {
+            return Some(NO_FIT);
+        }
+        told += 1;
+    }
+    Some(3 + told)
 }

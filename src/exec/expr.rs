@@ -328,8 +328,14 @@ impl Machine<'_> {
         {
             return value;
         }
-        match self.locate(expr) {
-            Ok(pointer) => self.read(&pointer, expr.span),
+        let place = self.locate(expr);
+        if !matches!(&place, Ok(place) if !matches!(place.pointee, Ty::Unknown(_)))
+            && let Some(constant) = self.constant_of_class(base, name)
+        {
+            return constant;
+        }
+        match place {
+            Ok(place) => self.read(&place, expr.span),
             Err(why) => match self.evaluate(base) {
                 Value::Aggregate(parts) => {
                     let step = [Step::Member(name.into())];

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::types::Env;
 use super::types::{Layout, Ty};
 use super::value::Value;
-use crate::ir::{Alias, Name, Path, Record, TemplateParam};
+use crate::ir::{Alias, Expr, Name, Path, Record, TemplateParam};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -118,6 +118,19 @@ impl Machine<'_> {
             Rc::new(self.bind_rest(&record.template_params, env))
         };
         self.constant_of(&record, &env, name, BASES)
+    }
+
+    /// `object.name`, where `name` is a constant of the object's class.
+    pub(super) fn constant_of_class(&mut self, object: &Expr, name: &str) -> Option<Value> {
+        let layout = match self.type_of(object) {
+            Ty::Record(layout) => layout,
+            Ty::Pointer(inner) => match &*inner {
+                Ty::Record(layout) => Rc::clone(layout),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        self.member_constant(&layout, &name.into())
     }
 
     /// A constant of the class that the running method belongs to.
