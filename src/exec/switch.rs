@@ -25,57 +25,49 @@ impl Machine<'_> {
         }
     }
 
-    /// Each case is entered by the threads that match it and those that fall into it.
+    /// Runs the cases that threads may enter.
     fn run_cases(&mut self, value: &Value, cases: &[Case], span: Span, before: &ThreadSet) {
+        let mut truth_of = |case: &Case| {
+            let label = self.evaluate(case.value.as_ref()?);
+            let matches = self.binary(crate::ir::BinaryOp::Eq, value, &label, span);
+            let condition = self.condition_of(&matches, span);
+            Some(self.truth(&condition, false))
+        };
+        let truths: Vec<Option<Truth>> = cases.iter().map(&mut truth_of).collect();
+        if truths.iter().flatten().all(|truth| truth.decided) {
+            return self.run_known_cases(cases, &truths, span, before);
+        }
+        let may_hold = |truth: &Truth| !truth.decided || !truth.can_hold.is_empty();
+        let entries = truths.into_iter().enumerate().filter_map(|(at, truth)| Some((at, truth?)));
+        self.run_unknown_cases(cases, entries.filter(|(_, truth)| may_hold(truth)).collect(), before, span);
+    }
+
+    /// Each case is run once, by the threads that match it and those that fall into it: they meet at its
+    /// label. `default`, wherever it stands, takes whoever matches nothing.
+    fn run_known_cases(&mut self, cases: &[Case], truths: &[Option<Truth>], span: Span, before: &ThreadSet) {
         let mut waiting = *before;
-        let mut inside = ThreadSet::NONE;
-        let mut unknown = Vec::new();
+        let mut entering: Vec<ThreadSet> = Vec::with_capacity(cases.len());
+        for truth in truths {
+            let matching = truth.as_ref().map_or(ThreadSet::NONE, |truth| truth.can_hold.and(&waiting));
+            waiting = waiting.minus(&matching);
+            entering.push(matching);
+        }
+        if let Some(default) = cases.iter().position(|case| case.value.is_none()) {
+            entering[default] = std::mem::replace(&mut waiting, ThreadSet::NONE);
+        }
         self.next_split += 1;
         let id = self.next_split;
-        for (at, case) in cases.iter().enumerate() {
-            let entering = match &case.value {
-                None => ThreadSet::NONE,
-                Some(label) => {
-                    let label = self.evaluate(label);
-                    let matches = self.binary(crate::ir::BinaryOp::Eq, value, &label, span);
-                    let condition = self.condition_of(&matches, span);
-                    let truth = self.truth(&condition, false);
-                    if !truth.decided {
-                        unknown.push((at, truth));
-                        continue;
-                    }
-                    truth.can_hold.and(&waiting)
-                }
-            };
-            waiting = waiting.minus(&entering);
-            if unknown.is_empty() {
-                self.state.active = *before;
-                let entering = inside.or(&entering);
-                let known = |_: &ThreadSet| SplitKind::Known;
-                let apart = entering != *before;
-                self.in_branch(apart, |machine| {
-                    machine.run_side(id, span, at == 0, entering, known, &mut |this, _| this.run(&case.body));
-                });
-                inside = self.state.active;
-            }
+        let mut inside = ThreadSet::NONE;
+        for (at, (case, entering)) in cases.iter().zip(entering).enumerate() {
+            self.state.active = *before;
+            let running = inside.or(&entering);
+            let known = |_: &ThreadSet| SplitKind::Known;
+            self.in_branch(running != *before, |machine| {
+                machine.run_side(id, span, at == 0, running, known, &mut |this, _| this.run(&case.body));
+            });
+            inside = self.state.active;
         }
-        if unknown.is_empty() {
-            // `default` may stand anywhere; it takes whoever matched nothing.
-            if let Some(at) = cases.iter().position(|case| case.value.is_none()) {
-                self.state.active = *before;
-                let known = |_: &ThreadSet| SplitKind::Known;
-                self.in_branch(waiting != *before, |machine| {
-                    machine.run_side(id, span, false, waiting, known, &mut |this, _| {
-                        cases[at..].iter().for_each(|case| this.run(&case.body));
-                    });
-                });
-                self.state.active = self.state.active.or(&inside);
-            } else {
-                self.state.active = inside.or(&waiting);
-            }
-            return;
-        }
-        self.run_unknown_cases(cases, unknown, before, span);
+        self.state.active = inside.or(&waiting);
     }
 
     /// Not known which case: each is run from a copy and joined.
