@@ -31,7 +31,7 @@ impl Machine<'_> {
             }
             (Value::Aggregate(_), Ty::Pointer(_) | Ty::Scalar(_)) => {
                 let from = self.type_of(expr);
-                self.convert_object(&from, ty, expr.span).unwrap_or(value)
+                self.convert_object(&value, from, Some(ty), expr.span).unwrap_or(value)
             }
             _ => value,
         }
@@ -55,8 +55,9 @@ impl Machine<'_> {
         };
         self.mode == Mode::Device
             && layout.record.is_some()
-            && (self.program.functions("operator=").iter().any(|f| own(&f))
-                || self.program.functions(&layout.name).iter().filter(own).any(of_itself))
+            && ["operator=", &*layout.name]
+                .iter()
+                .any(|name| self.program.functions(name).iter().filter(own).any(of_itself))
     }
 
     fn has_constructors(&self, layout: &Layout) -> bool {
@@ -231,20 +232,36 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs the class's own conversion to a pointer or number: `T *p = SharedMemory<T>();`.
-    fn convert_object(&mut self, from: &Ty, to: &Ty, span: Span) -> Option<Value> {
-        let Ty::Record(layout) = from else { return None };
-        let wants_pointer = matches!(to, Ty::Pointer(_));
-        let fits = |f: &&std::sync::Arc<crate::ir::Function>| {
-            f.body.is_some() && matches!(f.return_type, Type::Pointer(_)) == wants_pointer
+    /// An operand of an operator of the language: of an object, what its class's only conversion makes of it.
+    pub(super) fn operand(&mut self, expr: &Expr) -> Value {
+        let value = self.evaluate(expr);
+        if !matches!(value, Value::Aggregate(_)) {
+            return value;
+        }
+        let from = self.type_of(expr);
+        self.convert_object(&value, from, None, expr.span).unwrap_or(value)
+    }
+
+    /// Runs the class's own conversion of an object, to a pointer or to a number as `to` is one, or else the
+    /// only one that there is: `T *p = SharedMemory<T>();`.
+    fn convert_object(&mut self, object: &Value, from: Ty, to: Option<&Ty>, span: Span) -> Option<Value> {
+        let Ty::Record(layout) = &from else { return None };
+        let wants_pointer = to.map(|to| matches!(to, Ty::Pointer(_)));
+        let fits = |f: &&Arc<Function>| {
+            let is_pointer = matches!(f.return_type, Type::Pointer(_));
+            f.body.is_some() && wants_pointer.is_none_or(|wanted| wanted == is_pointer)
         };
         let candidates = self.program.conversions(&layout.name);
-        let of_record = |f: &&std::sync::Arc<crate::ir::Function>| layout.holds(f.span);
+        if to.is_none() && candidates.len() != 1 {
+            return None;
+        }
+        let of_record = |f: &&Arc<Function>| layout.holds(f.span);
         let function =
             candidates.iter().filter(fits).find(of_record).or_else(|| candidates.iter().find(fits))?;
-        let this = self.named_global(&"a temporary object".into(), from);
-        let path = Path::simple(function.name.clone());
-        Some(self.call_function(&std::sync::Arc::clone(function), &path, Some(this), &[], span))
+        let (function, path) = (Arc::clone(function), Path::simple(function.name.clone()));
+        self.with_temporary(object.clone(), from, |machine, this| {
+            machine.call_function(&function, &path, Some(this.clone()), &[], span)
+        })
     }
 
     /// `T(args)`, `T{args}`

@@ -59,8 +59,8 @@ impl Machine<'_> {
             ExprKind::Binary(op, a, b) => match self.called_binary(expr, *op, a, b) {
                 Some(value) => value,
                 None => {
-                    let a = self.evaluate(a);
-                    let b = self.evaluate(b);
+                    let a = self.operand(a);
+                    let b = self.operand(b);
                     self.binary(*op, &a, &b, expr.span)
                 }
             },
@@ -414,7 +414,11 @@ impl Machine<'_> {
         wanted: bool,
     ) -> Value {
         let span = expr.span;
-        if let Some(value) = op.and_then(|op| self.called_compound(expr, op, target, value)) {
+        let called = match op {
+            Some(op) => self.called_compound(expr, op, target, value),
+            None => self.called_assignment(expr, target, value),
+        };
+        if let Some(value) = called {
             return value;
         }
         if op.is_none() && self.binds_member(target, value) {
@@ -430,7 +434,7 @@ impl Machine<'_> {
                 let ty = self.type_of_target(target, value);
                 self.initial(value, &ty)
             }
-            Some(_) => self.evaluate(value),
+            Some(_) => self.operand(value),
         };
         self.store(op, target, result, span, wanted)
     }

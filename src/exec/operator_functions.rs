@@ -21,6 +21,18 @@ impl Machine<'_> {
         self.called_operator(expr, &format!("operator{}=", print::operator(op)), a, Some(b))
     }
 
+    /// `a = b`, if it calls a function that takes something else than another object of the class.
+    pub(super) fn called_assignment(&mut self, expr: &Expr, a: &Expr, b: &Expr) -> Option<Value> {
+        if self.program.functions("operator=").is_empty() {
+            return None;
+        }
+        let Ty::Record(layout) = self.type_of(a) else { return None };
+        if matches!(self.type_of(b), Ty::Record(other) if other.name == layout.name) {
+            return None;
+        }
+        self.called_operator(expr, "operator=", a, Some(b))
+    }
+
     /// `-a`, if it calls a function.
     pub(super) fn called_unary(&mut self, expr: &Expr, op: UnaryOp, a: &Expr) -> Option<Value> {
         self.called_operator(expr, unary_name(op), a, None)
