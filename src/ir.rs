@@ -209,6 +209,10 @@ pub enum ExprKind {
     SizeofType(Type),
     /// `sizeof(expr)`
     SizeofExpr(Box<Expr>),
+    /// `sizeof...(Ts)`
+    SizeofPack(Name),
+    /// `Ts...` among template arguments: each of a pack in turn.
+    Expansion(Name),
     /// `alignof(T)`
     AlignofType(Type),
     /// `offsetof(T, member)`
@@ -492,6 +496,14 @@ pub struct TemplateParam {
     pub kind: TemplateParamKind,
     /// Whether it is a pack (`...`).
     pub pack: bool,
+}
+
+impl TemplateParam {
+    /// Whether it stands for something if it is given nothing.
+    #[must_use]
+    pub fn has_default(&self) -> bool {
+        matches!(self.kind, TemplateParamKind::Type(Some(_)) | TemplateParamKind::Value(_, Some(_)))
+    }
 }
 
 /// What a template parameter stands for, with its default.

@@ -327,12 +327,12 @@ fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
             .template_args
             .iter()
             .enumerate()
-            .all(|(at, arg)| *arg == LaunchArg::Unknown || more.template_args.get(at) == Some(arg));
+            .all(|(at, arg)| arg.leaves_open(more.template_args.get(at)));
         let (few, many) = (less.template_args.len(), more.template_args.len());
         let defaults = few > 0 && (few..many).any(by_default);
         let block = less.block.iter().zip(&more.block).all(|(l, m)| l.is_none() || l == m);
         let known = |g: &Group| {
-            let args = g.template_args.iter().filter(|arg| **arg != LaunchArg::Unknown).count();
+            let args: usize = g.template_args.iter().map(LaunchArg::told).sum();
             (known_shape(g.block).is_some(), g.block.iter().flatten().count(), args)
         };
         args && !defaults && block && known(more) > known(less)

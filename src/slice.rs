@@ -169,6 +169,8 @@ impl Slice {
             | ExprKind::Cast(..)
             | ExprKind::InitList(_)
             | ExprKind::SizeofType(_)
+            | ExprKind::SizeofPack(_)
+            | ExprKind::Expansion(_)
             | ExprKind::SizeofExpr(_)
             | ExprKind::AlignofType(_)
             | ExprKind::Offsetof(..) => false,

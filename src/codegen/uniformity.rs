@@ -108,6 +108,8 @@ impl Uniformity {
             | ExprKind::Str(_)
             | ExprKind::Null
             | ExprKind::SizeofType(_)
+            | ExprKind::SizeofPack(_)
+            | ExprKind::Expansion(_)
             | ExprKind::SizeofExpr(_)
             | ExprKind::AlignofType(_)
             | ExprKind::Offsetof(..) => true,

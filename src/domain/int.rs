@@ -102,7 +102,8 @@ impl Int {
         self.terms.iter().fold(0, |acc, (_, factor)| gcd(acc, factor.gcd()))
     }
 
-    fn canonical(&self) -> Option<Vec<(u32, i64)>> {
+    /// The constant and the terms, if they are the same for all threads.
+    pub(crate) fn canonical(&self) -> Option<Vec<(u32, i64)>> {
         let mut list = vec![(u32::MAX, self.base.as_constant()?)];
         for (id, factor) in &self.terms {
             list.push((id.0, factor.as_constant()?));

@@ -225,6 +225,13 @@ impl Symbols {
         id
     }
 
+    /// A number like no other that the compiler knows and the text seen does not tell: where a member lies.
+    pub(crate) fn compiled(&mut self, name: String, low: i64) -> SymbolId {
+        let id = self.fresh(name.into(), Origin::Given, Some(low), None);
+        self.list[id.0 as usize].compiled = true;
+        id
+    }
+
     /// The product of two symbols.
     pub(crate) fn product(&mut self, a: SymbolId, b: SymbolId) -> SymbolId {
         let mut factors = self.get(a).factors.to_vec();

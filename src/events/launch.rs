@@ -1,6 +1,6 @@
 //! Which launches did host code lead to, and what keeps one from happening?
 
-use crate::ir::{Path, Type};
+use crate::ir::{Path, TemplateArg, Type};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -86,4 +86,55 @@ pub enum LaunchArg {
     Type(Type),
     /// Not known.
     Unknown,
+}
+
+impl LaunchArg {
+    /// How much of it is known: 0 of nothing, more for each argument of a type.
+    pub(crate) fn told(&self) -> usize {
+        fn of_type(ty: &Type) -> usize {
+            match ty {
+                Type::Opaque => 0,
+                Type::Named(path) => 1 + path.args.iter().flatten().map(of_arg).sum::<usize>(),
+                _ => 1,
+            }
+        }
+        fn of_arg(arg: &TemplateArg) -> usize {
+            match arg {
+                TemplateArg::Type(ty) => of_type(ty),
+                TemplateArg::Value(_) => 1,
+            }
+        }
+        match self {
+            LaunchArg::Unknown => 0,
+            LaunchArg::Value(_) => 1,
+            LaunchArg::Type(ty) => of_type(ty),
+        }
+    }
+
+    /// Whether the other is the same but for what is not known of this one.
+    pub(crate) fn leaves_open(&self, other: Option<&LaunchArg>) -> bool {
+        fn in_type(one: &Type, other: &Type) -> bool {
+            match (one, other) {
+                (Type::Opaque, _) => true,
+                (Type::Named(a), Type::Named(b)) if a.name == b.name && a.qualifiers == b.qualifiers => {
+                    let (a, b) = (a.args.as_deref(), b.args.as_deref());
+                    let (a, b) = (a.unwrap_or_default(), b.unwrap_or_default());
+                    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| in_arg(a, b))
+                }
+                _ => one == other,
+            }
+        }
+        fn in_arg(one: &TemplateArg, other: &TemplateArg) -> bool {
+            match (one, other) {
+                (TemplateArg::Type(Type::Opaque), _) => true,
+                (TemplateArg::Type(one), TemplateArg::Type(other)) => in_type(one, other),
+                _ => one == other,
+            }
+        }
+        match (self, other) {
+            (LaunchArg::Unknown, _) => true,
+            (LaunchArg::Type(one), Some(LaunchArg::Type(other))) => in_type(one, other),
+            _ => Some(self) == other,
+        }
+    }
 }

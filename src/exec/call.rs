@@ -5,12 +5,13 @@
 
 use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
+use super::packs::{deduce_pack, reopen};
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::{AccessOp, Call};
-use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, Type};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, TemplateParam, Type};
 use crate::slice::Given;
 use crate::source::Span;
 use std::fmt;
@@ -126,7 +127,7 @@ impl Machine<'_> {
     fn lookup_callable(&self, path: &Path) -> Option<Value> {
         match self.frame()?.env.bindings.get(&path.name)? {
             Binding::Value(value) => Some(value.clone()),
-            Binding::Type(_) => None,
+            Binding::Type(_) | Binding::Pack(_) => None,
         }
     }
 
@@ -189,6 +190,12 @@ impl Machine<'_> {
                 None => pending
                     .push((param.local, Slot { value: Value::Undefined, ty: Ty::Void, reference: false })),
             }
+        }
+        if let Some(last) = function.params.len().checked_sub(1)
+            && function.template_params.iter().any(|param| param.pack)
+        {
+            let types: Vec<Ty> = args.iter().skip(last).map(|arg| self.type_of(arg)).collect();
+            deduce_pack(&mut env, function, last, &types);
         }
         let env = self.bind_rest(&function.template_params, env);
         let env = self.bind_rest(&function.owner_params, env);
@@ -288,14 +295,22 @@ impl Machine<'_> {
         let mut env = Env::default();
         if let Some(Pointer { pointee: Ty::Record(layout), .. }) = this {
             env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
-        } else if let Some((_, owner_args)) = path.qualifiers.last() {
+        } else if let Some((owner, owner_args)) = path.qualifiers.last() {
             let bound = self.bind(&function.owner_params, Some(owner_args), &Env::default());
             env.bindings.extend(bound.bindings);
+            let is_open = |param: &TemplateParam| !env.bindings.contains_key(&param.name);
+            if function.owner_params.iter().any(is_open)
+                && let Some(layout) = self.qualifying_class(owner, owner_args)
+                && layout.holds(function.span)
+            {
+                env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+            }
         } else if function.owner.is_some() {
             env.bindings.extend(self.env().bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
         }
         let explicit = self.bind(&function.template_params, path.args.as_deref(), &Env::default());
         env.bindings.extend(explicit.bindings);
+        reopen(&mut env, function);
         env
     }
 
@@ -428,7 +443,7 @@ impl Machine<'_> {
         let mut waits = !self.program.functions(name).is_empty();
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
         for (at, arg) in args.iter().enumerate() {
-            let value = self.evaluate(arg);
+            let value = self.handed_over(arg);
             // A group of threads is what it is.
             if !host && !matches!(value, Value::Group(_)) && self.may_take_reference(name, at) {
                 self.change_referred(arg, callee, span);

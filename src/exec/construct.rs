@@ -324,6 +324,10 @@ impl Machine<'_> {
                 }
                 Value::Aggregate(Rc::new(parts))
             }
+            Ty::Unknown(_) if self.takes_storage(args, span) => {
+                let what = format!("an object of type `{}`", ty.describe());
+                Value::Opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
+            }
             _ => match args {
                 [] => Value::int(0),
                 [single] => {

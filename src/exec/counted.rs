@@ -170,7 +170,11 @@ fn stepped(expr: &Expr) -> Option<(LocalId, Step<'_>)> {
 /// Whether evaluating it does nothing else and takes a bounded number of steps.
 pub(super) fn is_plain(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Int(..) | ExprKind::Local(_) | ExprKind::Path(_) | ExprKind::SizeofType(_) => true,
+        ExprKind::Int(..)
+        | ExprKind::Local(_)
+        | ExprKind::Path(_)
+        | ExprKind::SizeofType(_)
+        | ExprKind::SizeofPack(_) => true,
         ExprKind::Member { base, arrow: false, .. } => matches!(base.kind, ExprKind::Path(_)),
         ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => is_plain(inner),
         ExprKind::Binary(_, a, b) => is_plain(a) && is_plain(b),

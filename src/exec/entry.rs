@@ -154,7 +154,7 @@ pub(crate) fn instantiation(program: &Program, args: &[TemplateArg]) -> Vec<Laun
 impl Machine<'_> {
     fn start(&mut self, function: &Arc<Function>, template_args: &[LaunchArg], args: &[Option<i64>]) {
         let Some(body) = &function.body else { return };
-        let env = launch_environment(self, &function.template_params, template_args);
+        let env = launch_environment(self, function, template_args);
         let env = self.bind_rest(&function.template_params, env);
         let env = Rc::new(self.bind_rest(&function.owner_params, env));
         let mut slots = Slots::unwritten(function.locals.len());
@@ -285,7 +285,7 @@ pub(crate) fn constant_in_kernel(
     expr: &crate::ir::Expr,
 ) -> Option<i64> {
     let mut machine = Machine::new(program, Shape { dims: [1, 1, 1] }, Mode::Host);
-    let env = launch_environment(&mut machine, &function.template_params, template_args);
+    let env = launch_environment(&mut machine, function, template_args);
     let env = machine.bind_rest(&function.template_params, env);
     machine.within_env(Rc::new(env), |machine| machine.constant(expr))
 }

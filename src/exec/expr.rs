@@ -3,9 +3,9 @@
 use super::condition::{Truth, listed};
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
-use super::types::Ty;
+use super::types::{FieldLayout, Ty};
 use super::value::{Condition, Pointer, Step, Target, Value};
-use crate::domain::{Int, Key, Origin, Reason, ThreadSet, Unknown, Variation};
+use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::events::{Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Asm, BinaryOp, Expr, ExprKind, LocalId, Path, Scalar, Type};
@@ -125,6 +125,11 @@ impl Machine<'_> {
                 let ty = self.type_of(inner);
                 self.size_value(&ty, expr.span)
             }
+            ExprKind::SizeofPack(pack) => self.pack_length(pack),
+            ExprKind::Expansion(_) => {
+                let why = Unknown::new(Reason::Unsupported, expr.span, "pack expansion");
+                Value::Opaque(Variation::Maybe, why)
+            }
             ExprKind::AlignofType(ty) => {
                 let ty = self.resolve_type(ty);
                 Value::Int(Int::constant(ty.align() as i64), Scalar::U64)
@@ -132,11 +137,11 @@ impl Machine<'_> {
             ExprKind::Offsetof(ty, member) => {
                 let ty = self.resolve_type(ty);
                 let offset = match &ty {
-                    Ty::Record(layout) => layout.field(member).and_then(|field| field.offset),
+                    Ty::Record(layout) => layout.field(member).and_then(FieldLayout::begins),
                     _ => None,
                 };
                 match offset {
-                    Some(offset) => Value::Int(Int::constant(offset as i64), Scalar::U64),
+                    Some(offset) => Value::Int(offset, Scalar::U64),
                     None => self.uniform_unknown(&format!("offsetof({}, {member})", ty.describe())),
                 }
             }
@@ -271,12 +276,7 @@ impl Machine<'_> {
     fn size_value(&mut self, ty: &Ty, span: Span) -> Value {
         match self.size_of(ty, span) {
             Ok(size) => Value::Int(size, Scalar::U64),
-            Err(_) => {
-                let name = format!("sizeof({})", ty.describe());
-                let key = Key::Size(name.clone());
-                let id = self.world.symbols.intern(key, |_| name, Origin::Given, Some(1), None);
-                Value::Int(Int::symbol(id), Scalar::U64)
-            }
+            Err(_) => Value::Int(self.open_size(ty), Scalar::U64),
         }
     }
 

@@ -89,6 +89,9 @@ impl Machine<'_> {
                 let (a, b) = (self.evaluate(&args[0]), self.evaluate(&args[1]));
                 Some(self.extremum(&a, &b, name.contains("max"), span))
             }
+            Kind::Extremum if args.len() == 1 && self.program.functions(name).is_empty() => {
+                Some(self.extremum_of_list(&args[0], name, span))
+            }
             Kind::Absolute if args.len() == 1 => {
                 let a = self.evaluate(&args[0]);
                 let negated = self.unary(crate::ir::UnaryOp::Neg, a.clone(), span);
@@ -183,33 +186,6 @@ impl Machine<'_> {
             parts.push((smallvec![Step::Member(field.name.clone())], value));
         }
         Some(Value::Aggregate(Rc::new(parts)))
-    }
-
-    fn extremum(&mut self, a: &Value, b: &Value, max: bool, span: Span) -> Value {
-        match (a, b) {
-            (Value::Float(x, s), Value::Float(y, t)) => {
-                let scalar = super::arithmetic::promote(*s, *t, crate::ir::BinaryOp::Add);
-                super::operators::float(if max { x.max(*y) } else { x.min(*y) }, scalar)
-            }
-            _ => match (self.number(a, span), self.number(b, span)) {
-                (Ok(x), Ok(y)) => {
-                    let scalar = super::arithmetic::promote(
-                        super::arithmetic::scalar_of(a),
-                        super::arithmetic::scalar_of(b),
-                        crate::ir::BinaryOp::Add,
-                    );
-                    let (x, y) = (self.wrapped_to(&x, scalar), self.wrapped_to(&y, scalar));
-                    if let Some(int) = self.host_extremum(&x, &y, max) {
-                        return Value::Int(int, scalar);
-                    }
-                    let result = self.world.extremum(&x, &y, max);
-                    let sight = sight::through_both(if max { "max" } else { "min" }, &x, &y);
-                    let result = result.map(|int| Int { sight, ..int });
-                    self.integer_result(result, &x, &y, scalar, span)
-                }
-                (Err(why), _) | (_, Err(why)) => Value::Opaque(a.variation().max(b.variation()), why),
-            },
-        }
     }
 
     fn swap(&mut self, args: &[Expr], span: Span) -> Value {

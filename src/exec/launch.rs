@@ -1,6 +1,7 @@
 //! Which kernels does host code launch, and with what?
 
 use super::machine::{Machine, Mode};
+use super::packs::launched_pack;
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
 use crate::domain::{Int, gcd};
@@ -228,7 +229,8 @@ impl Machine<'_> {
             for param in &function.template_params[list.len()..] {
                 list.push(match env.bindings.get(&param.name) {
                     Some(Binding::Type(ty)) => {
-                        Argument::Known(type_argument(ty).unwrap_or(LaunchArg::Unknown))
+                        let ty = self.closed_type(ty);
+                        Argument::Known(ty.map_or(LaunchArg::Unknown, LaunchArg::Type))
                     }
                     Some(Binding::Value(Value::Int(int, _))) => Argument::Number(int.clone()),
                     _ => Argument::Known(LaunchArg::Unknown),
@@ -264,7 +266,8 @@ impl Machine<'_> {
                 if let (Type::Named(path), Ty::Unknown(_)) = (ty, &resolved) {
                     return number(self.lookup(path, super::resolve::NOWHERE));
                 }
-                Argument::Known(type_argument(&resolved).unwrap_or_else(|| LaunchArg::Type(ty.clone())))
+                let closed = self.closed_type(&resolved).unwrap_or_else(|| ty.clone());
+                Argument::Known(LaunchArg::Type(closed))
             }
         }
     }
@@ -354,27 +357,20 @@ enum Argument {
     Known(LaunchArg),
 }
 
-/// The type in terms that any file can resolve.
-fn type_argument(ty: &Ty) -> Option<LaunchArg> {
-    Some(match ty {
-        Ty::Scalar(scalar) => LaunchArg::Type(Type::Scalar(*scalar)),
-        Ty::Sized { name, .. } => LaunchArg::Type(Type::Named(Box::new(Path::simple(name.clone())))),
-        Ty::Record(layout) if layout.record.as_ref().is_none_or(|r| r.template_params.is_empty()) => {
-            LaunchArg::Type(Type::Named(Box::new(Path::simple(layout.name.clone()))))
-        }
-        _ => return None,
-    })
-}
-
 /// An environment from the template arguments of a launch.
 #[must_use]
-pub(crate) fn launch_environment(
-    machine: &mut Machine<'_>,
-    params: &[crate::ir::TemplateParam],
-    args: &[LaunchArg],
-) -> Env {
+pub(crate) fn launch_environment(machine: &mut Machine<'_>, function: &Function, args: &[LaunchArg]) -> Env {
     let mut env = Env::default();
-    for (param, arg) in params.iter().zip(args).filter(|(param, _)| !param.pack) {
+    let params = &function.template_params;
+    if let Some(at) = params.iter().position(|param| param.pack)
+        && let Some(rest) = args.get(at..)
+        && !args.is_empty()
+        && at + 1 == params.len()
+        && let Some(pack) = launched_pack(machine, function, &params[at], rest)
+    {
+        env.bindings.insert(params[at].name.clone(), pack);
+    }
+    for (param, arg) in params.iter().zip(args).take_while(|(param, _)| !param.pack) {
         let bound = match arg {
             LaunchArg::Value(value) => Some(Binding::Value(Value::int(*value))),
             LaunchArg::Type(ty) => match machine.resolve_type(ty) {

@@ -6,7 +6,7 @@ use super::machine::Machine;
 use super::types::Env;
 use super::types::{Layout, Ty};
 use super::value::Value;
-use crate::ir::{Alias, Expr, Name, Path, Record, TemplateParam};
+use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,6 +27,28 @@ impl Machine<'_> {
         }
     }
 
+    /// The classes around a class, the nearest first: in its text, their members have bare names too.
+    fn enclosing(&self, record: &Record) -> Vec<Arc<Record>> {
+        let mut found = Vec::new();
+        let mut name: &str = &record.name;
+        while let Some((outer, _)) = name.rsplit_once("::") {
+            let records = self.program.records(outer);
+            found.extend(records.iter().filter(|outer| outer.holds(record.span)).cloned());
+            name = outer;
+        }
+        found
+    }
+
+    /// The classes around those that the running method may belong to.
+    fn enclosing_records(&self) -> Vec<Arc<Record>> {
+        self.own_records().iter().flat_map(|record| self.enclosing(record)).collect()
+    }
+
+    /// The names of the classes around the running method's class.
+    pub(super) fn enclosing_names(&self) -> Vec<Name> {
+        self.enclosing_records().iter().map(|record| record.name.clone()).collect()
+    }
+
     /// Whether a bare name is that of a data member of the running method's class.
     pub(super) fn is_field(&self, name: &Name) -> bool {
         self.own_records().iter().any(|record| record.fields.iter().any(|field| field.name == *name))
@@ -38,7 +60,8 @@ impl Machine<'_> {
         let own = |record: &Arc<Record>| alias_of(record, &path.name).cloned();
         let Some(alias) = records.iter().find_map(own) else {
             let env = self.env();
-            return records.iter().find_map(|record| self.type_of_bases(record, &env, path, BASES));
+            let of_bases = records.iter().find_map(|record| self.type_of_bases(record, &env, path, BASES));
+            return of_bases.or_else(|| self.enclosing_alias(path));
         };
         // `using Shape = Shape<M, N>;`: in its own definition the name is that of something else.
         if self.own_aliases.contains(&alias.name) {
@@ -48,6 +71,17 @@ impl Machine<'_> {
         let ty = self.resolve_type(&alias.ty);
         self.own_aliases.pop();
         Some(ty)
+    }
+
+    /// A member typedef of a class around that of the running method.
+    fn enclosing_alias(&mut self, path: &Path) -> Option<Ty> {
+        let env = self.env();
+        self.enclosing_records().into_iter().find_map(|record| match alias_of(&record, &path.name).cloned() {
+            Some(alias) => Some(self.within(Rc::clone(&env), &record.namespace, |machine| {
+                machine.member_scope(&record, |machine| machine.resolve_type(&alias.ty))
+            })),
+            None => self.type_of_bases(&record, &env, path, BASES),
+        })
     }
 
     /// `Layout::type`.
@@ -106,6 +140,12 @@ impl Machine<'_> {
         if let Ty::Record(layout) = ty { Some(layout) } else { None }
     }
 
+    /// The class that a qualifier names.
+    pub(super) fn qualifying_class(&mut self, name: &Name, args: &[TemplateArg]) -> Option<Rc<Layout>> {
+        let args = (!args.is_empty()).then(|| args.to_vec());
+        self.owner_layout(&Path { args, ..Path::simple(name.clone()) })
+    }
+
     /// `Layout::constant`.
     pub(super) fn member_constant(&mut self, layout: &Rc<Layout>, name: &Name) -> Option<Value> {
         let record = layout.record.clone()?;
@@ -137,7 +177,11 @@ impl Machine<'_> {
     pub(super) fn own_constant(&mut self, name: &Name) -> Option<Value> {
         let records = self.own_records();
         let env = self.env();
-        records.iter().find_map(|record| self.constant_of(record, &env, name, BASES))
+        let own = records.iter().find_map(|record| self.constant_of(record, &env, name, BASES));
+        own.or_else(|| {
+            let around = self.enclosing_records();
+            around.iter().find_map(|record| self.constant_of(record, &env, name, BASES))
+        })
     }
 
     /// `E::A` of an `enum class E`, which is a constant of that whole name where `E` is declared.

@@ -5,7 +5,7 @@ use super::members::BASES;
 use super::operator_functions::operator_of;
 use super::overload::only;
 use super::slots::Slot;
-use super::types::{Layout, Ty};
+use super::types::{FieldLayout, Layout, Ty};
 use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Type};
@@ -461,8 +461,11 @@ impl Machine<'_> {
     fn part(&self, object: &Pointer, whole: &Layout, base: Rc<Layout>) -> Pointer {
         // Of a base without members nothing is ever read.
         let first = base.fields.first();
-        let at = first.and_then(|field| whole.field(&field.name)?.offset?.checked_sub(field.offset?));
-        let at = Int::constant(at.unwrap_or(0) as i64);
+        let before = |field: &FieldLayout| {
+            let inner = field.begins()?;
+            Some(self.world.sub(&whole.field(&field.name)?.begins()?, &inner))
+        };
+        let at = first.and_then(before).unwrap_or_else(|| Int::constant(0));
         let target = match &object.target {
             Target::Memory(object, Offset::Known(offset)) => {
                 Target::Memory(*object, Offset::Known(self.world.add(offset, &at)))

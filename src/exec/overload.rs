@@ -14,6 +14,7 @@
 use super::deduce::fit;
 use super::join::Join;
 use super::machine::{Machine, Mode};
+use super::packs::{is_pack, takes_arguments};
 use super::partial_order::most_specialised;
 use super::types::Ty;
 use super::value::{Pointer, Value};
@@ -37,7 +38,7 @@ impl Machine<'_> {
         };
         let all = self.program.functions(&path.name);
         let fits = |f: &&Arc<Function>| {
-            let required = f.params.iter().filter(|p| p.default.is_none()).count();
+            let required = f.params.iter().filter(|p| p.default.is_none() && !is_pack(f, p)).count();
             let pack = f.template_params.iter().any(|p| p.pack);
             f.body.is_some()
                 && args.len() >= required.min(f.params.len())
@@ -55,10 +56,21 @@ impl Machine<'_> {
             Some(owner) => of(Some(owner), before_owner),
             None => of(None, &path.qualifiers),
         };
+        // A class by another name than its whole one: a member of a class around, a typedef.
+        if candidates.is_empty()
+            && let Some((owner, args)) = path.qualifiers.last()
+            && let Some(layout) = self.qualifying_class(owner, args)
+        {
+            candidates = of(Some(&layout.name), &[]);
+        }
         if candidates.is_empty() && path.qualifiers.is_empty() && owner.is_some() {
-            let bases = self.own_bases();
-            candidates =
-                bases.iter().map(|base| of(Some(base), &[])).find(|of| !of.is_empty()).unwrap_or_default();
+            let mut classes = self.own_bases();
+            classes.extend(self.enclosing_names());
+            candidates = classes
+                .iter()
+                .map(|class| of(Some(class), &[]))
+                .find(|of| !of.is_empty())
+                .unwrap_or_default();
         }
         if candidates.is_empty()
             && (path.qualifiers.is_empty() || self.program.records(owner.as_deref().unwrap_or("")).is_empty())
@@ -68,16 +80,18 @@ impl Machine<'_> {
         // `Unrolled<0>::run` may be that of a specialisation.
         if candidates.len() > 1
             && let Some((owner, owner_args)) = path.qualifiers.last()
+            && let Some(layout) = self.qualifying_class(owner, owner_args)
+            && candidates.iter().any(|f| layout.holds(f.span))
         {
-            let args = (!owner_args.is_empty()).then(|| owner_args.clone());
-            let owner = Path { args, ..Path::simple(owner.clone()) };
-            if let Some(layout) = self.owner_layout(&owner)
-                && candidates.iter().any(|f| layout.holds(f.span))
-            {
-                candidates.retain(|f| layout.holds(f.span));
-            }
+            candidates.retain(|f| layout.holds(f.span));
         }
-        self.best_of(candidates, path.args.as_deref().unwrap_or(&[]), args)
+        let explicit = path.args.as_deref().unwrap_or(&[]);
+        if let Some(count) = self.given_count(explicit)
+            && candidates.iter().any(|f| takes_arguments(f, count))
+        {
+            candidates.retain(|f| takes_arguments(f, count));
+        }
+        self.best_of(candidates, explicit, args)
     }
 
     /// Of several definitions those whose parameters fit best: one of those that do the same.

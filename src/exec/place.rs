@@ -3,7 +3,7 @@
 use super::machine::{Machine, Mode, ObjectKind};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
-use crate::domain::{Int, NotAffine, Reason, Unknown, Variation};
+use crate::domain::{Int, Key, NotAffine, Origin, Reason, Unknown, Variation};
 use crate::events::AccessOp;
 use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
@@ -270,8 +270,8 @@ impl Machine<'_> {
         };
         let reference = field.as_ref().is_some_and(|field| field.reference);
         let name = &field.as_ref().map_or_else(|| name.clone(), |field| field.name.clone());
-        let (pointee, at) =
-            field.map_or_else(|| (Ty::Unknown(name.clone()), None), |field| (field.ty, field.offset));
+        let (pointee, at) = field
+            .map_or_else(|| (Ty::Unknown(name.clone()), None), |field| (field.ty.clone(), field.begins()));
         let target = match base.target {
             Target::Place(mut place) => {
                 if !place.blurred {
@@ -281,10 +281,10 @@ impl Machine<'_> {
             }
             Target::Memory(object, offset) => {
                 let moved = match (offset, at) {
-                    (Offset::Known(offset), Some(0)) => Offset::Known(offset),
-                    (Offset::Known(offset), Some(at)) => {
-                        Offset::Known(self.world.add(&offset, &Int::constant(at as i64)))
-                    }
+                    (Offset::Known(offset), Some(at)) => match at.as_constant() {
+                        Some(0) => Offset::Known(offset),
+                        _ => Offset::Known(self.world.add(&offset, &at)),
+                    },
                     (offset @ Offset::Known(_), None) => {
                         let what = format!("where member `{name}` lies is not known");
                         Offset::Unknown(offset.variation(), Unknown::new(Reason::UnknownType, span, what))
@@ -333,8 +333,23 @@ impl Machine<'_> {
                 return Ok(size);
             }
         }
+        if let Ty::Record(layout) = ty
+            && let Some(size) = &layout.open_size
+        {
+            return Ok((**size).clone());
+        }
         self.note_unsized(ty);
         Err(Unknown::new(Reason::UnknownType, span, format!("the size of `{}` is not known", ty.describe())))
+    }
+
+    /// The symbol that stands for the size of a type that is not visible.
+    pub(super) fn open_size(&mut self, ty: &Ty) -> Int {
+        let key = match ty {
+            Ty::Unknown(name) => name.to_string(),
+            other => other.describe(),
+        };
+        let name = || format!("sizeof({})", ty.describe());
+        Int::symbol(self.world.symbols.intern(Key::Size(key), |_| name(), Origin::Given, Some(1), None))
     }
 
     /// `pointer + sign * index`, in elements.
@@ -385,6 +400,8 @@ impl Machine<'_> {
         }
         let size = match self.size_of(pointee, span) {
             Ok(size) => size,
+            // All threads go equally far.
+            Err(_) if index.is_uniform() => self.open_size(pointee),
             Err(why) => return Offset::Unknown(variation, why),
         };
         match self.world.mul(&index, &size) {
@@ -407,12 +424,7 @@ impl Machine<'_> {
                 self.open += 1;
                 if variation == Variation::Uniform {
                     let name = "a condition";
-                    let id = self.world.symbols.fresh(
-                        name.into(),
-                        crate::domain::Origin::Choice,
-                        Some(0),
-                        Some(1),
-                    );
+                    let id = self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1));
                     return Ok(Int::symbol(id));
                 }
                 let words = "it depends on a condition that is not known per thread";

@@ -85,8 +85,12 @@ impl Machine<'_> {
             }
         } else if let Some(binding) = self.env().bindings.get(name) {
             return match binding {
-                Binding::Type(ty) => ty.clone(),
-                Binding::Value(_) => Ty::Unknown(name.clone()),
+                Binding::Type(ty) if path.args.as_ref().is_none_or(Vec::is_empty) => ty.clone(),
+                Binding::Type(ty) => {
+                    let ty = ty.clone();
+                    self.named_record(path).unwrap_or(ty)
+                }
+                Binding::Value(_) | Binding::Pack(_) => Ty::Unknown(name.clone()),
             };
         }
         if let Some(ty) = self.own_alias(path) {
@@ -105,7 +109,7 @@ impl Machine<'_> {
         if let Some(ty) = self.fragment_type(path) {
             return ty;
         }
-        builtin(name).unwrap_or_else(|| Ty::Unknown(name.clone()))
+        builtin(name).unwrap_or_else(|| Ty::Unknown(self.hidden_name(path)))
     }
 
     /// The record of this name for these template arguments, laid out.
@@ -113,7 +117,21 @@ impl Machine<'_> {
         if path.qualifiers.is_empty()
             && let Some(Binding::Type(ty)) = self.env().bindings.get(&path.name)
         {
-            return Some(ty.clone());
+            let template = match ty {
+                Ty::Record(layout) if path.args.as_ref().is_some_and(|args| !args.is_empty()) => {
+                    layout.record.clone()
+                }
+                _ => None,
+            };
+            return match template.filter(|it| !it.template_params.is_empty() && it.name != path.name) {
+                // `Box<T>`, where `Box` is a template parameter that stands for a template.
+                Some(record) => {
+                    let qualifiers = record.namespace.iter().map(|name| (name.clone(), Vec::new()));
+                    let (name, args) = (record.name.clone(), path.args.clone());
+                    self.named_record(&Path { qualifiers: qualifiers.collect(), name, args, global: false })
+                }
+                None => Some(ty.clone()),
+            };
         }
         let program = self.program;
         let from = self.namespace();
@@ -226,7 +244,7 @@ impl Machine<'_> {
             if let Some(binding) = self.env().bindings.get(name) {
                 return match binding {
                     Binding::Value(value) => Some(value.clone()),
-                    Binding::Type(_) => None,
+                    Binding::Type(_) | Binding::Pack(_) => None,
                 };
             }
             if let Some(value) = self.own_constant(name) {

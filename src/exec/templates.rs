@@ -1,6 +1,7 @@
 //! What do template parameters stand for?
 
 use super::machine::Machine;
+use super::packs::Given;
 use super::resolve::NOWHERE;
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
@@ -58,7 +59,7 @@ fn same_binding(a: &Binding, b: &Binding) -> Option<bool> {
                 Some(a.as_constant()? == b.as_constant()?)
             }
         }
-        (Binding::Value(_), Binding::Value(_)) => None,
+        (Binding::Value(_), Binding::Value(_)) | (Binding::Pack(_), _) | (_, Binding::Pack(_)) => None,
         _ => Some(false),
     }
 }
@@ -148,6 +149,7 @@ impl Machine<'_> {
         }
         match (pattern, arg) {
             (TemplateArg::Type(pattern), Binding::Type(ty)) => self.type_matches(matched, pattern, ty),
+            (_, Binding::Pack(_)) => matched.note(None),
             (TemplateArg::Value(expr), Binding::Type(ty)) => match &expr.kind {
                 ExprKind::Path(path) => self.type_matches(matched, &Type::Named(path.clone()), ty),
                 _ => false,
@@ -217,14 +219,25 @@ impl Machine<'_> {
         outer: &Env,
     ) -> Env {
         let mut env = Env { bindings: outer.bindings.clone() };
+        let given = self.in_full(args.unwrap_or_default());
+        // How many a pack stands for is not known: what follows may be for any parameter.
+        let known = given.iter().position(|arg| matches!(arg, Given::Open)).unwrap_or(given.len());
         for (at, param) in params.iter().enumerate() {
-            let explicit = args.and_then(|args| args.get(at)).filter(|_| !param.pack);
-            if let Some(arg) = explicit {
-                let bound = self.bind_one(&param.kind, arg);
-                env.bindings.insert(param.name.clone(), bound);
-            } else {
-                env.bindings.remove(&param.name);
-            }
+            let bound = match given[..known].get(at) {
+                _ if param.pack && args.is_some_and(|args| !args.is_empty()) && at + 1 == params.len() => {
+                    self.pack_of(param, given.get(at..).unwrap_or_default())
+                }
+                Some(_) if param.pack => None,
+                Some(Given::Written(TemplateArg::Type(Type::Opaque))) => Some(self.unknown_parameter(param)),
+                Some(Given::Written(arg)) => Some(self.bind_one(&param.kind, arg)),
+                Some(Given::Bound(bound)) => Some(bound.clone()),
+                _ if known < given.len() => Some(self.unknown_parameter(param)),
+                _ => None,
+            };
+            match bound {
+                Some(bound) => env.bindings.insert(param.name.clone(), bound),
+                None => env.bindings.remove(&param.name),
+            };
         }
         env
     }
@@ -265,7 +278,7 @@ impl Machine<'_> {
     }
 
     /// One argument. The grammar cannot tell a type from a value by name: the parameter can.
-    fn bind_one(&mut self, kind: &TemplateParamKind, arg: &TemplateArg) -> Binding {
+    pub(super) fn bind_one(&mut self, kind: &TemplateParamKind, arg: &TemplateArg) -> Binding {
         match (kind, arg) {
             (TemplateParamKind::Value(Type::Scalar(scalar), _), TemplateArg::Value(expr)) => {
                 let value = self.evaluate(expr);

@@ -1,7 +1,7 @@
 //! What does a type mean here: sizes, alignment, members?
 //!
 //! Sizes are bytes. A length may hold symbols (`T tile[N][N + 1]` with `N` not known), so a
-//! size is an [`Int`]; member offsets are known numbers or not known at all.
+//! size is an [`Int`]. Behind a member of unknown size, others lie at unknown multiples of their alignment.
 
 use super::fragment::Fragment;
 use super::value::Value;
@@ -45,8 +45,12 @@ pub(crate) struct Layout {
     pub name: Name,
     /// Bytes; `None` when a member's size is not known.
     pub size: Option<u64>,
+    /// Then, an unknown multiple of the alignment.
+    pub open_size: Option<Rc<Int>>,
     /// Bytes.
     pub align: u64,
+    /// Whether the alignment may be greater, as that of a member is not known.
+    pub open_align: bool,
     /// Members in order, those of bases first.
     pub fields: Vec<FieldLayout>,
     /// Whether some of them share bytes.
@@ -64,12 +68,23 @@ pub(crate) struct FieldLayout {
     pub name: Name,
     /// Its type; of a reference, the type referred to.
     pub ty: Ty,
-    /// Bytes from the record's start.
+    /// Bytes from the record's start, if that is a known number.
     pub offset: Option<u64>,
+    /// The same with unknown numbers in it; of a bit-field, nothing is known.
+    pub open_offset: Option<Rc<Int>>,
     /// Whether it is a reference.
     pub reference: bool,
     /// Whether it is a bit-field.
     pub bit_field: bool,
+}
+
+impl FieldLayout {
+    /// Bytes from the record's start, perhaps with unknown numbers in it.
+    #[must_use]
+    pub(crate) fn begins(&self) -> Option<Int> {
+        let known = self.offset.and_then(|offset| i64::try_from(offset).ok()).map(Int::constant);
+        known.or_else(|| self.open_offset.as_deref().cloned())
+    }
 }
 
 impl Layout {
@@ -128,6 +143,8 @@ pub(crate) enum Binding {
     Type(Ty),
     /// A value.
     Value(Value),
+    /// What a pack stands for, all of it known to be there.
+    Pack(Rc<[Binding]>),
 }
 
 impl Binding {
@@ -135,6 +152,9 @@ impl Binding {
         match (self, other) {
             (Binding::Type(a), Binding::Type(b)) => a.same(b),
             (Binding::Value(a), Binding::Value(b)) => a == b,
+            (Binding::Pack(a), Binding::Pack(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.same(b))
+            }
             _ => false,
         }
     }
@@ -183,6 +203,17 @@ impl Ty {
         }
     }
 
+    /// Whether the alignment may be greater than what is known of it.
+    #[must_use]
+    pub(crate) fn has_open_alignment(&self) -> bool {
+        match self {
+            Ty::Fragment(_) | Ty::Unknown(_) => true,
+            Ty::Void | Ty::Scalar(_) | Ty::Sized { .. } | Ty::Pointer(_) => false,
+            Ty::Record(layout) => layout.open_align,
+            Ty::Array(element, _) => element.has_open_alignment(),
+        }
+    }
+
     /// The innermost element type of an array.
     #[must_use]
     pub(crate) fn innermost(&self) -> &Ty {
@@ -213,7 +244,8 @@ impl Ty {
         match self {
             Ty::Void => "void".into(),
             Ty::Scalar(scalar) => scalar_name(*scalar).into(),
-            Ty::Sized { name, .. } | Ty::Unknown(name) => name.to_string(),
+            Ty::Sized { name, .. } => name.to_string(),
+            Ty::Unknown(name) => without_arguments(name),
             Ty::Record(layout) => layout.name.to_string(),
             Ty::Fragment(_) => "fragment".into(),
             Ty::Pointer(inner) => format!("{}*", inner.describe()),
@@ -223,6 +255,18 @@ impl Ty {
             }
         }
     }
+}
+
+/// `Block::Storage` of `Block<float, 128>::Storage`.
+fn without_arguments(name: &str) -> String {
+    let mut depth = 0usize;
+    let mut outside = |c: char| {
+        depth += usize::from(c == '<');
+        let outside = depth == 0;
+        depth -= usize::from(c == '>' && depth > 0);
+        outside
+    };
+    name.chars().filter(|c| outside(*c)).collect()
 }
 
 fn scalar_name(scalar: Scalar) -> &'static str {
@@ -293,12 +337,23 @@ fn vector(name: &str, element: &Ty, lanes: usize) -> Ty {
             name: (*name).into(),
             ty: element.clone(),
             offset: Some(i as u64 * bytes),
+            open_offset: None,
             reference: false,
             bit_field: false,
         })
         .collect();
     let (name, env) = (name.into(), Rc::default());
-    Ty::Record(Rc::new(Layout { name, size: Some(size), align, fields, overlaps: false, record: None, env }))
+    Ty::Record(Rc::new(Layout {
+        name,
+        size: Some(size),
+        open_size: None,
+        align,
+        open_align: false,
+        fields,
+        overlaps: false,
+        record: None,
+        env,
+    }))
 }
 
 /// Names of integer types that headers usually define.

@@ -172,7 +172,7 @@ impl Printer<'_> {
             }
             Type::Auto => "auto".into(),
             Type::Decltype(of) => format!("decltype({})", self.expr(of)),
-            Type::Opaque => "<opaque>".into(),
+            Type::Opaque => "?".into(),
         }
     }
 
@@ -256,6 +256,8 @@ impl Printer<'_> {
             ExprKind::Cast(ty, of) => format!("({}){}", self.ty(ty), self.operand(of)),
             ExprKind::Construct(ty, args) => format!("{}{{{}}}", self.ty(ty), self.exprs(args)),
             ExprKind::InitList(items) => format!("{{{}}}", self.exprs(items)),
+            ExprKind::SizeofPack(name) => format!("sizeof...({name})"),
+            ExprKind::Expansion(name) => format!("{name}..."),
             ExprKind::SizeofType(ty) => format!("sizeof({})", self.ty(ty)),
             ExprKind::SizeofExpr(of) => format!("sizeof {}", self.operand(of)),
             ExprKind::AlignofType(ty) => format!("alignof({})", self.ty(ty)),

@@ -149,6 +149,8 @@ pub(crate) fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | ExprKind::Path(_)
         | ExprKind::This
         | ExprKind::SizeofType(_)
+        | ExprKind::SizeofPack(_)
+        | ExprKind::Expansion(_)
         | ExprKind::AlignofType(_)
         | ExprKind::Offsetof(..)
         | ExprKind::Lambda(_)

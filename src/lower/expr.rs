@@ -375,14 +375,17 @@ impl Lowerer<'_> {
         if let Some(ty) = field(node, "type") {
             return ExprKind::SizeofType(self.type_specifier(ty));
         }
-        let Some(value) = field(node, "value") else {
-            return ExprKind::Unsupported("sizeof...");
+        let value = field(node, "value");
+        if child_of_kind(node, "...").is_some() {
+            let pack = value.filter(|value| value.kind() == "identifier");
+            let unknown = ExprKind::Unsupported("sizeof...");
+            return pack.map_or(unknown, |pack| ExprKind::SizeofPack(self.name(self.text(pack))));
+        }
+        let Some(value) = value else {
+            return ExprKind::Unsupported("sizeof");
         };
         if let Some(ty) = self.parenthesized_type(value) {
             return ExprKind::SizeofType(ty);
-        }
-        if child_of_kind(node, "...").is_some() {
-            return ExprKind::Unsupported("sizeof...");
         }
         ExprKind::SizeofExpr(self.boxed(value))
     }

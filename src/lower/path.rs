@@ -112,6 +112,11 @@ impl Lowerer<'_> {
     }
 
     fn template_arg(&mut self, node: Node<'_>) -> TemplateArg {
+        if node.kind() == "parameter_pack_expansion"
+            && let Some(kind) = self.expanded_pack(node)
+        {
+            return TemplateArg::Value(Expr { kind, span: self.span(node) });
+        }
         if node.kind() != "type_descriptor" {
             return TemplateArg::Value(self.expr(node));
         }
@@ -124,6 +129,18 @@ impl Lowerer<'_> {
             return TemplateArg::Value(value);
         }
         TemplateArg::Type(self.type_descriptor(node))
+    }
+
+    /// `Ts...`, of a pack by its bare name.
+    fn expanded_pack(&mut self, node: Node<'_>) -> Option<ExprKind> {
+        let pattern = field(node, "pattern")?;
+        let name = match children(pattern).as_slice() {
+            [] => pattern,
+            [only] if pattern.kind() == "type_descriptor" => *only,
+            _ => return None,
+        };
+        let is_name = matches!(name.kind(), "identifier" | "type_identifier");
+        is_name.then(|| ExprKind::Expansion(self.name(self.text(name))))
     }
 
     /// The value a name stands for, when it is known to be no type.

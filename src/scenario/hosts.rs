@@ -36,8 +36,14 @@ pub(crate) fn launches(
     let calls = Calls::of(program, wanted);
     let is_told = |module: &Module| module.file.is_some_and(|file| told.contains(&file));
     let own = program.modules.iter().enumerate().filter(|(at, module)| *at == 0 || is_told(module));
+    let own: Vec<&Arc<Function>> = own.flat_map(|(_, module)| &module.functions).collect();
+    let is_own = |function: &Arc<Function>| own.iter().any(|other| Arc::ptr_eq(function, other));
+    let mut elsewhere: Vec<&Arc<Function>> = instantiated_here(program).filter(|f| !is_own(f)).collect();
+    elsewhere.dedup_by(|one, other| Arc::ptr_eq(one, other));
     let hosts: Vec<&Arc<Function>> = own
-        .flat_map(|(_, module)| &module.functions)
+        .iter()
+        .copied()
+        .chain(elsewhere)
         .filter(|f| f.body.is_some() && (f.kind == FunctionKind::Host || f.mentions.launch))
         .filter(|f| calls.launching.contains(&f.name))
         .collect();
@@ -48,7 +54,7 @@ pub(crate) fn launches(
     let mut found: Vec<LaunchSite> = Vec::new();
     let run = |function: &Arc<Function>, lenient: bool, found: &mut Vec<LaunchSite>| {
         let mut cut = false;
-        for args in template_arguments(program, function) {
+        for args in template_arguments(program, function, is_own(function)) {
             let (launches, left) = run_host(program, function, &args, &calls.launching, lenient);
             cut |= left;
             for launch in launches {
@@ -121,14 +127,23 @@ fn may_launch(program: &Program, function: &Function, wanted: &JudgedKernels) ->
     sites.is_empty() || by_call() || !sites.iter().all(other)
 }
 
+/// The function templates that the file's own text instantiates, whichever header they are in.
+fn instantiated_here(program: &Program) -> impl Iterator<Item = &Arc<Function>> {
+    let paths = program.modules.first().map_or(&[][..], |module| &module.instantiations);
+    let named = paths.iter().flat_map(|path| program.functions(&path.name));
+    named.filter(|f| !f.template_params.is_empty())
+}
+
 fn is_instantiated(program: &Program, function: &Function) -> bool {
     let mut paths = program.modules.iter().flat_map(|module| &module.instantiations);
     !function.template_params.is_empty() && paths.any(|path| path.name == function.name)
 }
 
-/// The template arguments a host function is explicitly instantiated with; else nothing is known.
-fn template_arguments(program: &Program, function: &Function) -> Vec<Vec<LaunchArg>> {
-    let paths = program.modules.iter().flat_map(|module| &module.instantiations);
+/// The template arguments a host function is explicitly instantiated with; else nothing is known. Of a
+/// function that is not the file's own, those that the file's own text gives it.
+fn template_arguments(program: &Program, function: &Function, is_own: bool) -> Vec<Vec<LaunchArg>> {
+    let modules = if is_own { program.modules.len() } else { 1 };
+    let paths = program.modules.iter().take(modules).flat_map(|module| &module.instantiations);
     let lists: Vec<Vec<LaunchArg>> = paths
         .filter(|path| path.name == function.name && !function.template_params.is_empty())
         .filter_map(|path| path.args.as_ref())

@@ -19,16 +19,21 @@ pub(super) enum NoCost {
 
 /// The shifts by which an unknown uniform offset can move the request in the banks.
 pub(super) fn shifts(unit: u64, target: &Target) -> Vec<i64> {
-    let matters = match target.family() {
-        Family::KeplerFour => 256,
-        Family::KeplerEight => 8,
-        Family::Tesla | Family::Fermi | Family::Modern => 4,
-    };
+    let matters = period(target);
     let step = gcd(unit, matters);
     if unit == 0 || step == matters {
         return vec![0];
     }
     (0..matters / step).map(|k| (k * step) as i64).collect()
+}
+
+/// Bytes after which a shift of all lanes changes nothing.
+fn period(target: &Target) -> u64 {
+    match target.family() {
+        Family::KeplerFour => 256,
+        Family::KeplerEight => 8,
+        Family::Tesla | Family::Fermi | Family::Modern => 4,
+    }
 }
 
 /// The lanes for which there is a request, of those that are active.
@@ -56,8 +61,8 @@ pub(super) fn phases(
     let mut found: Option<Cost> = None;
     let align = alignment(access, active, offsets, target);
     let active = lanes(access, active, offsets, target)?;
-    for shift in shifts {
-        let moved = offsets.map(|offset| offset.wrapping_add(*shift));
+    for shift in aligned(access, active, offsets, shifts, target) {
+        let moved = offsets.map(|offset| offset.wrapping_add(shift));
         let request = question(access, access.bytes, active, &moved, align, target);
         let Some(cost) = banks::cost(&request, target) else {
             if matches!(access.op, AccessOp::Atomic) {
@@ -75,6 +80,18 @@ pub(super) fn phases(
         }
     }
     found.ok_or_else(|| NoCost::Unknown(Reason::Unsupported, "nothing was accessed".to_string()))
+}
+
+/// Those of some shifts by which all lanes are aligned as the access demands; all if there are none.
+fn aligned(access: &Access, active: u32, offsets: &[i64; 32], shifts: &[i64], target: &Target) -> Vec<i64> {
+    let align = gcd(asked_alignment(access), period(target)) as i64;
+    let first = offsets.get(active.trailing_zeros() as usize).copied().unwrap_or(0);
+    let fits = |shift: &i64| first.wrapping_add(*shift).rem_euclid(align) == 0;
+    let fitting: Vec<i64> = shifts.iter().copied().filter(fits).collect();
+    match fitting.is_empty() || !can_be_aligned(access, active, offsets) {
+        true => shifts.to_vec(),
+        false => fitting,
+    }
 }
 
 /// The cost of a copy by what its lanes read, when it is the same wherever in a line and in a row of 128
@@ -161,15 +178,20 @@ pub(super) fn can_be_aligned(access: &Access, active: u32, offsets: &[i64; 32]) 
     let matrix = matches!(access.op, AccessOp::MatrixLoad | AccessOp::MatrixStore);
     // A matrix access takes its addresses from eight lanes for each matrix.
     let active = if matrix { active & low_lanes(8 * u32::from(access.matrices.max(1))) } else { active };
-    let asked = match access.align {
-        _ if matrix => 16,
-        0 => access.bytes.unwrap_or(1),
-        align => align,
-    };
-    let align = 1i64 << asked.trailing_zeros().min(4);
+    let align = asked_alignment(access) as i64;
     let mut lanes = (0..32).filter(|lane| active >> lane & 1 == 1).map(|lane| offsets[lane]);
     let first = lanes.next().unwrap_or(0);
     lanes.all(|offset| offset.wrapping_sub(first).rem_euclid(align) == 0)
+}
+
+/// Of what number of bytes the address of each lane has to be a multiple.
+fn asked_alignment(access: &Access) -> u64 {
+    let asked = match access.align {
+        _ if matches!(access.op, AccessOp::MatrixLoad | AccessOp::MatrixStore) => 16,
+        0 => access.bytes.unwrap_or(1),
+        align => align,
+    };
+    1 << asked.trailing_zeros().min(4)
 }
 
 fn low_lanes(count: u32) -> u32 {

@@ -1,0 +1,93 @@
+//! How is a type written so that it means the same in any other function?
+//!
+//! A launch is found in host code, where `Traits<N, kEven>` may speak of parameters and constants of the
+//! function around it. The kernel is run elsewhere: there it has to be `Traits<4, 1>`,
+//! with a hole for each argument that is not known.
+
+use super::machine::Machine;
+use super::resolve::NOWHERE;
+use super::types::{Binding, Layout, Ty};
+use super::value::Value;
+use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, Type};
+use std::rc::Rc;
+
+/// An argument of which nothing is known.
+const HOLE: TemplateArg = TemplateArg::Type(Type::Opaque);
+
+impl Machine<'_> {
+    /// The type in terms that any file can resolve, if there are some.
+    pub(super) fn closed_type(&mut self, ty: &Ty) -> Option<Type> {
+        let simple = |name: &Name| Some(Type::Named(Box::new(Path::simple(name.clone()))));
+        match ty {
+            Ty::Scalar(scalar) => Some(Type::Scalar(*scalar)),
+            Ty::Sized { name, .. } => simple(name),
+            Ty::Record(layout) => match &layout.record {
+                Some(record) if !record.template_params.is_empty() || !record.specialization.is_empty() => {
+                    self.closed_record(&Rc::clone(layout))
+                }
+                _ => simple(&layout.name),
+            },
+            _ => None,
+        }
+    }
+
+    /// A class made from a template, with the arguments it was made with.
+    fn closed_record(&mut self, layout: &Rc<Layout>) -> Option<Type> {
+        let record = layout.record.clone()?;
+        let args = if record.specialization.is_empty() {
+            let env = &layout.env.bindings;
+            // What follows the last that is bound is left to defaults.
+            let written = record.template_params.iter().rposition(|param| env.contains_key(&param.name))?;
+            let bound = record.template_params[..=written].iter().map(|param| env.get(&param.name).cloned());
+            let mut args = bound.collect::<Option<Vec<Binding>>>()?;
+            match args.pop() {
+                Some(Binding::Pack(pack)) => args.extend(pack.iter().cloned()),
+                Some(_) if record.template_params.iter().any(|param| param.pack) => return None,
+                last => args.extend(last),
+            }
+            args
+        } else {
+            let written = record.specialization.clone();
+            self.within(Rc::clone(&layout.env), &record.namespace, |machine| {
+                let of = written.iter().map(|arg| match arg {
+                    TemplateArg::Type(ty) => Binding::Type(machine.resolve_type(ty)),
+                    TemplateArg::Value(expr) => Binding::Value(machine.evaluate(expr)),
+                });
+                of.collect()
+            })
+        };
+        // A parameter that stands for itself was never given anything.
+        let is_own = |bound: &Binding| {
+            matches!(bound, Binding::Type(Ty::Unknown(name))
+            if record.template_params.iter().any(|param| param.name == *name))
+        };
+        let args = args.iter().map(|bound| if is_own(bound) { HOLE } else { self.closed_binding(bound) });
+        let args = args.collect();
+        let qualifiers = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
+        let path = Path { qualifiers, name: record.name.clone(), args: Some(args), global: false };
+        Some(Type::Named(Box::new(path)))
+    }
+
+    /// An argument, or a hole where it is not known.
+    fn closed_binding(&mut self, bound: &Binding) -> TemplateArg {
+        match bound {
+            Binding::Value(Value::Int(int, scalar)) => match self.substitute(int).as_constant() {
+                Some(number) => {
+                    let scalar = match scalar {
+                        Scalar::Bool => Scalar::Bool,
+                        _ if i32::try_from(number).is_ok() => Scalar::I32,
+                        _ => Scalar::I64,
+                    };
+                    let kind = ExprKind::Int(number.into(), scalar);
+                    TemplateArg::Value(Expr { kind, span: NOWHERE })
+                }
+                None => HOLE,
+            },
+            Binding::Value(_) | Binding::Pack(_) => HOLE,
+            Binding::Type(ty @ Ty::Unknown(name)) if self.is_hidden_class(ty) => {
+                TemplateArg::Type(Type::Named(Box::new(Path::simple(name.clone()))))
+            }
+            Binding::Type(ty) => self.closed_type(&ty.clone()).map_or(HOLE, TemplateArg::Type),
+        }
+    }
+}

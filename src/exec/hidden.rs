@@ -1,0 +1,86 @@
+//! By what name is a type told from others that is not visible?
+//!
+//! Two types of one name have two sizes if they are members of two classes or made with other arguments:
+//! `A::Storage` and `B::Storage`, `Block<float>` and `Block<double>`. So a type is known by all of that,
+//! with names resolved where they stand. Namespaces do not count: what an unseen one holds may be
+//! brought into sight by another.
+
+use super::machine::Machine;
+use super::types::{Binding, Ty};
+use super::value::Value;
+use crate::ir::{Name, Path, TemplateArg, print};
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
+
+/// Bytes of a name; longer ones end in a number that stands for the rest.
+const LONGEST: usize = 240;
+
+impl Machine<'_> {
+    /// The name of a type that is not visible.
+    pub(super) fn hidden_name(&mut self, path: &Path) -> Name {
+        if path.qualifiers.is_empty() && path.args.is_none() {
+            return path.name.clone();
+        }
+        // Only a name is made: the run gets no further by it.
+        let steps = self.steps;
+        let name = self.whole_name(path);
+        self.steps = steps;
+        name
+    }
+
+    fn whole_name(&mut self, path: &Path) -> Name {
+        let mut name = self.hidden_owner(path).unwrap_or_default();
+        name.push_str(&path.name);
+        if let Some(args) = path.args.as_deref().filter(|args| !args.is_empty()) {
+            let args: Vec<String> = args.iter().map(|arg| self.hidden_argument(arg)).collect();
+            name = format!("{name}<{}>", args.join(", "));
+        }
+        if name.len() > LONGEST {
+            let mut hasher = FxHasher::default();
+            hasher.write(name.as_bytes());
+            name = format!("{}<{:x}>", path.name, hasher.finish());
+        }
+        name.into()
+    }
+
+    /// The class that a type is a member of.
+    fn hidden_owner(&mut self, path: &Path) -> Option<String> {
+        let (owner, args) = path.qualifiers.last()?;
+        let written = (!args.is_empty()).then(|| args.clone());
+        let class = Path { args: written, ..Path::simple(owner.clone()) };
+        Some(match self.resolve_named_type(&class) {
+            Ty::Unknown(name) if name == *owner && !self.is_parameter(owner) => return None,
+            Ty::Unknown(name) => format!("{name}::"),
+            ty => format!("{}::", self.full_name(&ty)),
+        })
+    }
+
+    fn is_parameter(&self, name: &Name) -> bool {
+        let bound = self.frame().is_some_and(|frame| frame.env.bindings.contains_key(name));
+        bound
+            || self.state.frames.iter().any(|f| f.function.template_params.iter().any(|it| it.name == *name))
+    }
+
+    fn full_name(&mut self, ty: &Ty) -> String {
+        match ty {
+            Ty::Unknown(name) => name.to_string(),
+            _ => self.closed_type(ty).map_or_else(|| ty.describe(), |ty| print::ty(&ty)),
+        }
+    }
+
+    fn hidden_argument(&mut self, arg: &TemplateArg) -> String {
+        let bound = match arg {
+            TemplateArg::Type(ty) => Binding::Type(self.resolve_type(ty)),
+            TemplateArg::Value(expr) => Binding::Value(self.evaluate(expr)),
+        };
+        match (bound, arg) {
+            (Binding::Type(ty), _) => self.full_name(&ty),
+            (Binding::Value(Value::Int(int, _)), _) => match int.as_constant() {
+                Some(number) => number.to_string(),
+                None => format!("{:?}", int.canonical()),
+            },
+            (_, TemplateArg::Value(expr)) => format!("{}:{}", expr.span.file.0, expr.span.start),
+            (_, TemplateArg::Type(ty)) => print::ty(ty),
+        }
+    }
+}
