@@ -9,6 +9,7 @@
 //! and no exit code, and reads headers only through the [`Files`] it is given.
 
 mod context;
+mod kept;
 mod links;
 mod load;
 mod padded;
@@ -33,7 +34,10 @@ use crate::shape::BlockOption;
 use crate::source::{FileId, Sources, Span};
 use crate::verdict::{SiteVerdict, Status};
 use crate::visible::one_line;
+pub use kept::Kept;
+use kept::{Memory, World};
 pub use links::Links;
+use links::Work;
 pub use load::Loaded;
 use padded::Padded;
 use runs::{Follow, Subject};
@@ -176,6 +180,7 @@ pub struct Run {
     settings: Vec<Settings>,
     /// Which settings hold for a file; the first for one that is not here.
     of: FxHashMap<PathBuf, usize>,
+    memory: Memory,
 }
 
 /// What holds for some of the files.
@@ -220,6 +225,17 @@ impl Run {
         files: impl IntoIterator<Item = (PathBuf, usize)>,
         disk: Box<dyn Files>,
     ) -> Run {
+        Run::after(Kept::default(), options, files, disk)
+    }
+
+    /// The same with what an earlier run kept. Whatever that was, it changes nothing of the answer.
+    #[must_use]
+    pub fn after(
+        kept: Kept,
+        options: &[Options],
+        files: impl IntoIterator<Item = (PathBuf, usize)>,
+        disk: Box<dyn Files>,
+    ) -> Run {
         let mut include_dirs: Vec<PathBuf> = Vec::new();
         for folder in options.iter().flat_map(|options| &options.include_dirs) {
             if !include_dirs.contains(folder) {
@@ -233,12 +249,15 @@ impl Run {
             settings.push(Settings::new(&Options::default()));
         }
         let known = settings.len();
+        let world = World { options: options.to_vec(), files: files.clone() };
+        let (sources, memory) = kept.start(world);
         Run {
-            headers: Headers::new(&given, include_dirs, disk),
+            headers: Headers::new(&given, include_dirs, disk, sources),
             cache: HeaderCache::default(),
             spelled: Spelled::default(),
             settings,
             of: files.into_iter().filter(|(_, at)| (1..known).contains(at)).collect(),
+            memory,
         }
     }
 
@@ -285,16 +304,26 @@ impl Run {
     #[must_use]
     pub fn analyze(&self, loaded: &Loaded, links: &Links, wanted: Wanted<'_>) -> FileReport {
         let (asked, cut_short) = (loaded.asked(), loaded.cut_short());
-        let mut report = FileReport { asked, cut_short, ..FileReport::default() };
-        let program = &loaded.program;
         if wanted == Wanted::Program {
-            report.modules.clone_from(&program.modules);
-            return report;
+            let modules = loaded.program.modules.clone();
+            return FileReport { asked, cut_short, modules, ..FileReport::default() };
         }
-        let Some(file) = loaded.file() else { return report };
+        let work = loaded.file().map_or(&[][..], |file| links.work(file));
+        let report = || self.judge(loaded, work, links, wanted);
+        let report = match wanted {
+            Wanted::Findings => self.memory.report(loaded, work, &|name| links.hosts(name).to_vec(), report),
+            _ => report(),
+        };
+        FileReport { asked, cut_short, ..report }
+    }
+
+    /// Runs these kernels.
+    fn judge(&self, loaded: &Loaded, work: &[Work], links: &Links, wanted: Wanted<'_>) -> FileReport {
+        let mut report = FileReport::default();
+        let program = &loaded.program;
         let targets = self.targets_of(loaded);
         let budget = FileBudget::default();
-        for work in links.work(file) {
+        for work in work {
             let kernel = &work.kernel;
             let mut probes = Probes::new(&budget);
             let blocks = self.blocks_of(loaded, kernel);
@@ -328,7 +357,7 @@ impl Run {
         if loaded.is_left || wanted == Wanted::Program {
             return;
         }
-        let (program, targets) = (&loaded.program, self.targets_of(loaded));
+        let program = &loaded.program;
         let kept = |file: Option<FileId>| file.is_some_and(|file| loaded.keeps.contains(&file));
         let modules = program.modules.iter().enumerate();
         let own = modules.filter(|(at, module)| *at == 0 || kept(module.file));
@@ -336,8 +365,35 @@ impl Run {
         let unreached = functions
             .filter(|f| f.kind == FunctionKind::Device && f.body.is_some() && f.mentions.shared)
             .filter(|f| !entered.contains(&f.name_span));
+        let unreached: Vec<&Arc<Function>> = unreached.collect();
+        if unreached.is_empty() {
+            return;
+        }
+        let found = || self.judge_unreached(loaded, &unreached, wanted);
+        let found = match wanted {
+            Wanted::Findings => {
+                let places = unreached.iter().map(|function| function.name_span).collect();
+                self.memory.unreached(loaded, places, found)
+            }
+            _ => found(),
+        };
+        report.diagnostics.extend(found.diagnostics);
+        report.verdicts.extend(found.verdicts);
+        report.explanations.extend(found.explanations);
+        report.runs.extend(found.runs);
+    }
+
+    /// Runs these functions as if they were kernels.
+    fn judge_unreached(
+        &self,
+        loaded: &Loaded,
+        functions: &[&Arc<Function>],
+        wanted: Wanted<'_>,
+    ) -> FileReport {
+        let mut report = FileReport::default();
+        let (program, targets) = (&loaded.program, self.targets_of(loaded));
         let budget = FileBudget::default();
-        for function in unreached {
+        for &function in functions {
             let mut probes = Probes::new(&budget);
             let blocks = self.blocks_of(loaded, function);
             let scenarios = scenario::scenarios(program, function, &[], blocks, &mut probes);
@@ -351,8 +407,9 @@ impl Run {
                 budget: &budget,
                 follow: wanted.follow(),
             };
-            self.report(&subject, subject.run_all(probes), wanted, report);
+            self.report(&subject, subject.run_all(probes), wanted, &mut report);
         }
+        report
     }
 
     /// Analyses files together, one after the other.

@@ -96,11 +96,16 @@ pub(crate) struct Headers {
 }
 
 impl Headers {
-    /// Nothing is read yet.
+    /// Nothing is read yet; `sources` may know files of an earlier run.
     #[must_use]
-    pub(crate) fn new(given: &[PathBuf], include_dirs: Vec<PathBuf>, disk: Box<dyn Files>) -> Headers {
+    pub(crate) fn new(
+        given: &[PathBuf],
+        include_dirs: Vec<PathBuf>,
+        disk: Box<dyn Files>,
+        sources: Sources,
+    ) -> Headers {
         Headers {
-            sources: Sources::default(),
+            sources,
             given: given.iter().map(|path| (disk.key(path), path.clone())).collect(),
             disk,
             include_dirs,
@@ -113,6 +118,12 @@ impl Headers {
     #[must_use]
     pub(crate) fn sources(&self) -> &Sources {
         &self.sources
+    }
+
+    /// The files that were met, by the path that they are shown with.
+    pub(crate) fn met(&self) -> FxHashMap<PathBuf, Arc<SourceFile>> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.values().flatten().map(|file| (file.path.clone(), Arc::clone(file))).collect()
     }
 
     /// The source file for a path that the user gave.
@@ -140,12 +151,12 @@ impl Headers {
     }
 
     /// A file's items, lowered by the first who asks. `lower` must not ask for modules.
-    pub(crate) fn module(&self, reading: Reading, lower: impl FnOnce() -> Module) -> Arc<Module> {
+    pub(crate) fn module(&self, reading: Reading, lower: impl FnOnce() -> Arc<Module>) -> Arc<Module> {
         let cell = {
             let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(modules.entry(reading).or_default())
         };
-        Arc::clone(cell.get_or_init(|| Arc::new(lower())))
+        Arc::clone(cell.get_or_init(lower))
     }
 
     fn find(&self, path: &Path) -> Option<Arc<SourceFile>> {

@@ -17,6 +17,7 @@ mod replay;
 mod rewrite;
 
 use crate::source::{FileId, SourceFile, Span};
+use std::hash::{DefaultHasher, Hash};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ pub use builtin::Defines;
 pub use constant::{Constant, constant, names};
 pub use directives::{HeaderCache, Missing};
 pub(crate) use lexer::{Kind, Lexer, Token};
+pub(crate) use macros::Print;
 pub(crate) use mask::{is_specifier, partners};
 pub use outside::Outside;
 
@@ -134,6 +136,14 @@ impl Replayed {
         let is_cut_short = replay.is_cut_short();
         let replay::Replay { macros, blanks, headers, .. } = replay;
         Replayed { file: Arc::clone(file), headers, is_cut_short, macros, blanks }
+    }
+
+    /// What decides, beside the text and what is defined from the start, what the text becomes: two replays
+    /// of one file for which this is the same are expanded to the same.
+    #[must_use]
+    pub(crate) fn print(&self) -> Print {
+        let rest = |hasher: &mut DefaultHasher| (&self.blanks, self.is_cut_short).hash(hasher);
+        self.macros.print(&rest)
     }
 
     /// What the comments outside untaken branches ask of the tool.

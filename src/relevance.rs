@@ -11,7 +11,7 @@ use crate::source::{FileId, SourceFile};
 use aho_corasick::AhoCorasick;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::{BitOr, Range};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What one text, or several together, spell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,7 +143,7 @@ impl Spelled {
 /// The kernels of a run that are worth judging, by name.
 #[derive(Debug, Default)]
 pub(crate) struct JudgedKernels {
-    names: FxHashSet<Name>,
+    names: Arc<FxHashSet<Name>>,
     finder: Option<AhoCorasick>,
     /// Whether a file's text holds one of the names.
     files: Mutex<FxHashMap<FileId, bool>>,
@@ -152,9 +152,15 @@ pub(crate) struct JudgedKernels {
 impl JudgedKernels {
     /// The kernels with these names.
     #[must_use]
-    pub(crate) fn new(names: FxHashSet<Name>) -> JudgedKernels {
+    pub(crate) fn new(names: Arc<FxHashSet<Name>>) -> JudgedKernels {
         let finder = AhoCorasick::new(names.iter().map(|name| name.as_bytes())).ok();
         JudgedKernels { names, finder, files: Mutex::default() }
+    }
+
+    /// The names.
+    #[must_use]
+    pub(crate) fn names(&self) -> &Arc<FxHashSet<Name>> {
+        &self.names
     }
 
     /// Whether a kernel of this name is wanted.
@@ -225,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_launch_counts_when_it_may_name_a_wanted_kernel() {
-        let wanted = JudgedKernels::new([Name::from("scan")].into_iter().collect());
+        let wanted = JudgedKernels::new(Arc::new([Name::from("scan")].into_iter().collect()));
         let launched = |id: u32, text: &str| {
             let file = SourceFile::new(FileId(id), "a.cu".into(), text.as_bytes().to_vec());
             wanted.may_be_launched(Words::of(text), &[&file])

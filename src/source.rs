@@ -3,6 +3,7 @@
 //! Owns bytes, lines, columns and spans. A [`SourceFile`] holds a file's text once;
 //! everything downstream refers to it by [`Span`].
 
+use rustc_hash::FxHashMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -128,11 +129,29 @@ fn repair_utf8(mut bytes: Vec<u8>) -> String {
 #[derive(Debug, Default)]
 pub struct Sources {
     files: RwLock<Vec<Arc<SourceFile>>>,
+    /// Files that were read before, by path: what is still the same keeps its number.
+    before: FxHashMap<PathBuf, Arc<SourceFile>>,
 }
 
 impl Sources {
-    /// Adds a file and returns it with its number.
+    /// The files that go on with the numbers of `all`, of which those in `before` may be met again.
+    pub(crate) fn after(all: Vec<Arc<SourceFile>>, before: FxHashMap<PathBuf, Arc<SourceFile>>) -> Sources {
+        Sources { files: RwLock::new(all), before }
+    }
+
+    /// Adds a file and returns it with its number, which is that of before if nothing of it has changed.
     pub fn add(&self, path: &Path, bytes: Vec<u8>) -> Arc<SourceFile> {
+        let mut bytes = bytes;
+        if let Some(known) = self.before.get(path) {
+            if known.text.as_bytes() == bytes {
+                return Arc::clone(known);
+            }
+            let repaired = SourceFile::new(known.id, path.to_path_buf(), bytes);
+            if known.text == repaired.text {
+                return Arc::clone(known);
+            }
+            bytes = repaired.text.into_bytes();
+        }
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         let id = FileId(files.len() as u32);
         let file = Arc::new(SourceFile::new(id, path.to_path_buf(), bytes));

@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// its host code leads to.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    pub(super) program: Program,
+    pub(super) program: Arc<Program>,
     /// The file and its headers, as long as there was no reason to parse them.
     pub(super) waiting: Option<(Replayed, Words)>,
     /// Kernels worth judging: the file's own, those of headers that are not given themselves or mean
@@ -119,9 +119,13 @@ impl Run {
         }
         let headers = replayed.headers.clone();
         let program = self.program(replayed, settings);
-        let reach = Reach::new(&program);
-        let mut worth = kernels(&program, &headers, &self.headers);
-        worth.retain(|kernel| reach.worth_running(kernel));
+        let told = headers.iter().map(|header| (header.file.id, !header.outside.is_empty())).collect();
+        let worth = self.memory.worth(file.id, &program, told, || {
+            let reach = Reach::new(&program);
+            let mut worth = kernels(&program, &headers, &self.headers);
+            worth.retain(|kernel| reach.worth_running(kernel));
+            worth
+        });
         Loaded { program, worth, headers, settings, cut_short, ..Loaded::default() }
     }
 
@@ -132,17 +136,20 @@ impl Run {
 
     /// Parses and lowers a file and the headers it includes, each once for all files that have the
     /// same settings and define the same before it.
-    pub(super) fn program(&self, replayed: Replayed, settings: usize) -> Program {
+    pub(super) fn program(&self, replayed: Replayed, settings: usize) -> Arc<Program> {
         let included = replayed.headers.clone();
-        let file = Arc::clone(&replayed.file);
-        let alone = Reading { file: file.id, settings, outside: Outside::default() };
-        let mut modules = vec![self.headers.module(alone, || lowered(replayed.expand()))];
+        let file = replayed.file.id;
+        let lowered = |replayed: Replayed| {
+            self.memory.module(settings, replayed, |replayed| lowered(replayed.expand()))
+        };
+        let alone = Reading { file, settings, outside: Outside::default() };
+        let mut modules = vec![self.headers.module(alone, || lowered(replayed))];
         for Included { file, outside } in &included {
             let reading = Reading { file: file.id, settings, outside: outside.clone() };
-            let lower = || lowered(self.surroundings(settings).replay_header(file, outside).expand());
+            let lower = || lowered(self.surroundings(settings).replay_header(file, outside));
             modules.push(self.headers.module(reading, lower));
         }
-        Program::new(modules)
+        self.memory.program(file, modules)
     }
 }
 

@@ -64,7 +64,8 @@ impl Run {
     pub fn survey<'a>(&self, files: impl IntoIterator<Item = &'a Loaded>) -> Survey {
         let files: Vec<&Loaded> = files.into_iter().collect();
         let names = files.iter().flat_map(|loaded| &loaded.worth).map(|kernel| kernel.name.clone());
-        Survey::new(JudgedKernels::new(names.collect()), &files, &self.headers)
+        let names = self.memory.names(names.collect());
+        Survey::new(JudgedKernels::new(names), &files, &self.headers)
     }
 
     /// Finds the launches of `wanted` kernels that a file's host code leads to.
@@ -88,7 +89,8 @@ impl Run {
         loaded.keeps = survey.kept_by(file);
         let told = loaded.headers.iter().filter(|header| !header.outside.is_empty());
         let own = told.map(|header| header.file.id).chain(loaded.keeps.iter().copied()).collect();
-        let launches = scenario::hosts::launches(&loaded.program, wanted, &own);
+        let find = |own: &FxHashSet<FileId>| scenario::hosts::launches(&loaded.program, wanted, own);
+        let launches = self.memory.launches(file, &loaded.program, wanted.names(), own, find);
         loaded.launches = self.in_context(&loaded, launches);
         let more = self.reached_kernels(&loaded, wanted);
         loaded.worth.extend(more);

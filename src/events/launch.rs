@@ -5,7 +5,7 @@ use crate::source::Span;
 use std::sync::Arc;
 
 /// A kernel launch in host code.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LaunchSite {
     /// The launch.
     pub span: Span,

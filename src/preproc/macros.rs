@@ -7,7 +7,14 @@ use super::directives::{Define, DirectiveKind, Directives};
 use crate::builtins;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+
+/// The number of the file that holds what is defined from the start.
+const BUILTIN: u32 = 1;
+
+/// What a set of definitions comes to, in few bytes.
+pub(crate) type Print = [u64; 2];
 
 /// A `#define`: the number of the file among the expansion's files, and of the directive in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,7 +60,7 @@ impl Macros {
         let mut macros = Macros { files, table: FxHashMap::default(), fallback: Arc::new(names.collect()) };
         for (index, directive) in builtin.list.iter().enumerate() {
             if let DirectiveKind::Define(define) = &directive.kind {
-                macros.set(&define.name, 0, place(1, index));
+                macros.set(&define.name, 0, place(BUILTIN, index));
             }
         }
         macros
@@ -118,6 +125,35 @@ impl Macros {
         self.table.iter().filter_map(|(name, entry)| {
             let place = entry.now.definition?;
             Some((&**name, place, self.files.get(place.file as usize)?))
+        })
+    }
+
+    /// What is defined, where and from when on, and `rest`, in few bytes. What was there from the start and
+    /// is still as it was does not count.
+    pub(crate) fn print(&self, rest: &dyn Fn(&mut DefaultHasher)) -> Print {
+        let place = |version: &Version| {
+            let file = |place: MacroRef| {
+                self.files.get(place.file as usize).map(|file| (file.has_spans, file.file.id))
+            };
+            (version.from, version.definition.map(|place| (file(place), place.index)))
+        };
+        let from_the_start = |entry: &Entry| {
+            entry.before.is_empty() && entry.now.definition.is_some_and(|place| place.file == BUILTIN)
+        };
+        [0u64, 1].map(|number| {
+            let mut hasher = DefaultHasher::new();
+            number.hash(&mut hasher);
+            rest(&mut hasher);
+            // In no order.
+            let entries =
+                self.table.iter().filter(|(_, entry)| !from_the_start(entry)).map(|(name, entry)| {
+                    let mut hasher = DefaultHasher::new();
+                    (number, name, place(&entry.now)).hash(&mut hasher);
+                    entry.before.iter().for_each(|version| place(version).hash(&mut hasher));
+                    hasher.finish()
+                });
+            entries.fold(0u64, u64::wrapping_add).hash(&mut hasher);
+            hasher.finish()
         })
     }
 

@@ -31,6 +31,7 @@ mod hooks;
 #[cfg(unix)]
 mod hostile;
 mod includes;
+mod kept;
 mod launches;
 mod metamorphic;
 mod oracle;
