@@ -12,6 +12,7 @@ mod context;
 mod kept;
 mod links;
 mod load;
+mod met;
 mod padded;
 mod pitch;
 mod runs;
@@ -39,6 +40,7 @@ use kept::{Memory, World};
 pub use links::Links;
 use links::Work;
 pub use load::Loaded;
+pub use met::{MetArray, MetKernel, MetSite};
 use padded::Padded;
 use runs::{Follow, Subject};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -150,6 +152,8 @@ pub struct FileReport {
     pub asked: Vec<Asked>,
     /// The file or headers of it, where what they include was too much to be run to its end.
     pub cut_short: Vec<FileId>,
+    /// What its kernels hold.
+    pub kernels: Vec<MetKernel>,
     /// The functions that its kernels entered, by the place of their name.
     pub entered: Vec<Span>,
     /// The file and its headers as they were lowered, if that was wanted.
@@ -292,6 +296,13 @@ impl Run {
         let work = loaded.file().map_or(&[][..], |file| links.work(file));
         loaded.program.modules.iter().filter_map(|module| module.file).any(given)
             || work.iter().flat_map(|work| &work.launches).any(|launch| given(launch.span.file))
+    }
+
+    /// Whether a place is in one of the files that a file is made of, so that its kernels may come there.
+    #[must_use]
+    pub fn holds(&self, loaded: &Loaded, place: &Place) -> bool {
+        let files = loaded.program.modules.iter().filter_map(|module| module.file);
+        files.into_iter().any(|file| place.is_of(&self.sources().get(file).path))
     }
 
     /// Says which launches each kernel gets.
@@ -459,6 +470,9 @@ impl Run {
         let targets = subject.targets;
         for run in &runs {
             verdicts(run, targets, &mut report.verdicts);
+        }
+        if subject.kernel.kind == FunctionKind::Kernel {
+            report.kernels.push(MetKernel::of(subject.kernel.name_span, &runs));
         }
         if wanted == Wanted::Runs {
             let name = subject.kernel.name_span;

@@ -19,8 +19,10 @@ pub mod found;
 mod generated;
 mod git;
 mod includes;
+mod lsp;
 mod mistaken;
 mod names;
+mod parallel;
 mod progress;
 mod replace;
 mod settings;
@@ -90,6 +92,7 @@ pub fn main() -> ExitCode {
         Some(Command::Init(args)) => configuration::init(&args),
         Some(Command::Explain(args)) => explain::explain(&args),
         Some(Command::Dump(args)) => dump::dump(&args),
+        Some(Command::Lsp(args)) => lsp::lsp(&args),
     };
     outcome.into()
 }

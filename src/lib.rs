@@ -24,6 +24,7 @@ mod fixes;
 mod headers;
 mod ir;
 pub mod lower;
+mod lsp;
 pub mod output;
 pub mod preproc;
 mod reach;

@@ -17,6 +17,7 @@ pub mod short;
 pub mod text;
 
 use crate::diagnostic::{Diagnostic, Level};
+use crate::rules::Rule;
 use crate::source::{Sources, Span};
 
 /// Where a span starts and ends, for people and editors.
@@ -61,6 +62,21 @@ pub(crate) fn details(finding: &Diagnostic) -> String {
         text.push_str(&format!("\nhelp: {help}"));
     }
     text
+}
+
+/// Where the project's repository is, as `Cargo.toml` says; empty where it says nothing.
+const ADDRESS: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// The address of the page on a rule, if the project has one.
+#[must_use]
+pub(crate) fn page(rule: &Rule) -> Option<String> {
+    page_at(ADDRESS, rule)
+}
+
+/// The same where the project is at this address; empty: nowhere.
+fn page_at(address: &str, rule: &Rule) -> Option<String> {
+    let (version, file) = (env!("CARGO_PKG_VERSION"), rule.id.replace('-', "_"));
+    (!address.is_empty()).then(|| format!("{address}/blob/v{version}/src/rules/{file}.rs"))
 }
 
 /// What a level is called in front of a finding.

@@ -139,6 +139,11 @@ impl Sources {
         Sources { files: RwLock::new(all), before }
     }
 
+    /// The same files apart from these, which may grow.
+    pub(crate) fn snapshot(&self) -> Sources {
+        Sources::after(self.all(), FxHashMap::default())
+    }
+
     /// Adds a file and returns it with its number, which is that of before if nothing of it has changed.
     pub fn add(&self, path: &Path, bytes: Vec<u8>) -> Arc<SourceFile> {
         let mut bytes = bytes;

@@ -128,6 +128,19 @@ pub fn find(arguments: &[PathBuf], context: &[PathBuf], skip: &dyn Fn(&Path, boo
     found
 }
 
+/// A file as a walk through its folder would take it, if it would.
+#[must_use]
+pub fn as_found(path: &Path) -> Option<Candidate> {
+    let only_if_cuda = Kind::of(path)? == Kind::Header;
+    Some(Candidate { path: path.to_path_buf(), only_if_cuda, context: false })
+}
+
+/// Whether a candidate is to be looked at if it holds these bytes.
+#[must_use]
+pub fn is_wanted(candidate: &Candidate, bytes: &[u8]) -> bool {
+    !candidate.only_if_cuda || holds_cuda_word(bytes, |word| word.concat())
+}
+
 /// Reads a candidate; `None` when it turns out not to be CUDA.
 ///
 /// # Errors
@@ -139,8 +152,7 @@ pub fn read(candidate: &Candidate) -> Result<Option<Vec<u8>>, Problem> {
         let wanted = !candidate.only_if_cuda || holds_cuda_word(&bytes, |word| word.join("\0"));
         return if wanted { Err(Problem::Utf16(path.clone())) } else { Ok(None) };
     }
-    let wanted = !candidate.only_if_cuda || holds_cuda_word(&bytes, |word| word.concat());
-    Ok(wanted.then_some(bytes))
+    Ok(is_wanted(candidate, &bytes).then_some(bytes))
 }
 
 /// Whether a text has two bytes a character: it opens with the mark of it, or with two letters so written.

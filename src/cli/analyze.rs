@@ -9,7 +9,7 @@ use crate::analysis::Wanted;
 
 /// Reads and analyses what the arguments ask for, and says on stderr what could not be checked. `None`
 /// when nothing could.
-pub(super) fn analyze<'a>(args: &'a AnalysisArgs, wanted: Wanted<'_>) -> Option<(Input<'a>, Analyzed)> {
+pub(super) fn analyze(args: &AnalysisArgs, wanted: Wanted<'_>) -> Option<(Input, Analyzed)> {
     let input = Input::gather(args)?;
     let analyzed = input.analyze(wanted, &Overlay::default(), &[]);
     for complaint in &analyzed.complaints {

@@ -93,6 +93,15 @@ Examples:
   cudalint dump --stage events --block 32,8 src/transpose.cu
                                               what the evaluator saw the warps ask for";
 
+const LSP_HELP: &str = "\
+This is for editors, which start it and speak the Language Server Protocol with it over stdin and stdout.
+The folders that are open in the editor are checked as by `cudalint check FOLDER`, with what unsaved
+buffers hold; docs/editors.md says how editors are told.
+
+Exit codes:
+  0  the editor ended it, or is gone
+  2  wrong usage, or messages that are not of the protocol";
+
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -117,6 +126,9 @@ pub enum Command {
     /// Explain a rule, or draw the accesses and barriers of a line: which lanes meet in which bank
     #[command(after_help = EXPLAIN_HELP)]
     Explain(ExplainArgs),
+    /// Serve an editor: findings, fixes and explanations of what it shows, saved or not
+    #[command(after_help = LSP_HELP)]
+    Lsp(LspArgs),
     /// Show what one stage of the analysis hands to the next, for work on cudalint itself; the format may
     /// change
     #[command(after_help = DUMP_HELP)]
@@ -394,6 +406,63 @@ pub struct DumpArgs {
     /// What to look at, and for what.
     #[command(flatten)]
     pub analysis: AnalysisArgs,
+}
+
+/// `cudalint lsp`
+#[derive(Clone, Debug, Args)]
+pub struct LspArgs {
+    /// Speak over stdin and stdout, as it does anyway: some editors say so
+    #[arg(long)]
+    pub stdio: bool,
+    /// Where include folders, macros and targets are written.
+    #[command(flatten)]
+    pub build: BuildArgs,
+    /// How loud.
+    #[command(flatten)]
+    pub levels: Levels,
+    /// Leave out the findings that this file lists
+    #[arg(long, value_name = "FILE", help_heading = "Baseline")]
+    pub baseline: Option<PathBuf>,
+    /// Check what .gitignore leaves out, too
+    #[arg(long, help_heading = "Files")]
+    pub no_ignore: bool,
+    /// Number of threads, at most 256; the findings are the same for any
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl LspArgs {
+    /// What `cudalint check` would be given for these paths, or for what stdin holds for a file.
+    #[must_use]
+    pub fn check(&self, paths: Vec<PathBuf>, stdin_filename: Option<PathBuf>) -> CheckArgs {
+        let analysis = AnalysisArgs {
+            paths,
+            stdin_filename,
+            targets: Vec::new(),
+            bank_size: None,
+            blocks: Vec::new(),
+            defines: Vec::new(),
+            include_dirs: Vec::new(),
+            build: self.build.clone(),
+            context: Vec::new(),
+            no_ignore: self.no_ignore,
+            threads: self.threads,
+            quiet: true,
+        };
+        CheckArgs {
+            analysis,
+            levels: self.levels.clone(),
+            format: Vec::new(),
+            output: None,
+            baseline: self.baseline.clone(),
+            write_baseline: None,
+            changed_since: None,
+            fix: false,
+            diff: false,
+            unsafe_fixes: true,
+            color: Color::Never,
+        }
+    }
 }
 
 /// A stage of the analysis, by what it hands on.

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// Says which block shapes are for a kernel that no file has: in the files given for a flag, in its folder
 /// for a configuration file, which speaks of files that need not be given.
-pub(super) fn warn_of_unknown_kernels(input: &Input<'_>, kernels: &FxHashSet<String>, sources: &Sources) {
+pub(super) fn warn_of_unknown_kernels(input: &Input, kernels: &FxHashSet<String>, sources: &Sources) {
     // A kernel that there was no reason to parse, or whose name a macro makes, is in the text at least.
     let is_met = |name: &str| {
         kernels.contains(name) || sources.all().iter().any(|file| has_word(file.text.as_bytes(), name))
@@ -37,7 +37,7 @@ pub(super) fn warn_of_unknown_kernels(input: &Input<'_>, kernels: &FxHashSet<Str
 }
 
 /// Whether a file in the folder of a configuration file, or below it, holds a word.
-fn is_below(word: &str, config: &Rc<Config>, input: &Input<'_>) -> bool {
+fn is_below(word: &str, config: &Rc<Config>, input: &Input) -> bool {
     let skip = |path: &Path, folder: bool| input.settings.skips(path, folder, input.args.no_ignore);
     let found = walk::find(&[config.folder().to_path_buf()], &[], &skip);
     let mut texts = found.candidates.iter().filter_map(|candidate| walk::read(candidate).ok().flatten());

@@ -36,7 +36,7 @@ impl Changed {
     /// `None` when there is nothing to be told of.
     pub(super) fn concern(
         &self,
-        input: &Input<'_>,
+        input: &Input,
         sources: &Sources,
         findings: &[Diagnostic],
         told: &dyn Fn(&Analyzed) -> Option<Vec<Diagnostic>>,
@@ -146,7 +146,7 @@ impl Changes {
     }
 
     /// Whether anything changed in the files of a run, or some are gone that would belong to it.
-    fn are_of(&self, input: &Input<'_>, sources: &Sources) -> bool {
+    fn are_of(&self, input: &Input, sources: &Sources) -> bool {
         let changed = |path: &PathBuf| !self.tracked.contains(path) || self.diff.before.contains_key(path);
         sources.all().iter().filter_map(|file| self.path(&file.path)).any(|path| changed(&path))
             || input.candidates().iter().filter_map(|it| self.path(&it.path)).any(|path| changed(&path))
@@ -154,7 +154,7 @@ impl Changes {
     }
 
     /// The files of a run as they were: those whose text was another, and those that are gone.
-    fn undone(&self, input: &Input<'_>, sources: &Sources) -> (Overlay, Vec<Candidate>) {
+    fn undone(&self, input: &Input, sources: &Sources) -> (Overlay, Vec<Candidate>) {
         let mut overlay = Overlay::default();
         let mut wanted: Vec<(PathBuf, PathBuf)> = Vec::new();
         let met = sources.all().into_iter().map(|file| file.path.clone());

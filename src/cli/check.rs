@@ -79,7 +79,7 @@ fn outcome(analyzed: &Analyzed, found: &Found) -> Outcome {
 fn report(
     args: &CheckArgs,
     reports: &[Report],
-    input: &Input<'_>,
+    input: &Input,
     analyzed: &Analyzed,
     found: &Found,
 ) -> Outcome {
@@ -115,7 +115,7 @@ fn report(
 }
 
 /// What was found, in one line.
-fn summary(input: &Input<'_>, analyzed: &Analyzed, found: &Found) -> String {
+fn summary(input: &Input, analyzed: &Analyzed, found: &Found) -> String {
     let verdicts = analyzed.reports.iter().flat_map(|it| &it.verdicts);
     let targets: BTreeSet<String> = verdicts.map(|it| it.target.clone()).collect();
     let (sources, files) = (analyzed.run.sources(), input.files(analyzed).len());

@@ -53,7 +53,7 @@ impl Disk {
     /// The bytes of a candidate; `None` when it turns out not to be CUDA.
     pub(super) fn bytes(&self, candidate: &Candidate) -> Result<Option<Vec<u8>>, Problem> {
         match self.overlay.get(&self.key(&candidate.path)) {
-            Some(bytes) => Ok(bytes.clone()),
+            Some(bytes) => Ok(bytes.clone().filter(|bytes| walk::is_wanted(candidate, bytes))),
             None => walk::read(candidate),
         }
     }

@@ -5,23 +5,23 @@
 
 use super::args::AnalysisArgs;
 use super::disk::{Disk, Overlay};
+use super::parallel::{guarded, in_parallel};
 use super::progress::Progress;
 use super::settings::Settings;
 use super::terminal;
-use crate::analysis::{FileReport, Loaded, Options, Run, Wanted};
+use crate::analysis::{FileReport, Kept, Links, Loaded, Options, Place, Run, Wanted};
 use crate::banks::ComputeCapability;
 use crate::config::Config;
+use crate::explanation::Explanation;
 use crate::headers::normalise;
-use crate::source::{self, Sources};
+use crate::source::{self, Sources, Span};
 use crate::walk::{self, Candidate, Problem};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -31,9 +31,9 @@ const STACK_BYTES: usize = 32 << 20;
 const MOST_THREADS: usize = 256;
 
 /// What a run is about, read once for all the times that it is analysed.
-pub(super) struct Input<'a> {
+pub(super) struct Input {
     /// What the user asked for.
-    pub args: &'a AnalysisArgs,
+    pub args: AnalysisArgs,
     /// What is in force for each file.
     pub settings: Settings,
     /// The files to look at.
@@ -42,8 +42,8 @@ pub(super) struct Input<'a> {
     options: Vec<Options>,
     /// For each candidate, which of them.
     numbers: Vec<usize>,
-    /// What stdin held, for its file.
-    stdin: Overlay,
+    /// What is to be taken for files instead of what they hold on disk, by absolute path.
+    buffers: Overlay,
     /// The files whose findings are reported, by absolute path.
     given: FxHashSet<PathBuf>,
     /// The files that are read for what they tell of those.
@@ -51,7 +51,28 @@ pub(super) struct Input<'a> {
     /// Whether something that the user named could not be found.
     failed: bool,
     pool: ThreadPool,
+    /// What an earlier run leaves to the next ones.
+    kept: RefCell<Kept>,
 }
+
+/// Who looks on while a run is made.
+#[derive(Clone, Copy)]
+pub(super) struct Watch<'a> {
+    /// Whether its result is not wanted any more.
+    pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// Is told how many steps are done, and of how many.
+    pub step: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+impl Watch<'_> {
+    /// Runs `work` if its result is still wanted; a panic in it becomes its message and place.
+    fn guarded<T>(self, work: impl FnOnce() -> T) -> Result<T, String> {
+        if (self.cancelled)() { Err("it was cancelled".to_owned()) } else { guarded(work) }
+    }
+}
+
+/// Nobody.
+pub(super) const UNWATCHED: Watch<'_> = Watch { cancelled: &|| false, step: &|_, _| {} };
 
 /// A finished run.
 pub(super) struct Analyzed {
@@ -67,16 +88,22 @@ pub(super) struct Analyzed {
     pub kernels: FxHashSet<String>,
     /// What went wrong, in the order of the files.
     pub complaints: Vec<String>,
+    /// The files as they were loaded, if the run was one of several.
+    linked: Option<Linked>,
 }
 
-impl<'a> Input<'a> {
+/// What a run knows before it runs kernels, and which functions those entered.
+struct Linked {
+    loaded: Vec<Loaded>,
+    links: Links,
+    entered: FxHashSet<Span>,
+}
+
+impl Input {
     /// Finds the files, and what is in force for each; says on stderr what is wrong with the arguments.
     /// `None` when they are not to be run with.
-    pub(super) fn gather(args: &'a AnalysisArgs) -> Option<Input<'a>> {
-        let settings = Settings::new(args.build.which()).map_err(|error| terminal::say_error(&error)).ok()?;
-        let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
-        let mut found = walk::find(&args.paths, &args.context, &skip);
-        let mut stdin = Overlay::default();
+    pub(super) fn gather(args: &AnalysisArgs) -> Option<Input> {
+        let mut buffers = Overlay::default();
         if let Some(path) = &args.stdin_filename {
             let bytes = terminal::read_stdin(walk::MAX_BYTES);
             let bytes = bytes.map_err(|error| terminal::say_error(&error)).ok()?;
@@ -84,11 +111,25 @@ impl<'a> Input<'a> {
                 terminal::say_error(&Problem::Utf16(path.clone()));
                 return None;
             }
+            buffers.insert(path.clone(), Some(bytes));
+        }
+        Input::with_buffers(args, buffers)
+    }
+
+    /// The same with what `buffers` hold for their files. Of these, the one that the arguments name for stdin
+    /// is looked at in any case, another if it would be found with these bytes on disk.
+    pub(super) fn with_buffers(args: &AnalysisArgs, buffers: Overlay) -> Option<Input> {
+        let settings = Settings::new(args.build.which()).map_err(|error| terminal::say_error(&error)).ok()?;
+        let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
+        let mut found = walk::find(&args.paths, &args.context, &skip);
+        if let Some(path) = &args.stdin_filename {
             let same = |other: &Path| settings.configs.absolute(other) == settings.configs.absolute(path);
             found.candidates.retain(|candidate| !same(&candidate.path));
             let given = Candidate { path: path.clone(), only_if_cuda: false, context: false };
             found.candidates.insert(0, given);
-            stdin.insert(path.clone(), Some(bytes));
+        }
+        for path in buffers.keys() {
+            found.candidates.extend(new_candidate(args, &settings, path, &found.candidates));
         }
         found.candidates.sort_by(|a, b| a.path.cmp(&b.path));
         let (options, numbers) = options(args, &settings, &found.candidates);
@@ -112,7 +153,22 @@ impl<'a> Input<'a> {
             all.map(|candidate| settings.configs.absolute(&candidate.path)).collect::<FxHashSet<PathBuf>>()
         };
         let (given, context, pool) = (of(false), of(true), pool.ok()?);
-        Some(Input { args, settings, candidates, options, numbers, stdin, given, context, failed, pool })
+        let (args, kept) = (args.clone(), RefCell::default());
+        let absolute = |(path, bytes): (PathBuf, Option<Vec<u8>>)| (settings.configs.absolute(&path), bytes);
+        let buffers = buffers.into_iter().map(absolute).collect();
+        Some(Input {
+            args,
+            settings,
+            candidates,
+            options,
+            numbers,
+            buffers,
+            given,
+            context,
+            failed,
+            pool,
+            kept,
+        })
     }
 
     /// Whether the user gave this file, or a folder that it is in, to be reported on.
@@ -137,11 +193,7 @@ impl<'a> Input<'a> {
 
     /// Whether the file at this absolute path would be among them if it were there.
     pub(super) fn would_find(&self, path: &Path) -> bool {
-        let absolute = |given: &PathBuf| self.settings.configs.absolute(given);
-        let mut given = self.args.paths.iter().chain(&self.args.context);
-        walk::may_be_cuda(path)
-            && given.any(|given| given.is_dir() && path.starts_with(absolute(given)))
-            && !self.settings.skips(path, false, self.args.no_ignore)
+        would_find(&self.args, &self.settings, path)
     }
 
     /// Whether no one named a target.
@@ -149,27 +201,69 @@ impl<'a> Input<'a> {
         self.options.iter().all(|options| options.targets.is_empty())
     }
 
+    /// Lets the next runs take over what an earlier one kept.
+    pub(super) fn go_on_from(&self, kept: Kept) {
+        self.kept.replace(kept);
+    }
+
+    /// What a file holds: what is to be taken for it, or what is on disk.
+    pub(super) fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        let home = self.settings.configs.absolute(Path::new("."));
+        Disk::with(&home, &[], &self.buffers).bytes(&Candidate::header(path)).ok().flatten()
+    }
+
     /// Analyses the files as they are but for `overlay`, and `more` files.
     pub(super) fn analyze(&self, wanted: Wanted<'_>, overlay: &Overlay, more: &[Candidate]) -> Analyzed {
-        let mut all = self.stdin.clone();
-        all.extend(overlay.iter().map(|(path, bytes)| (path.clone(), bytes.clone())));
+        self.analyze_watched(wanted, overlay, more, UNWATCHED)
+    }
+
+    /// The same while somebody looks on.
+    pub(super) fn analyze_watched(
+        &self,
+        wanted: Wanted<'_>,
+        overlay: &Overlay,
+        more: &[Candidate],
+        watch: Watch<'_>,
+    ) -> Analyzed {
+        let mut all = self.buffers.clone();
+        all.extend(overlay.iter().map(|(path, bytes)| (self.settings.configs.absolute(path), bytes.clone())));
         let candidates: Vec<Candidate> = self.candidates.iter().chain(more).cloned().collect();
         let (mut options, mut numbers) = (self.options.clone(), self.numbers.clone());
         for candidate in more {
             numbers.push(options.len());
-            options.push(self.settings.options(self.args, &candidate.path));
+            options.push(self.settings.options(&self.args, &candidate.path));
         }
         // Only what may be asked by several threads is taken along.
         let home = self.settings.configs.absolute(Path::new("."));
         let disk = Disk::with(&home, &candidates, &all);
         let (given, quiet) = (&self.given, self.args.quiet);
-        let work = Work { candidates, options, numbers, home: &home, given, quiet, wanted };
+        let kept = self.kept.borrow().clone();
+        let keeps = kept.is_kept();
+        let work =
+            Work { candidates, options, numbers, home: &home, given, quiet, wanted, kept, keeps, watch };
         let mut analyzed = self.pool.install(|| work.run(disk));
         analyzed.failed |= self.failed;
         if !self.context.is_empty() {
             self.keep_what_concerns(&mut analyzed);
         }
         analyzed
+    }
+
+    /// What there is to be told of a place, as far as the run that was made kept what it needs for that.
+    pub(super) fn explain(&self, analyzed: &Analyzed, place: &Place) -> Vec<Explanation> {
+        let Analyzed { run, linked: Some(Linked { loaded, links, entered }), .. } = analyzed else {
+            return Vec::new();
+        };
+        let explained = |loaded: &&Loaded| {
+            guarded(|| {
+                let wanted = Wanted::Place(place);
+                let mut report = run.analyze(loaded, links, wanted);
+                run.analyze_unreached(loaded, entered, wanted, &mut report);
+                report.explanations
+            })
+        };
+        let concerned = loaded.iter().filter(|loaded| run.holds(loaded, place));
+        self.pool.install(|| concerned.filter_map(|loaded| explained(&loaded).ok()).flatten().collect())
     }
 
     /// The paths of the files that could be analysed and are reported on, with `/` between their parts.
@@ -200,6 +294,31 @@ impl<'a> Input<'a> {
     }
 }
 
+/// Whether the arguments would lead to a file at this absolute path if it were there.
+fn would_find(args: &AnalysisArgs, settings: &Settings, path: &Path) -> bool {
+    let absolute = |given: &PathBuf| settings.configs.absolute(given);
+    let mut given = args.paths.iter().chain(&args.context);
+    walk::may_be_cuda(path)
+        && given.any(|given| given.is_dir() && path.starts_with(absolute(given)))
+        && !settings.skips(path, false, args.no_ignore)
+}
+
+/// The file of a buffer that was never written, if the arguments would lead to it.
+fn new_candidate(
+    args: &AnalysisArgs,
+    settings: &Settings,
+    path: &Path,
+    known: &[Candidate],
+) -> Option<Candidate> {
+    let path = settings.configs.absolute(path);
+    let is_known = || known.iter().any(|it| settings.configs.absolute(&it.path) == path);
+    // What is there and was not found is left out for a reason.
+    if path.exists() || !would_find(args, settings, &path) || is_known() {
+        return None;
+    }
+    walk::as_found(&settings.configs.shown(&path))
+}
+
 /// The options in force, each once, and for each candidate which of them.
 fn options(args: &AnalysisArgs, settings: &Settings, candidates: &[Candidate]) -> (Vec<Options>, Vec<usize>) {
     let mut all: Vec<Options> = Vec::new();
@@ -225,6 +344,10 @@ struct Work<'a> {
     given: &'a FxHashSet<PathBuf>,
     quiet: bool,
     wanted: Wanted<'a>,
+    kept: Kept,
+    /// Whether it is one of several runs.
+    keeps: bool,
+    watch: Watch<'a>,
 }
 
 impl Work<'_> {
@@ -240,17 +363,18 @@ impl Work<'_> {
         let numbered = self.candidates.iter().map(|it| it.path.clone()).zip(self.numbers.iter().copied());
         let numbered: FxHashMap<PathBuf, usize> = numbered.collect();
         let given = paths.iter().map(|path| (path.clone(), numbered.get(path).copied().unwrap_or(0)));
-        let run = Run::with_options(&self.options, given, Box::new(disk));
-        let progress = Progress::new(4 * files.len(), self.quiet);
+        let run = Run::after(self.kept.clone(), &self.options, given, Box::new(disk));
+        let progress = Progress::new(4 * files.len(), self.quiet, self.watch.step);
+        let Work { wanted, watch, keeps, .. } = self;
         let sizes: Vec<usize> = files.iter().map(|(_, bytes)| bytes.len()).collect();
         let loaded = in_parallel(files, &sizes, |(path, bytes)| {
-            let loaded = guarded(|| run.load(&path, bytes));
+            let loaded = watch.guarded(|| run.load(&path, bytes));
             progress.step();
             loaded
         });
         let survey = run.survey(loaded.iter().filter_map(|it| it.as_ref().ok()));
         let loaded = in_parallel(loaded, &sizes, |loaded: Result<Loaded, String>| {
-            let followed = loaded.and_then(|loaded| guarded(|| run.follow(loaded, &survey)));
+            let followed = loaded.and_then(|loaded| watch.guarded(|| run.follow(loaded, &survey)));
             progress.step();
             followed
         });
@@ -262,8 +386,8 @@ impl Work<'_> {
             |path: &Path, loaded: &Loaded| is_given(path) || run.concerns(loaded, &links, &is_given);
         let results = in_parallel(numbered, &sizes, |(loaded, path): (Result<Loaded, String>, &PathBuf)| {
             let report = loaded.and_then(|loaded| {
-                guarded(|| match concerns(path, &loaded) {
-                    true => (run.analyze(&loaded, &links, self.wanted), Some(loaded)),
+                watch.guarded(|| match concerns(path, &loaded) {
+                    true => (run.analyze(&loaded, &links, wanted), Some(loaded)),
                     false => (FileReport::default(), None),
                 })
             });
@@ -274,20 +398,22 @@ impl Work<'_> {
         let entered = reports.flat_map(|(report, _)| report.entered.iter().copied()).collect();
         let results = in_parallel(results, &sizes, |result: Result<(FileReport, Option<Loaded>), String>| {
             let report = result.and_then(|(mut report, loaded)| {
-                let Some(loaded) = loaded else { return Ok(report) };
-                guarded(|| run.analyze_unreached(&loaded, &entered, self.wanted, &mut report))
-                    .map(|()| report)
+                let Some(loaded) = loaded else { return Ok((report, None)) };
+                watch
+                    .guarded(|| run.analyze_unreached(&loaded, &entered, wanted, &mut report))
+                    .map(|()| (report, keeps.then_some(loaded)))
             });
             progress.step();
             report
         });
         drop(progress);
 
-        let (mut reports, mut analyzed) = (Vec::new(), Vec::new());
+        let (mut reports, mut analyzed, mut loaded) = (Vec::new(), Vec::new(), Vec::new());
         for (path, result) in paths.into_iter().zip(results) {
             match result {
-                Ok(report) => {
+                Ok((report, kept)) => {
                     reports.push(report);
+                    loaded.extend(kept);
                     analyzed.push(path);
                 }
                 Err(panic) => {
@@ -298,7 +424,8 @@ impl Work<'_> {
             }
         }
         complaints.extend(cut_short(run.sources(), &reports));
-        Analyzed { run, reports, paths: analyzed, failed, kernels, complaints }
+        let linked = keeps.then_some(Linked { loaded, links, entered });
+        Analyzed { run, reports, paths: analyzed, failed, kernels, complaints, linked }
     }
 }
 
@@ -388,78 +515,4 @@ fn read_all(candidates: &[Candidate], disk: &Disk) -> (Vec<File>, Vec<(PathBuf, 
         }
     }
     (files, problems)
-}
-
-/// Applies `work` to every item, the largest first, so that no thread is left alone with
-/// a large file at the end. Results are in the order of `items`.
-fn in_parallel<I: Send, T: Send>(items: Vec<I>, sizes: &[usize], work: impl Fn(I) -> T + Sync) -> Vec<T> {
-    let mut queue: Vec<(usize, I)> = items.into_iter().enumerate().collect();
-    queue.sort_by_key(|(at, _)| Reverse(sizes.get(*at).copied().unwrap_or(0)));
-    // A bridge hands out one item at a time, in order; splitting the vector would not.
-    let queue = queue.into_iter().par_bridge();
-    let mut results: Vec<(usize, T)> = queue.map(|(at, item)| (at, work(item))).collect();
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
-}
-
-thread_local! {
-    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Runs `work`; a panic in it becomes its message and place.
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    static HOOK: std::sync::Once = std::sync::Once::new();
-    // The default hook would print at once, among the output of other threads.
-    HOOK.call_once(|| {
-        let default = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            let payload = info.payload();
-            let text = payload.downcast_ref::<String>().map(String::as_str);
-            let message = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("panic");
-            let place = info.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
-            let guarded = PANIC.try_with(|slot| match &mut *slot.borrow_mut() {
-                Some(text) => {
-                    *text = format!("{message}{}", place.unwrap_or_default());
-                    true
-                }
-                None => false,
-            });
-            if !guarded.unwrap_or(false) {
-                default(info);
-            }
-        }));
-    });
-    PANIC.set(Some(String::new()));
-    let result = panic::catch_unwind(AssertUnwindSafe(work));
-    let message = PANIC.take();
-    result.map_err(|_| message.unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Mutex;
-
-    #[test]
-    fn results_come_in_the_order_given() {
-        let sizes = [3, 9, 1, 9, 2];
-        assert_eq!(in_parallel(sizes.to_vec(), &sizes, |size| size), sizes);
-    }
-
-    #[test]
-    fn large_files_go_first() {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let order = Mutex::new(Vec::new());
-        let sizes = [3, 9, 1, 7];
-        pool.install(|| in_parallel(sizes.to_vec(), &sizes, |size| order.lock().unwrap().push(size)));
-        assert_eq!(order.into_inner().unwrap(), [9, 7, 3, 1]);
-    }
-
-    #[test]
-    fn a_panic_is_a_message_with_its_place() {
-        let result: Result<(), String> = guarded(|| panic!("lane {} is gone", 3));
-        let message = result.unwrap_err();
-        assert!(message.starts_with("lane 3 is gone (src/cli/driver.rs:"), "{message}");
-        assert_eq!(guarded(|| 7), Ok(7));
-    }
 }

@@ -14,12 +14,12 @@ use crate::diagnostic::{Diagnostic, Edit};
 use crate::fixes::{self, Repair};
 use crate::output::{self, diff};
 use crate::source::{FileId, SourceFile, Sources, Span};
-use crate::walk::{self, Candidate};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Files with edits that were proved by a second run.
+#[derive(Default)]
 pub(super) struct Repaired {
     /// The files: old and new bytes.
     files: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
@@ -34,7 +34,7 @@ pub(super) struct Repaired {
 /// The run whose findings are to be repaired.
 struct First<'a> {
     args: &'a CheckArgs,
-    input: &'a Input<'a>,
+    input: &'a Input,
     analyzed: &'a Analyzed,
     found: &'a Found,
     hiding: &'a Hiding,
@@ -43,14 +43,14 @@ struct First<'a> {
 /// Repairs what can be. `None` when a second run could not be made.
 pub(super) fn repair(
     args: &CheckArgs,
-    input: &Input<'_>,
+    input: &Input,
     analyzed: &Analyzed,
     found: &Found,
     hiding: &Hiding,
 ) -> Option<Repaired> {
     let first = First { args, input, analyzed, found, hiding };
     let sources = analyzed.run.sources();
-    let mut repaired = Repaired { files: BTreeMap::new(), findings: 0, withheld: Vec::new(), again: None };
+    let mut repaired = Repaired::default();
     let named = Named::new(&args.analysis.paths);
     let mut usable: Vec<Repair<'_>> = Vec::new();
     for repair in fixes::repairs(sources, &found.findings) {
@@ -101,6 +101,19 @@ pub(super) fn repair(
     Some(repaired)
 }
 
+/// Whether a second run confirms one repair of what was found.
+pub(super) fn is_confirmed(
+    args: &CheckArgs,
+    input: &Input,
+    analyzed: &Analyzed,
+    found: &Found,
+    hiding: &Hiding,
+    repair: &Repair<'_>,
+) -> bool {
+    let first = First { args, input, analyzed, found, hiding };
+    Repaired::default().attempt(&first, &[repair]) == Some(true)
+}
+
 fn place(sources: &Sources, repair: &Repair<'_>) -> String {
     repair.fix.edits.first().map_or_else(String::new, |edit| {
         let file = sources.get(edit.span.file);
@@ -120,7 +133,7 @@ impl Repaired {
         let mut files = BTreeMap::new();
         for (file, edits) in edits {
             let file = sources.get(file);
-            let Some(old) = read(&file) else { return Some(false) };
+            let Some(old) = read(input, &file) else { return Some(false) };
             let Some(new) = fixes::apply(&old, &edits) else { return Some(false) };
             files.insert(file.path.clone(), (old, new));
         }
@@ -180,10 +193,9 @@ impl Repaired {
     }
 }
 
-/// The bytes on disk, if they are what was analysed.
-fn read(file: &SourceFile) -> Option<Vec<u8>> {
-    let candidate = Candidate::header(&file.path);
-    let bytes = walk::read(&candidate).ok().flatten()?;
+/// The bytes of a file, if they are what was analysed.
+fn read(input: &Input, file: &SourceFile) -> Option<Vec<u8>> {
+    let bytes = input.bytes(&file.path)?;
     let now = SourceFile::new(file.id, file.path.clone(), bytes.clone());
     (now.text == file.text).then_some(bytes)
 }

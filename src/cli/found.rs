@@ -57,12 +57,7 @@ impl Hiding {
 }
 
 /// The findings of a run; `None` when what says which to tell could not be read.
-pub(super) fn found(
-    args: &CheckArgs,
-    input: &Input<'_>,
-    analyzed: &Analyzed,
-    hiding: &Hiding,
-) -> Option<Found> {
+pub(super) fn found(args: &CheckArgs, input: &Input, analyzed: &Analyzed, hiding: &Hiding) -> Option<Found> {
     let sources = analyzed.run.sources();
     let Findings { told: all, silenced } = told(args, input, analyzed)?;
     let wanted = args.format.iter().any(|it| matches!(it.format, Format::Sarif | Format::Gitlab));
@@ -87,7 +82,7 @@ pub(super) fn found(
 }
 
 /// What a run found, at the levels in force; `None` when a configuration file is not understood.
-fn told(args: &CheckArgs, input: &Input<'_>, analyzed: &Analyzed) -> Option<Findings> {
+fn told(args: &CheckArgs, input: &Input, analyzed: &Analyzed) -> Option<Findings> {
     let settings = &input.settings;
     let found = findings(analyzed.run.sources(), &analyzed.reports, &|path, rule, default| {
         // What the user named is told of, whatever a configuration leaves out.

@@ -46,7 +46,7 @@ impl NotFound {
 
 /// The headers that the files given include and that were not found, without those of compilers, systems,
 /// the toolkit and of libraries for the host; those first on which most may rest.
-pub(super) fn not_found(input: &Input<'_>, analyzed: &Analyzed) -> Vec<NotFound> {
+pub(super) fn not_found(input: &Input, analyzed: &Analyzed) -> Vec<NotFound> {
     let sources = analyzed.run.sources();
     let mut by_spec: BTreeMap<String, Vec<Missing>> = BTreeMap::new();
     for missing in analyzed.run.missing_includes() {
@@ -135,7 +135,7 @@ fn advice(not_found: &[NotFound]) -> String {
 
 /// Whether the user can do something about what a file includes: one that was given, or a header beside
 /// those, not one of a library that an include folder leads to.
-fn is_of_project(input: &Input<'_>, path: &Path) -> bool {
+fn is_of_project(input: &Input, path: &Path) -> bool {
     if input.is_given(path) || input.is_context(path) {
         return input.is_given(path);
     }
@@ -150,7 +150,7 @@ fn is_of_project(input: &Input<'_>, path: &Path) -> bool {
 }
 
 /// The files below the folders given, by name.
-fn by_name<'i>(input: &'i Input<'_>) -> FxHashMap<&'i std::ffi::OsStr, Vec<&'i Path>> {
+fn by_name(input: &Input) -> FxHashMap<&std::ffi::OsStr, Vec<&Path>> {
     let mut named: FxHashMap<&std::ffi::OsStr, Vec<&Path>> = FxHashMap::default();
     for candidate in input.candidates() {
         if let Some(name) = candidate.path.file_name() {
@@ -162,7 +162,7 @@ fn by_name<'i>(input: &'i Input<'_>) -> FxHashMap<&'i std::ffi::OsStr, Vec<&'i P
 
 /// The folder that leads to a header: the only one among the files given, else a usual one of the project.
 fn folder_of(
-    input: &Input<'_>,
+    input: &Input,
     spec: &str,
     same_name: &[&Path],
     includers: &BTreeSet<PathBuf>,

@@ -3,6 +3,7 @@
 use super::Outcome;
 use super::args::Color;
 use crate::visible;
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -49,7 +50,28 @@ pub(super) fn say_lines(message: &impl Display) {
     tell(&visible::lines(&message.to_string()));
 }
 
+thread_local! {
+    static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`; what it says is not put on stderr but handed over.
+pub(super) fn overheard<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let before = HEARD.replace(Some(Vec::new()));
+    let result = work();
+    (result, HEARD.replace(before).unwrap_or_default())
+}
+
 fn tell(message: &str) {
+    let heard = HEARD.with_borrow_mut(|heard| match heard {
+        Some(heard) => {
+            heard.push(message.to_owned());
+            true
+        }
+        None => false,
+    });
+    if heard {
+        return;
+    }
     // stderr may be closed; there is no one left to tell.
     let _ = writeln!(io::stderr().lock(), "cudalint: {message}");
 }

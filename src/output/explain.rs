@@ -29,6 +29,12 @@ const RULER: &str = "0       8       16      24";
 /// Columns between two panels.
 const GAP: &str = "    ";
 
+/// Lanes of a warp.
+const LANES: u8 = 32;
+
+/// Lanes of a sketch.
+const FEW_LANES: u8 = 8;
+
 /// The most machine accesses of one request that are drawn.
 const MOST_DRAWN: usize = 2;
 
@@ -38,18 +44,9 @@ const MOST: usize = 4;
 /// What all runs say of a place; what several say alike, once.
 #[must_use]
 pub fn render(sources: &Sources, explanations: &[&Explanation], colored: bool) -> Vec<u8> {
-    // What is the same but for the run's name.
-    let alike = |one: &Explanation, other: &Explanation| {
-        let told = |it: &Explanation| {
-            let notes = it.words.notes.iter().filter(|note| !names_run(note)).cloned().collect();
-            let words = Diagnostic { notes, kernel: String::new(), ..it.words.clone() };
-            (words, it.pictures.clone())
-        };
-        told(one) == told(other)
-    };
     let mut groups: Vec<(&Explanation, Vec<&str>)> = Vec::new();
     for explanation in explanations {
-        match groups.iter_mut().find(|(first, _)| alike(first, explanation)) {
+        match groups.iter_mut().find(|(first, _)| are_alike(first, explanation)) {
             Some((_, others)) => others.push(&explanation.run),
             None => groups.push((explanation, Vec::new())),
         }
@@ -61,7 +58,7 @@ pub fn render(sources: &Sources, explanations: &[&Explanation], colored: bool) -
             words.notes.push(format!("the same for {}", some(others)));
         }
         out.extend(text::render(sources, &[words], colored));
-        let mut pen = Pen { out: String::new(), colored };
+        let mut pen = Pen { out: String::new(), colored, lanes: LANES };
         if explanation.pictures.iter().any(|it| matches!(it, Picture::Requests { .. })) {
             pen.line("A row is a lane, a column a bank, and a cell holds the wavefront that serves it");
             pen.line("(1 to 9, then a is the 10th, b the 11th, and so on to w, the 32nd).");
@@ -81,6 +78,26 @@ pub fn render(sources: &Sources, explanations: &[&Explanation], colored: bool) -
         out.extend(others.into_bytes());
     }
     out
+}
+
+/// Whether two runs say the same but for their names.
+pub(crate) fn are_alike(one: &Explanation, other: &Explanation) -> bool {
+    let told = |it: &Explanation| {
+        let notes = it.words.notes.iter().filter(|note| !names_run(note)).cloned().collect();
+        let words = Diagnostic { notes, kernel: String::new(), ..it.words.clone() };
+        (words, it.pictures.clone())
+    };
+    told(one) == told(other)
+}
+
+/// The first picture of an explanation, with few lanes; `None` where there is nothing to draw.
+pub(crate) fn sketch(explanation: &Explanation) -> Option<String> {
+    let Picture::Requests { title, panels } = explanation.pictures.first()? else { return None };
+    let panels = panels.get(..1)?;
+    panels.first()?.example.served.as_ref()?;
+    let mut pen = Pen { out: String::new(), colored: false, lanes: FEW_LANES };
+    pen.requests(title, panels);
+    Some(without_commands(pen.out))
 }
 
 /// Whether a note says which run it is.
@@ -108,6 +125,8 @@ enum Ink {
 struct Pen {
     out: String,
     colored: bool,
+    /// How many lanes have a row.
+    lanes: u8,
 }
 
 impl Pen {
@@ -172,7 +191,7 @@ impl Pen {
                 |it: &&Served| it.groups.iter().rev().skip(1).any(|group| 31 - group.leading_zeros() == lane);
             served.iter().map(|it| it.as_ref().is_some_and(end)).collect::<Vec<bool>>()
         };
-        for lane in 0..32u8 {
+        for lane in 0..self.lanes {
             let mut line = format!("lane {lane:>2} ");
             for (at, served) in served.iter().enumerate() {
                 if at > 0 {
@@ -184,6 +203,9 @@ impl Pen {
                 }
             }
             self.line(&line);
+            if lane + 1 == self.lanes && self.lanes < LANES {
+                self.line(&format!("{:MARGIN$}({} more lanes)", "", LANES - self.lanes));
+            }
             // Lanes that are served together stand together.
             let ends = ends(lane.into());
             if ends.contains(&true) {

@@ -1,6 +1,6 @@
 //! SARIF 2.1.0, for GitHub code scanning and others that collect results of analyses.
 
-use super::{Place, details};
+use super::{ADDRESS, Place, details, page_at};
 use crate::diagnostic::{Diagnostic, Fix, Level};
 use crate::fingerprint;
 use crate::rules::{self, About, Rule};
@@ -10,9 +10,6 @@ use crate::source::{FileId, Sources, Span};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use serde_json::{Value, json};
 use std::path::Path;
-
-/// Where the project's repository is, as `Cargo.toml` says; empty where it says nothing.
-const ADDRESS: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// What may not stand in the path of a URI.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -76,9 +73,8 @@ fn descriptor(rule: &Rule, address: &str) -> Value {
             "problem.severity": severity(rule),
         },
     });
-    if !address.is_empty() {
-        let (version, file) = (env!("CARGO_PKG_VERSION"), rule.id.replace('-', "_"));
-        descriptor["helpUri"] = json!(format!("{address}/blob/v{version}/src/rules/{file}.rs"));
+    if let Some(page) = page_at(address, rule) {
+        descriptor["helpUri"] = json!(page);
     }
     descriptor
 }

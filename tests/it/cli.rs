@@ -323,6 +323,7 @@ fn help_mentions_everything() {
         "init",
         "completions",
         "man",
+        "lsp",
         "dump",
         "--no-ignore",
         "--changed-since",
@@ -411,9 +412,19 @@ fn manual_pages_are_written_for_every_command() {
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
     let page = |name: &str| fs::read_to_string(root.path().join("share/man1").join(name)).unwrap();
     let first = page("cudalint.1");
-    for command in
-        ["check", "accesses", "banks", "rules", "config", "init", "completions", "man", "explain", "dump"]
-    {
+    for command in [
+        "check",
+        "accesses",
+        "banks",
+        "rules",
+        "config",
+        "init",
+        "completions",
+        "man",
+        "explain",
+        "lsp",
+        "dump",
+    ] {
         assert!(first.contains(&format!("cudalint\\-{command}(1)")), "{command}");
         assert!(page(&format!("cudalint-{command}.1")).starts_with(".ie"), "{command}");
     }

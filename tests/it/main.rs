@@ -33,6 +33,7 @@ mod hostile;
 mod includes;
 mod kept;
 mod launches;
+mod lsp;
 mod metamorphic;
 mod oracle;
 mod parse;

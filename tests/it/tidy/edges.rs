@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What each folder uses. It may only name folders that stand before it, so there is no circle.
-const ALLOWED: [(&str, &[&str]); 33] = [
+const ALLOWED: [(&str, &[&str]); 34] = [
     // Words that all share.
     ("source", &[]),
     ("shape", &[]),
@@ -100,6 +100,7 @@ const ALLOWED: [(&str, &[&str]); 33] = [
     // What the user meets.
     ("walk", &[]),
     ("config", &["banks", "diagnostic", "headers", "rules", "shape", "visible"]),
+    ("lsp", &["analysis", "diagnostic", "explanation", "headers", "output", "rules", "source", "suppress"]),
     (
         "cli",
         &[
@@ -112,6 +113,7 @@ const ALLOWED: [(&str, &[&str]); 33] = [
             "fingerprint",
             "fixes",
             "headers",
+            "lsp",
             "output",
             "preproc",
             "rules",

@@ -1,0 +1,124 @@
+//! What can be done about findings: repair them, or allow them?
+
+use super::client::Client;
+use super::places::Places;
+use super::publish::shown;
+use super::{Analyst, Checked, Offer};
+use crate::diagnostic::Diagnostic;
+use crate::source::{SourceFile, Span};
+use crate::suppress;
+use ls_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, Range, TextEdit, Uri, WorkspaceEdit,
+};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What can be done about the findings of a range of a file.
+pub(super) fn actions(
+    analyst: &mut impl Analyst,
+    answer: usize,
+    places: &Places<'_>,
+    checked: &Checked,
+    path: &Path,
+    params: &CodeActionParams,
+    client: &Client,
+) -> Vec<CodeActionOrCommand> {
+    let wanted = params.context.only.as_ref();
+    if wanted.is_some_and(|kinds| !kinds.iter().any(|kind| covers(kind.as_str()))) {
+        return Vec::new();
+    }
+    let here = |finding: &Diagnostic| {
+        let span = finding.primary;
+        let asked = places.span(span.file, params.range);
+        let is_of = places.path(span.file).is_some_and(|other| other == path);
+        is_of && span.start <= asked.end && asked.start <= span.end.max(span.start)
+    };
+    let numbers: Vec<usize> = (0..checked.findings.len()).filter(|&at| here(&checked.findings[at])).collect();
+    let mut all = Vec::new();
+    let offers = analyst.offers(answer, &numbers);
+    let only = offers.iter().filter(|offer| offer.doubt.is_none()).count() == 1;
+    for offer in &offers {
+        all.extend(repair(offer, only, places, checked, client));
+    }
+    for number in numbers {
+        all.extend(allowed(&checked.findings[number], places, client));
+    }
+    all.into_iter().map(CodeActionOrCommand::CodeAction).collect()
+}
+
+/// Whether quick fixes are among the actions of a kind.
+fn covers(kind: &str) -> bool {
+    kind.is_empty() || kind == CodeActionKind::QUICKFIX.as_str()
+}
+
+/// A repair. `only`: there is one of which nothing speaks against it.
+fn repair(
+    offer: &Offer,
+    only: bool,
+    places: &Places<'_>,
+    checked: &Checked,
+    client: &Client,
+) -> Option<CodeAction> {
+    let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
+    for (span, text) in &offer.edits {
+        let edit = TextEdit { range: places.range(*span), new_text: text.clone() };
+        changes.entry(places.uri(span.file)?).or_default().push(edit);
+    }
+    let title = match &offer.doubt {
+        Some(doubt) => format!("{} (unsafe: {doubt})", offer.title),
+        None => offer.title.clone(),
+    };
+    let repaired = offer.findings.iter().filter_map(|number| checked.findings.get(*number));
+    Some(CodeAction {
+        title,
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(repaired.map(|finding| shown(finding, places, client)).collect()),
+        edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
+        is_preferred: Some(offer.doubt.is_none() && only),
+        ..CodeAction::default()
+    })
+}
+
+/// Comments that allow a finding: in the line above it, and for the whole file.
+fn allowed(finding: &Diagnostic, places: &Places<'_>, client: &Client) -> Vec<CodeAction> {
+    let (rule, Span { file, start, .. }) = (finding.rule, finding.primary);
+    // Who does not want those has other ways.
+    if suppress::is_about_comments(rule) {
+        return Vec::new();
+    }
+    let Some(uri) = places.uri(file) else { return Vec::new() };
+    let action = |title: String, range: Range, comment: String| CodeAction {
+        title,
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![shown(finding, places, client)]),
+        edit: Some(WorkspaceEdit {
+            changes: Some(HashMap::from([(uri.clone(), vec![TextEdit { range, new_text: comment }])])),
+            ..WorkspaceEdit::default()
+        }),
+        is_preferred: Some(false),
+        ..CodeAction::default()
+    };
+    let at = |offset: usize| {
+        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+        places.range(Span { file, start: offset, end: offset })
+    };
+    let text = places.file(file);
+    let line = places.lines(file).start_of_line(start as usize);
+    let end = if text.text.contains("\r\n") { "\r\n" } else { "\n" };
+    let here = indent(&text, line).map(|indent| {
+        let title = format!("Allow `{rule}` here with a comment");
+        action(title, at(line), format!("{indent}// cudalint: allow({rule}){end}"))
+    });
+    let title = format!("Allow `{rule}` in this file with a comment");
+    let whole = action(title, at(0), format!("// cudalint: allow-file({rule}){end}"));
+    here.into_iter().chain([whole]).collect()
+}
+
+/// The white space before a line's text; `None` where the line goes on another one, as in a macro, so that no
+/// comment can stand between them.
+fn indent(file: &SourceFile, line: usize) -> Option<&str> {
+    let before = file.text.get(..line)?.trim_end_matches(['\n', '\r']);
+    let text = file.text.get(line..)?;
+    let length = text.find(|c: char| c != ' ' && c != '\t').unwrap_or(text.len());
+    (!before.ends_with('\\')).then(|| text.get(..length)).flatten()
+}

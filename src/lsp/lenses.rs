@@ -1,0 +1,116 @@
+//! What does the editor show above each kernel?
+
+use super::Checked;
+use super::places::Places;
+use crate::analysis::MetKernel;
+use crate::output::count;
+use crate::source::Span;
+use ls_types::{CodeLens, Command};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A lens for each kernel of a file that has shared memory.
+pub(super) fn lenses(checked: &Checked, places: &Places<'_>, path: &Path) -> Vec<CodeLens> {
+    let mut kernels: BTreeMap<Span, Vec<&MetKernel>> = BTreeMap::new();
+    for kernel in &checked.kernels {
+        if places.path(kernel.name.file).is_some_and(|other| other == path) {
+            kernels.entry(kernel.name).or_default().push(kernel);
+        }
+    }
+    let lens = |(name, met): (Span, Vec<&MetKernel>)| {
+        let command = Command { title: title(&met)?, command: String::new(), arguments: None };
+        Some(CodeLens { range: places.range(name), command: Some(command), data: None })
+    };
+    kernels.into_iter().filter_map(lens).collect()
+}
+
+/// `3 shared arrays, 4.1 KiB, no conflicts, 12 accesses unknown`
+fn title(met: &[&MetKernel]) -> Option<String> {
+    let mut arrays: FxHashMap<Span, Option<u64>> = FxHashMap::default();
+    for array in met.iter().flat_map(|kernel| &kernel.arrays) {
+        let bytes = arrays.entry(array.name).or_insert(array.bytes);
+        *bytes = bytes.zip(array.bytes).map(|(one, other)| one.max(other));
+    }
+    if arrays.is_empty() {
+        return None;
+    }
+    let mut sites: FxHashMap<_, (bool, bool)> = FxHashMap::default();
+    for site in met.iter().flat_map(|kernel| &kernel.sites) {
+        let known = sites.entry((site.span, site.op)).or_default();
+        known.0 |= site.conflicts;
+        known.1 |= site.unknown;
+    }
+    let number = |which: fn(&(bool, bool)) -> bool| sites.values().filter(|site| which(site)).count();
+    let (conflicts, unknown) = (number(|site| site.0), number(|site| site.1));
+    let mut parts = vec![count(arrays.len(), "shared array")];
+    let known: u64 = arrays.values().flatten().sum();
+    let open = arrays.values().any(Option::is_none);
+    match (known, open) {
+        (0, true) => {}
+        (known, true) => parts.push(format!("{} and more", size(known))),
+        (known, false) => parts.push(size(known)),
+    }
+    parts.push(match (conflicts, sites.len() - unknown) {
+        (0, 0) => return Some(format!("{}, no access known", parts.join(", "))),
+        (0, _) => "no conflicts".to_owned(),
+        (conflicts, _) => format!("{} with conflicts", count(conflicts, "access")),
+    });
+    if unknown > 0 {
+        parts.push(format!("{} unknown", count(unknown, "access")));
+    }
+    Some(parts.join(", "))
+}
+
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => count(usize::try_from(bytes).unwrap_or(usize::MAX), "byte"),
+        _ if bytes.is_multiple_of(1024) => format!("{} KiB", bytes / 1024),
+        _ => format!("{:.1} KiB", bytes as f64 / 1024.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{MetArray, MetSite};
+    use crate::events::AccessOp;
+    use crate::source::FileId;
+
+    fn span(at: u32) -> Span {
+        Span { file: FileId(0), start: at, end: at + 1 }
+    }
+
+    fn kernel(arrays: &[(u32, Option<u64>)], sites: &[(u32, bool, bool)]) -> MetKernel {
+        MetKernel {
+            name: span(0),
+            arrays: arrays.iter().map(|&(at, bytes)| MetArray { name: span(at), bytes }).collect(),
+            sites: sites
+                .iter()
+                .map(|&(at, conflicts, unknown)| MetSite {
+                    span: span(at),
+                    op: AccessOp::Load,
+                    conflicts,
+                    unknown,
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_kernel_is_summed_up_over_its_runs() {
+        let one = kernel(&[(1, Some(4096)), (2, Some(100))], &[(5, false, false), (6, false, true)]);
+        assert_eq!(
+            title(&[&one]).as_deref(),
+            Some("2 shared arrays, 4.1 KiB, no conflicts, 1 access unknown")
+        );
+        let other = kernel(&[(1, Some(2048))], &[(5, true, false)]);
+        assert_eq!(
+            title(&[&one, &other]).as_deref(),
+            Some("2 shared arrays, 4.1 KiB, 1 access with conflicts, 1 access unknown")
+        );
+        let open = kernel(&[(1, None)], &[(5, false, true)]);
+        assert_eq!(title(&[&open]).as_deref(), Some("1 shared array, no access known"));
+        assert_eq!(title(&[&kernel(&[], &[])]), None);
+    }
+}

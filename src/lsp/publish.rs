@@ -1,0 +1,42 @@
+//! What is the editor shown of the findings?
+
+use super::client::Client;
+use super::places::Places;
+use crate::diagnostic::{Diagnostic, Level};
+use crate::{output, rules, suppress};
+use ls_types::{
+    CodeDescription, Diagnostic as Shown, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
+    NumberOrString,
+};
+
+/// Who says so.
+const SOURCE: &str = env!("CARGO_PKG_NAME");
+
+/// A finding as an editor shows it.
+pub(super) fn shown(finding: &Diagnostic, places: &Places<'_>, client: &Client) -> Shown {
+    let severity = match finding.level {
+        Level::Deny => DiagnosticSeverity::ERROR,
+        Level::Warn => DiagnosticSeverity::WARNING,
+        Level::Note | Level::Allow => DiagnosticSeverity::INFORMATION,
+    };
+    let related = finding.labels.iter().filter_map(|(span, text)| {
+        let location = places.location(*span)?;
+        Some(DiagnosticRelatedInformation { location, message: text.clone() })
+    });
+    let related: Vec<DiagnosticRelatedInformation> =
+        related.filter(|_| client.related).filter(|it| !it.message.is_empty()).collect();
+    let page = rules::find(finding.rule).and_then(output::page).and_then(|page| page.parse().ok());
+    // A comment that does nothing can go.
+    let useless = suppress::is_about_comments(finding.rule) && finding.rule != "unknown-directive";
+    Shown {
+        range: places.range(finding.primary),
+        severity: Some(severity),
+        code: Some(NumberOrString::String(finding.rule.to_owned())),
+        code_description: page.map(|href| CodeDescription { href }),
+        source: Some(SOURCE.to_owned()),
+        message: output::details(finding),
+        related_information: (!related.is_empty()).then_some(related),
+        tags: useless.then(|| vec![DiagnosticTag::UNNECESSARY]),
+        data: None,
+    }
+}
