@@ -35,6 +35,7 @@ mod kept;
 mod launches;
 mod lsp;
 mod metamorphic;
+mod neovim;
 mod oracle;
 mod parse;
 mod robust;
