@@ -7,7 +7,7 @@ use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
 use super::packs::{deduce_pack, reopen};
 use super::slots::{Slot, Slots};
-use super::types::{Binding, Env, Ty};
+use super::types::{Binding, Env, Ty, nameless};
 use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::{AccessOp, Call};
@@ -518,7 +518,7 @@ impl Machine<'_> {
         let before = self.state.clone();
         let anything = Slot {
             value: Value::Opaque(Variation::Maybe, why.clone()),
-            ty: Ty::Unknown("auto".into()),
+            ty: Ty::Unknown(nameless::AUTO.into()),
             reference: false,
         };
         if let Some(frame) = self.state.frames.get_mut(frame) {

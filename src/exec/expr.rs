@@ -3,7 +3,7 @@
 use super::condition::{Truth, listed};
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
-use super::types::{FieldLayout, Ty};
+use super::types::{FieldLayout, Ty, nameless};
 use super::value::{Condition, Pointer, Step, Target, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::events::{Split, SplitKind};
@@ -494,7 +494,7 @@ impl Machine<'_> {
     fn type_of_target(&mut self, target: &Expr, value: &Expr) -> Ty {
         match (&target.kind, &value.kind) {
             (ExprKind::Local(_), _) | (_, ExprKind::InitList(_)) => self.type_of(target),
-            _ => Ty::Unknown("auto".into()),
+            _ => Ty::Unknown(nameless::AUTO.into()),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::machine::{Frame, Machine, ObjectKind};
 use super::slots::Slots;
 use super::templates::Undecided;
-use super::types::{Binding, Env, Ty, builtin};
+use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
 use crate::ir::namespace::{Namespace, meant};
@@ -21,7 +21,7 @@ const LOOKUPS_WITHIN: u32 = 1 << 16;
 const LAYOUTS: usize = 64;
 
 fn too_deep() -> Ty {
-    Ty::Unknown("a type nested too deeply".into())
+    Ty::Unknown(nameless::TOO_DEEP.into())
 }
 
 impl Machine<'_> {
@@ -61,8 +61,8 @@ impl Machine<'_> {
                 Ty::Array(Rc::new(element), length.map(Rc::new))
             }
             Type::Decltype(expr) => self.type_of(expr),
-            Type::Auto => Ty::Unknown("auto".into()),
-            Type::Opaque => Ty::Unknown("a type that is not modelled".into()),
+            Type::Auto => Ty::Unknown(nameless::AUTO.into()),
+            Type::Opaque => Ty::Unknown(nameless::NOT_MODELLED.into()),
         }
     }
 

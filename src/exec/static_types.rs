@@ -2,7 +2,7 @@
 
 use super::arithmetic::{common, promote};
 use super::machine::Machine;
-use super::types::{Binding, Ty};
+use super::types::{Binding, Ty, nameless};
 use super::value::Value;
 use crate::ir::namespace::meant;
 use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type, UnaryOp};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 impl Machine<'_> {
     /// The static type of an expression, as far as it is cheap to tell; nothing is executed.
     pub(crate) fn type_of(&mut self, expr: &Expr) -> Ty {
-        let unknown = || Ty::Unknown("auto".into());
+        let unknown = || Ty::Unknown(nameless::AUTO.into());
         match &expr.kind {
             ExprKind::Int(_, scalar) | ExprKind::Float(_, scalar) => Ty::Scalar(*scalar),
             ExprKind::Local(local) => {

@@ -8,7 +8,7 @@ use super::join::Join;
 use super::loops::Parts;
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
-use super::types::Ty;
+use super::types::{Ty, nameless};
 use super::value::{Pointer, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::events::{Assumption, Split, SplitKind};
@@ -218,7 +218,9 @@ impl Machine<'_> {
         }
         let value = self.initial(init, &declared);
         let ty = match (&declared, &value) {
-            (Ty::Unknown(name), _) if &**name == "auto" => super::deduce::decayed(&self.type_of(init)),
+            (Ty::Unknown(name), _) if &**name == nameless::AUTO => {
+                super::deduce::decayed(&self.type_of(init))
+            }
             (Ty::Pointer(inner), Value::Pointer(pointer)) if matches!(**inner, Ty::Unknown(_)) => {
                 Ty::Pointer(Rc::new(pointer.pointee.clone()))
             }

@@ -11,7 +11,7 @@
 //! | `storage`, of a class that is not visible, at one address for all threads | named only |
 
 use super::machine::{Machine, Mode};
-use super::types::Ty;
+use super::types::{Ty, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::ir::{Expr, ExprKind, Type};
 use crate::source::Span;
@@ -58,7 +58,7 @@ impl Machine<'_> {
     pub(super) fn is_hidden_class(&self, ty: &Ty) -> bool {
         let Ty::Unknown(name) = ty else { return false };
         let mut params = self.state.frames.iter().flat_map(|frame| &frame.function.template_params);
-        &**name != "auto" && !name.starts_with("a type ") && !params.any(|param| param.name == *name)
+        !nameless::ALL.contains(&&**name) && !params.any(|param| param.name == *name)
     }
 
     /// Whether an expression does nothing but name a place, so that it can be asked for twice.

@@ -38,6 +38,18 @@ pub(crate) enum Ty {
     Unknown(Name),
 }
 
+/// The types that have no name, and what stands in its place.
+pub(super) mod nameless {
+    /// What an initialiser tells.
+    pub(in crate::exec) const AUTO: &str = "auto";
+    /// A function type, or what the lowering does not know.
+    pub(in crate::exec) const NOT_MODELLED: &str = "a type that is not modelled";
+    /// An alias of an alias of an alias.
+    pub(in crate::exec) const TOO_DEEP: &str = "a type nested too deeply";
+    /// All of them.
+    pub(in crate::exec) const ALL: [&str; 3] = [AUTO, NOT_MODELLED, TOO_DEEP];
+}
+
 /// Where a record's members lie.
 #[derive(Debug)]
 pub(crate) struct Layout {
