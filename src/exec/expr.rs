@@ -122,7 +122,10 @@ impl Machine<'_> {
                 self.size_value(&ty, expr.span)
             }
             ExprKind::SizeofExpr(inner) => {
-                let ty = self.type_of(inner);
+                let ty = match &inner.kind {
+                    ExprKind::Path(path) => self.type_named_or_of(path),
+                    _ => self.type_of(inner),
+                };
                 self.size_value(&ty, expr.span)
             }
             ExprKind::SizeofPack(pack) => self.pack_length(pack),

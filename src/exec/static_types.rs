@@ -62,18 +62,7 @@ impl Machine<'_> {
                 common(&a, &b).map_or(a, Ty::Scalar)
             }
             ExprKind::Comma(_, b) => self.type_of(b),
-            ExprKind::Path(path) => {
-                if let Some(ty) = self.type_of_coordinates(path) {
-                    return ty;
-                }
-                if let Some(ty) = self.type_of_own_member(path) {
-                    return ty;
-                }
-                if let Some(variable) = self.program.variable_meant(path, &self.namespace()).cloned() {
-                    return self.resolve_type(&variable.ty);
-                }
-                Ty::Scalar(Scalar::I32)
-            }
+            ExprKind::Path(path) => self.type_of_value(path).unwrap_or(Ty::Scalar(Scalar::I32)),
             ExprKind::Call { callee, .. } => {
                 if let ExprKind::Path(path) = &callee.kind {
                     let name = path.name.strip_prefix("make_").unwrap_or(&path.name);
@@ -99,6 +88,21 @@ impl Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// The type that a name is, or that the value has which it stands for. In `sizeof(Name)` either may be
+    /// meant, and a name that is not visible is as likely a type.
+    pub(super) fn type_named_or_of(&mut self, path: &Path) -> Ty {
+        self.type_of_value(path).unwrap_or_else(|| self.resolve_named_type(path))
+    }
+
+    /// The type of what a name stands for, if it is known to be a value.
+    fn type_of_value(&mut self, path: &Path) -> Option<Ty> {
+        if let Some(ty) = self.type_of_coordinates(path).or_else(|| self.type_of_own_member(path)) {
+            return Some(ty);
+        }
+        let variable = self.program.variable_meant(path, &self.namespace()).cloned()?;
+        Some(self.resolve_type(&variable.ty))
+    }
+
     /// A data member of `this`, or a template parameter that is a number.
     fn type_of_own_member(&self, path: &Path) -> Option<Ty> {
         let frame = self.frame().filter(|_| path.qualifiers.is_empty() && !path.global)?;
