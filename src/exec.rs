@@ -11,6 +11,7 @@
 mod arithmetic;
 mod arrays;
 mod assembly;
+mod assign;
 mod barriers;
 pub(crate) mod budget;
 mod call;

@@ -13,7 +13,7 @@ mod witness;
 
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
-pub(crate) use races::Race;
+pub(crate) use races::{Between, Race};
 
 use crate::domain::Shape;
 use crate::events::Trace;
@@ -21,7 +21,7 @@ use crate::events::Trace;
 /// What follows from one run.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// Accesses of different warps that no barrier orders.
+    /// Accesses of different threads that nothing orders.
     pub races: Vec<Race>,
     /// Accesses that leave their array.
     pub overruns: Vec<Overrun>,

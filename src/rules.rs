@@ -14,6 +14,7 @@ pub mod unfulfilled_expectation;
 pub mod unknown_directive;
 mod unresolved_access;
 pub mod unused_directive;
+mod warp_synchronous;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
@@ -76,6 +77,7 @@ pub static ALL: &[&Rule] = &[
     &unknown_directive::RULE,
     &unresolved_access::RULE,
     &unused_directive::RULE,
+    &warp_synchronous::RULE,
 ];
 
 /// The known rule whose id a word most likely means.
@@ -214,6 +216,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     shared_out_of_bounds::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);
     unresolved_access::check(case, &mut found);
+    warp_synchronous::check(case, &mut found);
     for finding in &mut found {
         let runs = case.runs.iter().filter(|run| run.kernel == finding.kernel);
         finding.launches = runs.filter_map(|run| run.launch).collect();

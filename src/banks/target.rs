@@ -233,6 +233,13 @@ impl Target {
         }
     }
 
+    /// Whether the lanes of a warp have a program counter each, so that one may run ahead of another: from 7.0
+    /// on (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+    #[must_use]
+    pub const fn has_independent_lanes(&self) -> bool {
+        self.capability.major >= 7
+    }
+
     /// The largest sum of `__shared__` declarations of one block, in bytes.
     pub const fn static_shared_limit(&self) -> u32 {
         match self.family() {

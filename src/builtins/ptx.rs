@@ -63,9 +63,24 @@ pub(crate) fn orders_nothing(instruction: &str) -> bool {
     }
 }
 
+/// Whether an instruction may access shared memory: it names an address, and not one of another kind.
+pub(crate) fn may_access_shared(instruction: &str) -> bool {
+    const ELSEWHERE: [&str; 4] = [".global", ".local", ".const", ".param"];
+    let elsewhere = ELSEWHERE.iter().any(|space| instruction.contains(space));
+    instruction.contains('[') && (!elsewhere || instruction.contains(".shared"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_names_an_address_may_access_shared_memory() {
+        let may = ["ld.shared.f32 %0, [%1]", "ld.f32 %0, [%1]", "cp.async.cg.shared.global [%0], [%1], 16"];
+        may.into_iter().for_each(|text| assert!(may_access_shared(text), "{text}"));
+        let may_not = ["ld.global.nc.f32 %0, [%1]", "mov.u32 %0, %laneid", "cp.async.wait_group 0", ""];
+        may_not.into_iter().for_each(|text| assert!(!may_access_shared(text), "{text}"));
+    }
 
     #[test]
     fn what_waits_or_is_not_listed_may_order() {

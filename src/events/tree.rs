@@ -17,7 +17,7 @@
 //! followed is an event, too.
 
 use super::Assumption;
-use crate::domain::{Int, Symbol, SymbolId, ThreadSet};
+use crate::domain::{Int, Lanes, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -56,6 +56,21 @@ pub(crate) enum Event {
         /// Where it stands.
         span: Span,
     },
+    /// Something that is not followed, and that may access shared memory.
+    MayAccess {
+        /// Where it stands.
+        span: Span,
+    },
+    /// Lanes of a warp come together.
+    WarpOrder {
+        /// Where they do.
+        span: Span,
+        /// The threads that take part.
+        threads: ThreadSet,
+        /// Whether what they did to memory before is done for all of them after: by `__syncwarp`. A shuffle
+        /// or a vote hands on values only.
+        is_fence: bool,
+    },
     /// A loop of which one pass through the body stands for all begins.
     Loop {
         /// The loop.
@@ -89,6 +104,37 @@ pub(crate) struct AccessEvent {
     pub assumptions: Arc<Vec<Assumption>>,
     /// Whether a bound that no block need reach may keep any thread from it.
     pub may_be_cut_short: bool,
+    /// For a store: what is written.
+    pub stored: Stored,
+}
+
+/// What a store writes.
+#[derive(Clone, Debug)]
+pub(crate) enum Stored {
+    /// It is not known, or it is no store.
+    Unknown,
+    /// All its threads write the same, whatever that is.
+    Same,
+    /// An integer for each thread, before it is cut to the bytes that are written.
+    Number(Int),
+    /// The bits of a floating-point number, as a `double`.
+    Float(u64),
+}
+
+impl Stored {
+    /// Whether one thread of a store surely writes other bytes than one of another, of `bytes` bytes each.
+    pub(crate) fn differs(&self, thread: usize, other: &Stored, by: usize, bytes: u32, shape: Shape) -> bool {
+        match (self, other) {
+            (Stored::Float(one), Stored::Float(two)) => one != two,
+            (Stored::Number(one), Stored::Number(two)) if one.terms == two.terms => {
+                let alike = |(_, factor): &(SymbolId, Lanes)| factor.as_constant().is_some();
+                let cut = 64u32.saturating_sub(bytes.saturating_mul(8)).min(63);
+                let (one_is, two_is) = (one.base.at(thread, shape), two.base.at(by, shape));
+                one.terms.iter().all(alike) && (one_is << cut) != (two_is << cut)
+            }
+            _ => false,
+        }
+    }
 }
 
 impl EventTree {
@@ -122,6 +168,13 @@ impl EventTree {
         match self.events.len() < MOST {
             true => self.events.push(event),
             false => self.is_cut = true,
+        }
+    }
+
+    /// Says what the last of them writes, which is a store.
+    pub(crate) fn set_stored(&mut self, stored: Stored) {
+        if let Some(Event::Access(event)) = self.events.last_mut() {
+            event.stored = stored;
         }
     }
 

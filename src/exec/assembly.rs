@@ -24,9 +24,12 @@ impl Machine<'_> {
         let mut registers = Registers::new(old.collect(), inputs);
         self.forget_contents();
         self.assembly_event(asm, span);
-        let before = self.index.accesses();
+        let (before, events) = (self.index.accesses(), self.trace.tree.len());
         for text in self.memo.instructions(asm).iter() {
             self.instruction(text, &mut registers, span);
+        }
+        if self.trace.tree.len() - events < self.memo.shared_accesses(asm) {
+            self.may_access(span);
         }
         // What gives no value acts on memory.
         if asm.outputs.is_empty() {

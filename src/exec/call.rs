@@ -436,7 +436,7 @@ impl Machine<'_> {
             self.clobber();
         }
         if !crate::slice::is_pure(name, self.program) {
-            self.forget_contents();
+            self.may_access(span);
             self.may_order(span);
         }
         // What is known and only too deep to be followed may wait for anyone.

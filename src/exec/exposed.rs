@@ -37,7 +37,7 @@ impl Machine<'_> {
     pub(super) fn write_somewhere(&mut self, span: Span) {
         // It may lead to any array.
         self.index.registers.forget();
-        self.forget_contents();
+        self.may_access(span);
         for (frame, local) in self.exposed.clone() {
             let place = Place { frame, local, path: Steps::new(), blurred: false };
             let words = "a write through a pointer that is not followed may have changed it";

@@ -60,8 +60,13 @@ impl Machine<'_> {
                     self.may_order(span);
                 }
                 // Arguments of `printf` and `assert` may read shared memory.
+                let mut values = Vec::with_capacity(args.len());
                 for arg in args {
-                    self.evaluate(arg);
+                    values.push(self.evaluate(arg));
+                }
+                if kind == Kind::WarpBarrier {
+                    let mask = values.first().map(|mask| self.lane_mask(mask, span));
+                    self.warp_order(mask.flatten(), true, span);
                 }
                 self.are_asserted |= kind == Kind::Assert || name == "__builtin_assume";
                 if kind == Kind::Print {
@@ -158,7 +163,12 @@ impl Machine<'_> {
     /// Shuffles and votes: their results vary by lane unless what goes in is uniform.
     fn between_lanes(&mut self, kind: Kind, name: &str, args: &[Expr], span: Span) -> Value {
         let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
-        let moved = values.get(usize::from(name.ends_with("_sync")));
+        let names_lanes = name.ends_with("_sync");
+        let moved = values.get(usize::from(names_lanes));
+        if name != "__activemask" {
+            let mask = values.first().filter(|_| names_lanes).map(|mask| self.lane_mask(mask, span));
+            self.warp_order(mask.flatten(), false, span);
+        }
         if kind == Kind::Shuffle
             && let Some(value) = moved
             && value.variation() == Variation::Uniform
@@ -166,6 +176,11 @@ impl Machine<'_> {
             return value.clone();
         }
         Value::Opaque(Variation::Maybe, unseen(name, span))
+    }
+
+    /// The lanes that a mask names, if it is one number.
+    fn lane_mask(&mut self, mask: &Value, span: Span) -> Option<u32> {
+        self.number(mask, span).ok()?.as_constant().map(|mask| mask as u32)
     }
 
     /// `make_int2(a, b)` and the like keep their members.
@@ -333,6 +348,8 @@ impl Machine<'_> {
             }
             _ => {
                 let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
+                // Whatever else lanes do together brings them together at the most.
+                self.warp_order(None, false, expr.span);
                 let uniform = member == Some(GroupMember::Shuffle)
                     && values.first().is_some_and(|v| v.variation() == Variation::Uniform);
                 Some(if uniform {
@@ -386,7 +403,7 @@ impl Machine<'_> {
             Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),
             Group::Grid => self.barrier("sync", span, Waits::ForGrid),
             Group::Tile(lanes) if lanes > 32 => self.may_order(span),
-            Group::Tile(_) => {}
+            Group::Tile(_) => self.warp_order(None, true, span),
         }
         Value::Undefined
     }

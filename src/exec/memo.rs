@@ -43,6 +43,8 @@ pub struct Memo {
     assembly: FxHashMap<usize, Rc<[String]>>,
     /// By the address of assembly: whether it orders nothing.
     ordering: FxHashMap<usize, bool>,
+    /// By the address of assembly: how many of its instructions may access shared memory.
+    accessing: FxHashMap<usize, usize>,
     /// Whether two functions do the same, by their address.
     pub(super) same: FxHashMap<(usize, usize), bool>,
     /// What is said of functions whose body is not visible, by name.
@@ -85,6 +87,15 @@ impl Memo {
             texts.map(super::assembly::clean).all(|text| crate::builtins::ptx::orders_nothing(&text))
         };
         *self.ordering.entry(std::ptr::from_ref(asm).addr()).or_insert_with(|| of(asm))
+    }
+
+    /// How many instructions of assembly may access shared memory.
+    pub fn shared_accesses(&mut self, asm: &Asm) -> usize {
+        let of = |asm: &Asm| {
+            let texts = asm.template.split([';', '\n']);
+            texts.filter(|text| crate::builtins::ptx::may_access_shared(text)).count()
+        };
+        *self.accessing.entry(std::ptr::from_ref(asm).addr()).or_insert_with(|| of(asm))
     }
 
     /// What is said of a function whose body is not visible.

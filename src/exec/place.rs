@@ -478,7 +478,7 @@ impl Machine<'_> {
             Target::Memory(object, _) => {
                 self.note_pitched_escape(&value, span, "it is stored in memory");
                 if self.objects[object.0 as usize].kind == ObjectKind::Shared {
-                    self.record(AccessOp::Store, pointer, span, None);
+                    self.record_store(pointer, &value, span);
                 } else {
                     self.elsewhere = self.elsewhere.wrapping_add(1);
                 }

@@ -94,7 +94,7 @@ impl Machine<'_> {
             }
             StmtKind::Damaged => {
                 // What was lost may have changed anything; the sites before and after it stand.
-                self.forget_contents();
+                self.may_access(stmt.span);
                 self.may_order(stmt.span);
                 self.may_wait("a statement that did not parse", stmt.span);
                 self.assume(Assumption::DamageIsHarmless);
@@ -104,7 +104,7 @@ impl Machine<'_> {
 
     /// Runs statements of which it is not known how often they run, if at all, for their sites alone.
     fn run_doubtful(&mut self, body: &[Stmt], why: Unknown) {
-        self.forget_contents();
+        self.may_access(why.span);
         self.may_order(why.span);
         if body.is_empty() {
             return;

@@ -5,6 +5,7 @@
 use super::loops::Parts;
 use super::machine::Machine;
 use super::types::Ty;
+use crate::builtins::{self, Kind};
 use crate::codegen::straight::unrolled;
 use crate::events::{AccessOp, Unrolled};
 use crate::ir::visit::{children, own_exprs, own_stmts};
@@ -23,6 +24,8 @@ pub(crate) struct Operations {
     branches: bool,
     /// Whether objects begin to live of a class that is not seen, and that may wait.
     may_order: bool,
+    /// Whether lanes may come together in it to exchange values.
+    exchanges: bool,
 }
 
 /// Stretches of code without branches, by number. The compiler joins accesses within one.
@@ -97,7 +100,7 @@ impl Machine<'_> {
             return;
         }
         let place = std::ptr::from_ref(stmt).addr();
-        let Operations { writes, elsewhere, branches, may_order } = match self.passed.get(&place) {
+        let Operations { writes, elsewhere, branches, may_order, exchanges } = match self.passed.get(&place) {
             Some(known) => *known,
             None => {
                 let counted = self.operations_of(stmt);
@@ -112,6 +115,9 @@ impl Machine<'_> {
         }
         if may_order {
             self.may_order(stmt.span);
+        }
+        if exchanges {
+            self.warp_order(None, false, stmt.span);
         }
     }
 
@@ -152,8 +158,9 @@ impl Machine<'_> {
         let (mut inner, own) = (Vec::new(), all.elsewhere);
         own_stmts(stmt, &mut |stmt| inner.push(stmt));
         for stmt in inner {
-            let Operations { writes, elsewhere, branches, may_order } = self.operations_of(stmt);
+            let Operations { writes, elsewhere, branches, may_order, exchanges } = self.operations_of(stmt);
             all.may_order |= may_order;
+            all.exchanges |= exchanges;
             all.writes = all.writes.saturating_add(writes);
             all.elsewhere = all.elsewhere.saturating_add(elsewhere);
             all.branches |= branches;
@@ -220,7 +227,15 @@ fn is_open(parts: Parts<'_>, at_launch: bool) -> bool {
     at_launch || parts.cond.is_none()
 }
 
+/// Whether lanes exchange values in a call, or may in a function of the program.
+pub(super) fn may_exchange(expr: &Expr) -> bool {
+    let ExprKind::Call { callee, .. } = &expr.kind else { return false };
+    let ExprKind::Path(path) = &callee.kind else { return true };
+    matches!(builtins::kind(&path.name), None | Some(Kind::Shuffle | Kind::Vote))
+}
+
 fn count(expr: &Expr, slice: &Slice, all: &mut Operations) {
+    all.exchanges |= may_exchange(expr);
     all.writes += u64::from(matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Step { .. }));
     all.elsewhere += u64::from(slice.reaches_global(expr));
     let before = all.elsewhere;

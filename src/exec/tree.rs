@@ -1,9 +1,9 @@
 //! What goes into the event tree?
 
-use super::machine::Machine;
-use super::value::{ObjectId, Offset};
-use crate::domain::{Int, SymbolId};
-use crate::events::{AccessEvent, Event};
+use super::machine::{Machine, Mode};
+use super::value::{ObjectId, Offset, Pointer, Value};
+use crate::domain::{Int, SymbolId, ThreadSet, Variation};
+use crate::events::{AccessEvent, AccessOp, Event, Stored};
 use crate::ir::Asm;
 use crate::source::Span;
 use std::sync::Arc;
@@ -30,7 +30,46 @@ impl Machine<'_> {
             is_passable: !self.state.passable.is_empty(),
             assumptions: Arc::clone(&self.state.assumptions),
             may_be_cut_short: self.may_be_cut_short(),
+            stored: Stored::Unknown,
         }));
+    }
+
+    /// Records a store of a value by the active threads.
+    pub(super) fn record_store(&mut self, pointer: &Pointer, value: &Value, span: Span) {
+        let before = self.trace.tree.len();
+        self.record(AccessOp::Store, pointer, span, None);
+        if self.trace.tree.len() > before {
+            self.trace.tree.set_stored(match value {
+                Value::Int(number, _) => Stored::Number(number.clone()),
+                Value::Float(number, _) => Stored::Float(number.to_bits()),
+                other if other.variation() == Variation::Uniform => Stored::Same,
+                _ => Stored::Unknown,
+            });
+        }
+    }
+
+    /// Something that is not followed may access shared memory.
+    pub(super) fn may_access(&mut self, span: Span) {
+        self.forget_contents();
+        if self.recording {
+            self.trace.tree.push(Event::MayAccess { span });
+        }
+    }
+
+    /// The active lanes of each warp come together, those of `mask` where it names them.
+    pub(super) fn warp_order(&mut self, mask: Option<u32>, is_fence: bool, span: Span) {
+        if !self.recording || self.mode != Mode::Device {
+            return;
+        }
+        let active = self.state.active;
+        let threads = match mask {
+            Some(mask) => {
+                let named = ThreadSet::collect(self.shape(), |thread| mask >> (thread % 32) & 1 == 1);
+                active.and(&named)
+            }
+            None => active,
+        };
+        self.trace.tree.push(Event::WarpOrder { span, threads, is_fence });
     }
 
     /// Something that is not followed may order the threads.

@@ -44,7 +44,7 @@ type Phases = Rc<Vec<(u32, u64)>>;
 pub(super) struct Interval {
     /// Threads with different phases are not in step.
     pub phases: Phases,
-    /// The numbers of the events, in order, and their rounds.
+    /// The numbers of the events, in order, and their rounds: accesses, and where lanes come together.
     pub accesses: Vec<(usize, Round)>,
     /// The loop whose rounds it goes across, if it does.
     pub across: Option<Span>,
@@ -60,7 +60,8 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     let counters: FxHashSet<SymbolId> = events.iter().filter_map(counter).collect();
     for (at, event) in events.iter().enumerate() {
         match event {
-            Event::Access(_) => current.push((at, Round::Any)),
+            Event::Access(_) | Event::WarpOrder { .. } => current.push((at, Round::Any)),
+            Event::MayAccess { .. } => {}
             Event::Barrier { .. } | Event::MayOrder { .. } => {
                 let accesses = std::mem::take(&mut current);
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: None });
@@ -137,7 +138,7 @@ fn orders(event: &Event) -> bool {
 }
 
 fn accesses(events: &[Event], range: Range<usize>, round: Round) -> Vec<(usize, Round)> {
-    let is_access = |at: &usize| matches!(events[*at], Event::Access(_));
+    let is_access = |at: &usize| matches!(events[*at], Event::Access(_) | Event::WarpOrder { .. });
     range.filter(is_access).map(|at| (at, round)).collect()
 }
 
@@ -155,7 +156,7 @@ fn is_alike_in_each_round(
     first: SymbolId,
     counters: &FxHashSet<SymbolId>,
 ) -> bool {
-    let Event::Access(event) = &tree.events()[at] else { return false };
+    let Event::Access(event) = &tree.events()[at] else { return true };
     let Some(offset) = &event.offset else { return false };
     offset.terms.iter().all(|(id, _)| *id < first || counters.contains(id))
 }

@@ -1,24 +1,32 @@
-//! Which accesses of different warps does no barrier order?
+//! Which accesses of different threads does nothing order?
 //!
-//! Two threads of different warps touch the same byte in one interval, and one of them writes it. Each
-//! interval is walked once, with a memory of who touched which byte. Worked example, in a block of 64:
+//! Two threads touch the same byte in one interval between barriers, and one of them writes it. Each
+//! interval is walked with a memory of who touched which byte: once for threads of different warps, and
+//! once for each warp. Worked example, in a block of 64:
 //!
 //! ```text
 //! s[t] = in[t];              thread 32 writes bytes 128 to 131
 //! out[t] = s[(t + 1) % 64];  thread 31 reads them: warp 0 reads what warp 1 wrote
+//!                            thread 0 reads what thread 1 wrote: the same within a warp
 //! ```
 //!
 //! Only accesses that surely happen count, at offsets that are known but for what all threads share. A
 //! thread that reads what it wrote in the same statement as all others did reads what it wrote: nothing
-//! is said of it. Neither is anything of threads of one warp, of two writes, and of functions that speak
-//! of `volatile`.
+//! is said of it. Of two writes something is said where they surely write different values.
+//!
+//! Between different warps, functions that speak of `volatile` are left out: they may wait for what they
+//! read. Within a warp only what is read after it was written counts, or written twice; lanes that read
+//! before others write do so in one instruction. `__syncwarp` orders the lanes that come to it, and
+//! shuffles and votes do not. Let each lane count how often it has come to a `__syncwarp`: where neither
+//! of two lanes has come to one between the two accesses, none can have ordered them.
 
-use super::intervals::{Round, intervals};
+use super::intervals::{Interval, Round, intervals};
 use super::witness::{are_possible, is_possible};
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Trace};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Bytes of threads that are looked at in one run, at the most.
@@ -27,18 +35,29 @@ const MOST_TOUCHED: usize = 1 << 22;
 const MOST_CELLS: i64 = 1 << 16;
 
 /// Two accesses that no barrier orders.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Race {
     /// The one that comes first in the program: an index into the trace's accesses.
     pub first: usize,
     /// The other.
     pub second: usize,
-    /// A thread that does the first, and one of another warp that does the second, at the same byte.
+    /// A thread that does the first, and another that does the second, at the same byte.
     pub threads: (usize, usize),
+    /// Of which threads.
+    pub between: Between,
     /// The loop in whose next round the second is done.
     pub across: Option<Span>,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
+}
+
+/// Which threads race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Between {
+    /// Two of different warps.
+    Warps,
+    /// Two of one warp. `exchange`: where they came together in between to exchange values.
+    Lanes { exchange: Option<Span> },
 }
 
 /// An access at offsets that are known but for a sum that all threads share.
@@ -48,6 +67,19 @@ struct Step<'a> {
     event: &'a AccessEvent,
     offsets: Arc<Spread>,
     bytes: i64,
+    /// How often lanes had come together before.
+    met: Rc<Met>,
+}
+
+/// By thread: how often it came to a place where lanes come together.
+#[derive(Clone, Debug)]
+struct Met {
+    /// Where memory is ordered.
+    fences: Vec<u32>,
+    /// Where only values are exchanged.
+    exchanges: Vec<u32>,
+    /// The last of these.
+    exchange: Option<Span>,
 }
 
 /// What tells offsets apart whose distance is not known: the variable, and what is added for all threads.
@@ -75,58 +107,95 @@ impl Touch {
     }
 }
 
+/// Which threads of a block are held against each other.
+#[derive(Clone, Copy)]
+enum Scope {
+    /// Those of different warps.
+    Warps,
+    /// Those of one warp.
+    Lanes(usize),
+}
+
 /// All races of a run.
 pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
     let mut found: Vec<Race> = Vec::new();
     let mut left = MOST_TOUCHED;
-    // Within a warp nothing is said.
-    if shape.threads() <= 32 || trace.tree.is_volatile() {
-        return found;
-    }
+    let warps = shape.threads().div_ceil(32);
+    let among_warps = warps > 1 && !trace.tree.is_volatile();
     for interval in intervals(&trace.tree, shape) {
-        for steps in groups(trace, shape, &interval.accesses).values() {
-            walk(steps, &interval.phases, &mut left, &mut |first, second, threads| {
-                let (first, second) = (&steps[first], &steps[second]);
-                let known = |race: &Race| (race.first, race.second) == (first.number, second.number);
-                if found.iter().any(known) || !are_possible(first.event, second.event) {
-                    return;
-                }
-                let mut assumptions = first.event.assumptions.to_vec();
-                for assumed in second.event.assumptions.iter() {
-                    if !assumptions.contains(assumed) {
-                        assumptions.push(assumed.clone());
+        for steps in groups(trace, shape, &interval).values() {
+            let mut look = |scope| {
+                let walk = Walk { steps, phases: &interval.phases, shape, scope };
+                walk.run(&mut left, &mut |first, second, threads| {
+                    let (first, second) = (&steps[first], &steps[second]);
+                    let between = between(scope, first, second, threads);
+                    let known = |race: &Race| {
+                        (race.first, race.second) == (first.number, second.number)
+                            && (race.between == Between::Warps) == (between == Between::Warps)
+                    };
+                    if found.iter().any(known) || !are_possible(first.event, second.event) {
+                        return;
                     }
-                }
-                let (first, second, across) = (first.number, second.number, interval.across);
-                found.push(Race { first, second, threads, across, assumptions });
-            });
+                    let mut assumptions = first.event.assumptions.to_vec();
+                    for assumed in second.event.assumptions.iter() {
+                        if !assumptions.contains(assumed) {
+                            assumptions.push(assumed.clone());
+                        }
+                    }
+                    let (first, second, across) = (first.number, second.number, interval.across);
+                    found.push(Race { first, second, threads, between, across, assumptions });
+                });
+            };
+            if among_warps {
+                look(Scope::Warps);
+            }
+            (0..warps).for_each(|warp| look(Scope::Lanes(warp)));
         }
     }
     found
 }
 
-/// The accesses by what tells their offsets apart, where some write and others do not.
-fn groups<'a>(
-    trace: &'a Trace,
-    shape: Shape,
-    interval: &[(usize, Round)],
-) -> FxHashMap<Group, Vec<Step<'a>>> {
-    let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
-    // Most intervals only read or only write an array.
-    let mut kinds: FxHashMap<u32, [bool; 3]> = FxHashMap::default();
-    let accesses = interval.iter().filter_map(|(at, round)| match &trace.tree.events()[*at] {
-        Event::Access(event) if is_possible(event) => {
-            Some((event, trace.accesses.get(event.access)?, *round))
+fn between(scope: Scope, first: &Step<'_>, second: &Step<'_>, (one, other): (usize, usize)) -> Between {
+    let apart = |thread: usize| first.met.exchanges[thread] != second.met.exchanges[thread];
+    match scope {
+        Scope::Warps => Between::Warps,
+        Scope::Lanes(_) => {
+            let exchange = second.met.exchange.filter(|_| apart(one) && apart(other));
+            Between::Lanes { exchange }
         }
-        _ => None,
-    });
-    for (event, access, _) in accesses.clone() {
-        kinds.entry(event.object).or_default()[kind(access.op)] = true;
     }
-    for (event, access, round) in accesses {
-        let several =
-            kinds.get(&event.object).is_some_and(|kinds| kinds.iter().filter(|it| **it).count() > 1);
-        let (Some(offset), Some(bytes), true) = (&event.offset, access.bytes, several) else { continue };
+}
+
+/// The accesses by what tells their offsets apart, where some write and others do not.
+fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<Group, Vec<Step<'a>>> {
+    let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
+    let none = || vec![0; shape.threads()];
+    let mut met = Rc::new(Met { fences: none(), exchanges: none(), exchange: None });
+    // Most intervals only read an array.
+    let mut written: FxHashSet<u32> = FxHashSet::default();
+    let events = || interval.accesses.iter().map(|(at, round)| (&trace.tree.events()[*at], *round));
+    let access = |event: &AccessEvent| trace.accesses.get(event.access).filter(|_| is_possible(event));
+    for (event, _) in events() {
+        if let Event::Access(event) = event
+            && access(event).is_some_and(|access| kind(access.op) > 0)
+        {
+            written.insert(event.object);
+        }
+    }
+    for (event, round) in events() {
+        let event = match event {
+            Event::WarpOrder { span, threads, is_fence } => {
+                let met = Rc::make_mut(&mut met);
+                met.exchange = if *is_fence { met.exchange } else { Some(*span) };
+                let counts = if *is_fence { &mut met.fences } else { &mut met.exchanges };
+                threads.threads().for_each(|thread| counts[thread] += 1);
+                continue;
+            }
+            Event::Access(event) if written.contains(&event.object) => event,
+            _ => continue,
+        };
+        let Some(access) = access(event) else { continue };
+        let (Some(offset), Some(bytes)) = (&event.offset, access.bytes) else { continue };
         let mut base: Lanes = offset.base.clone();
         let mut terms = Vec::new();
         let mut is_shared = true;
@@ -144,7 +213,7 @@ fn groups<'a>(
         }
         if is_shared {
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));
-            let step = Step { access, number, event, offsets, bytes };
+            let step = Step { access, number, event, offsets, bytes, met: Rc::clone(&met) };
             found.entry((event.object, terms)).or_default().push(step);
         }
     }
@@ -174,81 +243,129 @@ impl Step<'_> {
     }
 }
 
-/// Walks the accesses of one interval in order, and tells of those that meet.
-fn walk(
-    steps: &[Step<'_>],
-    phases: &[(u32, u64)],
-    left: &mut usize,
-    tell: &mut dyn FnMut(usize, usize, (usize, usize)),
-) {
-    let mut kinds = [false; 3];
-    steps.iter().for_each(|step| kinds[kind(step.access.op)] = true);
-    if kinds.iter().filter(|it| **it).count() < 2 || steps.len() >= 1 << 21 {
-        return;
-    }
-    let (mut low, mut high, mut grain) = (i64::MAX, i64::MIN, 0u64);
-    for step in steps {
-        for thread in step.threads() {
-            let at = step.offsets[thread];
-            (low, high) = (low.min(at), high.max(at.saturating_add(step.bytes)));
-            grain = gcd(grain, at.unsigned_abs());
+/// The accesses of one interval, of which some write.
+struct Walk<'a> {
+    /// In order.
+    steps: &'a [Step<'a>],
+    phases: &'a [(u32, u64)],
+    shape: Shape,
+    scope: Scope,
+}
+
+/// Who is told of two that meet: their steps, and their threads.
+type Tell<'a> = dyn FnMut(usize, usize, (usize, usize)) + 'a;
+
+impl Walk<'_> {
+    /// Goes through them in order, and tells of those that meet.
+    fn run(&self, left: &mut usize, tell: &mut Tell<'_>) {
+        let mut kinds = [0usize; 3];
+        self.steps.iter().for_each(|step| kinds[kind(step.access.op)] += 1);
+        if self.steps.len() >= 1 << 21 || kinds[1] + kinds[2] == 0 {
+            return;
         }
-        grain = gcd(grain, step.bytes.unsigned_abs());
-    }
-    let grain = i64::try_from(grain).unwrap_or(1).max(1);
-    let cells = high.saturating_sub(low) / grain;
-    if !(1..=MOST_CELLS).contains(&cells) {
-        return;
-    }
-    let mut memory = vec![Cell::default(); cells as usize];
-    for (number, step) in steps.iter().enumerate() {
-        let kind = kind(step.access.op);
-        for thread in step.threads() {
-            let at = step.offsets[thread];
-            let Some(rest) = left.checked_sub((step.bytes / grain) as usize) else { return };
-            *left = rest;
-            for byte in (at..at + step.bytes).step_by(grain as usize) {
-                let cell = &mut memory[((byte - low) / grain) as usize];
-                if let Some((first, other)) = meets(steps, phases, cell, (number, thread), byte) {
-                    tell(first, number, (other, thread));
+        let (mut low, mut high, mut grain) = (i64::MAX, i64::MIN, 0u64);
+        for step in self.steps {
+            for thread in self.threads(step) {
+                let at = step.offsets[thread];
+                (low, high) = (low.min(at), high.max(at.saturating_add(step.bytes)));
+                grain = gcd(grain, at.unsigned_abs());
+            }
+            grain = gcd(grain, step.bytes.unsigned_abs());
+        }
+        let grain = i64::try_from(grain).unwrap_or(1).max(1);
+        let cells = high.saturating_sub(low) / grain;
+        if !(1..=MOST_CELLS).contains(&cells) {
+            return;
+        }
+        let mut memory = vec![Cell::default(); cells as usize];
+        for (number, step) in self.steps.iter().enumerate() {
+            let kind = kind(step.access.op);
+            for thread in self.threads(step) {
+                let at = step.offsets[thread];
+                let Some(rest) = left.checked_sub((step.bytes / grain) as usize) else { return };
+                *left = rest;
+                for byte in (at..at + step.bytes).step_by(grain as usize) {
+                    let cell = &mut memory[((byte - low) / grain) as usize];
+                    if let Some((first, other)) = self.meets(cell, (number, thread), byte) {
+                        tell(first, number, (other, thread));
+                    }
+                    let touches = [&mut cell.loads, &mut cell.stores, &mut cell.atomics];
+                    let Some(touches) = touches.into_iter().nth(kind) else { continue };
+                    self.note(touches, Touch::by(number, thread));
                 }
-                let touches = [&mut cell.loads, &mut cell.stores, &mut cell.atomics];
-                let Some(touches) = touches.into_iter().nth(kind) else { continue };
-                note(touches, Touch::by(number, thread));
             }
         }
     }
-}
 
-/// The step before, and its thread, that is of another warp and is not ordered before an access to a cell.
-fn meets(
-    steps: &[Step<'_>],
-    phases: &[(u32, u64)],
-    cell: &Cell,
-    (number, thread): (usize, usize),
-    byte: i64,
-) -> Option<(usize, usize)> {
-    let step = &steps[number];
-    let of_other_warp = |touches: &[Touch; 2]| {
-        let apart = |other: usize| other / 32 != thread / 32 && phases[other] == phases[thread];
-        touches.iter().filter_map(|touch| touch.get()).find(|(_, other)| apart(*other))
-    };
-    // Who wrote it in the same statement finds what it wrote.
-    let written = |touches: &[Touch; 2]| {
-        of_other_warp(touches).filter(|(first, _)| !steps[*first].touches(thread, byte))
-    };
-    let read = || of_other_warp(&cell.loads).filter(|(_, other)| !step.touches(*other, byte));
-    match kind(step.access.op) {
-        0 => written(&cell.stores).or_else(|| written(&cell.atomics)),
-        1 => read().or_else(|| written(&cell.atomics)),
-        _ => read().or_else(|| written(&cell.stores)),
+    /// The threads that count, of those that do a step.
+    fn threads<'s>(&self, step: &'s Step<'_>) -> impl Iterator<Item = usize> + use<'s> {
+        let warp = match self.scope {
+            Scope::Warps => None,
+            // Lanes that wait for each other in the instruction itself, or copies that wait to be done.
+            Scope::Lanes(_) if step.access.is_warp_wide() || step.access.op == AccessOp::AsyncCopy => {
+                Some(usize::MAX)
+            }
+            Scope::Lanes(warp) => Some(warp),
+        };
+        step.threads().filter(move |thread| warp.is_none_or(|warp| thread / 32 == warp))
     }
-}
 
-fn note(touches: &mut [Touch; 2], touch: Touch) {
-    match (touches[0].get(), touches[1].get(), touch.get()) {
-        (None, _, _) => touches[0] = touch,
-        (Some((_, known)), None, Some((_, thread))) if known / 32 != thread / 32 => touches[1] = touch,
-        _ => {}
+    /// Whether nothing orders what two threads do in two steps, the first of which comes first.
+    fn are_apart(&self, (first, one): (usize, usize), (second, other): (usize, usize)) -> bool {
+        match self.scope {
+            Scope::Warps => one / 32 != other / 32 && self.phases[one] == self.phases[other],
+            Scope::Lanes(_) => {
+                let (before, after) = (&self.steps[first].met.fences, &self.steps[second].met.fences);
+                let meets_nobody = |thread: usize| before[thread] == after[thread];
+                first != second && one != other && (meets_nobody(one) || meets_nobody(other))
+            }
+        }
+    }
+
+    /// The step before, and its thread, that is not ordered before an access to a cell.
+    fn meets(&self, cell: &Cell, (number, thread): (usize, usize), byte: i64) -> Option<(usize, usize)> {
+        let step = &self.steps[number];
+        let find = |touches: &[Touch; 2], counts: &dyn Fn(usize, usize) -> bool| {
+            let apart = |(first, other): &(usize, usize)| {
+                self.are_apart((*first, *other), (number, thread)) && counts(*first, *other)
+            };
+            touches.iter().filter_map(|touch| touch.get()).find(apart)
+        };
+        // Who wrote it in the same statement finds what it wrote.
+        let written =
+            |touches: &[Touch; 2]| find(touches, &|first, _| !self.steps[first].touches(thread, byte));
+        let lanes = matches!(self.scope, Scope::Lanes(_));
+        let read = || match lanes {
+            true => None,
+            false => find(&cell.loads, &|_, other| !step.touches(other, byte)),
+        };
+        let differs = |first: usize, other: usize| {
+            let before = &self.steps[first];
+            // Of parts of what is written it is not known which differ.
+            let alike = before.bytes == step.bytes && before.offsets[other] == step.offsets[thread];
+            let bytes = step.access.bytes.unwrap_or(0);
+            alike && before.event.stored.differs(other, &step.event.stored, thread, bytes, self.shape)
+        };
+        match kind(step.access.op) {
+            0 => written(&cell.stores).or_else(|| written(&cell.atomics)),
+            1 => read().or_else(|| written(&cell.atomics)).or_else(|| find(&cell.stores, &differs)),
+            _ => read().or_else(|| written(&cell.stores)),
+        }
+    }
+
+    fn note(&self, touches: &mut [Touch; 2], touch: Touch) {
+        if let Scope::Lanes(_) = self.scope {
+            // What lies far back is ordered sooner.
+            if touches[0].get().is_some_and(|(_, known)| Some(known) != touch.get().map(|(_, it)| it)) {
+                touches[1] = touches[0];
+            }
+            touches[0] = touch;
+            return;
+        }
+        match (touches[0].get(), touches[1].get(), touch.get()) {
+            (None, _, _) => touches[0] = touch,
+            (Some((_, known)), None, Some((_, thread))) if known / 32 != thread / 32 => touches[1] = touch,
+            _ => {}
+        }
     }
 }

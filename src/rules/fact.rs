@@ -45,6 +45,13 @@ pub(super) fn finding(
     Diagnostic { notes, kernel, ..Diagnostic::plain(rule.id, rule.level, access.span, message) }
 }
 
+/// Words to add where both write: that is told only where what they write differs.
+pub(super) fn another_value(first: &Access, second: &Access) -> &'static str {
+    let writes =
+        |access: &Access| matches!(access.op, AccessOp::Store | AccessOp::MatrixStore | AccessOp::AsyncCopy);
+    if writes(first) && writes(second) { ", another value" } else { "" }
+}
+
 /// What one thread does: `reads`, `writes` or `updates`.
 pub(super) fn does(access: &Access) -> String {
     format!("{}s", access_words(access.op).1)

@@ -1,7 +1,7 @@
 //! ## What it does
 //! Finds two accesses of one byte of shared memory by threads of different warps, one of which writes,
 //! with no barrier in between: in straight code, between a loop's end and the beginning of its next round,
-//! and between what comes before a loop and its first round.
+//! and between what comes before a loop and its first round. Two writes count where their values surely differ.
 //!
 //! ## Why is this bad
 //! Warps run as they like. Which of the two comes first changes from run to run and from device to
@@ -36,25 +36,24 @@
 //! ```
 //!
 //! ## Limits
-//! - A note: it is new. On public code each finding was read; for its fixtures an H200's racecheck reports the
-//!   same pairs, but for an atomic beside a store, of which it says nothing.
+//! - On public code each finding was read; for its fixtures an H200's racecheck reports the same pairs, but for
+//!   an atomic beside a store or a read, of which it says nothing.
 //! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known
 //!   but for what all threads share. Accesses by data and arrays through unions are left out.
 //! - Whatever may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, a
 //!   function that is not seen. So do barriers on ways that a block may pass by.
 //! - Nothing is said of what is done under a condition that is the same for all threads and not decided, nor
 //!   of rounds of a loop whose bound may be small.
-//! - Nothing is said of threads of one warp, of two writes, of a thread that reads what the same statement
-//!   wrote for all, and
-//!   of kernels in which a function speaks of `volatile`, or whose files hide barriers in constructors,
-//!   destructors or operators.
+//! - Threads of one warp are what `warp-synchronous` is about.
+//! - Nothing is said of a thread that reads what the same statement wrote for all, and of kernels in which a
+//!   function speaks of `volatile`, or whose files hide barriers in constructors, destructors or operators.
 //! - Of rounds of a loop only neighbouring ones are compared.
 //! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
 //!   such pair. No fix is written: where all threads come by is for the author to say.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::facts::Race;
+use crate::facts::{Between, Race};
 use crate::source::Span;
 
 /// Other accesses that are shown with a finding, at the most.
@@ -64,7 +63,7 @@ const MOST_OTHERS: usize = 3;
 pub(super) static RULE: Rule = Rule {
     id: "missing-barrier",
     about: About::Correctness,
-    level: Level::Note,
+    level: Level::Warn,
     summary: "warps that write and read the same shared memory with no barrier in between",
     docs: include_str!("missing_barrier.rs"),
 };
@@ -74,6 +73,9 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<(Span, bool)> = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
         for (at, race) in run.facts.races.iter().enumerate() {
+            if race.between != Between::Warps {
+                continue;
+            }
             let array = |race: &Race| run.trace.accesses[race.first].array;
             let cause = (run.trace.arrays[array(race)].name_span, race.across.is_some());
             if told.contains(&cause) {
@@ -81,7 +83,9 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
             told.push(cause);
             let others = run.facts.races[at + 1..].iter();
-            let alike = |it: &&Race| array(it) == array(race) && it.across.is_some() == cause.1;
+            let alike = |it: &&Race| {
+                it.between == Between::Warps && array(it) == array(race) && it.across.is_some() == cause.1
+            };
             out.push(describe(case, number, race, &others.filter(alike).collect::<Vec<_>>()));
         }
     }
@@ -94,8 +98,9 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let (before, after) = race.threads;
     let (earlier, then) = (fact::does(first), fact::does(second));
     let round = if race.across.is_some() { " in the round before" } else { "" };
+    let other = fact::another_value(first, second);
     let message = format!(
-        "`{}`: thread {after} {then} what thread {before} {earlier}{round}, with no barrier in between",
+        "`{}`: thread {after} {then} what thread {before} {earlier}{round}{other}, with no barrier in between",
         array.name
     );
     let mut labels = Vec::new();

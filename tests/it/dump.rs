@@ -91,13 +91,14 @@ void launch(float *out, const float *in, int n) { sums<<<1, 64>>>(out, in, n); }
     let root = folder(&[("a.cu", text)]);
     let (code, out, err) = dump(root.path(), &["events", "a.cu"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    let in_order: Vec<&str> = out.lines().skip_while(|line| *line != "  in order:").take(7).collect();
+    let in_order: Vec<&str> = out.lines().skip_while(|line| *line != "  in order:").take(8).collect();
     let expected = [
         "  in order:",
         "    loop at 4:5",
         "      store of s at 5:9, threads 0-63, bytes 4 x",
         "      barrier at 6:9, threads 0-63",
         "      load of s at 7:38, threads 0-31, bytes 252 + -4 x + (4) #1",
+        "      perhaps an access at 8:9",
         "      perhaps a barrier at 8:9",
         "    end of it, rounds counted by #1",
     ];

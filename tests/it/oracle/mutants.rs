@@ -1,9 +1,11 @@
 //! Are barriers that are taken out missed, and are only races said to be races?
 //!
 //! Of each file of `fixtures/oracle` mutants are made: in the first, each function lacks its first
-//! `__syncthreads()`, in the second its second, and so on. What a mutant does is seen on the host, where
-//! accesses of different warps between the same barriers are races. Each `missing-barrier` has to be one of
-//! these; of the races between a read and a write, so many kernels' have to be found.
+//! `__syncthreads()`, in the second its second, and so on; likewise with `__syncwarp()`. What a mutant does is
+//! seen on the host, where accesses of different threads that nothing orders are races: of different warps
+//! between the same barriers, of one warp with no `__syncwarp` in between. Each `missing-barrier` and each
+//! `warp-synchronous` has to be one of these, in the mutants and in the files as they are. Of the kernels that
+//! race between a read and a write, or within a warp from a write to a read, so many have to be found.
 //!
 //! ```text
 //! cargo test --test it oracle::mutants -- --nocapture
@@ -22,9 +24,19 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const BARRIER: &str = "__syncthreads();";
-/// The least share of kernels with a race that are told of.
-const LEAST_FOUND: f64 = 0.5;
+/// What is taken out, and who has to tell of it.
+struct Removal {
+    text: &'static str,
+    rule: &'static str,
+    between: Between,
+    /// The least share of kernels with a race that are told of.
+    least_found: f64,
+}
+
+const REMOVALS: [Removal; 2] = [
+    Removal { text: "__syncthreads();", rule: "missing-barrier", between: Between::Warps, least_found: 0.8 },
+    Removal { text: "__syncwarp();", rule: "warp-synchronous", between: Between::Lanes, least_found: 0.5 },
+];
 
 /// A finding, as far as it matters here.
 #[derive(Debug, Deserialize)]
@@ -52,8 +64,8 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-/// The text without the barrier of this number of each function; how many that are.
-fn without(text: &str, number: usize) -> (String, usize) {
+/// The text without the barrier of this number of each function, or with all; how many are left out.
+fn without(text: &str, barrier: &str, number: Option<usize>) -> (String, usize) {
     let (mut out, mut taken, mut seen) = (String::new(), 0, 0);
     for line in text.split_inclusive('\n') {
         // A function begins at the margin.
@@ -61,11 +73,11 @@ fn without(text: &str, number: usize) -> (String, usize) {
             seen = 0;
         }
         let mut rest = line;
-        while let Some((before, after)) = rest.split_once(BARRIER) {
+        while let Some((before, after)) = rest.split_once(barrier) {
             out.push_str(before);
-            let blank = format!("{:width$};", "", width = BARRIER.len() - 1);
-            out.push_str(if seen == number { &blank } else { BARRIER });
-            taken += usize::from(seen == number);
+            let blank = format!("{:width$};", "", width = barrier.len() - 1);
+            out.push_str(if Some(seen) == number { &blank } else { barrier });
+            taken += usize::from(Some(seen) == number);
             seen += 1;
             rest = after;
         }
@@ -74,9 +86,9 @@ fn without(text: &str, number: usize) -> (String, usize) {
     (out, taken)
 }
 
-fn findings(path: &Path) -> Vec<Finding> {
+fn findings(path: &Path, rule: &str) -> Vec<Finding> {
     let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
-        .args(["--format", "json", "--quiet", "-A", "all", "-N", "missing-barrier"])
+        .args(["--format", "json", "--quiet", "-A", "all", "-N", rule])
         .arg(path)
         .output()
         .unwrap();
@@ -84,10 +96,15 @@ fn findings(path: &Path) -> Vec<Finding> {
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Whether it is one of those that are looked for: of two warps, and not of two writes.
-fn counts(race: &Race) -> bool {
+/// Whether it is one of those that are looked for: of two warps, and not of two writes; or of what one lane
+/// writes and another reads then.
+fn counts(race: &Race, between: Between) -> bool {
     let atomic_and_store = race.first.is_atomic != race.second.is_atomic;
-    race.between == Between::Warps && (race.first.stores != race.second.stores || atomic_and_store)
+    race.between == between
+        && match between {
+            Between::Warps => race.first.stores != race.second.stores || atomic_and_store,
+            _ => race.first.stores && !race.second.stores,
+        }
 }
 
 /// The lines of the two accesses, the lesser first.
@@ -102,25 +119,25 @@ fn base(kernel: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-fn judge(path: &Path, number: usize) -> Tally {
+fn judge(path: &Path, removal: &Removal, number: Option<usize>) -> Tally {
     let mut tally = Tally::default();
-    let (text, barriers) = without(&std::fs::read_to_string(path).unwrap(), number);
+    let (text, barriers) = without(&std::fs::read_to_string(path).unwrap(), removal.text, number);
     tally.barriers = barriers;
-    if barriers == 0 {
+    if barriers == 0 && number.is_some() {
         return tally;
     }
     // Wrong data may lead a kernel anywhere: what it did until then counts.
     let Ok(compiled) = compile::compiler().unwrap().build_foreign(path, &text) else { return tally };
     let launches = execution::read(&compiled);
     let root = folder(&[("mutant.cu", text.as_str())]);
-    let told = findings(&root.path().join("mutant.cu"));
+    let told = findings(&root.path().join("mutant.cu"), removal.rule);
     tally.told = told.len();
     let mut racing: BTreeSet<&str> = BTreeSet::new();
     let mut pairs: BTreeSet<(&str, (u32, u32))> = BTreeSet::new();
     for launch in &launches {
-        for race in races(launch).iter().filter(|race| race.between == Between::Warps) {
+        for race in races(launch).iter().filter(|race| race.between == removal.between) {
             pairs.insert((base(&launch.kernel), lines(launch, race)));
-            if counts(race) {
+            if counts(race, removal.between) {
                 racing.insert(base(&launch.kernel));
             }
         }
@@ -132,7 +149,7 @@ fn judge(path: &Path, number: usize) -> Tally {
         let other = label.map_or(finding.line, |label| label.line);
         let at = (finding.line.min(other), finding.line.max(other));
         if !pairs.contains(&(base(&finding.kernel), at)) {
-            let place = format!("{} without barrier {number}: {at:?}", path.display());
+            let place = format!("{} without {} {number:?}: {at:?}", path.display(), removal.text);
             tally.wrong.push(format!("{place}: `{}`: {}", finding.kernel, finding.message));
         }
     }
@@ -146,21 +163,28 @@ fn barriers_that_are_taken_out_are_missed() {
         println!("skipped: {why}");
         return;
     }
-    let numbers = if thorough() { 0..3 } else { 0..1 };
+    let last = if thorough() { 3 } else { 1 };
     let files: Vec<PathBuf> = kernel_files(&std::env::var("CUDALINT_ORACLE").unwrap_or_default());
-    let mutants: Vec<(&PathBuf, usize)> =
-        files.iter().flat_map(|path| numbers.clone().map(move |number| (path, number))).collect();
-    let tallies: Vec<Tally> = mutants.par_iter().map(|(path, number)| judge(path, *number)).collect();
-    let sum = |part: fn(&Tally) -> usize| tallies.iter().map(part).sum::<usize>();
-    let (racing, found) = (sum(|tally| tally.racing), sum(|tally| tally.found));
-    println!(
-        "{} barriers taken out: {racing} kernels race between a read and a write, {found} of these are told \
-         of, {} findings in all",
-        sum(|tally| tally.barriers),
-        sum(|tally| tally.told),
-    );
-    let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();
-    let lines: Vec<&str> = wrong.iter().map(|line| line.as_str()).collect();
-    assert!(wrong.is_empty(), "{} that are none:\n{}", wrong.len(), lines.join("\n"));
-    assert!(found as f64 >= LEAST_FOUND * racing as f64, "only {found} of {racing} are found");
+    for removal in &REMOVALS {
+        let numbers = || std::iter::once(None).chain((0..last).map(Some));
+        let mutants: Vec<(&PathBuf, Option<usize>)> =
+            files.iter().flat_map(|path| numbers().map(move |number| (path, number))).collect();
+        let tallies: Vec<Tally> =
+            mutants.par_iter().map(|(path, number)| judge(path, removal, *number)).collect();
+        let sum = |part: fn(&Tally) -> usize| tallies.iter().map(part).sum::<usize>();
+        let (racing, found) = (sum(|tally| tally.racing), sum(|tally| tally.found));
+        println!(
+            "{} times `{}` taken out: {racing} kernels race that `{}` looks for, {found} of these are told of, \
+             {} findings in all",
+            sum(|tally| tally.barriers),
+            removal.text,
+            removal.rule,
+            sum(|tally| tally.told),
+        );
+        let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();
+        let lines: Vec<&str> = wrong.iter().map(|line| line.as_str()).collect();
+        assert!(wrong.is_empty(), "{} that are none:\n{}", wrong.len(), lines.join("\n"));
+        let enough = found as f64 >= removal.least_found * racing as f64;
+        assert!(enough, "only {found} of {racing} are found");
+    }
 }

@@ -1,0 +1,127 @@
+//! What do assignments do, and `++` and `--`?
+
+use super::machine::Machine;
+use super::slots::Slot;
+use super::types::{Ty, nameless};
+use super::value::Value;
+use crate::domain::{Reason, Unknown, Variation};
+use crate::ir::{BinaryOp, Expr, ExprKind, LocalId};
+use crate::source::Span;
+
+impl Machine<'_> {
+    /// Assigns; the value is only of use if it is `wanted`.
+    pub(super) fn assign(
+        &mut self,
+        op: Option<BinaryOp>,
+        target: &Expr,
+        value: &Expr,
+        expr: &Expr,
+        wanted: bool,
+    ) -> Value {
+        let span = expr.span;
+        let called = match op {
+            Some(op) => self.called_compound(expr, op, target, value),
+            None => self.called_assignment(expr, target, value),
+        };
+        if let Some(value) = called {
+            return value;
+        }
+        if op.is_none() && self.binds_member(target, value) {
+            return Value::Undefined;
+        }
+        if let (None, ExprKind::Local(local)) = (op, &target.kind)
+            && self.frame().is_some_and(|f| f.slots.get(local.0 as usize).is_some_and(|s| s.ty == Ty::Void))
+        {
+            return self.capture(*local, value);
+        }
+        let result = match op {
+            None => {
+                let ty = self.type_of_target(target, value);
+                self.initial(value, &ty)
+            }
+            Some(_) => self.operand(value),
+        };
+        self.store(op, target, result, span, wanted)
+    }
+
+    /// Writes what was evaluated; the value is only of use if it is `wanted`.
+    fn store(
+        &mut self,
+        op: Option<BinaryOp>,
+        target: &Expr,
+        result: Value,
+        span: Span,
+        wanted: bool,
+    ) -> Value {
+        if let ExprKind::Conditional(cond, then, otherwise) = &target.kind {
+            return self.on_each_side(cond, then, otherwise, &mut |machine, side| {
+                machine.store(op, side, result.clone(), span, wanted)
+            });
+        }
+        let pointer = match self.locate(target) {
+            Ok(pointer) => pointer,
+            Err(_) => {
+                self.write_somewhere(target.span);
+                return result;
+            }
+        };
+        if let Ty::Record(layout) = &pointer.pointee
+            && op.is_none()
+            && self.copies_itself(layout)
+        {
+            let why = Unknown::new(Reason::UnknownFunction, span, "the class's own `operator=`");
+            self.write(&pointer, Value::Opaque(Variation::Maybe, why.clone()), target.span);
+            return Value::Opaque(Variation::Maybe, why);
+        }
+        let result = match op {
+            None => result,
+            Some(op) => {
+                let old = self.read(&pointer, target.span);
+                self.binary(op, &old, &result, span)
+            }
+        };
+        let kept = if wanted { result.clone() } else { Value::Undefined };
+        self.write(&pointer, result, target.span);
+        self.convert(kept, &pointer.pointee)
+    }
+
+    /// What a lambda copies where it stands, into a slot that nothing declares.
+    fn capture(&mut self, local: LocalId, value: &Expr) -> Value {
+        let ty = super::deduce::decayed(&self.type_of(value));
+        let value = self.evaluate(value);
+        let value = self.convert(value, &ty);
+        self.note_write(self.top(), local);
+        self.set_slot(local, Slot { value: value.clone(), ty, reference: false });
+        value
+    }
+
+    /// The type an initialiser on the right of `=` is for, where it may matter.
+    fn type_of_target(&mut self, target: &Expr, value: &Expr) -> Ty {
+        match (&target.kind, &value.kind) {
+            (ExprKind::Local(_), _) | (_, ExprKind::InitList(_)) => self.type_of(target),
+            _ => Ty::Unknown(nameless::AUTO.into()),
+        }
+    }
+
+    pub(super) fn step_variable(&mut self, expr: &Expr, target: &Expr, by: i8, post: bool) -> Value {
+        if let Some(value) = self.called_step(expr, by, target) {
+            return value;
+        }
+        if let ExprKind::Conditional(cond, then, otherwise) = &target.kind {
+            return self.on_each_side(cond, then, otherwise, &mut |machine, side| {
+                machine.step_variable(expr, side, by, post)
+            });
+        }
+        let pointer = match self.locate(target) {
+            Ok(pointer) => pointer,
+            Err(why) => {
+                self.write_somewhere(target.span);
+                return Value::Opaque(Variation::Maybe, why);
+            }
+        };
+        let old = self.read(&pointer, target.span);
+        let new = self.binary(BinaryOp::Add, &old, &Value::int(i64::from(by)), target.span);
+        self.write(&pointer, new.clone(), target.span);
+        if post { old } else { self.convert(new, &pointer.pointee) }
+    }
+}

@@ -1,0 +1,146 @@
+//! ## What it does
+//! Finds two lanes of one warp of which one reads what the other wrote to shared memory just before, with no
+//! `__syncwarp()` in between, or of which both write, in two statements, values that surely differ.
+//!
+//! ## Why is this bad
+//! Up to compute capability 6.x the lanes of a warp ran in lockstep, and much code rests on that: the last steps
+//! of a reduction without barriers, with or without `volatile`. From 7.0 on each lane has its own program
+//! counter. The compiler may let some lanes run ahead, and then a lane reads what is not yet written. Shuffles
+//! and votes bring lanes together to exchange values; they do not order memory.
+//!
+//! ## Example
+//! ```cuda,fires
+//! __global__ void sum(float *out, const float *in) {
+//!     __shared__ float s[64];
+//!     s[threadIdx.x] = in[threadIdx.x];
+//!     s[threadIdx.x + 32] = in[threadIdx.x + 32];
+//!     s[threadIdx.x] += s[threadIdx.x + 32];
+//!     s[threadIdx.x] += s[threadIdx.x + 16];
+//!     out[threadIdx.x] = s[threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     sum<<<1, 32>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Use instead
+//! ```cuda,clean
+//! __global__ void sum(float *out, const float *in) {
+//!     __shared__ float s[64];
+//!     s[threadIdx.x] = in[threadIdx.x];
+//!     s[threadIdx.x + 32] = in[threadIdx.x + 32];
+//!     s[threadIdx.x] += s[threadIdx.x + 32];
+//!     __syncwarp();
+//!     s[threadIdx.x] += s[threadIdx.x + 16];
+//!     out[threadIdx.x] = s[threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     sum<<<1, 32>>>(out, in);
+//! }
+//! ```
+//! Where lanes only hand values to each other, `__shfl_down_sync` needs no shared memory at all.
+//!
+//! ## Limits
+//! - For targets before 7.0 nothing is said: there it is how warps work.
+//! - What an H200's racecheck reports as a "(Warp Level Programming) Potential RAW hazard" is found here. It
+//!   also warns of lanes that read before others write, as in `s[t] = s[t + 1]`; that is one load and one store
+//!   for all lanes, and nothing is said of it.
+//! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known.
+//! - Where a shuffle or a vote stands between the two accesses, or a function that may hold one, the finding is
+//!   a note.
+//! - Whatever may order threads counts as `__syncwarp()`: a function that is not seen, a fence, inline assembly.
+//! - One finding for each array of a kernel, at the first such pair.
+
+use super::{About, Case, Rule, fact};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::facts::{Between, Race};
+use crate::source::Span;
+
+/// Other accesses that are shown with a finding, at the most.
+const MOST_OTHERS: usize = 3;
+
+/// The rule.
+pub(super) static RULE: Rule = Rule {
+    id: "warp-synchronous",
+    about: About::Correctness,
+    level: Level::Warn,
+    summary: "lanes that read what other lanes of their warp wrote, with no `__syncwarp` in between",
+    docs: include_str!("warp_synchronous.rs"),
+};
+
+/// Finds pairs of accesses within a warp that nothing orders: one finding for each array.
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+    if case.targets.iter().all(|target| !target.has_independent_lanes()) {
+        return;
+    }
+    let mut told: Vec<Span> = Vec::new();
+    for (number, run) in case.runs.iter().enumerate() {
+        let array = |race: &Race| run.trace.arrays[run.trace.accesses[race.first].array].name_span;
+        // A pair with nothing at all in between is the surer one.
+        let plain = |race: &&Race| race.between == (Between::Lanes { exchange: None });
+        let exchanged = |race: &&Race| matches!(race.between, Between::Lanes { exchange: Some(_) });
+        let races = &run.facts.races;
+        // Where warps race, too, a barrier of the block helps both.
+        let of_warps = |race: &Race| {
+            let pair = |it: &Race| (it.first, it.second);
+            races.iter().any(|it| it.between == Between::Warps && pair(it) == pair(race))
+        };
+        for race in races.iter().filter(plain).chain(races.iter().filter(exchanged)) {
+            if told.contains(&array(race)) || of_warps(race) {
+                continue;
+            }
+            told.push(array(race));
+            let others = races.iter().filter(|it| *it != race && it.between != Between::Warps);
+            let others = others.filter(|it| array(it) == array(race));
+            out.push(describe(case, number, race, &others.collect::<Vec<_>>()));
+        }
+    }
+}
+
+fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let (first, second) = (&trace.accesses[race.first], &trace.accesses[race.second]);
+    let array = &trace.arrays[first.array];
+    let (before, after) = race.threads;
+    let (earlier, then) = (fact::does(first), fact::does(second));
+    let other = fact::another_value(first, second);
+    let round = if race.across.is_some() { " in the round before" } else { "" };
+    let message = format!(
+        "`{}`: lane {} {then} what lane {} of its warp {earlier}{round}{other}, with no `__syncwarp` in between",
+        array.name,
+        after % 32,
+        before % 32
+    );
+    let mut labels = Vec::new();
+    if first.span != second.span {
+        labels.push((first.span, format!("lane {} {earlier} it here", before % 32)));
+    }
+    let mut shown = vec![first.span, second.span];
+    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
+    if let Between::Lanes { exchange: Some(span) } = race.between {
+        finding.level = Level::Note;
+        labels.push((span, "this exchanges values and does not order memory".to_owned()));
+        shown.push(span);
+    }
+    for span in others.iter().flat_map(|it| [it.first, it.second]).map(|at| trace.accesses[at].span) {
+        if !shown.contains(&span) && shown.len() < 2 + MOST_OTHERS {
+            labels.push((span, "this is not ordered either".to_owned()));
+            shown.push(span);
+        }
+    }
+    finding
+        .notes
+        .insert(0, "since compute capability 7.0 the lanes of a warp need not run in step".to_owned());
+    let place = match race.across {
+        Some(_) => "at the end of the loop's body",
+        None => "between the two",
+    };
+    Diagnostic {
+        primary_label: format!("lane {} {then} it here", after % 32),
+        labels,
+        helps: vec![format!("put `__syncwarp()` {place}, where every lane of the warp reaches it")],
+        ..finding
+    }
+}
