@@ -9,11 +9,13 @@ mod alignment;
 mod bounds;
 mod intervals;
 mod races;
+mod unwritten;
 mod witness;
 
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
 pub(crate) use races::{Between, Race};
+pub(crate) use unwritten::Unwritten;
 
 use crate::domain::Shape;
 use crate::events::Trace;
@@ -27,16 +29,20 @@ pub(crate) struct Facts {
     pub overruns: Vec<Overrun>,
     /// Wide accesses of addresses that are no multiple of their width.
     pub misaligned: Vec<Misaligned>,
+    /// Reads of what no thread writes.
+    pub unwritten: Vec<Unwritten>,
 }
 
 impl Facts {
-    /// The facts of a run with a block of this shape that somebody gave.
+    /// The facts of a run with a block of this shape that somebody gave; `dynamic`: the bytes of dynamic shared
+    /// memory that it has, if they are known.
     #[must_use]
-    pub(crate) fn of(trace: &Trace, shape: Shape) -> Facts {
+    pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Facts {
         Facts {
             races: races::find(trace, shape),
-            overruns: bounds::find(trace, shape),
+            overruns: bounds::find(trace, shape, dynamic),
             misaligned: alignment::find(trace, shape),
+            unwritten: unwritten::find(trace, shape),
         }
     }
 }

@@ -7,10 +7,12 @@ mod bank_conflict;
 mod divergent_barrier;
 mod fact;
 mod misaligned_vector_access;
+mod missing_atomic;
 mod missing_barrier;
 mod shared_out_of_bounds;
 mod stride_dependent_conflict;
 pub mod unfulfilled_expectation;
+mod uninitialized_shared;
 pub mod unknown_directive;
 mod unresolved_access;
 pub mod unused_directive;
@@ -70,10 +72,12 @@ pub static ALL: &[&Rule] = &[
     &bank_conflict::RULE,
     &divergent_barrier::RULE,
     &misaligned_vector_access::RULE,
+    &missing_atomic::RULE,
     &missing_barrier::RULE,
     &shared_out_of_bounds::RULE,
     &stride_dependent_conflict::RULE,
     &unfulfilled_expectation::RULE,
+    &uninitialized_shared::RULE,
     &unknown_directive::RULE,
     &unresolved_access::RULE,
     &unused_directive::RULE,
@@ -212,9 +216,11 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
     misaligned_vector_access::check(case, &mut found);
+    missing_atomic::check(case, &mut found);
     missing_barrier::check(case, &mut found);
     shared_out_of_bounds::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);
+    uninitialized_shared::check(case, &mut found);
     unresolved_access::check(case, &mut found);
     warp_synchronous::check(case, &mut found);
     for finding in &mut found {

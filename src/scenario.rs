@@ -37,6 +37,8 @@ pub(crate) struct Scenario {
     pub refuted: Option<Arc<Refuted>>,
     /// Another kernel that the launch may mean as well, by the place of its name.
     pub rival: Option<Span>,
+    /// The most bytes of dynamic shared memory that such launches give, if that is known of all of them.
+    pub dynamic_bytes: Option<u64>,
     /// The array that the block just fills, if that is why it is this one.
     pub fills: Option<String>,
     /// An array that every block leaves that was tried, so that none is known.
@@ -57,6 +59,7 @@ impl Scenario {
             launch: None,
             refuted: None,
             rival: None,
+            dynamic_bytes: None,
             fills: None,
             misfit: None,
             alternatives: Vec::new(),
@@ -106,6 +109,8 @@ struct Group {
     refuted: Option<Arc<Refuted>>,
     /// Another kernel that each of them may mean.
     rival: Option<Span>,
+    /// The most bytes of dynamic shared memory that they give, if that is known of all.
+    dynamic_bytes: Option<u64>,
 }
 
 impl Group {
@@ -248,7 +253,8 @@ pub(crate) fn scenarios(
             let (template_args, args) = (group.template_args, group.args);
             let setting = Setting { block, template_args, args, pads: Vec::new(), pitch: None, residues };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
-            Scenario { block_from, launch, refuted, rival, ..Scenario::of(setting) }
+            let dynamic_bytes = group.dynamic_bytes;
+            Scenario { block_from, launch, refuted, rival, dynamic_bytes, ..Scenario::of(setting) }
         }
         None => {
             let (template_args, partly) = (group.template_args, group.block);
@@ -287,11 +293,14 @@ fn others(found: &[Scenario], left_out: Vec<Vec<LaunchArg>>) -> Option<Scenario>
 /// Adds a launch to the group of its block and template arguments.
 fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>; 3]) {
     let template_args = launch.template_args.clone().unwrap_or_default();
+    let dynamic_bytes = launch.dynamic_bytes.and_then(|bytes| u64::try_from(bytes).ok());
     let alike =
         |g: &&mut Group| g.block == block && g.template_args == template_args && g.refuted == launch.refuted;
     match groups.iter_mut().find(alike) {
         Some(group) => {
             group.rival = group.rival.filter(|_| launch.rival.is_some());
+            let both = group.dynamic_bytes.zip(dynamic_bytes);
+            group.dynamic_bytes = both.map(|(known, bytes)| known.max(bytes));
             for (at, arg) in group.args.iter_mut().enumerate() {
                 if launch.args.get(at).copied().flatten() != *arg {
                     *arg = None;
@@ -310,6 +319,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             span: launch.span,
             refuted: launch.refuted.clone(),
             rival: launch.rival,
+            dynamic_bytes,
         }),
     }
 }

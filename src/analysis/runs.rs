@@ -110,7 +110,8 @@ impl Subject<'_> {
                 let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
                 let usual = *variant == Variant::of(scenario);
                 if self.follow == Follow::Facts && self.is_given(scenario) && usual {
-                    facts = Facts::of(&trace, Shape { dims: variant.block });
+                    let dynamic = scenario.dynamic_bytes.filter(|_| scenario.refuted.is_none());
+                    facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
                 }
                 if self.follow != Follow::Tree {
                     trace.tree = EventTree::default();

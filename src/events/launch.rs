@@ -64,7 +64,7 @@ pub enum EndedBy {
 }
 
 impl LaunchSite {
-    /// Whether it says the same as another.
+    /// Whether it says the same as another, but for the grid and the dynamic bytes.
     #[must_use]
     pub fn same(&self, other: &LaunchSite) -> bool {
         self.span == other.span

@@ -115,6 +115,8 @@ pub(crate) enum Stored {
     Unknown,
     /// All its threads write the same, whatever that is.
     Same,
+    /// What is made of what is read there just before, as by `+=`.
+    Update,
     /// An integer for each thread, before it is cut to the bytes that are written.
     Number(Int),
     /// The bits of a floating-point number, as a `double`.
@@ -173,7 +175,7 @@ impl EventTree {
 
     /// Says what the last of them writes, which is a store.
     pub(crate) fn set_stored(&mut self, stored: Stored) {
-        if let Some(Event::Access(event)) = self.events.last_mut() {
+        if let (Some(Event::Access(event)), false) = (self.events.last_mut(), self.is_cut) {
             event.stored = stored;
         }
     }

@@ -82,6 +82,10 @@ impl Machine<'_> {
         };
         let kept = if wanted { result.clone() } else { Value::Undefined };
         self.write(&pointer, result, target.span);
+        // What sets bits may be done twice.
+        if op.is_some_and(|op| !matches!(op, BinaryOp::And | BinaryOp::Or)) {
+            self.note_update(&pointer);
+        }
         self.convert(kept, &pointer.pointee)
     }
 
@@ -122,6 +126,7 @@ impl Machine<'_> {
         let old = self.read(&pointer, target.span);
         let new = self.binary(BinaryOp::Add, &old, &Value::int(i64::from(by)), target.span);
         self.write(&pointer, new.clone(), target.span);
+        self.note_update(&pointer);
         if post { old } else { self.convert(new, &pointer.pointee) }
     }
 }

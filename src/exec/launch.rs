@@ -194,8 +194,10 @@ impl Machine<'_> {
                 multiples: multiples.clone(),
                 refuted: self.state.refuted.clone(),
             };
-            if !self.trace.launches.iter().any(|launch| launch.same(&site)) {
-                self.trace.launches.push(site);
+            match self.trace.launches.iter_mut().find(|launch| launch.same(&site)) {
+                Some(known) if known.dynamic_bytes != site.dynamic_bytes => known.dynamic_bytes = None,
+                Some(_) => {}
+                None => self.trace.launches.push(site),
             }
         }
     }

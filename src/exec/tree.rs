@@ -48,6 +48,13 @@ impl Machine<'_> {
         }
     }
 
+    /// What was just written is made of what was read there.
+    pub(super) fn note_update(&mut self, pointer: &Pointer) {
+        if self.recording && self.is_shared(pointer) {
+            self.trace.tree.set_stored(Stored::Update);
+        }
+    }
+
     /// Something that is not followed may access shared memory.
     pub(super) fn may_access(&mut self, span: Span) {
         self.forget_contents();

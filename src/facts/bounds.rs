@@ -9,7 +9,7 @@
 //! if (t < n) s[2 * t] = 0;   `n` may be 64: nothing is said
 //! ```
 //!
-//! Arrays that are sized at launch are left out.
+//! An array that is sized at launch is as long as the launch says; where that is not known, nothing is said.
 
 use super::witness::is_possible;
 use crate::domain::Shape;
@@ -25,6 +25,8 @@ pub(crate) struct Overrun {
     /// A byte offset that it has, counted from the beginning of the array: the least if it is too large, the
     /// greatest if it is too small.
     pub offset: i64,
+    /// Bytes of the array.
+    pub size: u64,
     /// Whether the offset is a bound, rather than the only one there is.
     pub is_bound: bool,
     /// What is taken for granted.
@@ -32,7 +34,7 @@ pub(crate) struct Overrun {
 }
 
 /// All such accesses of a run, one for each site.
-pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Overrun> {
+pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Overrun> {
     let mut found: Vec<Overrun> = Vec::new();
     for event in trace.tree.events() {
         let Event::Access(event) = event else { continue };
@@ -41,9 +43,10 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Overrun> {
         }
         let Some(access) = trace.accesses.get(event.access) else { continue };
         let array = &trace.arrays[access.array];
-        let (Some(size), Some(bytes), false) = (array.bytes(), access.bytes, array.dynamic) else { continue };
         // No array has no elements: its length is not understood.
-        let Some(size) = i64::try_from(size).ok().filter(|size| *size > 0) else { continue };
+        let bytes_of_array = if array.dynamic { dynamic } else { array.bytes().filter(|size| *size > 0) };
+        let (Some(bytes_of_array), Some(bytes)) = (bytes_of_array, access.bytes) else { continue };
+        let Ok(size) = i64::try_from(bytes_of_array) else { continue };
         let rows = usize::from(access.matrices) * 8;
         let outside = |thread: usize| {
             let (least, most) = bounds(&trace.tree, event, thread, shape)?;
@@ -54,7 +57,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Overrun> {
         let mut threads = event.threads.threads().filter(|thread| rows == 0 || thread % 32 < rows);
         if let Some((thread, offset, is_bound)) = threads.find_map(outside) {
             let (access, assumptions) = (event.access, event.assumptions.to_vec());
-            found.push(Overrun { access, thread, offset, is_bound, assumptions });
+            found.push(Overrun { access, thread, offset, size: bytes_of_array, is_bound, assumptions });
         }
     }
     found

@@ -12,7 +12,8 @@
 //!
 //! Only accesses that surely happen count, at offsets that are known but for what all threads share. A
 //! thread that reads what it wrote in the same statement as all others did reads what it wrote: nothing
-//! is said of it. Of two writes something is said where they surely write different values.
+//! is said of it, unless it writes what it makes of what it reads there, as in `sum += x`: then what one
+//! thread adds is lost. Of two writes something is said where they surely write different values.
 //!
 //! Between different warps, functions that speak of `volatile` are left out: they may wait for what they
 //! read. Within a warp only what is read after it was written counts, or written twice; lanes that read
@@ -23,7 +24,7 @@
 use super::intervals::{Interval, Round, intervals};
 use super::witness::{are_possible, is_possible};
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Trace};
+use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Stored, Trace};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -45,6 +46,8 @@ pub(crate) struct Race {
     pub threads: (usize, usize),
     /// Of which threads.
     pub between: Between,
+    /// Whether both change what is there, by one statement that reads and writes it.
+    pub is_update: bool,
     /// The loop in whose next round the second is done.
     pub across: Option<Span>,
     /// What is taken for granted.
@@ -129,6 +132,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                 walk.run(&mut left, &mut |first, second, threads| {
                     let (first, second) = (&steps[first], &steps[second]);
                     let between = between(scope, first, second, threads);
+                    let is_update = second.updates(first);
                     let known = |race: &Race| {
                         (race.first, race.second) == (first.number, second.number)
                             && (race.between == Between::Warps) == (between == Between::Warps)
@@ -143,7 +147,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                         }
                     }
                     let (first, second, across) = (first.number, second.number, interval.across);
-                    found.push(Race { first, second, threads, between, across, assumptions });
+                    found.push(Race { first, second, threads, between, is_update, across, assumptions });
                 });
             };
             if among_warps {
@@ -234,6 +238,12 @@ impl Step<'_> {
     fn threads(&self) -> impl Iterator<Item = usize> + '_ {
         let rows = usize::from(self.access.matrices) * 8;
         self.event.threads.threads().filter(move |thread| rows == 0 || thread % 32 < rows)
+    }
+
+    /// Whether it writes what it makes of what was read in an earlier step, in the same expression.
+    fn updates(&self, before: &Step<'_>) -> bool {
+        let reads = before.access.op == AccessOp::Load && before.access.span == self.access.span;
+        reads && matches!(self.event.stored, Stored::Update)
     }
 
     /// Whether a thread touches a byte in it.
@@ -335,9 +345,10 @@ impl Walk<'_> {
         let written =
             |touches: &[Touch; 2]| find(touches, &|first, _| !self.steps[first].touches(thread, byte));
         let lanes = matches!(self.scope, Scope::Lanes(_));
-        let read = || match lanes {
-            true => None,
-            false => find(&cell.loads, &|_, other| !step.touches(other, byte)),
+        let read = || {
+            find(&cell.loads, &|first, other| {
+                step.updates(&self.steps[first]) || !lanes && !step.touches(other, byte)
+            })
         };
         let differs = |first: usize, other: usize| {
             let before = &self.steps[first];

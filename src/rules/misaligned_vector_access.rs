@@ -51,7 +51,7 @@ use crate::facts::Misaligned;
 pub(super) static RULE: Rule = Rule {
     id: "misaligned-vector-access",
     about: About::Correctness,
-    level: Level::Note,
+    level: Level::Deny,
     summary: "a wide access of shared memory at an address that is no multiple of its width",
     docs: include_str!("misaligned_vector_access.rs"),
 };

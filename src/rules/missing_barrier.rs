@@ -73,7 +73,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<(Span, bool)> = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
         for (at, race) in run.facts.races.iter().enumerate() {
-            if race.between != Between::Warps {
+            if race.between != Between::Warps || race.is_update {
                 continue;
             }
             let array = |race: &Race| run.trace.accesses[race.first].array;
@@ -84,7 +84,10 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             told.push(cause);
             let others = run.facts.races[at + 1..].iter();
             let alike = |it: &&Race| {
-                it.between == Between::Warps && array(it) == array(race) && it.across.is_some() == cause.1
+                it.between == Between::Warps
+                    && !it.is_update
+                    && array(it) == array(race)
+                    && it.across.is_some() == cause.1
             };
             out.push(describe(case, number, race, &others.filter(alike).collect::<Vec<_>>()));
         }

@@ -35,10 +35,11 @@
 //! ```
 //!
 //! ## Limits
-//! - A note: it is new. On public code each finding was read; an H200's memcheck reports the same threads for
-//!   its fixtures, where they leave all shared memory of the block.
-//! - Only in a block that a launch or the user gives, and only of arrays whose length is written in the
-//!   source; not of arrays that are sized at launch.
+//! - On public code each finding was read; an H200's memcheck reports the same threads for its fixtures, where
+//!   they leave all shared memory of the block.
+//! - Only in a block that a launch or the user gives. Dynamic shared memory is as long as the launch says: where
+//!   several launches give the same block, as the most generous of them says; where one is not known, nothing
+//!   is said. A launch that gives none has 0 bytes.
 //! - The whole array counts: an index that leaves its row and stays in the array is not told.
 //! - A bound that may keep the thread away, as `threadIdx.x < n` may, is taken to do so.
 //! - No fix is written.
@@ -51,7 +52,7 @@ use crate::facts::Overrun;
 pub(super) static RULE: Rule = Rule {
     id: "shared-out-of-bounds",
     about: About::Correctness,
-    level: Level::Note,
+    level: Level::Deny,
     summary: "a thread that reads or writes shared memory outside its array",
     docs: include_str!("shared_out_of_bounds.rs"),
 };
@@ -66,7 +67,7 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
     let trace = &case.runs[number].trace;
     let access = &trace.accesses[overrun.access];
     let array = &trace.arrays[access.array];
-    let (bytes, element) = (array.bytes().unwrap_or(0), array.element_bytes.unwrap_or(1).max(1));
+    let (bytes, element) = (overrun.size, array.element_bytes.unwrap_or(1).max(1));
     let starts_inside = u64::try_from(overrun.offset).is_ok_and(|offset| offset < bytes);
     // In elements where that says where it is.
     let (at, all) = if overrun.offset % element as i64 == 0 && !starts_inside {
@@ -82,9 +83,15 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
     };
     let (thread, does) = (overrun.thread, fact::does(access));
     let message = format!("thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
+    let mut labels = Vec::new();
+    match case.runs[number].launch.filter(|_| array.dynamic) {
+        Some(launch) if bytes == 0 => labels.push((launch, "this gives no dynamic shared memory".to_owned())),
+        Some(launch) => labels.push((launch, format!("this gives it {}", plural(bytes, "byte")))),
+        None => labels.push((array.name_span, format!("{all}, counted from 0"))),
+    }
     Diagnostic {
         primary_label: format!("{at}{beyond} for thread {thread}"),
-        labels: vec![(array.name_span, format!("{all}, counted from 0"))],
+        labels,
         ..fact::finding(&RULE, case, number, access, &overrun.assumptions, message)
     }
 }

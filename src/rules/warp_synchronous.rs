@@ -81,18 +81,19 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         // A pair with nothing at all in between is the surer one.
         let plain = |race: &&Race| race.between == (Between::Lanes { exchange: None });
         let exchanged = |race: &&Race| matches!(race.between, Between::Lanes { exchange: Some(_) });
-        let races = &run.facts.races;
+        let races: Vec<&Race> = run.facts.races.iter().filter(|race| !race.is_update).collect();
         // Where warps race, too, a barrier of the block helps both.
         let of_warps = |race: &Race| {
             let pair = |it: &Race| (it.first, it.second);
             races.iter().any(|it| it.between == Between::Warps && pair(it) == pair(race))
         };
-        for race in races.iter().filter(plain).chain(races.iter().filter(exchanged)) {
+        let of_each = || races.iter().copied();
+        for race in of_each().filter(plain).chain(of_each().filter(exchanged)) {
             if told.contains(&array(race)) || of_warps(race) {
                 continue;
             }
             told.push(array(race));
-            let others = races.iter().filter(|it| *it != race && it.between != Between::Warps);
+            let others = of_each().filter(|it| *it != race && it.between != Between::Warps);
             let others = others.filter(|it| array(it) == array(race));
             out.push(describe(case, number, race, &others.collect::<Vec<_>>()));
         }

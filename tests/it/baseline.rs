@@ -8,7 +8,7 @@ use std::process::Command;
 const CONFLICT: &str = "\
 __global__ void column(float *out) {
     __shared__ float s[32][32];
-    *out = s[threadIdx.x][0];
+    s[threadIdx.x][0] = *out;
 }
 void run(float *o) { column<<<1, 32>>>(o); }
 ";

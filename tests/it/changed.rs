@@ -103,7 +103,7 @@ fn a_finding_counts_where_the_declaration_changed() {
 /// A repository whose kernel has a conflict with the block of one launch, of three that `main.cu` could make.
 fn kernel_and_launch(block: &str) -> TempDir {
     let kernel = "#include \"k.cuh\"\n__global__ void column(float *out) {\n    __shared__ float s[32][WIDTH];\n    \
-                  out[threadIdx.y] = s[threadIdx.y % 32][0];\n}\n";
+                  s[threadIdx.y % 32][0] = out[threadIdx.y];\n}\n";
     let header = "#pragma once\n#define WIDTH 32\n__global__ void column(float *out);\n";
     let launch = format!(
         "#include \"k.cuh\"\nvoid run(float *o) {{\n    dim3 block({block});\n    column<<<1, block>>>(o);\n}}\n"

@@ -392,7 +392,7 @@ fn completions_and_the_manual_page_know_every_flag() {
 
 #[test]
 fn a_header_is_found_below_the_folders_given_unless_two_are_as_near() {
-    let kernel = "#include \"pitch.cuh\"\n__global__ void column(float *out) {\n    __shared__ float tile[32][PITCH];\n    out[threadIdx.x] = tile[threadIdx.x][0];\n}\nvoid launch(float *out) { column<<<1, 32>>>(out); }\n";
+    let kernel = "#include \"pitch.cuh\"\n__global__ void column(float *out) {\n    __shared__ float tile[32][PITCH];\n    tile[threadIdx.x][0] = out[threadIdx.x];\n}\nvoid launch(float *out) { column<<<1, 32>>>(out); }\n";
     let (conflicts, free) = ("#define PITCH 32\n", "#define PITCH 33\n");
     let root = folder(&[("src/a.cu", kernel), ("include/pitch.cuh", conflicts)]);
     assert_eq!(run(root.path(), &["-q", "."]).code, 1);

@@ -9,7 +9,7 @@ use std::process::Command;
 const COLUMN: &str = "\
 __global__ void column(float *out) {
     __shared__ float tile[32][N];
-    out[threadIdx.y] = tile[threadIdx.x % 32][threadIdx.y];
+    tile[threadIdx.x % 32][threadIdx.y] = out[threadIdx.y];
 }
 ";
 

@@ -7,7 +7,7 @@ use std::path::Path;
 const KERNEL: &str = "\
 __global__ void column(float *out) {
     __shared__ float tile[32][32];
-    out[threadIdx.y] = tile[threadIdx.y % 32][threadIdx.x % 32];
+    tile[threadIdx.y % 32][threadIdx.x % 32] = out[threadIdx.y];
 }
 ";
 const HEADER: &str = "#pragma once\n__global__ void column(float *out);\n";
@@ -15,7 +15,7 @@ const LAUNCH: &str = "#include \"k.cuh\"\nvoid run(float *o) { column<<<1, dim3(
 const OTHER: &str = "\
 __global__ void other(float *out) {
     __shared__ float s[32][32];
-    out[threadIdx.y] = s[threadIdx.x][0]; // cudalint: allow(divergent-barrier)
+    s[threadIdx.x][0] = out[threadIdx.y]; // cudalint: allow(divergent-barrier)
 }
 void run_other(float *o) { other<<<1, 32>>>(o); }
 ";
@@ -80,7 +80,7 @@ fn an_unsaved_buffer_has_the_workspace_as_its_context() {
     let moved = HEADER.replace(
         "column(float *out);",
         "column(float *out) {\n  __shared__ float t[32][32];\n  \
-         *out = t[threadIdx.y % 32][0];\n}",
+         t[threadIdx.y % 32][0] = *out;\n}",
     );
     std::fs::remove_file(root.path().join("src/k.cu")).unwrap();
     let arguments =
@@ -115,9 +115,9 @@ fn what_is_wrong_with_context_fails_the_run_only_where_it_was_named() {
 
 #[test]
 fn a_function_of_a_header_is_judged_where_context_calls_it() {
-    let header = "#pragma once\n__device__ float read(float (*s)[32]) { return s[threadIdx.x][0]; }\n";
-    let kernel = "#include \"h.cuh\"\n__global__ void k(float *o) {\n  __shared__ float s[32][32];\n  *o = read(s);\n  \
-                  *o += s[threadIdx.x][1];\n}\nvoid run(float *o) { k<<<1, 32>>>(o); }\n";
+    let header = "#pragma once\n__device__ void set(float (*s)[32], float x) { s[threadIdx.x][0] = x; }\n";
+    let kernel = "#include \"h.cuh\"\n__global__ void k(float *o) {\n  __shared__ float s[32][32];\n  set(s, *o);\n  \
+                  s[threadIdx.x][1] = *o;\n}\nvoid run(float *o) { k<<<1, 32>>>(o); }\n";
     let root = folder(&[("h.cuh", header), ("k.cu", kernel)]);
     let (code, out, _) = run(root.path(), &["-q", "--format", "short", "--context", ".", "h.cuh"], "");
     assert_eq!((code, places(&out)), (1, vec!["h.cuh:2".to_owned()]));

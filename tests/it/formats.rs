@@ -219,7 +219,10 @@ fn gitlab_gets_paths_without_a_dot_and_an_empty_report_without_findings() {
 fn junit_is_a_report_with_a_failure_for_each_warning() {
     let text = fixtures("junit");
     assert!(text.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"cudalint\""));
-    let warnings = fixtures("short").lines().filter(|line| line.contains(": warning[")).count();
+    let warnings = fixtures("short")
+        .lines()
+        .filter(|line| line.contains(": warning[") || line.contains(": error["))
+        .count();
     assert_eq!(text.matches("<failure ").count(), warnings);
     assert!(text.contains(&format!("failures=\"{warnings}\"")), "the sum is told");
     assert!(text.contains(
@@ -231,7 +234,10 @@ fn junit_is_a_report_with_a_failure_for_each_warning() {
 #[test]
 fn junit_is_read_by_a_parser() {
     let report = junit_parser::from_reader(fixtures("junit").as_bytes()).unwrap();
-    let warnings = fixtures("short").lines().filter(|line| line.contains(": warning[")).count() as u64;
+    let warnings = fixtures("short")
+        .lines()
+        .filter(|line| line.contains(": warning[") || line.contains(": error["))
+        .count() as u64;
     assert_eq!((report.name.as_str(), report.failures, report.errors), ("cudalint", warnings, 0));
     let cases: Vec<_> = report.suites.iter().flat_map(|suite| &suite.cases).collect();
     assert_eq!(cases.len() as u64, report.tests);

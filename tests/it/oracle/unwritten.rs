@@ -23,7 +23,8 @@ type Byte = (usize, u32, VariableId, i64);
 /// Lane, and when by its clock.
 type Writer = (u8, u32);
 
-/// The reads of what was not written before, one for each site and variable.
+/// The reads of what was not written before, one for each site and variable, of those that race and of those
+/// that do not.
 pub fn unwritten(launch: &Launch) -> Vec<Unwritten> {
     // After how many barriers of the block each byte was first written.
     let mut first_written: BTreeMap<(VariableId, i64), u32> = BTreeMap::new();
@@ -37,7 +38,7 @@ pub fn unwritten(launch: &Launch) -> Vec<Unwritten> {
     }
     // By whom, and when by the clock of the lane, since the last barrier of the block.
     let mut writers: BTreeMap<Byte, Vec<Writer>> = BTreeMap::new();
-    let mut found: BTreeMap<(SiteId, VariableId), Unwritten> = BTreeMap::new();
+    let mut found: BTreeMap<(SiteId, VariableId, bool), Unwritten> = BTreeMap::new();
     accesses_in_order(launch, |warp, access, clocks| {
         let reads = matches!(access.kind, Kind::Load | Kind::Atomic);
         for lane in access.lanes.iter().filter(|_| reads) {
@@ -59,7 +60,7 @@ pub fn unwritten(launch: &Launch) -> Vec<Unwritten> {
                     thread: warp as u32 * 32 + u32::from(lane.lane),
                     is_race: first == Some(&access.interval) && !is_atomic_on_atomic,
                 };
-                let known = found.entry((access.site, lane.variable)).or_insert(new);
+                let known = found.entry((access.site, lane.variable, new.is_race)).or_insert(new);
                 known.offset = known.offset.min(offset);
             }
         }
