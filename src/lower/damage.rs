@@ -72,7 +72,7 @@ impl<'t> Scanner<'t> {
 
     fn word(&mut self) -> &'t str {
         let start = self.at;
-        while self.peek() == b'_' || self.peek().is_ascii_alphanumeric() {
+        while matches!(self.peek(), b'_' | b'$' | 0x80..) || self.peek().is_ascii_alphanumeric() {
             self.at += 1;
         }
         self.text.get(start..self.at).unwrap_or("")
@@ -143,7 +143,7 @@ fn mentions<'t>(text: &'t str, known: &'t [Range<usize>]) -> Vec<Mention<'t>> {
             scanner.word();
             continue;
         }
-        if first != b'_' && !first.is_ascii_alphabetic() {
+        if !matches!(first, b'_' | b'$' | 0x80..) && !first.is_ascii_alphabetic() {
             if !scanner.step() {
                 return found;
             }
@@ -301,6 +301,7 @@ mod tests {
             found.map(|it| it.name).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(written("i = 8, j += k, l <<= 2, m == 3, n <= o"), "i j l");
+        assert_eq!(written("était = 8, x_é[$y] += été"), "était x_é");
         assert_eq!(
             written("a[i++] = b.c; d.e[k] *= 2; p->q = --r; \"s = 1\" /* t = 1 */ f(&u, v && w)"),
             "a i d r u"
