@@ -500,7 +500,20 @@ impl Run {
             let found = constant(&file.text, span.range())?;
             (!others(span).any(|other| names(&other.text, file.slice(span)))).then_some(found)
         };
-        let case = Case { runs, targets, padder: &padder, text: &text, constant: &constant, place: &place };
+        let says = |span: Span, words: &[&str]| {
+            let own = subject.program.modules.iter().filter_map(|module| module.file);
+            let texts = own.chain([span.file]).map(|file| sources.get(file));
+            texts.into_iter().any(|file| words.iter().any(|word| file.text.contains(word)))
+        };
+        let case = Case {
+            runs,
+            targets,
+            padder: &padder,
+            text: &text,
+            constant: &constant,
+            place: &place,
+            says: &says,
+        };
         match wanted {
             Wanted::Findings => report.diagnostics.extend(rules::check(&case)),
             Wanted::Place(place) => {

@@ -9,6 +9,7 @@ mod fact;
 mod misaligned_vector_access;
 mod missing_atomic;
 mod missing_barrier;
+mod shared_memory_limit;
 mod shared_out_of_bounds;
 mod stride_dependent_conflict;
 pub mod unfulfilled_expectation;
@@ -74,6 +75,7 @@ pub static ALL: &[&Rule] = &[
     &misaligned_vector_access::RULE,
     &missing_atomic::RULE,
     &missing_barrier::RULE,
+    &shared_memory_limit::RULE,
     &shared_out_of_bounds::RULE,
     &stride_dependent_conflict::RULE,
     &unfulfilled_expectation::RULE,
@@ -117,6 +119,9 @@ pub struct KernelRun {
     pub fills: Option<String>,
     /// Why no block is known, if none is.
     pub misfit: Option<String>,
+    /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
+    /// all of them.
+    pub dynamic_bytes: Option<(u64, Span)>,
     /// What happened.
     pub trace: Trace,
     /// What follows from it, beside the cost.
@@ -207,6 +212,8 @@ pub struct Case<'a> {
     pub constant: &'a dyn Fn(Span) -> Option<Constant>,
     /// `file:line` of a span.
     pub place: &'a dyn Fn(Span) -> String,
+    /// Whether the kernel's files, or the one that a span lies in, hold one of these words.
+    pub says: &'a dyn Fn(Span, &[&str]) -> bool,
 }
 
 /// All findings of all rules on one kernel.
@@ -218,6 +225,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     misaligned_vector_access::check(case, &mut found);
     missing_atomic::check(case, &mut found);
     missing_barrier::check(case, &mut found);
+    shared_memory_limit::check(case, &mut found);
     shared_out_of_bounds::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);
     uninitialized_shared::check(case, &mut found);

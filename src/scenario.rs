@@ -37,8 +37,9 @@ pub(crate) struct Scenario {
     pub refuted: Option<Arc<Refuted>>,
     /// Another kernel that the launch may mean as well, by the place of its name.
     pub rival: Option<Span>,
-    /// The most bytes of dynamic shared memory that such launches give, if that is known of all of them.
-    pub dynamic_bytes: Option<u64>,
+    /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
+    /// all of them.
+    pub dynamic_bytes: Option<(u64, Span)>,
     /// The array that the block just fills, if that is why it is this one.
     pub fills: Option<String>,
     /// An array that every block leaves that was tried, so that none is known.
@@ -109,8 +110,8 @@ struct Group {
     refuted: Option<Arc<Refuted>>,
     /// Another kernel that each of them may mean.
     rival: Option<Span>,
-    /// The most bytes of dynamic shared memory that they give, if that is known of all.
-    dynamic_bytes: Option<u64>,
+    /// The most bytes of dynamic shared memory that they give, and which does, if that is known of all.
+    dynamic_bytes: Option<(u64, Span)>,
 }
 
 impl Group {
@@ -293,14 +294,15 @@ fn others(found: &[Scenario], left_out: Vec<Vec<LaunchArg>>) -> Option<Scenario>
 /// Adds a launch to the group of its block and template arguments.
 fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>; 3]) {
     let template_args = launch.template_args.clone().unwrap_or_default();
-    let dynamic_bytes = launch.dynamic_bytes.and_then(|bytes| u64::try_from(bytes).ok());
+    let dynamic_bytes =
+        launch.dynamic_bytes.and_then(|bytes| Some((u64::try_from(bytes).ok()?, launch.span)));
     let alike =
         |g: &&mut Group| g.block == block && g.template_args == template_args && g.refuted == launch.refuted;
     match groups.iter_mut().find(alike) {
         Some(group) => {
             group.rival = group.rival.filter(|_| launch.rival.is_some());
             let both = group.dynamic_bytes.zip(dynamic_bytes);
-            group.dynamic_bytes = both.map(|(known, bytes)| known.max(bytes));
+            group.dynamic_bytes = both.map(|(known, other)| if other.0 > known.0 { other } else { known });
             for (at, arg) in group.args.iter_mut().enumerate() {
                 if launch.args.get(at).copied().flatten() != *arg {
                     *arg = None;

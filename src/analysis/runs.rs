@@ -111,6 +111,7 @@ impl Subject<'_> {
                 let usual = *variant == Variant::of(scenario);
                 if self.follow == Follow::Facts && self.is_given(scenario) && usual {
                     let dynamic = scenario.dynamic_bytes.filter(|_| scenario.refuted.is_none());
+                    let dynamic = dynamic.map(|(bytes, _)| bytes);
                     facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
                 }
                 if self.follow != Follow::Tree {
@@ -239,6 +240,7 @@ impl Subject<'_> {
             rival: scenario.rival,
             fills: scenario.fills.clone(),
             misfit: scenario.misfit_words(),
+            dynamic_bytes: scenario.dynamic_bytes,
             trace,
             facts: Facts::default(),
             judgements: Vec::new(),

@@ -84,9 +84,9 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
     let (thread, does) = (overrun.thread, fact::does(access));
     let message = format!("thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
     let mut labels = Vec::new();
-    match case.runs[number].launch.filter(|_| array.dynamic) {
-        Some(launch) if bytes == 0 => labels.push((launch, "this gives no dynamic shared memory".to_owned())),
-        Some(launch) => labels.push((launch, format!("this gives it {}", plural(bytes, "byte")))),
+    match case.runs[number].dynamic_bytes.filter(|_| array.dynamic) {
+        Some((0, launch)) => labels.push((launch, "this gives no dynamic shared memory".to_owned())),
+        Some((_, launch)) => labels.push((launch, format!("this gives it {}", plural(bytes, "byte")))),
         None => labels.push((array.name_span, format!("{all}, counted from 0"))),
     }
     Diagnostic {
