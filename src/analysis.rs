@@ -500,7 +500,8 @@ impl Run {
             let found = constant(&file.text, span.range())?;
             (!others(span).any(|other| names(&other.text, file.slice(span)))).then_some(found)
         };
-        let case = Case { runs, targets, padder: &padder, text: &text, constant: &constant, place: &place };
+        let (kernel, padder) = (subject.kernel.name_span, &padder);
+        let case = Case { kernel, runs, targets, padder, text: &text, constant: &constant, place: &place };
         match wanted {
             Wanted::Findings => report.diagnostics.extend(rules::check(&case)),
             Wanted::Place(place) => {

@@ -139,10 +139,10 @@ fn write_baseline(path: &Path, analyzed: &Analyzed, found: &Found, names: &Names
         return Outcome::Failed;
     }
     let name = |path: &Path| names.of(path);
-    let bytes = baseline::render(analyzed.run.sources(), &found.all, &found.fingerprints, &name);
+    let bytes = baseline::render(analyzed.run.sources(), &found.all, &found.all_fingerprints, &name);
     let outcome = terminal::write(path, &bytes, Outcome::Clean);
     if outcome == Outcome::Clean {
-        let count = output::count(found.all.len(), "finding");
+        let count = output::count(found.findings.len(), "finding");
         terminal::say(&format!("wrote {count} to `{}`", path.display()));
     }
     outcome

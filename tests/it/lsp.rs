@@ -78,7 +78,7 @@ fn a_buffer_is_checked_as_it_is_shown_with_the_launches_of_other_files() {
     let findings = editor.findings(&path);
     assert_eq!(editor.rules(&path), ["bank-conflict"]);
     let message = findings[0]["message"].as_str().unwrap();
-    assert!(message.starts_with("32-way bank conflict: this read of `tile`"), "{message}");
+    assert!(message.starts_with("`tile`: 32-way bank conflict costs 94 % of "), "{message}");
     assert!(message.contains("from the launch at run.cu:2"), "{message}");
     assert_eq!(findings[0]["range"]["start"], position(4, 21));
     assert_eq!(findings[0]["range"]["end"], position(4, 51));
