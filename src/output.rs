@@ -12,8 +12,10 @@ pub mod gitlab;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod order;
 pub mod sarif;
 pub mod short;
+pub mod statistics;
 pub mod text;
 
 use crate::diagnostic::{Diagnostic, Level};

@@ -31,6 +31,8 @@ pub(super) struct Found {
     pub(super) known: usize,
     /// How many were there before the change, on lines that did not change.
     pub(super) unchanged: usize,
+    /// How many bank conflicts cost too little or have too few ways.
+    pub(super) small: usize,
 }
 
 /// What hides findings, read once for all times that the files are analysed.
@@ -80,10 +82,16 @@ pub(super) fn found(args: &CheckArgs, input: &Input, analyzed: &Analyzed, hiding
         unchanged = count_causes(sources, &split(&mut left, &is_new));
         split(&mut fingerprints, &is_new);
     }
-    let (numbers, findings): (Vec<usize>, Vec<Diagnostic>) =
-        causes(sources, left, &level).into_iter().unzip();
+    let mut causes = causes(sources, left, &level);
+    let count = causes.len();
+    causes.retain(|(_, finding)| {
+        let path = &sources.get(finding.primary.file).path;
+        !input.settings.is_too_small(&args.choice, path, finding)
+    });
+    let small = count - causes.len();
+    let (numbers, findings): (Vec<usize>, Vec<Diagnostic>) = causes.into_iter().unzip();
     let fingerprints = numbers.into_iter().filter_map(|at| fingerprints.get(at).cloned()).collect();
-    Some(Found { all, all_fingerprints, findings, fingerprints, silenced, known, unchanged })
+    Some(Found { all, all_fingerprints, findings, fingerprints, silenced, known, unchanged, small })
 }
 
 /// The level of a rule in a file, as the user has it.
