@@ -537,7 +537,7 @@ pub enum Format {
     Text,
     /// `file:line:col: level[rule]: message`
     Short,
-    /// One object per line; schemas/check-1.json
+    /// One object per line; schemas/check-2.json
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,

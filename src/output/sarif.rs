@@ -1,5 +1,6 @@
 //! SARIF 2.1.0, for GitHub code scanning and others that collect results of analyses.
 
+use super::json::Figures;
 use super::{ADDRESS, Place, details, page_at, related};
 use crate::diagnostic::{Diagnostic, Fix, Level};
 use crate::fingerprint;
@@ -139,6 +140,9 @@ fn result(sources: &Sources, finding: &Diagnostic, fingerprint: &str) -> Value {
     });
     if let Some(index) = index {
         result["ruleIndex"] = json!(index);
+    }
+    if let Some(figures) = Figures::of(finding) {
+        result["properties"] = json!({ "conflict": figures });
     }
     if let Some(fix) = &finding.fix {
         result["fixes"] = json!([repair(sources, fix)]);

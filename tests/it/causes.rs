@@ -1,6 +1,7 @@
 //! Are conflicts told by their cause: worst first, line by line hidden, with numbers for programs?
 
 use crate::support::folder::folder;
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -129,4 +130,37 @@ fn statistics_are_a_table_of_causes() {
     assert_eq!(rows[2], ["bank-conflict", "two", "pair", "1", "1", "2.1", "%", "a.cu:5"]);
     assert!(code == 1 && rows.len() == 3 && err.contains("2 warnings"), "{out}{err}");
     assert_eq!(run(root.path(), &["--statistics", "--format", "json", "a.cu"]).0, 2);
+}
+
+#[test]
+fn programs_find_each_line_and_the_numbers() {
+    let root = folder(&[("a.cu", TWO)]);
+    let (_, out, _) = run(root.path(), &["-q", "--format", "json", "a.cu"]);
+    let findings: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let tile = &findings[1];
+    let figures = &tile["conflict"];
+    for (field, value) in [("extra", 41), ("kernel_wavefronts", 47), ("ways", 32), ("instances", 1)] {
+        assert_eq!(figures[field], value, "{field}: {figures}");
+    }
+    assert_eq!((&figures["confidence"], &figures["block"]), (&"exact".into(), &vec![32, 1, 1].into()));
+    assert_eq!(figures["share"], 0.8723);
+    let lines: Vec<(u64, u64)> = tile["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["line"].as_u64().unwrap(), line["extra"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(lines, [(8, 31), (9, 7), (6, 3)]);
+    let (_, out, _) = run(root.path(), &["-q", "--format", "sarif", "a.cu"]);
+    let log: Value = serde_json::from_str(&out).unwrap();
+    let result = &log["runs"][0]["results"][1];
+    assert_eq!(result["properties"]["conflict"], *figures);
+    let related = result["relatedLocations"].as_array().unwrap().iter();
+    let related: Vec<u64> =
+        related.map(|it| it["physicalLocation"]["region"]["startLine"].as_u64().unwrap()).collect();
+    assert_eq!(related, [2, 9, 6]);
+    for format in ["github", "gitlab", "junit"] {
+        let (_, out, _) = run(root.path(), &["-q", "--format", format, "a.cu"]);
+        assert!(out.contains("(also lines 6 and 9)"), "{format}: {out}");
+    }
 }
