@@ -167,13 +167,15 @@ impl Settings {
 
     /// Whether a bank conflict in a file costs too little to be told.
     pub(super) fn is_too_small(&self, choice: &ChoiceArgs, file: &Path, finding: &Diagnostic) -> bool {
-        let (Some(conflict), Some(cost)) = (&finding.conflict, finding.cost()) else { return false };
+        let Some(cost) = finding.cost() else { return false };
+        // The line that costs most need not be that of the most ways.
+        let most = finding.each().filter_map(|part| part.conflict.as_ref()).map(|it| it.ways).max();
         let chain = self.configs.of(file);
         let share =
             choice.min_share.or_else(|| Some(chain.iter().find_map(|it| it.min_share.as_ref())?.value));
         let ways = choice.min_ways.or_else(|| Some(chain.iter().find_map(|it| it.min_ways.as_ref())?.value));
         share.is_some_and(|percent| cost.share() * 100.0 < f64::from(percent))
-            || ways.is_some_and(|ways| conflict.ways < ways)
+            || ways.is_some_and(|ways| most < Some(ways))
     }
 
     /// Whether findings in a file that the user did not name are left out.

@@ -62,6 +62,19 @@ fn a_cause_is_one_finding_and_order_and_thresholds_choose() {
 }
 
 #[test]
+fn ways_count_at_whichever_line_they_are() {
+    let often = TWO.replace(
+        "    out[lane] = tile[32 * lane];\n",
+        "    for (int i = 0; i < 64; i++) out[i] = tile[2 * lane + 8 * i];\n",
+    );
+    let root = folder(&[("a.cu", &often)]);
+    let told = short(root.path(), &["--min-ways", "8"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("8:") && told[0].contains("`tile`: 2-way") && told[0].ends_with("6 and 9)"));
+    assert_eq!(short(root.path(), &["--min-ways", "9"]), [] as [&str; 0]);
+}
+
+#[test]
 fn what_is_left_out_is_counted_and_only_thresholds_end_well() {
     let root = folder(&[("a.cu", TWO)]);
     let (code, _, err) = run(root.path(), &["--top", "1", "a.cu"]);

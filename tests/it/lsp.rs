@@ -244,6 +244,34 @@ fn a_fix_that_was_confirmed_is_offered_and_repairs() {
 }
 
 #[test]
+fn a_cause_is_found_and_allowed_at_each_of_its_lines() {
+    let text = COLUMN.replace("] = 1;\n", "] = 1;\n  tile[threadIdx.x][threadIdx.y] = 2;\n");
+    let root = folder(&[("run.cu", LAUNCH), ("turn.cu", &text)]);
+    let path = root.path().join("turn.cu");
+    let can = json!({ "textDocument": { "publishDiagnostics": { "relatedInformation": true } } });
+    let mut editor = Editor::open(&[root.path()], can);
+    editor.show(&path, &text);
+    let findings = editor.findings(&path);
+    let lines: Vec<&Value> = findings[0]["relatedInformation"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["location"]["range"]["start"]["line"])
+        .collect();
+    assert_eq!((findings.len(), lines), (1, vec![&json!(1), &json!(5)]));
+    assert_eq!(findings[0]["range"]["start"]["line"], 3);
+    for line in [3, 5] {
+        let actions = editor.actions(&path, line);
+        let allow = "Allow `bank-conflict` in these 2 lines with comments";
+        let action = actions.iter().find(|it| it["title"] == allow).unwrap();
+        editor.replace(&path, 10 * line as i64, &edited(&text, action, &path));
+        assert_eq!(editor.findings(&path), [] as [Value; 0]);
+        editor.replace(&path, 10 * line as i64 + 1, &text);
+        assert_eq!(editor.findings(&path).len(), 1);
+    }
+}
+
+#[test]
 fn a_fix_on_which_something_may_rest_is_not_preferred() {
     let text =
         COLUMN.replace("  __syncthreads();", "  __syncthreads();\n  if (sizeof(tile) == 7) out[1] = 2;");
