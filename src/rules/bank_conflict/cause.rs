@@ -87,7 +87,8 @@ fn cause(sources: &Sources, parts: Vec<(usize, Diagnostic)>) -> Option<(usize, D
 /// What the lines rest on whose costs are added, each once, as far as there is room.
 fn assumed(whole: &Diagnostic) -> Vec<String> {
     // Two lists of the same names may differ in their order.
-    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<BTreeSet<_>>();
+    let word = |word: &str| word.trim_end_matches(',').to_owned();
+    let words = |text: &str| text.split_whitespace().map(word).collect::<BTreeSet<String>>();
     let mut all: Vec<String> = Vec::new();
     for assumed in whole.summed().filter_map(|part| part.conflict.as_ref()).flat_map(|it| &it.assumed) {
         if all.iter().all(|known| words(known) != words(assumed)) {
