@@ -505,10 +505,12 @@ impl Run {
             let texts = own.chain([span.file]).map(|file| sources.get(file));
             texts.into_iter().any(|file| words.iter().any(|word| file.text.contains(word)))
         };
+        let (kernel, padder) = (subject.kernel.name_span, &padder);
         let case = Case {
+            kernel,
             runs,
             targets,
-            padder: &padder,
+            padder,
             text: &text,
             constant: &constant,
             place: &place,

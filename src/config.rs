@@ -56,6 +56,10 @@ pub struct Config {
     pub targets: Option<Set<Vec<String>>>,
     /// Width of a bank in bytes.
     pub bank_size: Option<Set<u8>>,
+    /// The least share of its kernel, in percent, that a bank conflict has to cost.
+    pub min_share: Option<Set<u8>>,
+    /// The fewest ways that a bank conflict has to have.
+    pub min_ways: Option<Set<u32>>,
     /// Folders in which `#include` looks.
     pub include: Vec<Set<PathBuf>>,
     /// Which compile commands its files are under.

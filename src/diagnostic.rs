@@ -2,6 +2,10 @@
 //!
 //! Invariant: a `Diagnostic` knows a rule's id, never the rule.
 
+mod conflict;
+
+pub use conflict::{Cause, Certainty, Conflict, Cost, ROUNDS};
+
 use crate::source::Span;
 
 /// How loud a rule is, in rustc's sense.
@@ -42,6 +46,11 @@ pub struct Diagnostic {
     pub fix: Option<Fix>,
     /// The kernel through which it was found; empty when there is none.
     pub kernel: String,
+    /// What it costs, if it is a bank conflict: of a finding with parts, its worst line.
+    pub conflict: Option<Box<Conflict>>,
+    /// The conflicts of a cause, one for each access, the worst line first; empty for a finding that is no
+    /// cause.
+    pub parts: Vec<Diagnostic>,
 }
 
 impl Diagnostic {
@@ -60,7 +69,39 @@ impl Diagnostic {
             helps: Vec::new(),
             fix: None,
             kernel: String::new(),
+            conflict: None,
+            parts: Vec::new(),
         }
+    }
+
+    /// What it costs a block, if it is a bank conflict: of a cause, the sum over [`Diagnostic::summed`].
+    #[must_use]
+    pub fn cost(&self) -> Option<Cost> {
+        let own = self.conflict.as_ref()?.cost;
+        let none = Cost { extra: 0, at_most: false, ..own };
+        let parts = self.summed().filter_map(|part| part.conflict.as_ref()).map(|it| it.cost);
+        Some(parts.fold(none, |sum, it| Cost {
+            extra: sum.extra.saturating_add(it.extra),
+            at_most: sum.at_most || it.at_most,
+            ..sum
+        }))
+    }
+
+    /// Those of its parts whose costs can be added: of one run, and sure if its worst is.
+    pub fn summed(&self) -> impl Iterator<Item = &Diagnostic> {
+        let key = |it: &Diagnostic| {
+            let conflict = it.conflict.as_ref()?;
+            let possible = conflict.certainty == Certainty::Possible;
+            Some((conflict.run, conflict.target, conflict.block, possible))
+        };
+        let own = (key(self), self.kernel.as_str());
+        self.each().filter(move |part| (key(part), part.kernel.as_str()) == own)
+    }
+
+    /// Its parts; the finding itself if it has none.
+    pub fn each(&self) -> impl Iterator<Item = &Diagnostic> {
+        let own = self.parts.is_empty().then_some(self);
+        own.into_iter().chain(&self.parts)
     }
 }
 

@@ -12,13 +12,16 @@ pub mod gitlab;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod order;
 pub mod sarif;
 pub mod short;
+pub mod statistics;
 pub mod text;
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::Rule;
 use crate::source::{Sources, Span};
+use std::collections::BTreeSet;
 
 /// Where a span starts and ends, for people and editors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,9 +52,10 @@ impl Place {
     }
 }
 
-/// All words of a finding: its message, and a line for each label, note and help.
-pub(crate) fn details(finding: &Diagnostic) -> String {
-    let mut text = finding.message.clone();
+/// All words of a finding: its message with `more` behind it, and a line for its own label, each note and
+/// each help.
+pub(crate) fn details(finding: &Diagnostic, more: &str) -> String {
+    let mut text = format!("{}{more}", finding.message);
     if !finding.primary_label.is_empty() {
         text.push_str(&format!("\n{}", finding.primary_label));
     }
@@ -62,6 +66,39 @@ pub(crate) fn details(finding: &Diagnostic) -> String {
         text.push_str(&format!("\nhelp: {help}"));
     }
     text
+}
+
+/// The places that matter to a finding beside its own, with a few words each: its labels, and all lines of a
+/// cause that have none.
+pub(crate) fn related(finding: &Diagnostic) -> Vec<(Span, String)> {
+    let mut related = finding.labels.clone();
+    for part in finding.parts.iter().skip(1) {
+        if part.primary != finding.primary && related.iter().all(|(span, _)| *span != part.primary) {
+            related.push((part.primary, part.message.clone()));
+        }
+    }
+    related
+}
+
+/// The other lines of a cause, for formats that have one place for a finding: ` (also lines 41 and 44)`.
+pub(crate) fn other_lines(sources: &Sources, finding: &Diagnostic) -> String {
+    let own = Place::of(sources, finding.primary);
+    let mut lines: BTreeSet<(bool, String, usize)> = BTreeSet::new();
+    for part in &finding.parts {
+        let Place { file, line, .. } = Place::of(sources, part.primary);
+        lines.insert((file != own.file, file, line));
+    }
+    lines.remove(&(false, own.file.clone(), own.line));
+    let words = |(elsewhere, file, line): &(bool, String, usize)| match elsewhere {
+        true => format!("{file}:{line}"),
+        false => line.to_string(),
+    };
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    match lines.iter().map(words).collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        [one] => format!(" (also {word} {one})"),
+        [first @ .., last] => format!(" (also {word} {} and {last})", first.join(", ")),
+    }
 }
 
 /// Where the project's repository is, as `Cargo.toml` says; empty where it says nothing.
@@ -104,7 +141,33 @@ pub fn count(number: usize, one: &str) -> String {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
+    use crate::diagnostic::{Cause, Certainty, Conflict, Cost};
+    use crate::events::AccessOp;
     use std::path::Path;
+
+    /// A conflict of `extra` wavefronts of the kernel's `all`.
+    pub fn conflict(at: Span, extra: u64, all: u64) -> Conflict {
+        Conflict {
+            cause: Cause { kernel: at, array: at, one_word: false },
+            array: "s".to_owned(),
+            through: None,
+            op: AccessOp::Load,
+            ways: 32,
+            certainty: Certainty::Sure,
+            wavefronts: 32,
+            ideal: 1,
+            cost: Cost { extra, kernel: all, estimated: false, at_most: false, unknown: 0 },
+            counts: None,
+            exact: true,
+            assumptions: Vec::new(),
+            assumed: Vec::new(),
+            run: 0,
+            target: 0,
+            block: [32, 8, 1],
+            instances: 1,
+            remedy: false,
+        }
+    }
 
     /// One file and a finding at the first occurrence of `at` in it.
     pub fn finding(path: &str, source: &str, at: &str) -> (Sources, Diagnostic) {
@@ -122,6 +185,8 @@ pub(crate) mod testing {
             helps: Vec::new(),
             fix: None,
             launches: Vec::new(),
+            conflict: None,
+            parts: Vec::new(),
             kernel: "k".to_owned(),
         };
         (sources, finding)

@@ -26,7 +26,7 @@ use crate::explanation::Explanation;
 use crate::facts::Facts;
 use crate::preproc::Constant;
 use crate::shape::BlockFrom;
-use crate::source::Span;
+use crate::source::{Sources, Span};
 use crate::verdict::Judgement;
 use std::sync::Arc;
 
@@ -200,6 +200,8 @@ pub trait Padder {
 
 /// Everything that rules may look at: one kernel in all its runs.
 pub struct Case<'a> {
+    /// The kernel's name where it is defined.
+    pub kernel: Span,
     /// The runs: one per block shape and set of template arguments.
     pub runs: &'a [KernelRun],
     /// The targets asked for.
@@ -236,6 +238,13 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
         finding.launches = runs.filter_map(|run| run.launch).collect();
     }
     found
+}
+
+/// Puts findings together that have one cause, and leaves the others as they are. With each comes the number
+/// of the one whose place it has. A finding that is put together has its rule's own level.
+#[must_use]
+pub fn causes(sources: &Sources, findings: Vec<Diagnostic>) -> Vec<(usize, Diagnostic)> {
+    bank_conflict::causes(sources, findings)
 }
 
 /// Everything that can be told of the accesses and barriers at a place, run by run.

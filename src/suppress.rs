@@ -17,8 +17,8 @@ use std::ops::Range;
 pub(crate) struct Heard {
     /// By report: its findings that no comment silences, and those on its comments.
     pub findings: Vec<Vec<Diagnostic>>,
-    /// How many findings were silenced.
-    pub silenced: usize,
+    /// Those that comments silence.
+    pub silenced: Vec<Diagnostic>,
 }
 
 /// Applies the comments of all files to all findings.
@@ -42,7 +42,7 @@ pub(crate) fn apply(sources: &Sources, reports: &[FileReport]) -> Heard {
     }
     for report in reports {
         let mut kept = report.diagnostics.clone();
-        heard.silenced += silence(&mut kept, &mut files, &index);
+        heard.silenced.extend(silence(&mut kept, &mut files, &index));
         heard.findings.push(kept);
     }
     let mut verdicts: FxHashMap<FileId, Vec<&SiteVerdict>> = FxHashMap::default();
@@ -61,25 +61,24 @@ pub(crate) fn apply(sources: &Sources, reports: &[FileReport]) -> Heard {
             })
             .collect();
         for (report, mut found) in told {
-            heard.silenced += silence(&mut found, &mut files, &index);
+            heard.silenced.extend(silence(&mut found, &mut files, &index));
             heard.findings[report].append(&mut found);
         }
     }
     heard
 }
 
-/// Takes away what comments silence, and counts it.
+/// Takes away what comments silence, and returns it.
 fn silence(
     findings: &mut Vec<Diagnostic>,
     files: &mut [Comments<'_>],
     index: &FxHashMap<FileId, usize>,
-) -> usize {
-    let before = findings.len();
-    findings.retain(|finding| {
+) -> Vec<Diagnostic> {
+    let is_silenced = |finding: &mut Diagnostic| {
         let comments = index.get(&finding.primary.file).and_then(|&at| files.get_mut(at));
-        !comments.is_some_and(|comments| comments.silence(finding))
-    });
-    before - findings.len()
+        comments.is_some_and(|comments| comments.silence(finding))
+    };
+    findings.extract_if(.., is_silenced).collect()
 }
 
 /// One file's comments.

@@ -57,6 +57,7 @@ Examples:
   cudalint src                               check every CUDA file of a folder
   cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
   cudalint --changed-since main... src       what a branch brings
+  cudalint --top 3 --min-share 10 src        the three findings that cost most
   cudalint accesses --summary src            how much is known, and why not more";
 
 const BANKS_HELP: &str = "\
@@ -151,6 +152,9 @@ pub struct CheckArgs {
     /// Write the findings, or the diff, to this file instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// What is told.
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
     /// Leave out the findings that this file lists
     #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     pub baseline: Option<PathBuf>,
@@ -178,6 +182,36 @@ pub struct CheckArgs {
     /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: Color,
+}
+
+/// Which findings are told, and in which order.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ChoiceArgs {
+    /// Order of the findings: those first that cost most, or by file and line; unless said otherwise `cost`
+    /// in the text and markdown formats, `path` in the others
+    #[arg(long, value_enum, value_name = "ORDER", help_heading = "Output")]
+    pub sort: Option<Sort>,
+    /// Print only the N findings that cost most
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub top: Option<NonZeroUsize>,
+    /// Print a table of rules, kernels and causes instead of the findings
+    #[arg(
+        long,
+        help_heading = "Output",
+        conflicts_with_all = ["format", "diff", "write_baseline", "top", "sort"]
+    )]
+    pub statistics: bool,
+    /// Leave out bank conflicts that cost less of their kernel's shared-memory wavefronts
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_parser = clap::value_parser!(u8).range(0..=100),
+        help_heading = "Threshold"
+    )]
+    pub min_share: Option<u8>,
+    /// Leave out bank conflicts of fewer ways
+    #[arg(long, value_name = "N", help_heading = "Threshold")]
+    pub min_ways: Option<u32>,
 }
 
 /// `cudalint accesses`
@@ -454,6 +488,7 @@ impl LspArgs {
             levels: self.levels.clone(),
             format: Vec::new(),
             output: None,
+            choice: ChoiceArgs::default(),
             baseline: self.baseline.clone(),
             write_baseline: None,
             changed_since: None,
@@ -485,6 +520,15 @@ pub struct Report {
     pub file: Option<PathBuf>,
 }
 
+/// In which order findings come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Sort {
+    /// By file, line and column
+    Path,
+    /// Errors, warnings, notes; of these, bank conflicts by what they cost
+    Cost,
+}
+
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -493,7 +537,7 @@ pub enum Format {
     Text,
     /// `file:line:col: level[rule]: message`
     Short,
-    /// One object per line; schemas/check-1.json
+    /// One object per line; schemas/check-2.json
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,

@@ -1,7 +1,7 @@
 //! `cudalint check`: what is printed of the findings, and how does it end?
 
 use super::analyze::analyze;
-use super::args::{CheckArgs, Format, Report};
+use super::args::{CheckArgs, ChoiceArgs, Format, Report, Sort};
 use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::names::Names;
@@ -9,9 +9,15 @@ use super::{Outcome, fix, includes, terminal};
 use crate::analysis::Wanted;
 use crate::baseline;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::output::{self, diff, github, gitlab, json, junit, markdown, sarif, short, text};
+use crate::fixes;
+use crate::output::{
+    self, diff, github, gitlab, json, junit, markdown, order, sarif, short, statistics, text,
+};
 use crate::source::Sources;
+use crate::verdict::Status;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 /// Checks and prints.
@@ -84,20 +90,35 @@ fn report(
     found: &Found,
 ) -> Outcome {
     let sources = analyzed.run.sources();
-    let findings = &found.findings;
-    let summary = summary(input, analyzed, found);
+    let ranked = order::by_cost(&found.findings);
+    let summary = summary(args, input, analyzed, found);
     let mut outcome = outcome(analyzed, found);
+    if args.choice.statistics {
+        let findings = ranked.iter().map(|&at| &found.findings[at]);
+        let bytes = statistics::render(sources, findings);
+        outcome = match &args.output {
+            Some(path) => terminal::write(path, &bytes, outcome),
+            None => terminal::print(&bytes, outcome),
+        };
+        if !args.analysis.quiet {
+            terminal::say(&summary);
+        }
+        return outcome;
+    }
     for report in reports {
         let colored = report.file.is_none() && terminal::colored(args.color);
+        let told = chosen(&args.choice, report.format, &ranked);
+        let findings: Vec<Diagnostic> = told.iter().map(|&at| found.findings[at].clone()).collect();
+        let prints: Vec<String> = told.iter().filter_map(|&at| found.fingerprints.get(at).cloned()).collect();
         let bytes = match report.format {
-            Format::Text => text::render(sources, findings, colored),
-            Format::Short => short::render(sources, findings),
-            Format::Json => json::render(sources, findings),
-            Format::Sarif => sarif::render(sources, findings, &found.fingerprints),
-            Format::Github => github::render(sources, findings),
-            Format::Gitlab => gitlab::render(sources, findings, &found.fingerprints),
-            Format::Junit => junit::render(sources, findings, &input.files(analyzed)),
-            Format::Markdown => markdown::render(sources, findings, &summary),
+            Format::Text => text::render(sources, &findings, colored),
+            Format::Short => short::render(sources, &findings),
+            Format::Json => json::render(sources, &findings),
+            Format::Sarif => sarif::render(sources, &findings, &prints),
+            Format::Github => github::render(sources, &findings),
+            Format::Gitlab => gitlab::render(sources, &findings, &prints),
+            Format::Junit => junit::render(sources, &findings, &input.files(analyzed)),
+            Format::Markdown => markdown::render(sources, &findings, &summary),
         };
         outcome = match &report.file {
             Some(path) => terminal::write(path, &bytes, outcome),
@@ -114,8 +135,19 @@ fn report(
     outcome
 }
 
+/// The numbers of the findings that a report has, in its order; `ranked`: of all, in the order of cost.
+fn chosen(choice: &ChoiceArgs, format: Format, ranked: &[usize]) -> Vec<usize> {
+    let most = choice.top.map_or(usize::MAX, NonZeroUsize::get);
+    let mut told = ranked.get(..most.min(ranked.len())).unwrap_or_default().to_vec();
+    let usual = if matches!(format, Format::Text | Format::Markdown) { Sort::Cost } else { Sort::Path };
+    if choice.sort.unwrap_or(usual) == Sort::Path {
+        told.sort_unstable();
+    }
+    told
+}
+
 /// What was found, in one line.
-fn summary(input: &Input, analyzed: &Analyzed, found: &Found) -> String {
+fn summary(args: &CheckArgs, input: &Input, analyzed: &Analyzed, found: &Found) -> String {
     let verdicts = analyzed.reports.iter().flat_map(|it| &it.verdicts);
     let targets: BTreeSet<String> = verdicts.map(|it| it.target.clone()).collect();
     let (sources, files) = (analyzed.run.sources(), input.files(analyzed).len());
@@ -125,12 +157,45 @@ fn summary(input: &Input, analyzed: &Analyzed, found: &Found) -> String {
         (found.silenced, "silenced by comments"),
         (found.known, "in the baseline"),
         (found.unchanged, "on lines that did not change"),
+        (found.small, "below the thresholds"),
+        (
+            found.findings.len().saturating_sub(args.choice.top.map_or(usize::MAX, NonZeroUsize::get)),
+            "not shown",
+        ),
     ] {
         if number > 0 {
             line.push_str(&format!("; {} {what}", output::count(number, "finding")));
         }
     }
-    line
+    line + &repairs_and_unknown(analyzed, found)
+}
+
+/// How many findings have a fix, and how many accesses are not known.
+fn repairs_and_unknown(analyzed: &Analyzed, found: &Found) -> String {
+    let repairs = fixes::repairs(analyzed.run.sources(), &found.findings);
+    let count = |doubtful: bool| {
+        let of_kind = repairs.iter().filter(|repair| repair.doubt.is_some() == doubtful);
+        of_kind.map(|repair| repair.findings.len()).sum::<usize>()
+    };
+    let (safe, doubtful) = (count(false), count(true));
+    let mut words = match (safe, doubtful) {
+        (0, 0) => String::new(),
+        (safe, 0) => format!("; --fix can repair {safe}"),
+        (0, doubtful) => format!("; --unsafe-fixes can repair {doubtful}"),
+        (safe, doubtful) => format!("; --fix can repair {safe}, --unsafe-fixes {doubtful} more"),
+    };
+    // An access is not known if it is not in some run.
+    let (mut all, mut unknown) = (FxHashSet::default(), FxHashSet::default());
+    for verdict in analyzed.reports.iter().flat_map(|report| &report.verdicts) {
+        all.insert((verdict.span, verdict.op));
+        if verdict.status == Status::Unknown {
+            unknown.insert((verdict.span, verdict.op));
+        }
+    }
+    if !unknown.is_empty() {
+        words += &format!("; {} of {} not known", unknown.len(), output::count(all.len(), "access"));
+    }
+    words
 }
 
 fn write_baseline(path: &Path, analyzed: &Analyzed, found: &Found, names: &Names) -> Outcome {
@@ -139,10 +204,10 @@ fn write_baseline(path: &Path, analyzed: &Analyzed, found: &Found, names: &Names
         return Outcome::Failed;
     }
     let name = |path: &Path| names.of(path);
-    let bytes = baseline::render(analyzed.run.sources(), &found.all, &found.fingerprints, &name);
+    let bytes = baseline::render(analyzed.run.sources(), &found.all, &found.all_fingerprints, &name);
     let outcome = terminal::write(path, &bytes, Outcome::Clean);
     if outcome == Outcome::Clean {
-        let count = output::count(found.all.len(), "finding");
+        let count = output::count(found.findings.len() + found.small, "finding");
         terminal::say(&format!("wrote {count} to `{}`", path.display()));
     }
     outcome

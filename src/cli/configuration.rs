@@ -69,6 +69,12 @@ pub(super) fn config(args: &ConfigArgs) -> Outcome {
         Some(set) => table.row("bank-size", &set.value.to_string(), &set.origin),
         None => table.row("bank-size", "4", &DEFAULT),
     }
+    if let Some(set) = &told.min_share {
+        table.row("min-share", &set.value.to_string(), &set.origin);
+    }
+    if let Some(set) = &told.min_ways {
+        table.row("min-ways", &set.value.to_string(), &set.origin);
+    }
     for folder in &told.include {
         table.row("include", &format!("{:?}", folder.value.display().to_string()), &folder.origin);
     }

@@ -146,8 +146,10 @@ impl Repaired {
         for finding in &before.all {
             *left.entry(key(sources, finding, &changes)).or_default() += 1;
         }
-        for number in repairs.iter().flat_map(|repair| &repair.findings) {
-            let Some(count) = left.get_mut(&key(sources, &before.findings[*number], &changes)) else {
+        // Of a cause, all lines are repaired.
+        let repaired = repairs.iter().flat_map(|repair| &repair.findings).map(|at| &before.findings[*at]);
+        for finding in repaired.flat_map(Diagnostic::each) {
+            let Some(count) = left.get_mut(&key(sources, finding, &changes)) else {
                 return Some(false);
             };
             *count = count.saturating_sub(1);

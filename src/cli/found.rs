@@ -10,16 +10,18 @@ use crate::baseline::Baseline;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::fingerprint;
 use crate::source::{Sources, Span};
-use crate::suppress;
 use crate::walk::regular;
+use crate::{rules, suppress};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
-/// What is told of a run.
+/// What is told of a run. What is hidden is hidden line by line; what is left is told by its cause.
 pub(super) struct Found {
-    /// Every finding, before a baseline hides some.
+    /// Every finding by itself, before a baseline hides some.
     pub(super) all: Vec<Diagnostic>,
-    /// Those to print.
+    /// Their fingerprints, where they are asked for.
+    pub(super) all_fingerprints: Vec<String>,
+    /// Those to print, one for each cause, by file and place.
     pub(super) findings: Vec<Diagnostic>,
     /// Their fingerprints, where they are asked for.
     pub(super) fingerprints: Vec<String>,
@@ -29,6 +31,8 @@ pub(super) struct Found {
     pub(super) known: usize,
     /// How many were there before the change, on lines that did not change.
     pub(super) unchanged: usize,
+    /// How many bank conflicts cost too little or have too few ways.
+    pub(super) small: usize,
 }
 
 /// What hides findings, read once for all times that the files are analysed.
@@ -59,39 +63,53 @@ impl Hiding {
 /// The findings of a run; `None` when what says which to tell could not be read.
 pub(super) fn found(args: &CheckArgs, input: &Input, analyzed: &Analyzed, hiding: &Hiding) -> Option<Found> {
     let sources = analyzed.run.sources();
-    let Findings { told: all, silenced } = told(args, input, analyzed)?;
+    let level = level_of(args, input);
+    let Findings { told: all, silenced } = told(&level, input, analyzed)?;
     let wanted = args.format.iter().any(|it| matches!(it.format, Format::Sarif | Format::Gitlab));
     let wanted = wanted || args.baseline.is_some() || args.write_baseline.is_some();
     let name = |path: &Path| hiding.names.of(path);
-    let mut fingerprints = if wanted { fingerprint::of_all(sources, &all, &name) } else { Vec::new() };
-    let mut findings = all.clone();
+    let all_fingerprints = if wanted { fingerprint::of_all(sources, &all, &name) } else { Vec::new() };
+    let (mut left, mut fingerprints) = (all.clone(), all_fingerprints.clone());
+    let (mut known, mut unchanged) = (0, 0);
     if let Some(baseline) = &hiding.baseline {
         let is_new: Vec<bool> = fingerprints.iter().map(|print| !baseline.contains(print)).collect();
-        retain(&mut findings, &is_new);
-        retain(&mut fingerprints, &is_new);
+        known = count_causes(sources, &split(&mut left, &is_new));
+        split(&mut fingerprints, &is_new);
     }
-    let known = all.len() - findings.len();
     if let Some(changed) = &hiding.changed {
-        let before = |earlier: &Analyzed| Some(told(args, input, earlier)?.told);
-        let is_new = changed.concern(input, sources, &findings, &before, &name)?;
-        retain(&mut findings, &is_new);
-        retain(&mut fingerprints, &is_new);
+        let before = |earlier: &Analyzed| Some(told(&level, input, earlier)?.told);
+        let is_new = changed.concern(input, sources, &left, &before, &name)?;
+        unchanged = count_causes(sources, &split(&mut left, &is_new));
+        split(&mut fingerprints, &is_new);
     }
-    let unchanged = all.len() - findings.len() - known;
-    Some(Found { all, findings, fingerprints, silenced, known, unchanged })
+    let mut causes = causes(sources, left, &level);
+    let count = causes.len();
+    causes.retain(|(_, finding)| {
+        let path = &sources.get(finding.primary.file).path;
+        !input.settings.is_too_small(&args.choice, path, finding)
+    });
+    let small = count - causes.len();
+    let (numbers, findings): (Vec<usize>, Vec<Diagnostic>) = causes.into_iter().unzip();
+    let fingerprints = numbers.into_iter().filter_map(|at| fingerprints.get(at).cloned()).collect();
+    Some(Found { all, all_fingerprints, findings, fingerprints, silenced, known, unchanged, small })
 }
 
-/// What a run found, at the levels in force; `None` when a configuration file is not understood.
-fn told(args: &CheckArgs, input: &Input, analyzed: &Analyzed) -> Option<Findings> {
+/// The level of a rule in a file, as the user has it.
+fn level_of<'a>(args: &'a CheckArgs, input: &'a Input) -> impl Fn(&Path, &'static str, Level) -> Level + 'a {
     let settings = &input.settings;
-    let found = findings(analyzed.run.sources(), &analyzed.reports, &|path, rule, default| {
+    |path, rule, default| {
         // What the user named is told of, whatever a configuration leaves out.
         let hidden = !input.is_given(path) && settings.hides(path);
         // Comments of a file that is only context are not to be judged.
         let hidden = hidden || suppress::is_about_comments(rule) && input.is_context(path);
         if hidden { Level::Allow } else { settings.level(&args.levels, path, rule, default) }
-    });
-    (!settings.report_errors()).then_some(found)
+    }
+}
+
+/// What a run found, at the levels in force; `None` when a configuration file is not understood.
+fn told(level: &LevelOf<'_>, input: &Input, analyzed: &Analyzed) -> Option<Findings> {
+    let found = findings(analyzed.run.sources(), &analyzed.reports, level);
+    (!input.settings.report_errors()).then_some(found)
 }
 
 /// The level of a rule in a file, by the rule's own.
@@ -106,7 +124,7 @@ pub struct Findings {
     pub silenced: usize,
 }
 
-/// The findings to print: at the levels in force, by file and then by place, and each
+/// The findings of lines: at the levels in force, by file and then by place, and each
 /// once, although a header may be reached from many files.
 #[must_use]
 pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) -> Findings {
@@ -128,13 +146,31 @@ pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) 
         let place = (sources.get(file).path.clone(), start, end);
         seen.insert((place, finding.rule, finding.message.clone()))
     });
-    Findings { told, silenced: heard.silenced }
+    Findings { told, silenced: count_causes(sources, &heard.silenced) }
 }
 
-/// Keeps those items for which it says so.
-fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
+/// The findings to print, one for each cause, in order; with each comes the number of the one whose place it
+/// has.
+#[must_use]
+pub fn causes(sources: &Sources, findings: Vec<Diagnostic>, level: &LevelOf<'_>) -> Vec<(usize, Diagnostic)> {
+    let mut causes = rules::causes(sources, findings);
+    for (_, finding) in causes.iter_mut().filter(|(_, finding)| !finding.parts.is_empty()) {
+        let path = &sources.get(finding.primary.file).path;
+        finding.level = level(path, finding.rule, finding.level);
+    }
+    // The place of a cause is that of its worst line.
+    causes.sort_by_key(|(number, _)| *number);
+    causes
+}
+
+fn count_causes(sources: &Sources, findings: &[Diagnostic]) -> usize {
+    rules::causes(sources, findings.to_vec()).len()
+}
+
+/// Keeps those items for which it says so, and returns the others.
+fn split<T>(items: &mut Vec<T>, keep: &[bool]) -> Vec<T> {
     let mut keep = keep.iter();
-    items.retain(|_| keep.next().copied().unwrap_or(true));
+    items.extract_if(.., |_| !keep.next().copied().unwrap_or(true)).collect()
 }
 
 fn read_baseline(path: &Path) -> Option<Baseline> {

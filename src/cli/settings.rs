@@ -1,11 +1,11 @@
 //! What is in force for each file: command line, compile commands, configuration, defaults?
 
-use super::args::{AnalysisArgs, Levels};
+use super::args::{AnalysisArgs, ChoiceArgs, Levels};
 use super::builds::{Builds, Database};
 use super::{disk, terminal};
 use crate::analysis::Options;
 use crate::config::{Config, Configs, Set, WhichCommands};
-use crate::diagnostic::Level;
+use crate::diagnostic::{Diagnostic, Level};
 use crate::shape::BlockOption;
 use crate::walk::{Candidate, Ignored};
 use std::cell::RefCell;
@@ -30,6 +30,10 @@ pub(super) struct InForce {
     pub targets: Option<Sourced<Vec<String>>>,
     /// Width of a bank in bytes.
     pub bank_size: Option<Sourced<u8>>,
+    /// The least share that a bank conflict has to cost, in percent.
+    pub min_share: Option<Sourced<u8>>,
+    /// The fewest ways that it has to have.
+    pub min_ways: Option<Sourced<u32>>,
     /// Folders in which `#include` looks.
     pub include: Vec<Sourced<PathBuf>>,
     /// Macros.
@@ -161,6 +165,19 @@ impl Settings {
         chain.iter().find_map(|config| config.level(&path, rule)).map_or(default, |set| set.value)
     }
 
+    /// Whether a bank conflict in a file costs too little to be told.
+    pub(super) fn is_too_small(&self, choice: &ChoiceArgs, file: &Path, finding: &Diagnostic) -> bool {
+        let Some(cost) = finding.cost() else { return false };
+        // The line that costs most need not be that of the most ways.
+        let most = finding.each().filter_map(|part| part.conflict.as_ref()).map(|it| it.ways).max();
+        let chain = self.configs.of(file);
+        let share =
+            choice.min_share.or_else(|| Some(chain.iter().find_map(|it| it.min_share.as_ref())?.value));
+        let ways = choice.min_ways.or_else(|| Some(chain.iter().find_map(|it| it.min_ways.as_ref())?.value));
+        share.is_some_and(|percent| cost.share() * 100.0 < f64::from(percent))
+            || ways.is_some_and(|ways| most < Some(ways))
+    }
+
     /// Whether findings in a file that the user did not name are left out.
     pub(super) fn hides(&self, file: &Path) -> bool {
         let chain = self.configs.of(file);
@@ -198,6 +215,12 @@ impl InForce {
         }
         if self.bank_size.is_none() {
             self.bank_size = all(config.bank_size.as_slice(), config).next();
+        }
+        if self.min_share.is_none() {
+            self.min_share = all(config.min_share.as_slice(), config).next();
+        }
+        if self.min_ways.is_none() {
+            self.min_ways = all(config.min_ways.as_slice(), config).next();
         }
         self.include.extend(all(&config.include, config));
         self.defines.extend(all(&config.defines, config));

@@ -26,6 +26,8 @@ type Table<T> = BTreeMap<Spanned<String>, Spanned<T>>;
 struct Written {
     targets: Option<Spanned<Vec<Spanned<String>>>>,
     bank_size: Option<Spanned<i64>>,
+    min_share: Option<Spanned<i64>>,
+    min_ways: Option<Spanned<i64>>,
     #[serde(default)]
     include: Vec<Spanned<PathBuf>>,
     #[serde(default)]
@@ -92,6 +94,14 @@ pub(super) fn read(
             _ => return Err(file.error(size, "a bank is 4 or 8 bytes wide".to_owned(), "write 4 or 8")),
         },
     };
+    let min_share = written.min_share.as_ref().map(|share| match u8::try_from(*share.get_ref()) {
+        Ok(percent @ 0..=100) => Ok(file.set(share, percent)),
+        _ => Err(file.error(share, "a share is 0 to 100 percent".to_owned(), "write a number: 5")),
+    });
+    let min_ways = written.min_ways.as_ref().map(|ways| match u32::try_from(*ways.get_ref()) {
+        Ok(number) => Ok(file.set(ways, number)),
+        Err(_) => Err(file.error(ways, "ways are counted from 2".to_owned(), "write a number: 4")),
+    });
     let mut blocks = Vec::new();
     for (kernel, block) in &written.blocks {
         let numbers: Vec<String> = block.get_ref().iter().map(ToString::to_string).collect();
@@ -130,6 +140,8 @@ pub(super) fn read(
     Ok(Config {
         targets,
         bank_size,
+        min_share: min_share.transpose()?,
+        min_ways: min_ways.transpose()?,
         include: include.collect(),
         compile_commands,
         defines,

@@ -5,12 +5,12 @@ use super::places::Places;
 use super::publish::shown;
 use super::{Analyst, Checked, Offer};
 use crate::diagnostic::Diagnostic;
-use crate::source::{SourceFile, Span};
+use crate::source::{FileId, SourceFile, Span};
 use crate::suppress;
 use ls_types::{
-    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, Range, TextEdit, Uri, WorkspaceEdit,
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, TextEdit, Uri, WorkspaceEdit,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 /// What can be done about the findings of a range of a file.
@@ -27,12 +27,12 @@ pub(super) fn actions(
     if wanted.is_some_and(|kinds| !kinds.iter().any(|kind| covers(kind.as_str()))) {
         return Vec::new();
     }
-    let here = |finding: &Diagnostic| {
-        let span = finding.primary;
+    let holds = |span: Span| {
         let asked = places.span(span.file, params.range);
         let is_of = places.path(span.file).is_some_and(|other| other == path);
         is_of && span.start <= asked.end && asked.start <= span.end.max(span.start)
     };
+    let here = |finding: &Diagnostic| finding.each().any(|part| holds(part.primary));
     let numbers: Vec<usize> = (0..checked.findings.len()).filter(|&at| here(&checked.findings[at])).collect();
     let mut all = Vec::new();
     let offers = analyst.offers(answer, &numbers);
@@ -79,39 +79,60 @@ fn repair(
     })
 }
 
-/// Comments that allow a finding: in the line above it, and for the whole file.
+/// Comments that allow a finding: above its line, or all lines of a cause, and for the whole file.
 fn allowed(finding: &Diagnostic, places: &Places<'_>, client: &Client) -> Vec<CodeAction> {
-    let (rule, Span { file, start, .. }) = (finding.rule, finding.primary);
+    let (rule, Span { file, .. }) = (finding.rule, finding.primary);
     // Who does not want those has other ways.
     if suppress::is_about_comments(rule) {
         return Vec::new();
     }
     let Some(uri) = places.uri(file) else { return Vec::new() };
-    let action = |title: String, range: Range, comment: String| CodeAction {
+    let action = |title: String, changes: HashMap<Uri, Vec<TextEdit>>| CodeAction {
         title,
         kind: Some(CodeActionKind::QUICKFIX),
         diagnostics: Some(vec![shown(finding, places, client)]),
-        edit: Some(WorkspaceEdit {
-            changes: Some(HashMap::from([(uri.clone(), vec![TextEdit { range, new_text: comment }])])),
-            ..WorkspaceEdit::default()
-        }),
+        edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
         is_preferred: Some(false),
         ..CodeAction::default()
     };
-    let at = |offset: usize| {
-        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
-        places.range(Span { file, start: offset, end: offset })
-    };
-    let text = places.file(file);
-    let line = places.lines(file).start_of_line(start as usize);
-    let end = if text.text.contains("\r\n") { "\r\n" } else { "\n" };
-    let here = indent(&text, line).map(|indent| {
-        let title = format!("Allow `{rule}` here with a comment");
-        action(title, at(line), format!("{indent}// cudalint: allow({rule}){end}"))
+    let starts = finding.each().map(|part| {
+        let Span { file, start, .. } = part.primary;
+        (file, places.lines(file).start_of_line(start as usize))
     });
-    let title = format!("Allow `{rule}` in this file with a comment");
-    let whole = action(title, at(0), format!("// cudalint: allow-file({rule}){end}"));
+    let starts: BTreeSet<(FileId, usize)> = starts.collect();
+    let title = match starts.len() {
+        1 => format!("Allow `{rule}` here with a comment"),
+        lines => format!("Allow `{rule}` in these {lines} lines with comments"),
+    };
+    let here = above_lines(rule, &starts, places).map(|changes| action(title, changes));
+    let comment = format!("// cudalint: allow-file({rule}){}", line_end(&places.file(file)));
+    let whole = HashMap::from([(uri, vec![insertion(places, file, 0, comment)])]);
+    let whole = action(format!("Allow `{rule}` in this file with a comment"), whole);
     here.into_iter().chain([whole]).collect()
+}
+
+/// A comment above each of some lines, given by their starts; `None` where one cannot stand there.
+fn above_lines(
+    rule: &str,
+    starts: &BTreeSet<(FileId, usize)>,
+    places: &Places<'_>,
+) -> Option<HashMap<Uri, Vec<TextEdit>>> {
+    let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
+    for &(file, line) in starts {
+        let text = places.file(file);
+        let comment = format!("{}// cudalint: allow({rule}){}", indent(&text, line)?, line_end(&text));
+        changes.entry(places.uri(file)?).or_default().push(insertion(places, file, line, comment));
+    }
+    Some(changes)
+}
+
+fn insertion(places: &Places<'_>, file: FileId, offset: usize, new_text: String) -> TextEdit {
+    let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+    TextEdit { range: places.range(Span { file, start: offset, end: offset }), new_text }
+}
+
+fn line_end(file: &SourceFile) -> &'static str {
+    if file.text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
 /// The white space before a line's text; `None` where the line goes on another one, as in a macro, so that no

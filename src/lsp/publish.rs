@@ -19,9 +19,8 @@ pub(super) fn shown(finding: &Diagnostic, places: &Places<'_>, client: &Client) 
         Level::Warn => DiagnosticSeverity::WARNING,
         Level::Note | Level::Allow => DiagnosticSeverity::INFORMATION,
     };
-    let related = finding.labels.iter().filter_map(|(span, text)| {
-        let location = places.location(*span)?;
-        Some(DiagnosticRelatedInformation { location, message: text.clone() })
+    let related = output::related(finding).into_iter().filter_map(|(span, message)| {
+        Some(DiagnosticRelatedInformation { location: places.location(span)?, message })
     });
     let related: Vec<DiagnosticRelatedInformation> =
         related.filter(|_| client.related).filter(|it| !it.message.is_empty()).collect();
@@ -34,7 +33,7 @@ pub(super) fn shown(finding: &Diagnostic, places: &Places<'_>, client: &Client) 
         code: Some(NumberOrString::String(finding.rule.to_owned())),
         code_description: page.map(|href| CodeDescription { href }),
         source: Some(SOURCE.to_owned()),
-        message: output::details(finding),
+        message: output::details(finding, ""),
         related_information: (!related.is_empty()).then_some(related),
         tags: useless.then(|| vec![DiagnosticTag::UNNECESSARY]),
         data: None,

@@ -1,6 +1,6 @@
 //! Workflow commands of GitHub Actions, which become annotations on a pull request.
 
-use super::{Place, details};
+use super::{Place, details, other_lines};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Sources;
 use crate::visible::{lines, one_line};
@@ -25,7 +25,7 @@ pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
         out.push_str(&format!(
             ",title={}::{}\n",
             property(&format!("cudalint: {rule}")),
-            data(&lines(&details(finding)))
+            data(&lines(&details(finding, &other_lines(sources, finding))))
         ));
     }
     out.into_bytes()

@@ -1,13 +1,13 @@
 //! GitLab's Code Quality report, which a merge request shows.
 
-use super::Place;
+use super::{Place, other_lines};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Sources;
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Issue<'a> {
-    description: &'a str,
+    description: String,
     check_name: &'a str,
     fingerprint: &'a str,
     severity: &'a str,
@@ -37,7 +37,7 @@ pub fn render<'a>(sources: &Sources, findings: &'a [Diagnostic], fingerprints: &
 fn issue<'a>(sources: &Sources, finding: &'a Diagnostic, fingerprint: &'a str) -> Issue<'a> {
     let place = Place::of(sources, finding.primary);
     Issue {
-        description: &finding.message,
+        description: format!("{}{}", finding.message, other_lines(sources, finding)),
         check_name: finding.rule,
         fingerprint,
         severity: match finding.level {

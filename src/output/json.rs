@@ -1,7 +1,8 @@
 //! One JSON object per finding and line, for programs. `docs/json.md` describes the fields.
 
+use super::accesses::op_word;
 use super::{Place, level_word};
-use crate::diagnostic::{Diagnostic, Edit};
+use crate::diagnostic::{Certainty, Diagnostic, Edit};
 use crate::source::{Sources, Span};
 use crate::visible;
 use serde::Serialize;
@@ -19,6 +20,92 @@ struct Finding<'a> {
     notes: &'a [String],
     helps: &'a [String],
     fix: Option<Fix<'a>>,
+    conflict: Option<Figures<'a>>,
+    lines: Vec<Line<'a>>,
+}
+
+/// What a bank conflict costs.
+#[derive(Serialize)]
+pub(super) struct Figures<'a> {
+    array: &'a str,
+    ways: u32,
+    wavefronts: u32,
+    ideal: u32,
+    extra: u64,
+    kernel_wavefronts: u64,
+    /// Of 1, to four digits.
+    share: f64,
+    at_most: bool,
+    estimated: bool,
+    unknown_accesses: usize,
+    confidence: &'static str,
+    assumptions: Vec<&'static str>,
+    block: [u32; 3],
+    instances: usize,
+    remedy: bool,
+}
+
+/// One access of a cause.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    at: At,
+    op: &'static str,
+    ways: u32,
+    wavefronts: u32,
+    ideal: u32,
+    extra: u64,
+    kernel: &'a str,
+    block: [u32; 3],
+    message: &'a str,
+    counts: Option<&'a str>,
+}
+
+impl<'a> Figures<'a> {
+    /// Those of a bank conflict: of a cause, of its worst line, with the cost of all.
+    pub(super) fn of(finding: &'a Diagnostic) -> Option<Figures<'a>> {
+        let (own, cost) = (finding.conflict.as_ref()?, finding.cost()?);
+        let conflicts = || finding.each().filter_map(|part| part.conflict.as_ref());
+        let mut assumptions: Vec<&str> = conflicts().flat_map(|it| it.assumptions.iter().copied()).collect();
+        assumptions.sort_unstable();
+        assumptions.dedup();
+        let exact = conflicts().all(|it| it.exact);
+        Some(Figures {
+            array: &own.array,
+            ways: own.ways,
+            wavefronts: own.wavefronts,
+            ideal: own.ideal,
+            extra: cost.extra,
+            kernel_wavefronts: cost.kernel,
+            share: (cost.share() * 10_000.0).round() / 10_000.0,
+            at_most: cost.at_most || own.certainty == Certainty::Possible,
+            estimated: cost.estimated,
+            unknown_accesses: cost.unknown,
+            confidence: if exact { "exact" } else { "assumed" },
+            assumptions,
+            block: own.block,
+            instances: own.instances,
+            remedy: conflicts().any(|it| it.remedy),
+        })
+    }
+}
+
+impl<'a> Line<'a> {
+    fn of(sources: &Sources, part: &'a Diagnostic) -> Option<Line<'a>> {
+        let conflict = part.conflict.as_ref()?;
+        Some(Line {
+            at: At::of(sources, part.primary),
+            op: op_word(conflict.op),
+            ways: conflict.ways,
+            wavefronts: conflict.wavefronts,
+            ideal: conflict.ideal,
+            extra: conflict.cost.extra,
+            kernel: &part.kernel,
+            block: conflict.block,
+            message: &part.message,
+            counts: conflict.counts.as_deref(),
+        })
+    }
 }
 
 #[derive(Serialize)]
@@ -104,6 +191,8 @@ fn object<'a>(sources: &Sources, finding: &'a Diagnostic) -> Finding<'a> {
             .fix
             .as_ref()
             .map(|fix| Fix { title: &fix.title, edits: fix.edits.iter().map(edit).collect() }),
+        conflict: Figures::of(finding),
+        lines: finding.each().filter_map(|part| Line::of(sources, part)).collect(),
     }
 }
 
@@ -144,6 +233,8 @@ mod tests {
                 }],
                 "notes": ["a \"note\"\nin two lines"],
                 "helps": ["do it"],
+                "conflict": null,
+                "lines": [],
                 "fix": {
                     "title": "pad",
                     "edits": [{

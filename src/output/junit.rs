@@ -1,6 +1,6 @@
 //! A JUnit report, for servers that show test results: a suite per file, a failure per finding.
 
-use super::{Place, details};
+use super::{Place, details, other_lines};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Sources;
 use crate::visible::{lines, one_line, without_commands};
@@ -16,7 +16,7 @@ pub fn render(sources: &Sources, findings: &[Diagnostic], files: &[String]) -> V
         let mut place = Place::of(sources, finding.primary);
         // XML has no way to write most control characters: they would be left out.
         place.file = one_line(&place.file).into_owned();
-        let case = case(finding, &place);
+        let case = case(finding, &place, &details(finding, &other_lines(sources, finding)));
         suites.entry(place.file).or_default().push(case);
     }
     let mut report = Report::new("cudalint");
@@ -36,9 +36,9 @@ pub fn render(sources: &Sources, findings: &[Diagnostic], files: &[String]) -> V
     without_commands(report.to_string().unwrap_or_default()).into_bytes()
 }
 
-fn case(finding: &Diagnostic, place: &Place) -> TestCase {
+fn case(finding: &Diagnostic, place: &Place, words: &str) -> TestCase {
     let name = format!("{} at {}:{}", finding.rule, place.line, place.column);
-    let text = format!("{}:{}:{}: {}", place.file, place.line, place.column, lines(&details(finding)));
+    let text = format!("{}:{}:{}: {}", place.file, place.line, place.column, lines(words));
     let mut case = if finding.level >= Level::Warn {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_type(finding.rule).set_message(one_line(&finding.message)).set_description(text);

@@ -1,6 +1,7 @@
 //! SARIF 2.1.0, for GitHub code scanning and others that collect results of analyses.
 
-use super::{ADDRESS, Place, details, page_at};
+use super::json::Figures;
+use super::{ADDRESS, Place, details, page_at, related};
 use crate::diagnostic::{Diagnostic, Fix, Level};
 use crate::fingerprint;
 use crate::rules::{self, About, Rule};
@@ -114,7 +115,8 @@ fn first_paragraph(documentation: &str) -> String {
 }
 
 fn result(sources: &Sources, finding: &Diagnostic, fingerprint: &str) -> Value {
-    let related = finding.labels.iter().zip(1..).map(|((span, text), id)| {
+    let labels = related(finding);
+    let related = labels.iter().zip(1..).map(|((span, text), id)| {
         let mut location = location(sources, *span);
         location["id"] = json!(id);
         location["message"] = json!({ "text": plain(text) });
@@ -131,13 +133,16 @@ fn result(sources: &Sources, finding: &Diagnostic, fingerprint: &str) -> Value {
     let mut result = json!({
         "ruleId": finding.rule,
         "level": level(finding.level),
-        "message": { "text": message(sources, finding) },
+        "message": { "text": message(sources, finding, &labels) },
         "locations": [place],
         "relatedLocations": related.collect::<Vec<_>>(),
         "partialFingerprints": { (fingerprint::SCHEME): fingerprint },
     });
     if let Some(index) = index {
         result["ruleIndex"] = json!(index);
+    }
+    if let Some(figures) = Figures::of(finding) {
+        result["properties"] = json!({ "conflict": figures });
     }
     if let Some(fix) = &finding.fix {
         result["fixes"] = json!([repair(sources, fix)]);
@@ -146,9 +151,9 @@ fn result(sources: &Sources, finding: &Diagnostic, fingerprint: &str) -> Value {
 }
 
 /// All words of a finding, and a link to each related place, by its number: viewers show no others.
-fn message(sources: &Sources, finding: &Diagnostic) -> String {
-    let mut text = plain(&details(finding));
-    for ((span, label), id) in finding.labels.iter().zip(1..) {
+fn message(sources: &Sources, finding: &Diagnostic, labels: &[(Span, String)]) -> String {
+    let mut text = plain(&details(finding, ""));
+    for ((span, label), id) in labels.iter().zip(1..) {
         let Place { file, line, .. } = Place::of(sources, *span);
         let label = if label.is_empty() { format!("{file}:{line}") } else { label.clone() };
         let label: String = label

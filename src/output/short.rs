@@ -1,6 +1,6 @@
 //! One line per finding, for editors and `grep`: `file:line:col: warning[rule]: message`.
 
-use super::{Place, level_word};
+use super::{Place, level_word, other_lines};
 use crate::diagnostic::Diagnostic;
 use crate::source::Sources;
 use crate::visible::{one_line, without_commands};
@@ -11,7 +11,8 @@ pub fn render(sources: &Sources, findings: &[Diagnostic]) -> Vec<u8> {
     let mut out = String::new();
     for finding in findings {
         let Place { file, line, column, .. } = Place::of(sources, finding.primary);
-        let (file, message) = (one_line(&file), one_line(&finding.message));
+        let message = format!("{}{}", finding.message, other_lines(sources, finding));
+        let (file, message) = (one_line(&file), one_line(&message));
         let (level, rule) = (level_word(finding.level), finding.rule);
         out.push_str(&format!("{file}:{line}:{column}: {level}[{rule}]: {message}\n"));
     }

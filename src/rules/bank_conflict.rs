@@ -46,6 +46,10 @@
 //! along the rows.
 //!
 //! ## Limits
+//! - The conflicts of one array in one kernel, in all its instances and blocks, are one finding: what repairs
+//!   one line mostly repairs all. Its place is the line that costs most, and its numbers are those of the
+//!   block in which the array conflicts worst. `docs/formats.md` says how its cost is counted.
+//! - Under 2 % of its kernel's shared-memory wavefronts, a finding is a note.
 //! - `--fix` pads the declaration of an array that is only subscripted. That is safe where everything
 //!   that names the array gives it all its subscripts and takes no address; elsewhere (`sizeof`, an
 //!   array handed to a function, a declaration in a macro or a struct) only `--unsafe-fixes` does it.
@@ -76,15 +80,19 @@
 //!   it lets one of them do it for the others, and there is no finding: in `atomicAdd(&total, x)`, but not in
 //!   `atomicAdd(&total[threadIdx.x / 32], x)`, and not in `atomicMax` whose result is used, nor in an exchange.
 
+mod cause;
+mod cost;
 mod explain;
 mod padding;
 mod words;
 
 use super::{About, Case, Rule, block_help};
-use crate::diagnostic::{Diagnostic, Fix, Level};
+use crate::diagnostic::{Cause, Conflict as Figures, Diagnostic, Fix, Level};
 use crate::events::{Access, AccessOp};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, Totals};
+pub(super) use cause::causes;
+use cost::Costs;
 pub(super) use explain::explain;
 use padding::Padding;
 
@@ -110,9 +118,13 @@ struct Conflict<'a> {
     lanes_by_data: bool,
 }
 
-/// Finds the conflicts of a kernel: one finding per site, for the worst of its runs.
+/// An access as the source has it: its place, what it does, and the name of its array.
+type Site = (Span, AccessOp, Span);
+
+/// Finds the conflicts of a kernel: one finding per site, for the run in which its array conflicts worst.
+/// [`causes`] puts those of an array together.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
-    let mut sites: Vec<((Span, AccessOp, Span), Vec<Conflict<'_>>)> = Vec::new();
+    let mut sites: Vec<(Site, Vec<Conflict<'_>>)> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
         for (target, judgements) in kernel.judgements.iter().enumerate() {
             for (access, judgement) in kernel.trace.accesses.iter().zip(judgements) {
@@ -128,24 +140,124 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
     }
-    let mut paddings: Vec<(Span, Option<Padding>)> = Vec::new();
-    for ((_, _, array), conflicts) in &sites {
-        let excess = |c: &&Conflict<'_>| c.totals.worst.wavefronts.saturating_sub(c.totals.worst.ideal);
-        // On the first target that has it, the first of the worst; a sure one rather than a possible one.
+    if sites.is_empty() {
+        return;
+    }
+    let costs = Costs::of(case);
+    let mut arrays: Vec<OfArray> = Vec::new();
+    for ((_, _, name), conflicts) in &sites {
+        let at = arrays.iter().position(|known| known.name == *name).unwrap_or_else(|| {
+            let of_array = sites.iter().filter(|((_, _, other), _)| other == name);
+            arrays.push(OfArray::new(case, *name, of_array.flat_map(|(_, conflicts)| conflicts)));
+            arrays.len() - 1
+        });
+        let array = &arrays[at];
+        let Some(worst) = array.shown(conflicts) else { continue };
+        let mut finding = describe(case, worst, array.padding.clone());
+        let figures = figures(case, &costs, worst, array);
+        // The cause tells these together with those of its other lines.
+        let apart = |note: &String| Some(note) == figures.counts.as_ref() || figures.assumed.contains(note);
+        finding.notes.retain(|note| !apart(note));
+        finding.conflict = Some(Box::new(figures));
+        out.push(finding);
+    }
+}
+
+/// What the conflicts of an array have in common.
+struct OfArray {
+    name: Span,
+    padding: Option<Padding>,
+    /// The target and the run of which the figures are.
+    shown: Option<(usize, usize)>,
+    /// In how many instances of the kernel it conflicts.
+    instances: usize,
+}
+
+impl OfArray {
+    fn new<'a>(
+        case: &Case<'_>,
+        name: Span,
+        conflicts: impl Iterator<Item = &'a Conflict<'a>> + Clone,
+    ) -> OfArray {
+        let mut instances: Vec<&str> = Vec::new();
+        for conflict in conflicts.clone() {
+            let kernel = case.runs[conflict.run].kernel.as_str();
+            if !instances.contains(&kernel) {
+                instances.push(kernel);
+            }
+        }
+        let sure = conflicts.clone().any(|conflict| !conflict.lanes_by_data);
+        let conflicts = conflicts.filter(|conflict| conflict.lanes_by_data != sure);
+        let target = conflicts.clone().map(|conflict| conflict.target).min();
+        let shown = target.and_then(|target| {
+            let there = conflicts.filter(|conflict| conflict.target == target);
+            let badness = |run: &usize| {
+                let of_run = there.clone().filter(|conflict| conflict.run == *run);
+                let worst = of_run.clone().map(|conflict| excess(&conflict)).max();
+                (
+                    worst,
+                    of_run.fold(0, |sum: u64, it| sum.saturating_add(it.totals.wavefronts - it.totals.ideal)),
+                )
+            };
+            // The first of the worst.
+            let run = (0..case.runs.len()).rev().max_by_key(badness);
+            run.map(|run| (target, run))
+        });
+        OfArray { name, padding: Padding::search(case, name), shown, instances: instances.len() }
+    }
+
+    /// The conflict of a site that is told of: a sure one rather than a possible one, where the array is
+    /// worst if it conflicts there, else on the first target that has one, the first of the worst.
+    fn shown<'c, 'a>(&self, conflicts: &'c [Conflict<'a>]) -> Option<&'c Conflict<'a>> {
         let sure = conflicts.iter().any(|conflict| !conflict.lanes_by_data);
         let conflicts = || conflicts.iter().filter(|conflict| conflict.lanes_by_data != sure);
-        let Some(target) = conflicts().map(|conflict| conflict.target).min() else { continue };
-        let there = conflicts().rev().filter(|conflict| conflict.target == target);
-        let Some(worst) = there.max_by_key(excess) else { continue };
-        let padding = match paddings.iter().find(|(span, _)| span == array) {
-            Some((_, padding)) => padding.clone(),
-            None => {
-                let padding = Padding::search(case, *array);
-                paddings.push((*array, padding.clone()));
-                padding
-            }
-        };
-        out.push(describe(case, worst, padding));
+        let shown = conflicts().rev().filter(|it| Some((it.target, it.run)) == self.shown);
+        shown.max_by_key(excess).or_else(|| {
+            let target = conflicts().map(|conflict| conflict.target).min()?;
+            conflicts().rev().filter(|conflict| conflict.target == target).max_by_key(excess)
+        })
+    }
+}
+
+/// By how much the worst request is worse than it could be.
+fn excess(conflict: &&Conflict<'_>) -> u32 {
+    conflict.totals.worst.wavefronts.saturating_sub(conflict.totals.worst.ideal)
+}
+
+/// The numbers of a conflict.
+fn figures(case: &Case<'_>, costs: &Costs, conflict: &Conflict<'_>, of_array: &OfArray) -> Figures {
+    let Conflict { run, target, access, totals, .. } = *conflict;
+    let kernel = &case.runs[run];
+    let array = &kernel.trace.arrays[access.array];
+    let at = kernel.trace.accesses.iter().position(|it| std::ptr::eq(it, access)).unwrap_or_default();
+    let judgement = &kernel.judgements[target][at];
+    let rests_on = access.assumptions.iter().chain(&judgement.assumptions).cloned();
+    let mut assumptions: Vec<&'static str> = Vec::new();
+    for assumption in rests_on.chain(kernel.block_assumption()) {
+        if !assumptions.contains(&assumption.code()) {
+            assumptions.push(assumption.code());
+        }
+    }
+    let worst = totals.worst;
+    Figures {
+        cause: Cause { kernel: case.kernel, array: array.name_span, one_word: words::is_one_word(conflict) },
+        array: array.name.clone(),
+        through: words::pointer(case, conflict, array),
+        op: access.op,
+        ways: worst.ways,
+        certainty: words::certainty(conflict),
+        wavefronts: worst.wavefronts,
+        ideal: worst.ideal,
+        cost: costs.cost(run, target, access, judgement),
+        counts: words::counts(case, conflict),
+        exact: judgement.status == Status::Exact && assumptions.is_empty(),
+        assumptions,
+        assumed: case.assumption_words(run, target, access),
+        run,
+        target,
+        block: kernel.block,
+        instances: of_array.instances,
+        remedy: of_array.padding.as_ref().is_some_and(|padding| padding.helps(access)),
     }
 }
 
@@ -188,6 +300,8 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
         helps,
         fix,
         launches: Vec::new(),
+        conflict: None,
+        parts: Vec::new(),
         kernel: run.kernel.clone(),
     }
 }

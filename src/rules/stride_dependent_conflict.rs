@@ -149,6 +149,8 @@ pub(super) fn describe(
         helps,
         fix: None,
         launches: Vec::new(),
+        conflict: None,
+        parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }
 }

@@ -103,6 +103,8 @@ pub(super) fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: 
         helps,
         fix: None,
         launches: Vec::new(),
+        conflict: None,
+        parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }
 }

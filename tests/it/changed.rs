@@ -168,6 +168,22 @@ fn a_finding_counts_whose_comment_went() {
 }
 
 #[test]
+fn of_a_cause_the_lines_count_that_changed() {
+    let root = repository();
+    let text = fs::read_to_string(root.path().join("a.cu")).unwrap();
+    let more = text.replacen("    out[", "    out[threadIdx.x + 1024] = 1.0f;\n    out[", 1);
+    fs::write(root.path().join("a.cu"), &more).unwrap();
+    git(root.path(), &["commit", "-qam", "a line"]);
+    let twice = more.replacen("= 1.0f;", "= tile[2 * threadIdx.x % 32][threadIdx.y];", 1);
+    fs::write(root.path().join("a.cu"), twice).unwrap();
+    let ran = run(root.path(), &["--changed-since", "HEAD", "--format", "short", "."]);
+    assert_eq!(places(&ran), ["a.cu:5"]);
+    assert!(!ran.out.contains("also line"), "the other line was there before: {}", ran.out);
+    let all = run(root.path(), &["--format", "short", "a.cu"]);
+    assert!(all.out.contains("(also line 5)"), "{}", all.out);
+}
+
+#[test]
 fn new_files_count_as_changed_and_renamed_ones_do_not() {
     let root = repository();
     fs::write(root.path().join("ü \"new\".cu"), kernel("fifth")).unwrap();
@@ -215,7 +231,7 @@ fn formats_baselines_and_fixes_see_the_same_findings() {
     let ran = run(root.path(), &["--changed-since", "HEAD", "--baseline", "b.json", "."]);
     assert_eq!(ran.code, 1);
     let words = "1 warning in 1 of 2 files (target: sm_90; bank conflicts are alike on 5.x and newer); 2 findings in the baseline; \
-                 1 finding on lines that did not change\n";
+                 1 finding on lines that did not change; --fix can repair 1\n";
     assert!(ran.err.ends_with(words), "{}", ran.err);
     let ran = run(root.path(), &["--changed-since", "HEAD", "--diff", "d"]);
     assert_eq!(ran.out.matches("\n+").count() - 1, 1, "{}", ran.out);

@@ -161,7 +161,7 @@ fn the_short_format_is_one_line_per_finding() {
     let ran = run(root.path(), &["--format", "short", "a.cu"]);
     assert_eq!(ran.code, 1);
     assert_eq!(ran.stdout.lines().count(), 1);
-    assert!(ran.stdout.starts_with("a.cu:5:43: warning[bank-conflict]: 32-way"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("a.cu:5:43: warning[bank-conflict]: `tile`: 32-way"), "{}", ran.stdout);
     assert_eq!(ran.stderr, "", "only the text format has a summary");
 }
 

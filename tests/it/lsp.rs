@@ -78,7 +78,7 @@ fn a_buffer_is_checked_as_it_is_shown_with_the_launches_of_other_files() {
     let findings = editor.findings(&path);
     assert_eq!(editor.rules(&path), ["bank-conflict"]);
     let message = findings[0]["message"].as_str().unwrap();
-    assert!(message.starts_with("32-way bank conflict: this read of `tile`"), "{message}");
+    assert!(message.starts_with("`tile`: 32-way bank conflict costs 94 % of "), "{message}");
     assert!(message.contains("from the launch at run.cu:2"), "{message}");
     assert_eq!(findings[0]["range"]["start"], position(4, 21));
     assert_eq!(findings[0]["range"]["end"], position(4, 51));
@@ -241,6 +241,34 @@ fn a_fix_that_was_confirmed_is_offered_and_repairs() {
     let range = json!({ "start": position(5, 0), "end": position(5, 9) });
     let params = json!({ "textDocument": { "uri": uri(&path) }, "range": range, "context": context });
     assert_eq!(editor.ask("textDocument/codeAction", params).unwrap(), json!([]));
+}
+
+#[test]
+fn a_cause_is_found_and_allowed_at_each_of_its_lines() {
+    let text = COLUMN.replace("] = 1;\n", "] = 1;\n  tile[threadIdx.x][threadIdx.y] = 2;\n");
+    let root = folder(&[("run.cu", LAUNCH), ("turn.cu", &text)]);
+    let path = root.path().join("turn.cu");
+    let can = json!({ "textDocument": { "publishDiagnostics": { "relatedInformation": true } } });
+    let mut editor = Editor::open(&[root.path()], can);
+    editor.show(&path, &text);
+    let findings = editor.findings(&path);
+    let lines: Vec<&Value> = findings[0]["relatedInformation"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["location"]["range"]["start"]["line"])
+        .collect();
+    assert_eq!((findings.len(), lines), (1, vec![&json!(1), &json!(5)]));
+    assert_eq!(findings[0]["range"]["start"]["line"], 3);
+    for line in [3, 5] {
+        let actions = editor.actions(&path, line);
+        let allow = "Allow `bank-conflict` in these 2 lines with comments";
+        let action = actions.iter().find(|it| it["title"] == allow).unwrap();
+        editor.replace(&path, 10 * line as i64, &edited(&text, action, &path));
+        assert_eq!(editor.findings(&path), [] as [Value; 0]);
+        editor.replace(&path, 10 * line as i64 + 1, &text);
+        assert_eq!(editor.findings(&path).len(), 1);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod bank_oracle;
 mod bank_output;
 mod baseline;
 mod bounds;
+mod causes;
 mod changed;
 mod cli;
 mod configuration;

@@ -11,6 +11,8 @@ pub(super) fn expected(text: &str, place: &Range<usize>) -> Option<(String, &'st
     let shape = match keys.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["targets"] => ("a list of names", r#"targets = ["sm_80", "sm_90"]"#),
         ["bank-size"] => ("a number", "bank-size = 4"),
+        ["min-share"] => ("a number", "min-share = 5"),
+        ["min-ways"] => ("a number", "min-ways = 4"),
         ["include"] => ("a list of folders", r#"include = ["include"]"#),
         ["exclude"] => ("a list of patterns", r#"exclude = ["third_party/"]"#),
         ["compile-commands"] => ("a folder or `false`", r#"compile-commands = "build""#),

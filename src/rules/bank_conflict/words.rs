@@ -2,7 +2,8 @@
 
 use super::super::{Case, access_words, listed, plural};
 use super::Conflict;
-use crate::banks::Target;
+use crate::banks::{Target, Witness};
+use crate::diagnostic::Certainty;
 use crate::events::{Access, AccessOp, Array, Call, Within};
 use crate::source::Span;
 
@@ -27,6 +28,36 @@ pub(super) fn message(conflict: &Conflict<'_>, array: &Array) -> String {
         plural(figures.wavefronts.into(), "wavefront"),
         figures.ideal
     )
+}
+
+/// How sure its ways are.
+pub(super) fn certainty(conflict: &Conflict<'_>) -> Certainty {
+    let all = conflict.totals.requests.saturating_mul(conflict.totals.worst.wavefronts.into());
+    match () {
+        () if conflict.lanes_by_data => Certainty::Possible,
+        // There is nothing between 2 ways and none.
+        () if conflict.totals.worst.ways <= 2 => Certainty::Sure,
+        () if all != conflict.totals.wavefronts || conflict.access.at_most => Certainty::UpTo,
+        () => Certainty::Sure,
+    }
+}
+
+/// Whether its lanes update one word, which no layout separates.
+pub(super) fn is_one_word(conflict: &Conflict<'_>) -> bool {
+    let one_word = |witness: Witness| witness.offsets.0 == witness.offsets.1;
+    conflict.access.op == AccessOp::Atomic && conflict.totals.worst.witness.is_some_and(one_word)
+}
+
+/// What the access calls the array, if that is another name: `p` in `p[i]` and in `*p`.
+pub(super) fn pointer(case: &Case<'_>, conflict: &Conflict<'_>, array: &Array) -> Option<String> {
+    let text = (case.text)(conflict.access.span);
+    let text = text.trim_start_matches(['*', '(', ' ']);
+    let end = text.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(text.len());
+    let (name, behind) = text.split_at_checked(end)?;
+    // A call is no name, and what stands in front of a dot or an operator may be any object.
+    let is_name = name.starts_with(|c: char| c == '_' || c.is_alphabetic());
+    let is_pointer = behind.trim_start().starts_with('[') || behind.trim_start_matches(')').is_empty();
+    (is_name && is_pointer && name != array.name).then(|| name.to_owned())
 }
 
 /// Two lanes that collide.
@@ -56,10 +87,8 @@ pub(super) fn witness(conflict: &Conflict<'_>) -> String {
 
 /// What helps lanes that update one word.
 pub(super) fn same_word(conflict: &Conflict<'_>) -> Option<String> {
-    let witness = conflict.totals.worst.witness?;
-    let atomic = conflict.access.op == AccessOp::Atomic && witness.offsets.0 == witness.offsets.1;
     let text = "no layout separates updates of one word: let one lane of each warp do it for the others";
-    atomic.then(|| text.to_owned())
+    is_one_word(conflict).then(|| text.to_owned())
 }
 
 /// By which calls a block comes to the requests that conflict, if it is by calls: to the worst first.
@@ -95,13 +124,19 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
         Some((warps, each)) => format!("{} x {each} requests", plural(warps.into(), "warp")),
     };
     let most = if at_most { "at most " } else { "" };
-    let each = |span: Span| format!("in each round of the loop at {}", (case.place)(span));
+    let place = |span: Span| match (case.place)(span) {
+        place if span.file == access.span.file => {
+            format!("line {}", place.rsplit(':').next().unwrap_or_default())
+        }
+        place => place,
+    };
+    let each = |span: Span| format!("in each round of the loop at {}", place(span));
     let extra = plural(totals.wavefronts.saturating_sub(totals.ideal), "extra wavefront");
     let extra = match (access.within(), rounds) {
         (Within::Nothing | Within::Counted, _) => format!("{extra} per block"),
         (Within::Loop(span), 1) => format!("{extra} per block {}", each(span)),
         (Within::Loop(span), rounds) => {
-            format!("{extra} per block in {rounds} rounds of the loop at {}", (case.place)(span))
+            format!("{extra} per block in {rounds} rounds of the loop at {}", place(span))
         }
         (Within::Several, _) => {
             let mut sums: Vec<_> = conflict.extra.iter().filter(|(_, extra)| *extra > 0).collect();

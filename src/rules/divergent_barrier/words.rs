@@ -45,6 +45,8 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
         helps,
         fix: None,
         launches: Vec::new(),
+        conflict: None,
+        parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }
 }

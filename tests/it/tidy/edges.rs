@@ -15,7 +15,6 @@ const ALLOWED: [(&str, &[&str]); 34] = [
     ("banks", &[]),
     ("builtins", &[]),
     ("domain", &["source"]),
-    ("diagnostic", &["source"]),
     // What is written.
     ("preproc", &["builtins", "shape", "source"]),
     ("syntax", &["builtins", "preproc", "source"]),
@@ -33,6 +32,7 @@ const ALLOWED: [(&str, &[&str]); 34] = [
     ("scenario", &["events", "exec", "ir", "relevance", "shape", "source"]),
     // What is said of it.
     ("verdict", &["banks", "codegen", "domain", "events", "shape", "source"]),
+    ("diagnostic", &["events", "source"]),
     ("explanation", &["diagnostic", "verdict"]),
     (
         "rules",

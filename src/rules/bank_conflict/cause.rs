@@ -1,0 +1,277 @@
+//! Which conflicts have one cause, and what is said of them together?
+//!
+//! A cause is an array in a kernel: one change of its layout, or of the lanes that walk it, repairs all lines
+//! that conflict on it. So they are one finding. Its place is the line that costs most; the others are
+//! labels, as many as can be read. What comments, a baseline or `--changed-since` hide is taken away before,
+//! line by line: the rest of a cause is still told.
+
+use super::super::{listed, plural};
+use crate::diagnostic::{Cause, Certainty, Conflict, Cost, Diagnostic, Level, ROUNDS};
+use crate::source::{Sources, Span};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// The most other lines that have a label.
+const MOST_LABELS: usize = 3;
+
+/// The most further lines that are named.
+const MOST_NAMED: usize = 8;
+
+/// The most lines of notes and helps; what is left out is assumptions.
+const MOST_NOTES: usize = 8;
+
+/// Under so much of a kernel's wavefronts, a conflict is a note.
+const CHEAP: f64 = 0.02;
+
+/// Where something stands, whichever file led there: the same header may have been read twice.
+type Placed = (PathBuf, u32);
+
+/// Puts the conflicts of each cause together, where the first of them stood. With each finding comes the
+/// number of the one whose place it has. The level of a cause is the rule's own.
+pub(crate) fn causes(sources: &Sources, findings: Vec<Diagnostic>) -> Vec<(usize, Diagnostic)> {
+    let mut found: Vec<Vec<(usize, Diagnostic)>> = Vec::new();
+    let mut known: FxHashMap<(Placed, Placed, bool), usize> = FxHashMap::default();
+    for (number, finding) in findings.into_iter().enumerate() {
+        let placed = |span: Span| (sources.get(span.file).path.clone(), span.start);
+        let key = finding.conflict.as_ref().map(|conflict| {
+            let Cause { kernel, array, one_word } = conflict.cause;
+            (placed(kernel), placed(array), one_word)
+        });
+        let at = key.map_or(found.len(), |key| *known.entry(key).or_insert(found.len()));
+        if at == found.len() {
+            found.push(Vec::new());
+        }
+        found[at].push((number, finding));
+    }
+    found.into_iter().filter_map(|parts| cause(sources, parts)).collect()
+}
+
+/// One finding of the parts of a cause, or of a finding that is none.
+fn cause(sources: &Sources, parts: Vec<(usize, Diagnostic)>) -> Option<(usize, Diagnostic)> {
+    let (number, parts) = worst_first(sources, parts);
+    let first = parts.first()?;
+    let Some(own) = first.conflict.clone() else { return Some((number, first.clone())) };
+    let mut whole = first.clone();
+    whole.parts = parts;
+    let cost = whole.cost()?;
+    let cheap = cost.share() < CHEAP;
+    whole.level = if own.certainty == Certainty::Possible || cheap { Level::Note } else { Level::Warn };
+    whole.message = message(&own, &cost);
+    let lines = Lines::of(sources, &whole.parts);
+    let (labels, rest) = lines.labels(sources);
+    let mut notes = numbers(sources, &whole, &own, &cost);
+    notes.extend(rest);
+    whole.notes.splice(0..0, notes);
+    whole.labels.extend(labels);
+    for part in &whole.parts[1..] {
+        // A remedy of the array may not concern its worst line.
+        for help in &part.helps {
+            if !whole.helps.contains(help) {
+                whole.helps.push(help.clone());
+            }
+        }
+        whole.fix = whole.fix.or_else(|| part.fix.clone());
+        for launch in &part.launches {
+            if !whole.launches.contains(launch) {
+                whole.launches.push(*launch);
+            }
+        }
+    }
+    let assumed = assumed(&whole);
+    whole.notes.extend(assumed);
+    Some((number, whole))
+}
+
+/// What the lines rest on whose costs are added, each once, as far as there is room.
+fn assumed(whole: &Diagnostic) -> Vec<String> {
+    // Two lists of the same names may differ in their order.
+    let word = |word: &str| word.trim_end_matches(',').to_owned();
+    let words = |text: &str| text.split_whitespace().map(word).collect::<BTreeSet<String>>();
+    let mut all: Vec<String> = Vec::new();
+    for assumed in whole.summed().filter_map(|part| part.conflict.as_ref()).flat_map(|it| &it.assumed) {
+        if all.iter().all(|known| words(known) != words(assumed)) {
+            all.push(assumed.clone());
+        }
+    }
+    let room = MOST_NOTES.saturating_sub(whole.notes.len() + whole.helps.len()).max(1);
+    if all.len() > room {
+        let more = plural((all.len() + 1 - room) as u64, "more assumption");
+        all.truncate(room - 1);
+        all.push(format!("and {more}: `cudalint explain` tells them line by line"));
+    }
+    all
+}
+
+/// Sorts by line: what is sure before what is possible, what costs most first; and within a line likewise.
+/// Of an access that several files led to, the dearest stays. Returns the number of the first, too.
+fn worst_first(sources: &Sources, mut parts: Vec<(usize, Diagnostic)>) -> (usize, Vec<Diagnostic>) {
+    let place = |part: &Diagnostic| line_of(sources, part.primary);
+    let rank = |part: &Diagnostic| {
+        part.conflict.as_ref().map(|it| {
+            (it.certainty != Certainty::Possible, it.cost.extra, it.wavefronts.saturating_sub(it.ideal))
+        })
+    };
+    parts.sort_by_cached_key(|(number, part)| (Reverse(rank(part)), *number));
+    let mut seen = Vec::new();
+    parts.retain(|(_, part)| {
+        let access =
+            (place(part).0, part.primary.start, part.primary.end, part.conflict.as_ref().map(|it| it.op));
+        let new = !seen.contains(&access);
+        seen.push(access);
+        new
+    });
+    let mut lines: FxHashMap<_, (bool, u64)> = FxHashMap::default();
+    for (_, part) in &parts {
+        if let Some((sure, extra, _)) = rank(part) {
+            let line = lines.entry(place(part)).or_default();
+            *line = (line.0 || sure, line.1.saturating_add(extra));
+        }
+    }
+    // Stable: within a line, and between lines that are as dear, the order stays.
+    parts.sort_by_cached_key(|(_, part)| Reverse(lines.get(&place(part)).copied()));
+    let number = parts.first().map_or(0, |(number, _)| *number);
+    (number, parts.into_iter().map(|(_, part)| part).collect())
+}
+
+/// What is the matter.
+fn message(own: &Conflict, cost: &Cost) -> String {
+    let Conflict { array, through, ways, certainty, cause, .. } = own;
+    let array = match through {
+        Some(pointer) => format!("`{array}` (here `{pointer}`)"),
+        None => format!("`{array}`"),
+    };
+    let what = if cause.one_word { "conflict of atomic updates of one word" } else { "bank conflict" };
+    let up_to = if cost.at_most || cost.unknown > 0 { "up to " } else { "" };
+    let costs = format!("costs {up_to}{} of this kernel's shared-memory wavefronts", cost.percent());
+    match certainty {
+        Certainty::Sure => format!("{array}: {ways}-way {what} {costs}"),
+        Certainty::UpTo => format!("{array}: up to {ways}-way {what} {costs}"),
+        // Fewer lanes may take part, and what they cost in all is not known.
+        Certainty::Possible => format!("{array}: possible {ways}-way {what}"),
+    }
+}
+
+/// The numbers: what all lines cost together, and how often the first is reached.
+fn numbers(sources: &Sources, whole: &Diagnostic, own: &Conflict, cost: &Cost) -> Vec<String> {
+    let counts = own.counts.clone();
+    let lines = whole.summed().map(|part| line_of(sources, part.primary)).collect::<BTreeSet<_>>().len();
+    // There is no sum of what may be.
+    if own.certainty == Certainty::Possible {
+        return counts.into_iter().collect();
+    }
+    if let (1, false, 0, Some(counts)) = (whole.parts.len(), cost.estimated, cost.unknown, &counts) {
+        return vec![format!("{counts}, of the kernel's {}", cost.kernel)];
+    }
+    let who = if lines == 1 { String::new() } else { format!("{lines} lines: ") };
+    let most = if cost.at_most { "at most " } else { "" };
+    let (extra, all) = (cost.extra, cost.kernel);
+    let are = if extra == 1 { "is" } else { "are" };
+    let mut words =
+        format!("{who}{most}{extra} of the kernel's {all} shared-memory wavefronts per block {are} extra");
+    if cost.estimated {
+        words += &format!(", with {ROUNDS} rounds for each loop of unknown length");
+    }
+    words += &match cost.unknown {
+        0 => String::new(),
+        1 => ", 1 unknown access taken as free of conflicts".to_owned(),
+        many => format!(", {many} unknown accesses taken as free of conflicts"),
+    };
+    let own_line = line_of(sources, whole.primary);
+    let here = |part: &&Diagnostic| line_of(sources, part.primary) == own_line;
+    let of_line = whole.summed().filter(here).filter_map(|part| part.conflict.as_ref());
+    let of_line: Vec<Cost> = of_line.map(|conflict| conflict.cost).collect();
+    let line = own_line.1;
+    let counts = match of_line.as_slice() {
+        [_, _, ..] if lines == 1 => None,
+        [_, _, ..] => {
+            let most = if of_line.iter().any(|cost| cost.at_most) { "at most " } else { "" };
+            let sum = of_line.iter().fold(0u64, |sum, cost| sum.saturating_add(cost.extra));
+            let (accesses, sum) = (of_line.len(), plural(sum, "extra wavefront"));
+            Some(format!("line {line}, {accesses} accesses: {most}{sum} per block"))
+        }
+        _ if lines == 1 => counts,
+        _ => counts.map(|counts| format!("line {line}, {counts}")),
+    };
+    std::iter::once(words).chain(counts).collect()
+}
+
+/// The line of a place, whichever file led there.
+fn line_of(sources: &Sources, span: Span) -> (PathBuf, usize) {
+    let file = sources.get(span.file);
+    (file.path.clone(), file.line_column(span.start).0)
+}
+
+/// The lines of a cause, the worst first.
+struct Lines<'a> {
+    lines: Vec<(Span, Vec<&'a Diagnostic>)>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(sources: &Sources, parts: &'a [Diagnostic]) -> Lines<'a> {
+        let place = |span: Span| line_of(sources, span);
+        let mut lines: Vec<(Span, Vec<&Diagnostic>)> = Vec::new();
+        for part in parts {
+            match lines.iter_mut().find(|(span, _)| place(*span) == place(part.primary)) {
+                Some((_, parts)) => parts.push(part),
+                None => lines.push((part.primary, vec![part])),
+            }
+        }
+        Lines { lines }
+    }
+
+    /// Labels for the lines behind the first, and a note on those for which there is no room.
+    fn labels(&self, sources: &Sources) -> (Vec<(Span, String)>, Option<String>) {
+        let Some((first, others)) = self.lines.split_first() else { return (Vec::new(), None) };
+        let (shown, rest) = others.split_at(MOST_LABELS.min(others.len()));
+        let label = |(span, parts): &(Span, Vec<&Diagnostic>)| (*span, and_here(&first.1, parts));
+        let labels = shown.iter().map(label).collect();
+        let mut places: Vec<(String, usize)> = Vec::new();
+        for (span, _) in rest {
+            let file = sources.get(span.file);
+            let elsewhere = file.path != sources.get(first.0.file).path;
+            let path = if elsewhere { file.display_path() } else { String::new() };
+            places.push((path, file.line_column(span.start).0));
+        }
+        // Those of its own file have no name, and come first.
+        places.sort();
+        let mut before = "";
+        let mut named: Vec<String> = Vec::new();
+        for (path, line) in places.iter().take(MOST_NAMED) {
+            let named_already = *path == before;
+            named.push(if named_already { line.to_string() } else { format!("{path}:{line}") });
+            before = path;
+        }
+        let more = places.len().saturating_sub(MOST_NAMED);
+        if more > 0 {
+            named.push(plural(more as u64, "other"));
+        }
+        let note = (!rest.is_empty())
+            .then(|| format!("and {}: {}", plural(rest.len() as u64, "more line"), listed(&named)));
+        (labels, note)
+    }
+}
+
+/// What stands under a further line.
+fn and_here(first: &[&Diagnostic], parts: &[&Diagnostic]) -> String {
+    let (Some(first), Some(worst)) = (first.first(), parts.first()) else { return String::new() };
+    let (Some(own), Some(conflict)) = (&first.conflict, &worst.conflict) else { return String::new() };
+    let hedge = match conflict.certainty {
+        Certainty::Sure => "",
+        Certainty::UpTo => "up to ",
+        Certainty::Possible => "possible ",
+    };
+    // One array may be cut into several, each with a pointer of its own.
+    let pointer = conflict.through.as_ref().filter(|name| Some(*name) != own.through.as_ref());
+    let pointer = pointer.map_or_else(String::new, |name| format!(" (`{name}`)"));
+    let mut words = format!("and here{pointer}: {hedge}{}-way", conflict.ways);
+    // The figures of the first line are those of one run.
+    if worst.kernel != first.kernel {
+        words += &format!(" in `{}`", worst.kernel);
+    } else if conflict.block != own.block {
+        let [x, y, z] = conflict.block;
+        words += &format!(" with block ({x}, {y}, {z})");
+    }
+    words
+}
