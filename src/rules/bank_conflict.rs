@@ -53,6 +53,8 @@
 //!   declaration. That is safe where every access is proved to find its element and a launch tells the
 //!   block; `docs/fixes.md` says what is proved. Rows in dynamic shared memory,
 //!   where the byte counts of the launches grow too, are for `--unsafe-fixes`.
+//! - Where longer rows do not help, other layouts are searched: the help says what to type, and that no layout
+//!   can take fewer wavefronts only where that is proved. `docs/fixes.md` says which layouts there are.
 //! - An index that is loaded from memory has no banks before the program runs: such accesses
 //!   are never reported here. `cudalint accesses` lists them with the reason.
 //! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is
@@ -78,6 +80,7 @@
 
 mod explain;
 mod padding;
+mod remedy;
 mod words;
 
 use super::{About, Case, Rule, block_help};
@@ -87,6 +90,7 @@ use crate::source::Span;
 use crate::verdict::{Judgement, Status, Totals};
 pub(super) use explain::explain;
 use padding::Padding;
+use remedy::Remedy;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -128,7 +132,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
     }
-    let mut paddings: Vec<(Span, Option<Padding>)> = Vec::new();
+    let mut remedies: Vec<(Span, Remedy<'_>)> = Vec::new();
     for ((_, _, array), conflicts) in &sites {
         let excess = |c: &&Conflict<'_>| c.totals.worst.wavefronts.saturating_sub(c.totals.worst.ideal);
         // On the first target that has it, the first of the worst; a sure one rather than a possible one.
@@ -137,15 +141,11 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         let Some(target) = conflicts().map(|conflict| conflict.target).min() else { continue };
         let there = conflicts().rev().filter(|conflict| conflict.target == target);
         let Some(worst) = there.max_by_key(excess) else { continue };
-        let padding = match paddings.iter().find(|(span, _)| span == array) {
-            Some((_, padding)) => padding.clone(),
-            None => {
-                let padding = Padding::search(case, *array);
-                paddings.push((*array, padding.clone()));
-                padding
-            }
-        };
-        out.push(describe(case, worst, padding));
+        let at = remedies.iter().position(|(span, _)| span == array).unwrap_or_else(|| {
+            remedies.push((*array, Remedy::search(case, *array, false)));
+            remedies.len() - 1
+        });
+        out.push(describe(case, worst, &remedies[at].1));
     }
 }
 
@@ -156,7 +156,7 @@ fn reported(judgement: &Judgement) -> Option<Totals> {
     judgement.totals.filter(|t| reported && t.wavefronts > t.usual && t.worst.ways > 1)
 }
 
-fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> Diagnostic {
+fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagnostic {
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
     let mut notes = vec![case.block_words(worst.run)];
@@ -168,10 +168,10 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
     let mut helps = Vec::new();
     let mut fix = None;
     helps.extend(words::same_word(worst));
-    if let Some(padding) = padding.filter(|padding| padding.helps(worst.access)) {
-        helps.push(padding.help);
-        let Padding { title, edits, basis, .. } = padding;
-        fix = padding.complete.then_some(Fix { title, edits, basis });
+    let (help, padding) = remedy.help(case, worst);
+    helps.extend(help);
+    if let Some(Padding { title, edits, basis, complete: true, .. }) = padding {
+        fix = Some(Fix { title, edits, basis });
     }
     helps.extend(block_help(run.block_from));
     Diagnostic {
