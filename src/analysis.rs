@@ -99,9 +99,9 @@ impl Wanted<'_> {
     /// What becomes of the event trees.
     fn follow(self) -> Follow {
         match self {
-            Wanted::Findings => Follow::Facts,
+            Wanted::Findings | Wanted::Place(_) => Follow::Facts,
             Wanted::Runs => Follow::Tree,
-            Wanted::Verdicts | Wanted::Place(_) | Wanted::Program => Follow::Nothing,
+            Wanted::Verdicts | Wanted::Program => Follow::Nothing,
         }
     }
 }

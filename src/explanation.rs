@@ -24,6 +24,13 @@ pub enum Picture {
         /// One or two.
         panels: Vec<Panel>,
     },
+    /// Layouts of an array, from the declared one on.
+    Layouts {
+        /// Of which array, and what no layout can pass.
+        title: String,
+        /// For each: its name, its wavefronts, the bytes and the operations it takes more, and the verdict.
+        rows: Vec<[String; 5]>,
+    },
     /// Which threads of a block come to a barrier, warp after warp.
     Threads(Vec<WarpAtBarrier>),
 }

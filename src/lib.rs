@@ -29,6 +29,7 @@ pub mod output;
 pub mod preproc;
 mod reach;
 mod relevance;
+mod remedy;
 pub mod rules;
 mod scenario;
 pub mod shape;

@@ -20,6 +20,7 @@ use crate::events::{Access, AccessOp, Assumption, Pattern, Trace, Ways};
 use crate::shape::BlockFrom;
 use crate::source::Span;
 use request::NoCost;
+pub(crate) use request::moved_cost;
 use symbols::{Row, Weighed, weigh};
 
 /// How much a verdict rests on.

@@ -61,7 +61,7 @@ struct Judged {
 pub enum Follow {
     /// Nothing.
     Nothing,
-    /// The facts that follow from it are kept.
+    /// The facts that follow from it are kept, and it is kept where a scenario was run in one way only.
     Facts,
     /// It is kept itself.
     Tree,
@@ -106,6 +106,7 @@ impl Subject<'_> {
                 continue;
             }
             let mut facts = Facts::default();
+            let mut ways = 0;
             let mut tracer = |variant: &Variant| {
                 let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
                 let usual = *variant == Variant::of(scenario);
@@ -114,7 +115,8 @@ impl Subject<'_> {
                     let dynamic = dynamic.map(|(bytes, _)| bytes);
                     facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
                 }
-                if self.follow != Follow::Tree {
+                ways += 1;
+                if self.follow == Follow::Nothing || self.follow == Follow::Facts && ways > 1 {
                     trace.tree = EventTree::default();
                 }
                 trace
@@ -128,6 +130,10 @@ impl Subject<'_> {
                 None => self.judged(scenario, &mut tracer),
             };
             run.facts = facts;
+            // It speaks for one of several ways.
+            if self.follow == Follow::Facts && ways > 1 {
+                run.trace.tree = EventTree::default();
+            }
             probes.of_kernel.count_scenario(&run.trace);
             runs.push(run);
         }

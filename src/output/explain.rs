@@ -67,6 +67,7 @@ pub fn render(sources: &Sources, explanations: &[&Explanation], colored: bool) -
         for picture in &explanation.pictures {
             match picture {
                 Picture::Requests { title, panels } => pen.requests(title, panels),
+                Picture::Layouts { title, rows } => pen.layouts(title, rows),
                 Picture::Threads(warps) => pen.threads(warps),
             }
         }
@@ -229,6 +230,26 @@ impl Pen {
             let cell = |lines: &Vec<String>| lines.get(row).cloned().unwrap_or_default();
             self.row("", texts.iter().map(cell));
         }
+    }
+
+    /// Layouts of an array, a line for each. What is said alike of several in a row is said once.
+    fn layouts(&mut self, title: &str, rows: &[[String; 5]]) {
+        self.line(&format!("{}:", capital(title)));
+        let header = ["layout", "wavefronts", "bytes", "operations", "verdict"].map(str::to_owned);
+        let shown: Vec<&[String; 5]> = std::iter::once(&header).chain(rows).collect();
+        let width = |at: usize| shown.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
+        let widths: [usize; 4] = std::array::from_fn(width);
+        let mut said: Option<&str> = None;
+        for [name, wavefronts, bytes, operations, verdict] in &shown {
+            let again = wavefronts == "-" && said == Some(verdict);
+            said = Some(verdict);
+            if again {
+                continue;
+            }
+            let [a, b, c, d] = widths;
+            self.line(&format!("{name:<a$}  {wavefronts:>b$}  {bytes:>c$}  {operations:>d$}  {verdict}"));
+        }
+        self.line("");
     }
 
     /// Which threads come to a barrier.

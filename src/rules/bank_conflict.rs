@@ -57,6 +57,8 @@
 //!   declaration. That is safe where every access is proved to find its element and a launch tells the
 //!   block; `docs/fixes.md` says what is proved. Rows in dynamic shared memory,
 //!   where the byte counts of the launches grow too, are for `--unsafe-fixes`.
+//! - Where longer rows do not help, other layouts are searched: the help says what to type, and that no layout
+//!   can take fewer wavefronts only where that is proved. `docs/fixes.md` says which layouts there are.
 //! - An index that is loaded from memory has no banks before the program runs: such accesses
 //!   are never reported here. `cudalint accesses` lists them with the reason.
 //! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is
@@ -84,6 +86,7 @@ mod cause;
 mod cost;
 mod explain;
 mod padding;
+mod remedy;
 mod words;
 
 use super::{About, Case, Rule, block_help};
@@ -95,6 +98,7 @@ pub(super) use cause::causes;
 use cost::Costs;
 pub(super) use explain::explain;
 use padding::Padding;
+use remedy::Remedy;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -144,7 +148,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         return;
     }
     let costs = Costs::of(case);
-    let mut arrays: Vec<OfArray> = Vec::new();
+    let mut arrays: Vec<OfArray<'_>> = Vec::new();
     for ((_, _, name), conflicts) in &sites {
         let at = arrays.iter().position(|known| known.name == *name).unwrap_or_else(|| {
             let of_array = sites.iter().filter(|((_, _, other), _)| other == name);
@@ -153,7 +157,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         });
         let array = &arrays[at];
         let Some(worst) = array.shown(conflicts) else { continue };
-        let mut finding = describe(case, worst, array.padding.clone());
+        let mut finding = describe(case, worst, &array.remedy);
         let figures = figures(case, &costs, worst, array);
         // The cause tells these together with those of its other lines.
         let apart = |note: &String| Some(note) == figures.counts.as_ref() || figures.assumed.contains(note);
@@ -164,21 +168,21 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 }
 
 /// What the conflicts of an array have in common.
-struct OfArray {
+struct OfArray<'r> {
     name: Span,
-    padding: Option<Padding>,
+    remedy: Remedy<'r>,
     /// The target and the run of which the figures are.
     shown: Option<(usize, usize)>,
     /// In how many instances of the kernel it conflicts.
     instances: usize,
 }
 
-impl OfArray {
+impl<'r> OfArray<'r> {
     fn new<'a>(
-        case: &Case<'_>,
+        case: &Case<'r>,
         name: Span,
         conflicts: impl Iterator<Item = &'a Conflict<'a>> + Clone,
-    ) -> OfArray {
+    ) -> OfArray<'r> {
         let mut instances: Vec<&str> = Vec::new();
         for conflict in conflicts.clone() {
             let kernel = case.runs[conflict.run].kernel.as_str();
@@ -203,7 +207,7 @@ impl OfArray {
             let run = (0..case.runs.len()).rev().max_by_key(badness);
             run.map(|run| (target, run))
         });
-        OfArray { name, padding: Padding::search(case, name), shown, instances: instances.len() }
+        OfArray { name, remedy: Remedy::search(case, name, false), shown, instances: instances.len() }
     }
 
     /// The conflict of a site that is told of: a sure one rather than a possible one, where the array is
@@ -225,7 +229,7 @@ fn excess(conflict: &&Conflict<'_>) -> u32 {
 }
 
 /// The numbers of a conflict.
-fn figures(case: &Case<'_>, costs: &Costs, conflict: &Conflict<'_>, of_array: &OfArray) -> Figures {
+fn figures(case: &Case<'_>, costs: &Costs, conflict: &Conflict<'_>, of_array: &OfArray<'_>) -> Figures {
     let Conflict { run, target, access, totals, .. } = *conflict;
     let kernel = &case.runs[run];
     let array = &kernel.trace.arrays[access.array];
@@ -257,7 +261,7 @@ fn figures(case: &Case<'_>, costs: &Costs, conflict: &Conflict<'_>, of_array: &O
         target,
         block: kernel.block,
         instances: of_array.instances,
-        remedy: of_array.padding.as_ref().is_some_and(|padding| padding.helps(access)),
+        remedy: of_array.remedy.helps(case, conflict),
     }
 }
 
@@ -268,7 +272,7 @@ fn reported(judgement: &Judgement) -> Option<Totals> {
     judgement.totals.filter(|t| reported && t.wavefronts > t.usual && t.worst.ways > 1)
 }
 
-fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> Diagnostic {
+fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagnostic {
     let run = &case.runs[worst.run];
     let array = &run.trace.arrays[worst.access.array];
     let mut notes = vec![case.block_words(worst.run)];
@@ -280,10 +284,10 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, padding: Option<Padding>) -> 
     let mut helps = Vec::new();
     let mut fix = None;
     helps.extend(words::same_word(worst));
-    if let Some(padding) = padding.filter(|padding| padding.helps(worst.access)) {
-        helps.push(padding.help);
-        let Padding { title, edits, basis, .. } = padding;
-        fix = padding.complete.then_some(Fix { title, edits, basis });
+    let (help, padding) = remedy.help(case, worst);
+    helps.extend(help);
+    if let Some(Padding { title, edits, basis, complete: true, .. }) = padding {
+        fix = Some(Fix { title, edits, basis });
     }
     helps.extend(block_help(run.block_from));
     Diagnostic {

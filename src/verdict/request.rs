@@ -3,6 +3,7 @@
 //! Turns an access and the offsets of its lanes into a question to `banks`. An unknown number that
 //! shifts all lanes alike is tried in every phase that matters to the banks.
 
+use super::is_copy_instruction;
 use crate::banks::{self, Contention, CopySource, Cost, Family, Request, Target};
 use crate::codegen::{Wide, atomics};
 use crate::domain::{Reason, gcd};
@@ -80,6 +81,20 @@ pub(super) fn phases(
         }
     }
     found.ok_or_else(|| NoCost::Unknown(Reason::Unsupported, "nothing was accessed".to_string()))
+}
+
+/// What a request costs, asked as its access is, with its lanes at other places; `None` where that is not known.
+pub(crate) fn moved_cost(
+    access: &Access,
+    pattern: &Pattern,
+    offsets: &[i64; 32],
+    target: &Target,
+) -> Option<Cost> {
+    if is_copy_instruction(access, target) {
+        let moved = Pattern { offsets: *offsets, unit: 0, varying: Vec::new(), ..pattern.clone() };
+        return copied(access, &moved, target).ok();
+    }
+    phases(access, pattern.active, offsets, &[0], target).ok()
 }
 
 /// Those of some shifts by which all lanes are aligned as the access demands; all if there are none.

@@ -245,7 +245,7 @@ fn a_fix_that_was_confirmed_is_offered_and_repairs() {
 
 #[test]
 fn a_cause_is_found_and_allowed_at_each_of_its_lines() {
-    let text = COLUMN.replace("] = 1;\n", "] = 1;\n  tile[threadIdx.x][threadIdx.y] = 2;\n");
+    let text = COLUMN.replace("] = 1;\n", "] = 1;\n  tile[threadIdx.x][threadIdx.y] = 1;\n");
     let root = folder(&[("run.cu", LAUNCH), ("turn.cu", &text)]);
     let path = root.path().join("turn.cu");
     let can = json!({ "textDocument": { "publishDiagnostics": { "relatedInformation": true } } });

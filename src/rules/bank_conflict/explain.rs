@@ -1,7 +1,7 @@
 //! What is to be told and drawn of one access, whether or not it conflicts?
 
 use super::super::{Case, KernelRun, access_words, plural, stride_dependent_conflict, unresolved_access};
-use super::{Conflict, Padding, describe, reported, words};
+use super::{Conflict, Padding, Remedy, describe, reported, words};
 use crate::codegen::Merges;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Access, Trace};
@@ -15,10 +15,15 @@ pub(crate) fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation
     let kernel = &case.runs[run];
     let access = &kernel.trace.accesses[number];
     let name = kernel.trace.arrays[access.array].name_span;
-    let padding = conflicts(kernel, access.array).then(|| Padding::search(case, name)).flatten();
-    let padded = padding.as_ref().and_then(|it| it.run(case, name, run));
-    let site = Site { case, run, number, padding, padded };
-    Explanation { words: site.words(), pictures: site.pictures(), run: case.run_words(run) }
+    let remedy = match conflicts(kernel, access.array) {
+        true => Remedy::search(case, name, true),
+        false => Remedy { padding: None, found: None },
+    };
+    let padded = remedy.padding.as_ref().and_then(|it| it.run(case, name, run));
+    let site = Site { case, run, number, remedy, padded };
+    let mut pictures = site.pictures();
+    pictures.extend(site.layouts());
+    Explanation { words: site.words(), pictures, run: case.run_words(run) }
 }
 
 /// Whether some access of an array conflicts.
@@ -34,14 +39,27 @@ struct Site<'a> {
     case: &'a Case<'a>,
     run: usize,
     number: usize,
-    padding: Option<Padding>,
-    /// The run with this padding.
+    remedy: Remedy<'a>,
+    /// The run with longer rows.
     padded: Option<KernelRun>,
 }
 
 impl Site<'_> {
+    /// The layouts that were tried, or why none was.
+    fn layouts(&self) -> Option<Picture> {
+        let rows = self.remedy.table(self.case);
+        let bound = self.remedy.bound()?;
+        let name = &self.kernel().trace.arrays[self.access().array].name;
+        let title = format!("layouts of `{name}`; {bound}");
+        (rows.len() > 1).then_some(Picture::Layouts { title, rows })
+    }
+
     fn kernel(&self) -> &KernelRun {
         &self.case.runs[self.run]
+    }
+
+    fn padding(&self) -> Option<&Padding> {
+        self.remedy.padding.as_ref()
     }
 
     fn access(&self) -> &Access {
@@ -67,7 +85,7 @@ impl Site<'_> {
         let (case, judgement) = (self.case, self.judgement(target));
         let mut words = match (self.conflict(target), &judgement.table) {
             (Some(conflict), _) if found(&target) => {
-                let mut words = describe(case, &conflict, self.padding.clone());
+                let mut words = describe(case, &conflict, &self.remedy);
                 // Every run is told of by itself.
                 let others = words::other_runs(case, &conflict);
                 words.notes.retain(|note| Some(note) != others.as_ref());
@@ -80,6 +98,7 @@ impl Site<'_> {
             (None, None) => unresolved_access::describe(case, self.run, self.access(), judgement),
         };
         words.notes.insert(0, format!("in kernel `{}`", self.kernel().kernel));
+        words.notes.extend(self.remedy.undecided(case));
         if judgement.status == Status::Exact {
             words.notes.push("the verdict rests on nothing but the code".to_owned());
         }
@@ -122,7 +141,7 @@ impl Site<'_> {
         Diagnostic {
             labels: vec![(words::declarator(case, array), rows)],
             notes,
-            helps: self.padding.iter().map(|padding| padding.help.clone()).collect(),
+            helps: self.padding().map(|padding| padding.help.clone()).into_iter().collect(),
             kernel: self.kernel().kernel.clone(),
             ..Diagnostic::plain("", Level::Note, access.span, message)
         }
@@ -180,7 +199,7 @@ impl Site<'_> {
             return Vec::new();
         }
         let Some(example) = seek(Sought::Worst(totals)) else { return Vec::new() };
-        let after = self.padding.as_ref().zip(self.after(target, &example));
+        let after = self.padding().zip(self.after(target, &example));
         let first = Panel { caption: "as written".to_owned(), example };
         let second = after.map(|(padding, example)| {
             let caption = format!("rows {} longer", plural(padding.extra, "element"));

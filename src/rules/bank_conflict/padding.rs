@@ -7,7 +7,7 @@
 //! finds its element.
 
 mod pitched;
-mod text;
+pub(super) mod text;
 
 use super::super::{Case, KernelRun, Pitched, plural};
 use crate::codegen::Merges;
@@ -36,6 +36,8 @@ pub(super) struct Padding {
     pub help: String,
     /// Whether no access of the array then takes more wavefronts than it has to.
     pub complete: bool,
+    /// The wavefronts that are left, of all runs on all targets.
+    pub left: u64,
     /// The accesses that then take fewer wavefronts.
     helped: Vec<(Span, AccessOp)>,
 }
@@ -257,7 +259,8 @@ impl Padding {
         let help = format!("pad the rows by {by}: {changes}; {who} of `{}` then {gain}{cost}", array.name);
         let better = before.0.iter().zip(&after.0).filter(|(old, new)| new.wavefronts < old.wavefronts);
         let helped = better.map(|(old, _)| (old.place.2, old.place.3)).collect();
-        Some(Padding { extra, pitched, edits, basis, title, help, complete, helped })
+        let left = after.wavefronts();
+        Some(Padding { extra, pitched, edits, basis, title, help, complete, left, helped })
     }
 }
 
@@ -375,7 +378,7 @@ fn effect(
 }
 
 /// The type in front of a declared name, with a space behind it; empty when more stands there.
-fn written_type(before: &str) -> String {
+pub(super) fn written_type(before: &str) -> String {
     if before.contains(|c: char| !(c.is_alphanumeric() || c.is_whitespace() || "_:<>".contains(c))) {
         return String::new();
     }

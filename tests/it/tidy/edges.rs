@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What each folder uses. It may only name folders that stand before it, so there is no circle.
-const ALLOWED: [(&str, &[&str]); 34] = [
+const ALLOWED: [(&str, &[&str]); 35] = [
     // Words that all share.
     ("source", &[]),
     ("shape", &[]),
@@ -33,6 +33,7 @@ const ALLOWED: [(&str, &[&str]); 34] = [
     // What is said of it.
     ("verdict", &["banks", "codegen", "domain", "events", "shape", "source"]),
     ("diagnostic", &["events", "source"]),
+    ("remedy", &["banks", "codegen", "domain", "events", "source", "verdict"]),
     ("explanation", &["diagnostic", "verdict"]),
     (
         "rules",
@@ -45,6 +46,7 @@ const ALLOWED: [(&str, &[&str]); 34] = [
             "explanation",
             "facts",
             "preproc",
+            "remedy",
             "shape",
             "source",
             "verdict",

@@ -98,7 +98,7 @@ fn is_sum(text: &str) -> bool {
 }
 
 /// The dimension with the padding: `32` becomes `33`, `N` becomes `N + 1`, `N + 1` becomes `N + 2`.
-pub(super) fn widened(text: &str, extra: u64) -> String {
+pub(in super::super) fn widened(text: &str, extra: u64) -> String {
     // A number that starts with 0 has another base.
     let decimal = text == "0" || !text.starts_with('0');
     if let Some(number) = text.parse::<u64>().ok().filter(|_| decimal) {

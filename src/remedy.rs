@@ -1,0 +1,216 @@
+//! Which other layout of an array takes the fewest wavefronts, and is that proved?
+//!
+//! All requests of an array are put into each layout of a family ([`layout`]) and weighed ([`weigh`]). Below
+//! them all lies a bound that no layout can pass. The search ends at the first layout that meets it:
+//!
+//! ```text
+//! float tile[32][32], a block of 32 x 32: rows written, columns read
+//!     as declared                  32 + 1024 wavefronts
+//!     no layout can take fewer     32 + 32
+//!     tile[32][33]                 32 + 32: the best there is, for 128 bytes
+//!     tile[r][c ^ (r & 31)]        32 + 32: too, for 2 operations an access
+//! ```
+//!
+//! Layouts that leave the indices as they are come first, then skews, then exclusive ors and rotations. What an
+//! index takes more counts against it ([`PER_WAVEFRONT`]). Of an array of which something is not known nothing is
+//! said, and the reason is given.
+
+mod family;
+mod layout;
+mod requests;
+mod weigh;
+
+use crate::banks::Target;
+use crate::events::{Array, Trace};
+use crate::source::Span;
+use crate::verdict::Judgement;
+pub(crate) use layout::{Layout, Term, is_part_of_index, row_bits};
+use requests::Requests;
+use weigh::{Scales, Weight};
+
+/// Simple integer instructions of a warp that take as long as a wavefront. An SM of compute capability 5.x and
+/// newer does 64 or 128 of them for 32-bit integers in a clock: 2 or 4 warps. It serves one wavefront in a clock.
+/// The lower number holds for 7.x to 9.x.
+const PER_WAVEFRONT: u64 = 2;
+
+/// Requests that the banks are asked about in one search.
+const STEPS: u64 = 20_000;
+
+/// A run of a kernel.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    /// What happened.
+    pub trace: &'a Trace,
+    /// What the bank model says: by target, then by access of the trace.
+    pub judgements: &'a [Vec<Judgement>],
+    /// Threads in x, y and z.
+    pub block: [u32; 3],
+}
+
+/// Why no layout is judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Undecided {
+    /// What this access costs is not known.
+    Unknown(Span),
+    /// This access leaves the array.
+    Outside(Span),
+    /// This access is of a `wmma` call, whose rows are at one distance from each other.
+    Fragment(Span),
+    /// How often each request of this access happens is not known.
+    Often(Span),
+    /// The distance between lanes depends on a number given at run time, of this name.
+    Varying(String),
+    /// The array's length is given at the launch, or is not known.
+    Length,
+    /// Instances of the kernel differ in the array's dimensions.
+    Instances,
+    /// The kernel was run in several ways, over which the verdicts are taken together.
+    SeveralWays,
+    /// This access is not seen to stay in the row that its index names.
+    Rows(Span),
+    /// What a request costs depends on an offset given at run time.
+    Shifted,
+    /// There are too many requests.
+    TooMany,
+}
+
+/// Why a layout is not judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// It takes so many bytes, more than the block's other arrays leave.
+    TooLarge(u64),
+    /// It would split this access, or move it where it is not aligned.
+    Split(Span),
+    /// What it costs depends on an offset that is not known.
+    Shifted,
+    /// A request would be of a kind whose cost is not known.
+    NoCost,
+    /// It takes no fewer wavefronts than the layout that is declared.
+    NoBetter,
+    /// The search has been long enough.
+    Steps,
+}
+
+/// A layout that was tried.
+#[derive(Clone, Debug)]
+pub(crate) struct Tried {
+    /// The layout.
+    pub layout: Layout,
+    /// Bytes that the array takes more.
+    pub bytes: u64,
+    /// Integer operations that each access takes more.
+    pub operations: u32,
+    /// The wavefronts of all runs on all targets, and by site; or why they are not told.
+    weight: Result<Weight, Why>,
+}
+
+/// What a search found.
+#[derive(Debug)]
+pub(crate) struct Found<'a> {
+    /// The array.
+    pub array: &'a Array,
+    /// Its length in each dimension, outermost first, in elements; of one that is sized at launch, what its
+    /// accesses tell.
+    pub dimensions: Vec<u64>,
+    /// The wavefronts of the layout that is declared, of all runs on all targets.
+    pub before: u64,
+    /// The fewest that any layout takes, if each access stays one by itself.
+    pub bound: u64,
+    /// Whether the compiler makes, or may make, one access of some and their neighbours, or data decide which
+    /// lanes do some: then a layout takes at most what is said, and the bound is none.
+    pub at_most: bool,
+    /// How many requests there are if each access stays one by itself.
+    pub requests: u64,
+    /// And as the compiler makes them now.
+    now: u64,
+    /// The layouts that were tried, in order; the first is the one that is declared.
+    pub tried: Vec<Tried>,
+    /// The best of those that are worth it.
+    best: Option<usize>,
+    /// By site: the run, and its number among the accesses of the trace.
+    sites: Vec<(usize, usize)>,
+}
+
+impl Tried {
+    /// The wavefronts of all runs on all targets, or why they are not told.
+    pub(crate) fn wavefronts(&self) -> Result<u64, Why> {
+        self.weight.as_ref().map(|weight| weight.wavefronts).map_err(|why| *why)
+    }
+}
+
+impl Found<'_> {
+    /// The best layout that is worth what its index takes more.
+    pub(crate) fn best(&self) -> Option<&Tried> {
+        self.tried.get(self.best?)
+    }
+
+    /// The layout with the fewest wavefronts, if it has fewer than the one that is declared.
+    pub(crate) fn fewest(&self) -> Option<&Tried> {
+        let known = self.tried.iter().filter_map(|it| Some((it.wavefronts().ok()?, it)));
+        let fewest = known.min_by_key(|(wavefronts, it)| (*wavefronts, it.operations, it.bytes))?;
+        (fewest.0 < self.before).then_some(fewest.1)
+    }
+
+    /// What a layout costs, in operations: its wavefronts, what its index takes more, and the instructions that
+    /// are no longer joined, each of which counts as a wavefront.
+    fn price(&self, tried: &Tried) -> Option<u64> {
+        let apart = self.requests.saturating_sub(self.now);
+        let operations = self.requests.saturating_mul(tried.operations.into());
+        let wavefronts = tried.wavefronts().ok()?.saturating_add(apart);
+        Some(wavefronts.saturating_mul(PER_WAVEFRONT).saturating_add(operations))
+    }
+
+    /// Whether a layout is worth what its index takes more.
+    pub(crate) fn is_worth(&self, tried: &Tried) -> bool {
+        self.price(tried).is_some_and(|price| price < self.before.saturating_mul(PER_WAVEFRONT))
+    }
+
+    /// Whether a layout whose index takes so many operations more could be worth it.
+    fn could_be_worth(&self, operations: u64) -> bool {
+        let apart = self.requests.saturating_sub(self.now);
+        let least = self.bound.saturating_add(apart).saturating_mul(PER_WAVEFRONT);
+        let price = least.saturating_add(self.requests.saturating_mul(operations));
+        price < self.before.saturating_mul(PER_WAVEFRONT)
+    }
+
+    /// Whether an access of a run, by its number in the trace, then takes fewer wavefronts on some target
+    /// and more on none.
+    pub(crate) fn helps(&self, tried: &Tried, run: usize, access: usize) -> bool {
+        let (Some(first), Ok(then)) = (self.tried.first(), &tried.weight) else { return false };
+        let Ok(now) = &first.weight else { return false };
+        let Some(site) = self.sites.iter().position(|site| *site == (run, access)) else { return false };
+        let pairs = || now.sites[site].iter().zip(&then.sites[site]);
+        pairs().any(|(now, then)| then < now) && pairs().all(|(now, then)| then <= now)
+    }
+}
+
+/// Searches the layouts of the array declared at `name`, for all runs on all targets. `longer` makes the run
+/// of a number again with rows that are an element longer.
+pub(crate) fn search<'a>(
+    runs: &[Run<'a>],
+    name: Span,
+    targets: &'a [Target],
+    longer: &dyn Fn(usize) -> Option<Trace>,
+) -> Result<Found<'a>, Undecided> {
+    let requests = Requests::of(runs, name)?;
+    requests.are_in_their_rows(longer)?;
+    let (array, dimensions) = (requests.array, requests.dimensions.clone());
+    let sites = requests.sites.iter().map(|site| (site.run, site.number)).collect();
+    let scales = Scales::new(requests, runs, targets, STEPS);
+    let at_most = scales.requests.sites.iter().any(|site| site.joined || site.access.doubt.is_some());
+    let (weight, now) = scales.as_judged(runs)?;
+    let bound = scales.bound().ok_or(Undecided::TooMany)?;
+    let (before, requests) = (weight.wavefronts, scales.count());
+    let tried = vec![Tried { layout: Layout::Declared, bytes: 0, operations: 0, weight: Ok(weight) }];
+    let mut found =
+        Found { array, dimensions, before, bound, at_most, requests, now, tried, best: None, sites };
+    family::try_all(&scales, &mut found);
+    let rank = |at: &usize| {
+        let tried = &found.tried[*at];
+        let price = found.price(tried)?;
+        Some((price, tried.layout.rank(), tried.bytes, tried.operations))
+    };
+    let worth = (1..found.tried.len()).filter(|at| found.is_worth(&found.tried[*at]));
+    found.best = worth.filter_map(|at| Some((rank(&at)?, at))).min().map(|(_, at)| at);
+    Ok(found)
+}

@@ -1,0 +1,361 @@
+//! Which requests does a kernel make of one array, at which whole offsets?
+//!
+//! A pattern of a trace has its offsets by their place in a window of 256 bytes: enough for the banks, too
+//! little for a layout, which asks in which row a lane is. The event tree has whole offsets, but not how
+//! often the banks are asked. Here the two are brought together: each event is cut into warps, each warp's
+//! request is found among the patterns of its access, and takes its count from there.
+//!
+//! ```text
+//! event     load of tile, threads 0-63, bytes 128 x             (a block of 64)
+//! warp 0    bytes 0, 128, .., 3968        pattern 0, twice: offsets 0, 128, .., 3968
+//! warp 1    bytes 4096, 4224, .., 8064    the same pattern
+//! so        two requests, once each
+//! ```
+//!
+//! What is added to all lanes and not known is kept as a shift: the round of a counted loop takes each of its
+//! values, anything else may be any multiple of a number of bytes.
+
+use super::layout::Layout;
+use super::{Run, Undecided};
+use crate::codegen::Merges;
+use crate::domain::{Lanes, Origin, Shape, SymbolId, ThreadSet, gcd};
+use crate::events::{Access, Array, Event, EventTree, Pattern, Trace};
+use crate::source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The most different requests of one array.
+const MOST: usize = 4096;
+/// The most rounds of counted loops that are told apart.
+const MOST_ROUNDS: i64 = 256;
+/// Bytes by whose multiples a trace moves offsets.
+const WINDOW: i64 = 256;
+/// The round of a counted loop that moves all lanes by a multiple of this many bytes is no shift in a pattern.
+const WIDEST: u64 = 16;
+
+/// One site, in one run.
+pub(super) struct Site<'a> {
+    pub run: usize,
+    pub access: &'a Access,
+    /// Index into the trace's accesses.
+    pub number: usize,
+    /// Whether the compiler makes, or may make, one access of some request and its neighbours.
+    pub joined: bool,
+}
+
+/// A request of a warp at whole offsets.
+pub(super) struct Request<'a> {
+    /// Index into the sites.
+    pub site: usize,
+    pub pattern: &'a Pattern,
+    /// Bytes from the start of the array, by lane.
+    pub offsets: [i64; 32],
+    pub shift: Shift,
+    /// How often it happens in a block, over all values of the shift.
+    pub times: u64,
+}
+
+/// What is added to the offsets of all lanes alike, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Shift {
+    /// Each of these, equally often.
+    Each(Vec<i64>),
+    /// Some multiple of this.
+    Multiple(u64),
+}
+
+/// All requests of an array.
+pub(super) struct Requests<'a> {
+    pub array: &'a Array,
+    /// Its length in each dimension, outermost first, in elements.
+    pub dimensions: Vec<u64>,
+    pub sites: Vec<Site<'a>>,
+    pub list: Vec<Request<'a>>,
+}
+
+impl<'a> Requests<'a> {
+    /// Those of the array declared at `name` in all runs.
+    pub(super) fn of(runs: &[Run<'a>], name: Span) -> Result<Requests<'a>, Undecided> {
+        let arrays = || runs.iter().flat_map(|run| &run.trace.arrays).filter(|it| it.name_span == name);
+        let array = arrays().next().ok_or(Undecided::Length)?;
+        let alike = |it: &Array| it.dimensions == array.dimensions && it.element_bytes == array.element_bytes;
+        if !arrays().all(alike) {
+            return Err(Undecided::Instances);
+        }
+        let mut all = Requests { array, dimensions: Vec::new(), sites: Vec::new(), list: Vec::new() };
+        for (number, run) in runs.iter().enumerate() {
+            all.add(number, run, name)?;
+        }
+        all.dimensions = match array.dynamic {
+            true => vec![all.used().ok_or(Undecided::Length)?],
+            false => array.dimensions.iter().copied().collect::<Option<_>>().ok_or(Undecided::Length)?,
+        };
+        Ok(all)
+    }
+
+    /// Whether each access stays in the row that its index names. Where rows are an element longer, a lane in
+    /// row `r` then lies `r` elements further: that tells which row the index names.
+    pub(super) fn are_in_their_rows(&self, longer: &dyn Fn(usize) -> Option<Trace>) -> Result<(), Undecided> {
+        let (Some(row), true) = (self.dimensions.last(), self.dimensions.len() > 1) else { return Ok(()) };
+        let (element, name) = (self.array.element_bytes.unwrap_or(1), self.array.name_span);
+        let layout = Layout::Longer { row: *row, extra: 1, dimension: (self.dimensions.len() - 1, 1) };
+        let mut runs: Vec<usize> = self.sites.iter().map(|site| site.run).collect();
+        runs.dedup();
+        for run in runs {
+            let trace = longer(run);
+            for request in self.list.iter().filter(|request| self.sites[request.site].run == run) {
+                let (access, active) = (self.sites[request.site].access, request.pattern.active);
+                let span = access.span;
+                let trace = trace.as_ref().ok_or(Undecided::Rows(span))?;
+                let same = |it: &&Access| {
+                    (it.span, it.op, it.bytes) == (span, access.op, access.bytes)
+                        && trace.arrays[it.array].name_span == name
+                };
+                let patterns = || trace.accesses.iter().filter(same).flat_map(|it| &it.patterns);
+                let starts = match &request.shift {
+                    Shift::Each(starts) => starts.as_slice(),
+                    Shift::Multiple(_) => &[0],
+                };
+                for start in starts {
+                    let mut offsets = [0; 32];
+                    for lane in lanes(active) {
+                        let from = request.offsets[lane].checked_add(*start);
+                        let from = from.and_then(|at| u64::try_from(at).ok()).ok_or(Undecided::Rows(span))?;
+                        offsets[lane] = layout.byte(from, element) as i64;
+                    }
+                    let is_there =
+                        |it: &Pattern| it.active == active && lie_alike(&offsets, &it.offsets, active);
+                    if !patterns().any(is_there) {
+                        return Err(Undecided::Rows(span));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements up to the last that is accessed, of an array that is accessed by its elements alone.
+    fn used(&self) -> Option<u64> {
+        let element = self.array.element_bytes?;
+        let plain = |access: &Access| access.bytes.map(u64::from) == Some(element) && access.matrices == 0;
+        if !self.sites.iter().all(|site| plain(site.access)) {
+            return None;
+        }
+        let mut last = 0;
+        for request in &self.list {
+            let Shift::Each(shifts) = &request.shift else { return None };
+            let farthest = lanes(request.pattern.active).map(|lane| request.offsets[lane]).max()?;
+            last = last.max(farthest.checked_add(shifts.iter().copied().max()?)?);
+        }
+        u64::try_from(last).ok()?.checked_div(element)?.checked_add(1)
+    }
+
+    fn add(&mut self, number: usize, run: &Run<'a>, name: Span) -> Result<(), Undecided> {
+        let trace = run.trace;
+        let first = self.sites.len();
+        // By access of the trace: the site.
+        let mut sites: Vec<Option<usize>> = vec![None; trace.accesses.len()];
+        let merges = Merges::of(trace);
+        for (at, access) in trace.accesses.iter().enumerate() {
+            if trace.arrays[access.array].name_span != name {
+                continue;
+            }
+            if run.judgements.iter().any(|judgements| judgements[at].totals.is_none()) {
+                return Err(Undecided::Unknown(access.span));
+            }
+            if access.outside {
+                return Err(Undecided::Outside(access.span));
+            }
+            if access.fragment {
+                return Err(Undecided::Fragment(access.span));
+            }
+            let joined = (0..access.patterns.len()).any(|pattern| merges.any(at, pattern).is_some());
+            sites[at] = Some(self.sites.len());
+            self.sites.push(Site { run: number, access, number: at, joined });
+        }
+        if self.sites.len() == first {
+            return Ok(());
+        }
+        if trace.tree.len() == 0 {
+            return Err(Undecided::SeveralWays);
+        }
+        if trace.tree.is_cut() {
+            return Err(Undecided::TooMany);
+        }
+        let mut found: Found = FxHashMap::default();
+        let weights = weights(&trace.tree);
+        let counted = counted(&trace.tree);
+        for (event, weight) in trace.tree.events().iter().zip(weights) {
+            let Event::Access(event) = event else { continue };
+            let Some(site) = sites.get(event.access).copied().flatten() else { continue };
+            let Some(offset) = &event.offset else {
+                return Err(Undecided::Unknown(self.sites[site].access.span));
+            };
+            let added = Added::of(&trace.tree, &counted, &offset.terms)?;
+            let values = offset.base.spread(Shape { dims: run.block });
+            self.cut(site, &event.threads, &values, &added, weight, &mut found)?;
+        }
+        self.take(first, found)
+    }
+
+    /// Cuts an event into the requests of warps; `values`: the known part of the offsets, by thread.
+    fn cut(
+        &self,
+        site: usize,
+        threads: &ThreadSet,
+        values: &[i64],
+        shift: &Added,
+        weight: u64,
+        found: &mut Found,
+    ) -> Result<(), Undecided> {
+        let access = self.sites[site].access;
+        for warp in 0..values.len().div_ceil(32) {
+            let active = threads.warp(warp);
+            if active == 0 {
+                continue;
+            }
+            let mut offsets = [0; 32];
+            for lane in lanes(active) {
+                offsets[lane] = values[warp * 32 + lane];
+            }
+            let fits = |pattern: &&Pattern| {
+                pattern.active == active
+                    && pattern.varying.is_empty()
+                    && pattern.unit == shift.unit
+                    && pattern.warps >> (warp % 32) & 1 == 1
+                    && lie_alike(&offsets, &pattern.offsets, active)
+            };
+            let mut patterns = (0..access.patterns.len()).filter(|at| fits(&&access.patterns[*at]));
+            let pattern = match (patterns.next(), patterns.next()) {
+                (Some(only), None) => only,
+                // What was in a register is no request.
+                (None, _) if access.kept > 0 => continue,
+                _ => return Err(Undecided::Often(access.span)),
+            };
+            let whole = found.entry((site, pattern)).or_default();
+            *whole.entry((offsets, shift.shift.clone())).or_default() += weight;
+            if found.len() > MOST {
+                return Err(Undecided::TooMany);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the requests that were found of the sites from `first` on, with the counts of their patterns.
+    fn take(&mut self, first: usize, mut found: Found) -> Result<(), Undecided> {
+        for site in first..self.sites.len() {
+            let access = self.sites[site].access;
+            for (at, pattern) in access.patterns.iter().enumerate() {
+                let often = || Undecided::Often(access.span);
+                let whole = found.remove(&(site, at)).ok_or_else(often)?;
+                let only = whole.len() == 1;
+                let sum: u64 = whole.values().sum();
+                if !only && sum != pattern.count {
+                    return Err(often());
+                }
+                let mut whole: Vec<_> = whole.into_iter().collect();
+                whole.sort_unstable_by_key(|((offsets, _), _)| *offsets);
+                for ((offsets, shift), times) in whole {
+                    let times = if only { pattern.count } else { times };
+                    self.list.push(Request { site, pattern, offsets, shift, times });
+                }
+                if self.list.len() > MOST {
+                    return Err(Undecided::TooMany);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// By site and pattern: the requests at whole offsets, and how often each happens.
+type Found = FxHashMap<(usize, usize), FxHashMap<([i64; 32], Shift), u64>>;
+
+/// The active lanes of a mask.
+pub(super) fn lanes(active: u32) -> impl Iterator<Item = usize> + Clone {
+    (0..32usize).filter(move |lane| active >> lane & 1 == 1)
+}
+
+/// Whether whole offsets lie as those of a pattern do, a multiple of the window further.
+fn lie_alike(whole: &[i64; 32], pattern: &[i64; 32], active: u32) -> bool {
+    let mut apart = lanes(active).map(|lane| whole[lane].wrapping_sub(pattern[lane]));
+    let Some(first) = apart.next() else { return true };
+    first % WINDOW == 0 && apart.all(|other| other == first)
+}
+
+/// By event: in how many rounds of counted loops it stands for all.
+fn weights(tree: &EventTree) -> Vec<u64> {
+    let events = tree.events();
+    let mut rounds: Vec<u64> = vec![1; events.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        match event {
+            Event::Loop { .. } => open.push(at),
+            Event::EndOfLoop { round } => {
+                let last = round.and_then(|id| tree.symbol(id)?.high);
+                let times = last.map_or(1, |last| last.unsigned_abs() + 1);
+                open.pop().into_iter().for_each(|begin| rounds[begin] = times);
+            }
+            _ => {}
+        }
+    }
+    let mut around: Vec<u64> = vec![1];
+    let weight = |(event, times): (&Event, u64)| {
+        let last = around.last().copied().unwrap_or(1);
+        match event {
+            Event::Loop { .. } => around.push(last.saturating_mul(times)),
+            Event::EndOfLoop { .. } => drop(around.pop()),
+            _ => {}
+        }
+        last
+    };
+    events.iter().zip(rounds).map(weight).collect()
+}
+
+/// The rounds of counted loops.
+fn counted(tree: &EventTree) -> FxHashSet<SymbolId> {
+    let rounds = tree.events().iter().filter_map(|event| match event {
+        Event::EndOfLoop { round } => *round,
+        _ => None,
+    });
+    rounds.filter(|id| tree.symbol(*id).is_some_and(|symbol| symbol.high.is_some())).collect()
+}
+
+/// What symbols add to all lanes of an event.
+struct Added {
+    shift: Shift,
+    /// As in [`Pattern::unit`].
+    unit: u64,
+}
+
+impl Added {
+    /// `counted`: the rounds of counted loops.
+    fn of(
+        tree: &EventTree,
+        counted: &FxHashSet<SymbolId>,
+        terms: &[(SymbolId, Lanes)],
+    ) -> Result<Added, Undecided> {
+        let (mut step, mut unit) = (0, 0);
+        let mut each: Option<Vec<i64>> = Some(vec![0]);
+        for (id, factor) in terms {
+            let symbol = tree.symbol(*id);
+            let factor = factor
+                .as_constant()
+                .ok_or_else(|| Undecided::Varying(symbol.map_or(String::new(), |it| it.name.to_string())))?;
+            let last = symbol.filter(|it| it.origin == Origin::Loop).and_then(|it| it.high);
+            let bytes = factor.unsigned_abs();
+            let is_counted = counted.contains(id);
+            step = gcd(step, bytes);
+            if last.is_none() || !bytes.is_multiple_of(WIDEST) {
+                unit = gcd(unit, bytes);
+            }
+            let rounds = last.filter(|last| is_counted && *last < MOST_ROUNDS);
+            each = each.zip(rounds).and_then(|(each, last)| {
+                let sums = each.iter().flat_map(|sum| (0..=last).map(move |round| sum + round * factor));
+                Some(sums.take(MOST_ROUNDS as usize + 1).collect())
+                    .filter(|sums: &Vec<i64>| sums.len() <= MOST_ROUNDS as usize)
+            });
+        }
+        let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
+        Ok(Added { shift: each.map_or(Shift::Multiple(step), Shift::Each), unit })
+    }
+}

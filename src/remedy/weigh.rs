@@ -1,0 +1,295 @@
+//! What do the requests of an array cost in another layout, and what can no layout save?
+//!
+//! **The bound.** A layout says where bytes lie, not which lanes ask for the same bytes. So whatever it is,
+//! lanes that the hardware serves one group after the other take a wavefront for each group, and lanes whose
+//! atomics update one word take one for each lane:
+//!
+//! | request | fewest wavefronts |
+//! |---|---|
+//! | 32 lanes of 4 bytes, anywhere | 1 |
+//! | 32 lanes of 16 bytes, all different | 4: 8 lanes fill the banks |
+//! | `atomicExch` of 32 lanes on 4 words, 8 lanes each | 8 |
+//!
+//! The sum over all requests bounds every layout from below. Two requests may want what no layout gives
+//! both, so the best layout may lie above it: that a layout is best is said only where it meets the bound.
+//!
+//! **What is joined.** Where the compiler makes one wide access of neighbours, another layout may keep it from
+//! that. So each is weighed by itself. That is never too little: the lanes of half a warp that read 8 bytes
+//! together want as many rows of their fullest bank as they want of it by 4 bytes, and the whole warp wants
+//! no fewer in either of the two narrow accesses. The bound is then no bound of what is joined.
+//!
+//! **The cost.** Each lane is sent where the layout puts its bytes, and `banks` is asked again. What is added to
+//! all lanes and not known is tried in every phase of the layout's period; the cost has to be the same.
+
+use super::layout::Layout;
+use super::requests::{Request, Requests, Shift, lanes};
+use super::{Run, Undecided, Why};
+use crate::banks::{AtomicKind, Cost, Target};
+use crate::codegen::atomics;
+use crate::domain::gcd;
+use crate::events::{Access, AccessOp, Array};
+use crate::verdict::{Totals, moved_cost};
+use rustc_hash::FxHashMap;
+use std::cell::Cell;
+
+/// The most phases of one request that are tried.
+const MOST_PHASES: u64 = 2048;
+
+/// The requests of an array, to be put into other layouts.
+pub(super) struct Scales<'a> {
+    pub requests: Requests<'a>,
+    targets: &'a [Target],
+    /// Bytes that the other arrays of a block take.
+    others: u64,
+    /// Bytes of an element, and of the array.
+    pub element: u64,
+    pub bytes: u64,
+    /// Requests for the banks that may still be asked for.
+    left: Cell<u64>,
+}
+
+/// What may be added to the offsets of all lanes of a request.
+struct Starts {
+    /// Each of these, so many times.
+    counted: Vec<i64>,
+    times: u64,
+    /// Any of these instead, which must not change what it costs.
+    others: Vec<i64>,
+}
+
+/// What a layout costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Weight {
+    pub wavefronts: u64,
+    /// By site, then by target.
+    pub sites: Vec<Vec<u64>>,
+}
+
+impl<'a> Scales<'a> {
+    pub(super) fn new(
+        requests: Requests<'a>,
+        runs: &[Run<'a>],
+        targets: &'a [Target],
+        steps: u64,
+    ) -> Scales<'a> {
+        let array = requests.array;
+        let element = array.element_bytes.unwrap_or(1).max(1);
+        let bytes = requests.dimensions.iter().fold(element, |bytes, length| bytes.saturating_mul(*length));
+        let other = |it: &&Array| it.name_span != array.name_span && !it.dynamic;
+        let of = |run: &Run<'_>| run.trace.arrays.iter().filter(other).filter_map(Array::bytes).sum::<u64>();
+        let others = runs.iter().map(of).max().unwrap_or(0);
+        Scales { requests, targets, others, element, bytes, left: Cell::new(steps) }
+    }
+
+    /// The fewest wavefronts that any layout takes; `None` where some request has no known cost.
+    pub(super) fn bound(&self) -> Option<u64> {
+        let of = |request: &Request<'_>, target: &Target| {
+            let least = least(self.access(request), request, target)?;
+            Some(request.times.saturating_mul(least.into()))
+        };
+        let pairs = self.costly().flat_map(|request| self.targets.iter().map(move |it| (request, it)));
+        pairs.map(|(request, target)| of(request, target)).sum()
+    }
+
+    /// How many requests there are, on all targets.
+    pub(super) fn count(&self) -> u64 {
+        let once: u64 = self.costly().map(|request| request.times).sum();
+        once.saturating_mul(self.targets.len() as u64)
+    }
+
+    /// The requests that cost time.
+    fn costly(&self) -> impl Iterator<Item = &Request<'a>> {
+        self.requests.list.iter().filter(|request| !self.access(request).around)
+    }
+
+    fn access(&self, request: &Request<'_>) -> &'a Access {
+        self.requests.sites[request.site].access
+    }
+
+    /// What a layout costs; nothing is told where that is not less than `most`.
+    pub(super) fn weigh(&self, layout: &Layout, most: u64) -> Result<Weight, Why> {
+        let limit = self.targets.iter().map(|target| u64::from(target.static_shared_limit())).min();
+        let bytes = layout.bytes(self.bytes, self.element);
+        if bytes > self.bytes && limit.is_some_and(|limit| bytes.saturating_add(self.others) > limit) {
+            return Err(Why::TooLarge(bytes));
+        }
+        let mut sites = vec![vec![0u64; self.targets.len()]; self.requests.sites.len()];
+        let mut wavefronts = 0u64;
+        let mut doubtful = Vec::new();
+        for request in &self.requests.list {
+            let starts = self.starts(layout, request)?;
+            for start in &starts.counted {
+                let costs = self.costs(layout, request, *start)?;
+                for (sum, cost) in sites[request.site].iter_mut().zip(&costs) {
+                    let all = starts.times.saturating_mul((*cost).into());
+                    *sum = sum.saturating_add(all);
+                    wavefronts = wavefronts.saturating_add(all);
+                }
+                if !starts.others.is_empty() {
+                    doubtful.push((request, starts.others.clone(), costs));
+                }
+            }
+            if wavefronts >= most {
+                return Err(Why::NoBetter);
+            }
+        }
+        // Requests that are copies of each other, moved by what is added, see each other's phases.
+        let mut tried: FxHashMap<_, Vec<u32>> = FxHashMap::default();
+        for (request, others, costs) in doubtful {
+            let known = tried.get(&(request.site, relative(request)));
+            match known {
+                Some(known) if *known != costs => return Err(Why::Shifted),
+                Some(_) => continue,
+                None => _ = tried.insert((request.site, relative(request)), costs.clone()),
+            }
+            for start in others {
+                if self.costs(layout, request, start)? != costs {
+                    return Err(Why::Shifted);
+                }
+            }
+        }
+        Ok(Weight { wavefronts, sites })
+    }
+
+    /// What a request costs, by target, if its lanes are moved by so many bytes before the layout is.
+    fn costs(&self, layout: &Layout, request: &Request<'_>, start: i64) -> Result<Vec<u32>, Why> {
+        let access = self.access(request);
+        let offsets = self.moved(layout, access, request, start)?;
+        let cost = |target: &Target| {
+            if access.around {
+                return Ok(0);
+            }
+            self.left.set(self.left.get().checked_sub(1).ok_or(Why::Steps)?);
+            let cost = moved_cost(access, request.pattern, &offsets, target);
+            cost.map(|cost| cost.wavefronts).ok_or(Why::NoCost)
+        };
+        self.targets.iter().map(cost).collect()
+    }
+
+    /// What may be added to the offsets of all lanes.
+    fn starts(&self, layout: &Layout, request: &Request<'_>) -> Result<Starts, Why> {
+        let step = match &request.shift {
+            Shift::Each(values) => {
+                let times = request.times / values.len() as u64;
+                let even = times * values.len() as u64 == request.times;
+                let starts = Starts { counted: values.clone(), times, others: Vec::new() };
+                return even.then_some(starts).ok_or(Why::Shifted);
+            }
+            Shift::Multiple(step) => *step,
+        };
+        let period = layout.period(self.element).ok_or(Why::Shifted)?;
+        let step = gcd(step, period).max(1);
+        if period / step > MOST_PHASES {
+            return Err(Why::Shifted);
+        }
+        // So far up that no lane is before the start.
+        let lowest = lanes(request.pattern.active).map(|lane| request.offsets[lane]).min().unwrap_or(0);
+        let up = (lowest.min(0).unsigned_abs()).next_multiple_of(period);
+        let mut starts = (0..period / step).map(|phase| (up + phase * step) as i64);
+        let counted = starts.next().into_iter().collect();
+        Ok(Starts { counted, times: request.times, others: starts.collect() })
+    }
+
+    /// Where the lanes then are. Each access stays in one piece, and as aligned as it was.
+    fn moved(
+        &self,
+        layout: &Layout,
+        access: &Access,
+        request: &Request<'_>,
+        start: i64,
+    ) -> Result<[i64; 32], Why> {
+        let mut offsets = [0; 32];
+        let matrix = matches!(access.op, AccessOp::MatrixLoad | AccessOp::MatrixStore);
+        // Of a matrix each lane has a row of 16 bytes.
+        let width = if matrix { 16 } else { access.bytes.map_or(1, u64::from) };
+        let align = if matrix { 16 } else { alignment(access) };
+        // A matrix access takes its addresses from eight lanes for each matrix.
+        let asked = if matrix { low_lanes(8 * u32::from(access.matrices.max(1))) } else { u32::MAX };
+        for lane in lanes(request.pattern.active & asked) {
+            let from = request.offsets[lane].checked_add(start).and_then(|at| u64::try_from(at).ok());
+            let from = from.ok_or(Why::Shifted)?;
+            let to = layout.byte(from, self.element);
+            let unit = layout.unit(self.element);
+            let next = from.next_multiple_of(unit);
+            let mut pieces = (next..from + width).step_by(unit as usize);
+            let whole = pieces.all(|piece| layout.byte(piece, self.element) == to + (piece - from));
+            if !whole || to.abs_diff(from) % align != 0 {
+                return Err(Why::Split(access.span));
+            }
+            offsets[lane] = to as i64;
+        }
+        Ok(offsets)
+    }
+
+    /// What the layout that is declared costs, as the verdicts say: the wavefronts and the requests. What is
+    /// found of it here has to be the same where nothing is joined.
+    pub(super) fn as_judged(&self, runs: &[Run<'_>]) -> Result<(Weight, u64), Undecided> {
+        let cause = |why| match why {
+            Why::Split(span) => Undecided::Unknown(span),
+            Why::Shifted => Undecided::Shifted,
+            _ => Undecided::TooMany,
+        };
+        let found = self.weigh(&Layout::Declared, u64::MAX).map_err(cause)?;
+        let (mut requests, mut wavefronts) = (0u64, 0u64);
+        let mut sites = Vec::new();
+        for (site, sums) in self.requests.sites.iter().zip(&found.sites) {
+            let judged = runs[site.run].judgements.iter().map(|judgements| {
+                let counted = judgements.get(site.number).filter(|it| !it.page_only && !it.follows);
+                counted.and_then(|it| it.totals).unwrap_or_default()
+            });
+            let judged: Vec<Totals> = judged.collect();
+            let own: Vec<u64> = judged.iter().map(|totals| totals.wavefronts).collect();
+            if !site.joined && own != *sums {
+                return Err(Undecided::Often(site.access.span));
+            }
+            requests = judged.iter().fold(requests, |sum, totals| sum.saturating_add(totals.requests));
+            wavefronts = own.iter().fold(wavefronts, |sum, own| sum.saturating_add(*own));
+            sites.push(own);
+        }
+        Ok((Weight { wavefronts, sites }, requests))
+    }
+}
+
+/// Its lanes, and where they lie but for a multiple of what may be added.
+fn relative(request: &Request<'_>) -> (u32, [i64; 32]) {
+    let Shift::Multiple(step) = request.shift else { return (request.pattern.active, request.offsets) };
+    let step = i64::try_from(step).unwrap_or(i64::MAX).max(1);
+    let first = lanes(request.pattern.active).next().map_or(0, |lane| request.offsets[lane]);
+    let mut offsets = [0; 32];
+    for lane in lanes(request.pattern.active) {
+        offsets[lane] = request.offsets[lane].wrapping_sub(first - first.rem_euclid(step));
+    }
+    (request.pattern.active, offsets)
+}
+
+/// What the access asks of an address, in bytes; a power of two.
+fn alignment(access: &Access) -> u64 {
+    let asked = if access.align == 0 { access.bytes.unwrap_or(1) } else { access.align };
+    1 << asked.trailing_zeros().min(4)
+}
+
+fn low_lanes(count: u32) -> u32 {
+    u32::MAX.checked_shr(32u32.saturating_sub(count)).unwrap_or(0)
+}
+
+/// The fewest wavefronts that one request takes in any layout.
+fn least(access: &Access, request: &Request<'_>, target: &Target) -> Option<u32> {
+    let cost = moved_cost(access, request.pattern, &request.offsets, target)?;
+    let kind = (access.op == AccessOp::Atomic).then(|| atomics::kind(access, target));
+    Some(fewest(&cost, kind, request.pattern.active, &request.offsets))
+}
+
+/// The fewest wavefronts of a request with this cost, in any layout; `kind`: of an atomic.
+fn fewest(cost: &Cost, kind: Option<AtomicKind>, active: u32, offsets: &[i64; 32]) -> u32 {
+    if kind.is_none_or(|kind| kind == AtomicKind::PopulationCount) {
+        return cost.ideal;
+    }
+    let mut words: FxHashMap<i64, u32> = FxHashMap::default();
+    lanes(active).for_each(|lane| *words.entry(offsets[lane]).or_default() += 1);
+    let together = words.values().copied().max().unwrap_or(1);
+    // One lane may do it for all.
+    cost.ideal.saturating_mul(together).min(cost.wavefronts)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,327 @@
+//! Which remedy is told of an array with conflicts, and how is it put into words?
+//!
+//! Longer rows whose edits are proved come first ([`padding`](super::padding)). Where they leave a conflict,
+//! all layouts of [`remedy`](crate::remedy) are searched: the best is told as text to type, or that none helps.
+
+use super::super::{Case, plural};
+use super::padding::text::widened;
+use super::padding::{Padding, written_type};
+use super::{Conflict, words};
+use crate::events::Array;
+use crate::remedy::{self, Found, Layout, Run, Term, Tried, Undecided, Why, is_part_of_index, row_bits};
+use crate::source::Span;
+
+/// What is known of the remedies of one array.
+pub(super) struct Remedy<'a> {
+    /// Longer rows, run and proved.
+    pub padding: Option<Padding>,
+    /// Other layouts, if they were searched.
+    pub found: Option<Result<Found<'a>, Undecided>>,
+}
+
+impl<'a> Remedy<'a> {
+    /// Looks for longer rows of the array declared at `name`, and where they do not remove all conflicts or
+    /// `all` is asked for, through all layouts.
+    pub(super) fn search(case: &Case<'a>, name: Span, all: bool) -> Remedy<'a> {
+        let padding = Padding::search(case, name);
+        let is_complete = padding.as_ref().is_some_and(|padding| padding.complete);
+        let of = |run: &'a super::super::KernelRun| Run {
+            trace: &run.trace,
+            judgements: &run.judgements,
+            block: run.block,
+        };
+        let found = (all || !is_complete).then(|| {
+            let runs: Vec<Run<'a>> = case.runs.iter().map(of).collect();
+            let longer = |run| Some(case.padder.run(run, name, 1)?.trace);
+            remedy::search(&runs, name, case.targets, &longer)
+        });
+        Remedy { padding, found }
+    }
+
+    fn known(&self) -> Option<&Found<'a>> {
+        self.found.as_ref()?.as_ref().ok()
+    }
+
+    /// The layout that is better than longer rows, if there is one.
+    fn layout(&self) -> Option<(&Found<'a>, &Tried)> {
+        let found = self.known()?;
+        let best = found.best()?;
+        let better = |padding: &Padding| !padding.complete && best.wavefronts().ok() < Some(padding.left);
+        self.padding.as_ref().is_none_or(better).then_some((found, best))
+    }
+
+    /// Whether something helps the access of a conflict.
+    pub(super) fn helps(&self, case: &Case<'_>, conflict: &Conflict<'_>) -> bool {
+        let Some((found, best)) = self.layout() else {
+            return self.padding.as_ref().is_some_and(|padding| padding.helps(conflict.access));
+        };
+        let accesses = &case.runs[conflict.run].trace.accesses;
+        let number = accesses.iter().position(|access| std::ptr::eq(access, conflict.access));
+        number.is_some_and(|number| found.helps(best, conflict.run, number))
+    }
+
+    /// What helps the access of a conflict, in words; and longer rows, if it is them.
+    pub(super) fn help(&self, case: &Case<'_>, conflict: &Conflict<'_>) -> (Option<String>, Option<Padding>) {
+        if let Some((found, best)) = self.layout() {
+            return (self.helps(case, conflict).then(|| advice(case, found, best)), None);
+        }
+        let padding = self.padding.clone().filter(|padding| padding.helps(conflict.access));
+        match padding {
+            Some(padding) => (Some(padding.help.clone()), Some(padding)),
+            None if self.padding.is_some() || words::same_word(conflict).is_some() => (None, None),
+            None => (self.known().and_then(|found| no_remedy(case, found)), None),
+        }
+    }
+
+    /// Why no other layout was judged.
+    pub(super) fn undecided(&self, case: &Case<'_>) -> Option<String> {
+        match self.found.as_ref()? {
+            Ok(_) => None,
+            Err(why) => Some(format!("other layouts are not judged: {}", undecided_words(case, why))),
+        }
+    }
+
+    /// All layouts that were tried, a row for each: name, wavefronts, bytes and operations more, verdict.
+    pub(super) fn table(&self, case: &Case<'_>) -> Vec<[String; 5]> {
+        let Some(found) = self.known() else { return Vec::new() };
+        let layout = self.layout().map(|(_, best)| &best.layout);
+        let last = found.dimensions.len().checked_sub(1);
+        let is_padding = |layout: &Layout| match (layout, &self.padding) {
+            (Layout::Longer { dimension: (at, by), .. }, Some(padding)) => {
+                Some(*at) == last && *by == padding.extra
+            }
+            _ => false,
+        };
+        let is_best = |it: &Layout| layout.map_or_else(|| is_padding(it), |best| best == it);
+        let row = |tried: &Tried| {
+            let verdict = match tried.wavefronts() {
+                Err(why) => why_words(case, &why),
+                Ok(_) if tried.layout == Layout::Declared => "as written".to_owned(),
+                Ok(sum) if is_best(&tried.layout) => match sum == found.bound {
+                    true if !found.at_most => "proved best".to_owned(),
+                    _ => "best found".to_owned(),
+                },
+                Ok(_) if !found.is_worth(tried) => "costs more than the conflict".to_owned(),
+                Ok(sum) if sum == found.bound && !found.at_most => "no fewer possible".to_owned(),
+                Ok(_) => "better".to_owned(),
+            };
+            let sum = tried.wavefronts().map_or_else(|_| "-".to_owned(), |sum| sum.to_string());
+            let (bytes, operations) = (tried.bytes.to_string(), tried.operations.to_string());
+            [name(case, found, &tried.layout), sum, bytes, operations, verdict]
+        };
+        found.tried.iter().map(row).collect()
+    }
+
+    /// What no layout can pass, in words.
+    pub(super) fn bound(&self) -> Option<String> {
+        let found = self.known()?;
+        Some(match found.at_most {
+            true => "at most, as the compiler joins accesses or data decide which lanes do them".to_owned(),
+            false => format!("no layout can take fewer than {}", plural(found.bound, "wavefront")),
+        })
+    }
+}
+
+/// What to type, what it leaves and what it costs.
+fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
+    let after = best.wavefronts().unwrap_or(found.before);
+    let least = least(found, after);
+    let most = if found.at_most { "at most " } else { "" };
+    let mut price = Vec::new();
+    price.extend((best.bytes > 0).then(|| format!("+{} bytes", best.bytes)));
+    if best.operations > 0 {
+        price.push(format!("{} for each access", plural(best.operations.into(), "integer operation")));
+    }
+    let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
+    format!(
+        "{}: `{}` then takes {most}{} in all instead of {}{least}{price}",
+        change(case, found, &best.layout),
+        found.array.name,
+        plural(after, "wavefront"),
+        found.before,
+    )
+}
+
+/// What is known of all layouts, one taking `after` wavefronts.
+fn least(found: &Found<'_>, after: u64) -> String {
+    match found.at_most {
+        true => String::new(),
+        false if after == found.bound => "; no layout can take fewer".to_owned(),
+        false => format!("; no layout can take fewer than {}", found.bound),
+    }
+}
+
+/// That no layout helps, or that none is worth it.
+fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
+    let array = &found.array.name;
+    if found.bound == found.before && !found.at_most {
+        return Some(format!(
+            "no layout of `{array}` can take fewer wavefronts: each request takes its fewest"
+        ));
+    }
+    let tried = found.tried.len().saturating_sub(1);
+    if tried == 0 {
+        return None;
+    }
+    match found.fewest() {
+        Some(fewest) => {
+            let saved = found.before.saturating_sub(fewest.wavefronts().unwrap_or(found.before));
+            Some(format!(
+                "no other layout of `{array}` is worth it: `{}` saves {} of {} and adds {} to each of {}",
+                name(case, found, &fewest.layout),
+                saved,
+                plural(found.before, "wavefront"),
+                plural(fewest.operations.into(), "integer operation"),
+                plural(found.requests, "request"),
+            ))
+        }
+        None => Some(format!(
+            "none of {} tried takes fewer than the {} of `{array}` as it is{}",
+            plural(tried as u64, "other layout"),
+            plural(found.before, "wavefront"),
+            least(found, found.before),
+        )),
+    }
+}
+
+/// What becomes of the text.
+fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
+    let array = found.array;
+    let declared = |dimensions: &[String]| {
+        let ty = written_type(&(case.text)(Span { end: array.name_span.start, ..array.span }));
+        let dimensions: String = dimensions.iter().map(|it| format!("[{it}]")).collect();
+        format!("declare `{ty}{}{dimensions}`", array.name)
+    };
+    let indexed = || format!("index `{}` as `{}`", subscripts(array), name(case, found, layout));
+    let mut lengths = dimensions(case, array);
+    match layout {
+        Layout::Declared => String::new(),
+        Layout::Longer { dimension: (at, by), .. } => {
+            if let Some(length) = lengths.get_mut(*at) {
+                *length = widened(length, *by);
+            }
+            declared(&lengths)
+        }
+        Layout::Swapped { .. } => {
+            lengths.reverse();
+            format!("{} and {}", declared(&lengths), indexed())
+        }
+        Layout::Apart { .. } => {
+            format!("keep each member of `{}` in an array of its own", array.name)
+        }
+        Layout::Skewed { .. } => {
+            let length = found.dimensions.first().copied().unwrap_or(0);
+            format!("{} and {}", indexed(), declared(&[layout.length(length).to_string()]))
+        }
+        Layout::Combined { .. } | Layout::Rotated { .. } => indexed(),
+    }
+}
+
+/// The dimensions as they are written.
+fn dimensions(case: &Case<'_>, array: &Array) -> Vec<String> {
+    array.dimension_spans.iter().map(|span| (case.text)(*span).trim().to_owned()).collect()
+}
+
+/// An element as it is written: `s[i]`, `tile[r][c]`.
+fn subscripts(array: &Array) -> String {
+    let indices: &[&str] = match array.dimensions.len() {
+        0 | 1 => &["i"],
+        2 => &["r", "c"],
+        3 => &["p", "r", "c"],
+        _ => &["..", "r", "c"],
+    };
+    let indices: String = indices.iter().map(|index| format!("[{index}]")).collect();
+    format!("{}{indices}", array.name)
+}
+
+/// A layout by what an element of it is in the text.
+fn name(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
+    let array = found.array;
+    let own = subscripts(array);
+    let flat = array.dimensions.len() < 2;
+    let column = |index: &str| match own.strip_suffix("[c]") {
+        Some(rows) => format!("{rows}[{index}]"),
+        None => format!("{}[{index}]", array.name),
+    };
+    match layout {
+        Layout::Declared => own,
+        Layout::Longer { dimension: (at, by), .. } => {
+            let mut lengths = dimensions(case, array);
+            if let Some(length) = lengths.get_mut(*at) {
+                *length = widened(length, *by);
+            }
+            let lengths: String = lengths.iter().map(|it| format!("[{it}]")).collect();
+            format!("{}{lengths}", array.name)
+        }
+        Layout::Swapped { .. } => format!("{}[c][r]", array.name),
+        Layout::Apart { .. } => "an array for each member".to_owned(),
+        Layout::Skewed { shift, left: 0 } => column(&format!("i + (i >> {shift})")),
+        Layout::Skewed { shift, left } => column(&format!("i + ((i >> {shift}) << {left})")),
+        Layout::Combined { row, terms } => {
+            let own = if flat { "i" } else { "c" };
+            let (index, first) = match is_part_of_index(&found.dimensions, *row) {
+                true => (own, row.trailing_zeros()),
+                false => ("r", 0),
+            };
+            let elements: u64 = found.dimensions.iter().product();
+            let lines = row_bits(elements, *row);
+            let terms: String =
+                terms.iter().map(|it| format!(" ^ {}", term(index, *it, first, lines))).collect();
+            column(&format!("{own}{terms}"))
+        }
+        Layout::Rotated { row, by: 1 } => column(&format!("(c + r) % {row}")),
+        Layout::Rotated { row, by } => column(&format!("(c + {by} * r) % {row}")),
+    }
+}
+
+/// Bits of an index, at another place: `((i >> 5) & 7) << 2`. `all`: the bits that there are above `first`.
+fn term(index: &str, term: Term, first: u32, all: u32) -> String {
+    let shift = term.shift + first;
+    let mut text = if shift > 0 { format!("({index} >> {shift})") } else { index.to_owned() };
+    if term.shift + term.bits < all {
+        text = format!("({text} & {})", (1u64 << term.bits) - 1);
+    }
+    if term.factor > 1 {
+        text = match term.factor.is_power_of_two() {
+            true => format!("({text} << {})", term.factor.trailing_zeros()),
+            false => format!("({text} * {})", term.factor),
+        };
+    }
+    text
+}
+
+/// Why a layout is not judged.
+fn why_words(case: &Case<'_>, why: &Why) -> String {
+    match why {
+        Why::TooLarge(bytes) => format!("too large: {bytes} bytes"),
+        Why::Split(span) => format!("misaligned at {}", (case.place)(*span)),
+        Why::Shifted => "not judged: it depends on an offset given at run time".to_owned(),
+        Why::NoCost => "not judged: the cost of a request is not known".to_owned(),
+        Why::NoBetter => "no better".to_owned(),
+        Why::Steps => "not judged: the search was long enough".to_owned(),
+    }
+}
+
+/// Why no layout is judged.
+fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
+    let at = |span: &Span| (case.place)(*span);
+    match why {
+        Undecided::Unknown(span) => format!("what the access at {} costs is not known", at(span)),
+        Undecided::Outside(span) => format!("the access at {} leaves the array", at(span)),
+        Undecided::Fragment(span) => {
+            format!("the `wmma` call at {} asks for rows at one distance from each other", at(span))
+        }
+        Undecided::Often(span) => {
+            format!("how often each request of the access at {} happens is not known", at(span))
+        }
+        Undecided::Varying(name) => format!("the distance between lanes depends on `{name}`"),
+        Undecided::Length => "the length of the array is given at the launch".to_owned(),
+        Undecided::Instances => "instances of the kernel differ in its dimensions".to_owned(),
+        Undecided::SeveralWays => "the verdicts are taken over several ways to run the kernel".to_owned(),
+        Undecided::Rows(span) => {
+            format!("the access at {} is not seen to stay in the row that its index names", at(span))
+        }
+        Undecided::Shifted => "a request's cost depends on an offset given at run time".to_owned(),
+        Undecided::TooMany => "there are too many different requests".to_owned(),
+    }
+}

@@ -1,0 +1,195 @@
+//! Does a remedy do what the help says, once it is typed?
+//!
+//! Each kernel names its array through a macro, `#define S(i) s[i]`. The help of its finding says what to type
+//! for that and for the declaration; that is typed, and the program judged again: the wavefronts have to be
+//! those that were promised.
+
+use crate::support::folder::folder;
+use crate::support::kernels::verdicts;
+use regex::Regex;
+use std::process::Command;
+
+/// What the tool prints of a text.
+fn findings(text: &str) -> String {
+    let folder = folder(&[("case.cu", text)]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
+    let output = command.current_dir(folder.path()).args(["-q", "case.cu"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The wavefronts of all accesses of an array, each of which has to be known.
+fn wavefronts(text: &str, array: &str) -> u64 {
+    let all = verdicts(text);
+    let sites: Vec<_> = all.iter().filter(|site| site.array == array).collect();
+    assert!(!sites.is_empty(), "{text}");
+    // The other part of a joined access has none.
+    sites.iter().map(|site| site.wavefronts.unwrap_or_else(|| panic!("{site:?}\n{text}"))).sum()
+}
+
+/// The text as the help says, `index` an element of the array as it is written.
+fn applied(text: &str, help: &str, array: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(found) = Regex::new("declare `([^`]*)`").unwrap().captures(help) {
+        let declaration = Regex::new(&format!(r"(__shared__) [\w ]*\b{array}(\[[^;]*\])?;")).unwrap();
+        assert!(declaration.is_match(&text), "{text}");
+        text = declaration.replace(&text, format!("$1 {};", &found[1])).into_owned();
+    }
+    if let Some(found) = Regex::new("index `([^`]*)` as `([^`]*)`").unwrap().captures(help) {
+        let definition = Regex::new(r"(?m)^#define S\(([a-z, ]*)\) (.*)$").unwrap();
+        let (parameters, old) = {
+            let macro_ = definition.captures(&text).expect("a macro");
+            (macro_[1].to_owned(), macro_[2].to_owned())
+        };
+        assert_eq!(&found[1], old, "{help}");
+        let mut new = found[2].to_owned();
+        for parameter in parameters.split(", ") {
+            let word = Regex::new(&format!(r"\b{parameter}\b")).unwrap();
+            new = word.replace_all(&new, format!("({parameter})")).into_owned();
+        }
+        text = definition.replace(&text, format!("#define S({parameters}) {new}")).into_owned();
+    }
+    text
+}
+
+/// Asks for the remedy of the kernel's array, types it, and compares what was promised with what is found.
+fn keeps_its_word(text: &str, array: &str, remedy: &str) {
+    let said = findings(text);
+    let help =
+        said.lines().find(|line| line.contains("= help: ")).unwrap_or_else(|| panic!("{said}\n{text}"));
+    assert!(help.contains(remedy), "{help}");
+    let figures = Regex::new(r"then takes (at most )?(\d+) wavefronts? in all instead of (\d+)").unwrap();
+    let figures = figures.captures(help).unwrap_or_else(|| panic!("{help}"));
+    let number = |at: usize| figures[at].parse::<u64>().unwrap();
+    // Of a joined access each part tells of the whole.
+    let now = wavefronts(text, array);
+    assert!(now == number(3) || figures.get(1).is_some() && now > number(3), "{now}: {help}");
+    let typed = applied(text, help, array);
+    assert_ne!(typed, text, "{help}");
+    let then = wavefronts(&typed, array);
+    match figures.get(1) {
+        Some(_) => assert!(then <= number(2), "{then}: {help}\n{typed}"),
+        None => assert_eq!(then, number(2), "{help}\n{typed}"),
+    }
+    if help.contains("no layout can take fewer (") || help.ends_with("no layout can take fewer") {
+        let again = findings(&typed);
+        assert!(!again.contains("bank-conflict"), "{again}\n{typed}");
+    }
+}
+
+/// A kernel of one array that reads and writes `float`s, and its launch.
+fn kernel(macro_: &str, declaration: &str, body: &str, block: &str) -> String {
+    format!(
+        "#define S{macro_}\n__global__ void k(float *out, const float *in) {{\n    __shared__ {declaration};\n\
+         \x20   int x = threadIdx.x, y = threadIdx.y;\n{body}}}\n\
+         void run(float *out, const float *in) {{ k<<<1, dim3({block})>>>(out, in); }}\n"
+    )
+}
+
+#[test]
+fn a_skew() {
+    let tree = "    S(2 * x) = in[2 * x];\n    S(2 * x + 1) = in[2 * x + 1];\n    int step = 1;\n\
+                \x20   for (int d = 256; d > 0; d >>= 1) {\n        __syncthreads();\n\
+                \x20       if (x < d) S(step * (2 * x + 2) - 1) += S(step * (2 * x + 1) - 1);\n\
+                \x20       step *= 2;\n    }\n    __syncthreads();\n    out[x] = S(x);\n";
+    keeps_its_word(&kernel("(i) s[i]", "float s[512]", tree, "256"), "s", "`s[i + (i >> 5)]`");
+    let strides = "    S(32 * x) = in[x];\n    __syncthreads();\n    float sum = 0;\n\
+                   \x20   for (int d = 8; d <= 32; d *= 2) sum += S(d * (x & ~3));\n    out[x] = sum;\n";
+    keeps_its_word(&kernel("(i) s[i]", "float s[3201]", strides, "100"), "s", "`s[i + (i >> 5)]`");
+}
+
+#[test]
+fn an_exclusive_or_of_row_and_column() {
+    let transposed = "    for (int i = y; i < 96; i += 8)\n        for (int j = x; j < 128; j += 32)\n\
+                      \x20           S(i, j) = in[i * 128 + j];\n    __syncthreads();\n\
+                      \x20   for (int i = y; i < 128; i += 8)\n        for (int j = x; j < 96; j += 32)\n\
+                      \x20           out[i * 96 + j] = S(j, i);\n";
+    let text = kernel("(r, c) tile[r][c]", "float tile[96][128]", transposed, "32, 8");
+    keeps_its_word(&text, "tile", "`tile[r][c ^ (r & 31)]`");
+    let narrow = transposed.replace("96", "24").replace("128", "512");
+    let text = kernel("(r, c) tile[r][c]", "float tile[24][512]", &narrow, "32, 8");
+    keeps_its_word(&text, "tile", "`tile[r][c ^ r]`");
+}
+
+#[test]
+fn an_exclusive_or_within_a_flat_array() {
+    let columns = "    for (int i = x; i < 12288; i += 256) S(i) = in[i];\n    __syncthreads();\n\
+                   \x20   float sum = 0;\n    for (int j = 0; j < 8; ++j) sum += S((x % 32) * 256 + x / 32 + j * 8);\n\
+                   \x20   out[x] = sum;\n";
+    let text = kernel("(i) s[i]", "float s[12288]", columns, "256");
+    keeps_its_word(&text, "s", "`s[i ^ ((i >> 8) & 31)]`");
+    let text = text.replace("12288", "8192").replace("(x % 32) * 256", "(x % 32) * 128");
+    let text = text
+        .replace("float s[8192]", "float s[8192], t[4096]")
+        .replace("    out[x]", "    t[x] = sum;\n    out[x]");
+    keeps_its_word(&text, "s", "`s[i ^ ((i >> 7) & 31)]`");
+}
+
+#[test]
+fn an_exclusive_or_within_a_row() {
+    // Each thread reads 16 neighbours as four times 16 bytes, so 8 lanes meet in 8 of the 32 banks.
+    let body = "    for (int r = 0; r < 4; ++r) S(r, x) = reinterpret_cast<const float4 *>(in)[r * 128 + x];\n\
+                \x20   __syncthreads();\n    float sum = 0;\n\
+                \x20   for (int r = 0; r < 4; ++r)\n        for (int j = 0; j < 4; ++j) sum += S(r, (x % 32) * 4 + j).x;\n\
+                \x20   out[x] = sum;\n";
+    let body = body.replace("S(r, (x % 32) * 4 + j).x", "read(&S(r, (x % 32) * 4 + j))");
+    let read = "__device__ float read(const float4 *p) { float4 v = *p; return v.x + v.y + v.z + v.w; }\n";
+    for (columns, lanes) in [(128, "128"), (256, "256")] {
+        let body = body.replace("128", lanes);
+        let text = kernel("(r, c) tile[r][c]", &format!("float4 tile[4][{columns}]"), &body, lanes);
+        keeps_its_word(&format!("{read}{text}"), "tile", "`tile[r][c ^ ((c >> 3) & 7)]`");
+    }
+}
+
+#[test]
+fn rows_for_columns() {
+    // 48 KiB are full, and only columns are walked.
+    for (rows, columns) in [(96, 128), (384, 32)] {
+        let body = format!(
+            "    for (int j = y; j < {columns}; j += 8)\n        for (int i = x; i < {rows}; i += 32)\n\
+             \x20           S(i, j) = in[j * {rows} + i];\n    __syncthreads();\n\
+             \x20   for (int j = y; j < {columns}; j += 8) out[j * 32 + x] = S(x, j);\n"
+        );
+        let text = kernel("(r, c) tile[r][c]", &format!("float tile[{rows}][{columns}]"), &body, "32, 8");
+        keeps_its_word(&text, "tile", "index `tile[r][c]` as `tile[c][r]`");
+    }
+}
+
+#[test]
+fn longer_planes() {
+    for planes in [16, 32] {
+        let body = format!(
+            "    for (int r = 0; r < 8; ++r) S(x, r, y) = in[(x * 8 + r) * 4 + y];\n    __syncthreads();\n\
+             \x20   float sum = 0;\n    for (int r = 0; r < 8; ++r) sum += S(x, r, y);\n    out[y * {planes} + x] = sum;\n"
+        );
+        let text = kernel(
+            "(p, r, c) box[p][r][c]",
+            &format!("float box[{planes}][8][4]"),
+            &body,
+            &format!("{planes}, 4"),
+        );
+        keeps_its_word(&text, "box", "declare `float box[");
+    }
+}
+
+#[test]
+fn an_array_for_each_member() {
+    for (members, last) in [("float x, y, z, w, u, v, p, q;", "q"), ("float x, y, z, w;", "w")] {
+        let text = kernel(
+            "(i, m) s[i].m",
+            "Body s[128]",
+            &format!(
+                "    S(x, x) = in[x];\n    S(x, {last}) = in[x + 128];\n    __syncthreads();\n    out[x] = S(127 - x, x) + S(x, {last});\n"
+            ),
+            "128",
+        );
+        let text = format!("struct Body {{ {members} }};\n{text}");
+        let said = findings(&text);
+        let help = "keep each member of `s` in an array of its own: `s` then takes 16 wavefronts in all";
+        assert!(said.contains(help), "{said}");
+        let apart = text
+            .replace("s[i].m", "s_##m[i]")
+            .replace("__shared__ Body s[128]", &format!("__shared__ float s_x[128], s_{last}[128]"));
+        assert_eq!(wavefronts(&apart, "s_x") + wavefronts(&apart, &format!("s_{last}")), 16);
+        assert!(!findings(&apart).contains("bank-conflict"), "{apart}");
+    }
+}
