@@ -34,7 +34,7 @@
 //! ```
 //!
 //! ## Limits
-//! - A note: it is new. On public code each finding was read; an H200's memcheck stops at the same threads.
+//! - On public code each finding was read; an H200's memcheck stops at the same threads.
 //! - Only in a block that a launch or the user gives, and only where what all threads share is known to be
 //!   a multiple of the width.
 //! - An array whose own alignment is less than the width may lie where all addresses are right: only
