@@ -14,7 +14,8 @@ use crate::events::{Access, EventTree, LaunchArg, Trace};
 use crate::exec::budget::FileBudget;
 use crate::exec::entry::{Setting, run_kernel};
 use crate::exec::pitch::Pitch;
-use crate::facts::Facts;
+use crate::facts::{Between, Facts};
+use crate::ir::names::mentioned_names;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind};
 use crate::rules::{KernelRun, is_assumed};
@@ -114,6 +115,7 @@ impl Subject<'_> {
                     let dynamic = scenario.dynamic_bytes.filter(|_| scenario.refuted.is_none());
                     let dynamic = dynamic.map(|(bytes, _)| bytes);
                     facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
+                    self.drop_hidden_orders(&mut facts);
                 }
                 ways += 1;
                 if self.follow == Follow::Nothing || self.follow == Follow::Facts && ways > 1 {
@@ -151,11 +153,36 @@ impl Subject<'_> {
     /// Whether what is run without being named may wait: constructors, destructors and operators. Not all
     /// of these are followed.
     fn hides_barriers(&self) -> bool {
-        let functions = self.program.modules.iter().flat_map(|module| &module.functions);
-        let nameless = |it: &&Arc<Function>| {
-            it.owner.as_ref() == Some(&it.name) || it.name.starts_with('~') || it.name.starts_with("operator")
+        self.nameless().any(|it| it.mentions.barrier)
+    }
+
+    /// Takes back the races that something may keep from happening which is run without being named, in a
+    /// function that it calls: a barrier, or a `__syncwarp`.
+    fn drop_hidden_orders(&self, facts: &mut Facts) {
+        if facts.races.is_empty() {
+            return;
+        }
+        let called = |function: &Arc<Function>| -> Vec<&Arc<Function>> {
+            let names = mentioned_names(function);
+            names.iter().flat_map(|name| self.program.functions(name)).collect()
         };
-        functions.filter(nameless).any(|it| it.mentions.barrier)
+        let says =
+            |function: &Arc<Function>| mentioned_names(function).iter().any(|it| &**it == "__syncwarp");
+        let waits = |function: &Arc<Function>| called(function).iter().any(|it| it.mentions.barrier);
+        let meets = |function: &Arc<Function>| says(function) || called(function).into_iter().any(says);
+        if self.nameless().any(waits) {
+            facts.races.clear();
+        } else if self.nameless().any(meets) {
+            facts.races.retain(|race| race.between == Between::Warps || race.is_update);
+        }
+    }
+
+    /// What is run without being named.
+    fn nameless(&self) -> impl Iterator<Item = &Arc<Function>> {
+        let functions = self.program.modules.iter().flat_map(|module| &module.functions);
+        functions.filter(|it| {
+            it.owner.as_ref() == Some(&it.name) || it.name.starts_with('~') || it.name.starts_with("operator")
+        })
     }
 
     /// Whether a launch may mean another kernel of the same name.

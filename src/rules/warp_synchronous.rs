@@ -51,6 +51,7 @@
 //! - Where a shuffle or a vote stands between the two accesses, or a function that may hold one, the finding is
 //!   a note.
 //! - Whatever may order threads counts as `__syncwarp()`: a function that is not seen, a fence, inline assembly.
+//! - Nothing is said of kernels whose files hide a `__syncwarp()` in constructors, destructors or operators.
 //! - One finding for each array of a kernel, at the first such pair.
 
 use super::{About, Case, Rule, fact};
