@@ -79,7 +79,7 @@ fn the_hook_stops_a_conflict_and_lets_the_repaired_file_through(hooks: &Path, ho
         (ran.status.success(), String::from_utf8_lossy(&told).into_owned())
     };
     let (committed, told) = commit(CONFLICT);
-    assert!(!committed && told.contains("warning[bank-conflict]: 32-way"), "{told}");
+    assert!(!committed && told.contains("warning[bank-conflict]: `tile`: 32-way"), "{told}");
     let (committed, told) = commit(&CONFLICT.replace("tile[32][32]", "tile[32][33]"));
     assert!(committed, "{told}");
 }
@@ -123,7 +123,7 @@ const KERNEL: &str = "\
 #include \"k.h\"
 __global__ void column(float *out) {
     __shared__ float s[32][32];
-    out[threadIdx.y] = s[threadIdx.y % 32][threadIdx.x % 32];
+    s[threadIdx.y % 32][threadIdx.x % 32] = out[threadIdx.y];
 }
 ";
 
@@ -179,7 +179,7 @@ fn a_kernel_is_judged_by_a_launch_that_is_not_committed_with_it() {
     let (made, told) = repository.commit("gpu/k.cu", &format!("// new\n{KERNEL}"));
     assert!(made, "{told}");
     let (made, told) =
-        repository.commit("gpu/k.cu", &KERNEL.replace("out[threadIdx.y] =", "out[threadIdx.y] +="));
+        repository.commit("gpu/k.cu", &KERNEL.replace("= out[threadIdx.y]", "= 2 * out[threadIdx.y]"));
     assert!(!made && told.contains("32-way"), "{told}");
 }
 
