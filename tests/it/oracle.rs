@@ -19,6 +19,7 @@ mod compile;
 mod corpus;
 mod escapes;
 mod execution;
+mod findings;
 mod generate;
 mod generated;
 mod known;

@@ -1,4 +1,4 @@
-//! Is what is said of random kernels what they do?
+//! Is what is said of random kernels what they do, of their accesses and of their faults?
 //!
 //! ```text
 //! CUDALINT_CASES=2000 CUDALINT_SEED=7 cargo test --test it oracle::generated -- --nocapture
@@ -10,6 +10,7 @@
 use super::compare::{Line, Outcome, compare};
 use super::compile::compiler;
 use super::execution::{Launch, Step, read};
+use super::findings::{Finding, RULES, base, findings, unconfirmed};
 use super::generate::features::{Feature, KNOWN_WRONG, SOUND};
 use super::generate::program;
 use super::said::said;
@@ -27,6 +28,8 @@ struct Tally {
     kernels: usize,
     lines: usize,
     undecided: usize,
+    /// Faults that are told of.
+    told: usize,
     wrong: Vec<String>,
 }
 
@@ -47,6 +50,11 @@ fn judge(seed: u64, file: u64, kernels: u64, allowed: &[Feature]) -> Tally {
     let name = name.strip_prefix(concat!(env!("CARGO_MANIFEST_DIR"), "/")).unwrap_or(&name);
     let lines = compare(name, &launches, &said(&path));
     let mut tally = Tally { kernels: launches.len(), lines: lines.len(), ..Tally::default() };
+    let told = findings(&path, &RULES);
+    let ran = |it: &Finding| launches.iter().any(|launch| base(&launch.kernel) == base(&it.kernel));
+    let told: Vec<Finding> = told.into_iter().filter(ran).collect();
+    tally.told = told.len();
+    tally.wrong.extend(unconfirmed(&told, &launches).iter().map(|it| format!("{}: {it}", path.display())));
     for line in &lines {
         match &line.outcome {
             Outcome::Right | Outcome::Modelled => {}
@@ -84,6 +92,7 @@ fn judge_all(seed: u64, cases: u64, allowed: &[Feature]) -> Tally {
         all.kernels += one.kernels;
         all.lines += one.lines;
         all.undecided += one.undecided;
+        all.told += one.told;
         all.wrong.extend(one.wrong);
         all
     })
@@ -96,8 +105,11 @@ fn random_kernels_do_what_is_said() {
         return;
     }
     let (cases, seed) = (number("CUDALINT_CASES", 60), number("CUDALINT_SEED", 1));
-    let Tally { kernels, lines, undecided, wrong } = judge_all(seed, cases, SOUND);
-    println!("{kernels} kernels with {lines} lines: {undecided} undecided, {} wrong", wrong.len());
+    let Tally { kernels, lines, undecided, told, wrong } = judge_all(seed, cases, SOUND);
+    println!(
+        "{kernels} kernels with {lines} lines: {undecided} undecided; {told} faults told of; {} wrong",
+        wrong.len()
+    );
     assert!(wrong.is_empty(), "{} of {lines} lines are wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(kernels as u64 * 10 >= cases * 9, "only {kernels} of {cases} kernels are defined");
     assert!(undecided * 4 <= lines, "{undecided} of {lines} lines are not decided");

@@ -1,0 +1,100 @@
+//! Is a fault that is told of one that happened on the host?
+//!
+//! A race that is told of has to be a race at the same two lines, an overrun an access that left its array,
+//! and so on. That holds for any program, right or wrong.
+
+use super::escapes::escapes;
+use super::execution::Launch;
+use super::races::{Between, Race, races};
+use super::unwritten::unwritten;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// The rules whose findings the host can confirm.
+pub const RULES: [&str; 5] =
+    ["missing-atomic", "missing-barrier", "shared-out-of-bounds", "uninitialized-shared", "warp-synchronous"];
+
+/// A finding, as far as it matters here.
+#[derive(Debug, Deserialize)]
+pub struct Finding {
+    pub rule: String,
+    pub line: u32,
+    pub kernel: String,
+    pub message: String,
+    labels: Vec<Label>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Label {
+    line: u32,
+    text: String,
+}
+
+/// What is told of a file by these rules.
+pub fn findings(path: &Path, rules: &[&str]) -> Vec<Finding> {
+    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
+        .args(["--format", "json", "--quiet", "-A", "all"])
+        .args(rules.iter().flat_map(|rule| ["-N", rule]))
+        .arg(path)
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The name of a kernel without its namespaces and template arguments.
+pub fn base(kernel: &str) -> &str {
+    let name = kernel.split('<').next().unwrap_or(kernel);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// The lines of the two accesses, the lesser first.
+fn lines(launch: &Launch, race: &Race) -> (u32, u32) {
+    let line = |site| launch.place(site).line;
+    let (one, other) = (line(race.first.site), line(race.second.site));
+    (one.min(other), one.max(other))
+}
+
+impl Finding {
+    /// The lines of the two accesses that race, the lesser first.
+    fn lines(&self) -> (u32, u32) {
+        let label = self.labels.iter().find(|label| label.text.ends_with("it here"));
+        let other = label.map_or(self.line, |label| label.line);
+        (self.line.min(other), self.line.max(other))
+    }
+}
+
+/// The findings on these launches that are of nothing that happened, a line each.
+pub fn unconfirmed(told: &[Finding], launches: &[Launch]) -> Vec<String> {
+    let mut happened: BTreeSet<(&str, &str, (u32, u32))> = BTreeSet::new();
+    for launch in launches {
+        let kernel = base(&launch.kernel);
+        let at = |site| (launch.place(site).line, launch.place(site).line);
+        for race in races(launch) {
+            let rule = match race.between {
+                Between::Warps => "missing-barrier",
+                Between::Lanes => "warp-synchronous",
+                Between::OneInstruction => continue,
+            };
+            let lines = lines(launch, &race);
+            happened.insert((rule, kernel, lines));
+            if lines.0 == lines.1 {
+                happened.insert(("missing-atomic", kernel, lines));
+            }
+        }
+        happened.extend(escapes(launch).iter().map(|it| ("shared-out-of-bounds", kernel, at(it.site))));
+        happened.extend(unwritten(launch).iter().map(|it| ("uninitialized-shared", kernel, at(it.site))));
+    }
+    let is_confirmed = |it: &&Finding| {
+        let lines = match &*it.rule {
+            "missing-barrier" | "warp-synchronous" => it.lines(),
+            _ => (it.line, it.line),
+        };
+        let rule = RULES.into_iter().find(|rule| *rule == it.rule);
+        rule.is_some_and(|rule| happened.contains(&(rule, base(&it.kernel), lines)))
+    };
+    let words = |it: &Finding| format!("{:?}: {}: `{}`: {}", it.lines(), it.rule, it.kernel, it.message);
+    told.iter().filter(|it| !is_confirmed(it)).map(words).collect()
+}
