@@ -93,6 +93,8 @@ pub enum Wanted<'a> {
     Program,
     /// What the runs of the kernels recorded, and the verdicts.
     Runs,
+    /// The same without the order of events, but with what follows from it, and whether no threads race is proved.
+    Races,
 }
 
 impl Wanted<'_> {
@@ -101,6 +103,7 @@ impl Wanted<'_> {
         match self {
             Wanted::Findings | Wanted::Place(_) => Follow::Facts,
             Wanted::Runs => Follow::Tree,
+            Wanted::Races => Follow::Proof,
             Wanted::Verdicts | Wanted::Program => Follow::Nothing,
         }
     }
@@ -474,7 +477,7 @@ impl Run {
         if subject.kernel.kind == FunctionKind::Kernel {
             report.kernels.push(MetKernel::of(subject.kernel.name_span, &runs));
         }
-        if wanted == Wanted::Runs {
+        if matches!(wanted, Wanted::Runs | Wanted::Races) {
             let name = subject.kernel.name_span;
             report.runs.extend(runs.into_iter().map(|run| (name, Arc::new(run))));
             return;
@@ -521,7 +524,7 @@ impl Run {
             Wanted::Place(place) => {
                 report.explanations.extend(rules::explain(&case, &|span| place.is_in(sources, span)));
             }
-            Wanted::Verdicts | Wanted::Program | Wanted::Runs => {}
+            Wanted::Verdicts | Wanted::Program | Wanted::Runs | Wanted::Races => {}
         }
     }
 }

@@ -54,6 +54,7 @@ mod operator_functions;
 mod operators;
 mod overload;
 mod packs;
+mod partial;
 mod partial_order;
 mod parts;
 pub(crate) mod pitch;

@@ -7,6 +7,7 @@
 
 mod alignment;
 mod bounds;
+mod freedom;
 mod intervals;
 mod races;
 mod unwritten;
@@ -14,6 +15,7 @@ mod witness;
 
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
+pub(crate) use freedom::{Doubt, Freedom};
 pub(crate) use races::{Between, Race};
 pub(crate) use unwritten::Unwritten;
 
@@ -31,6 +33,8 @@ pub(crate) struct Facts {
     pub misaligned: Vec<Misaligned>,
     /// Reads of what no thread writes.
     pub unwritten: Vec<Unwritten>,
+    /// Whether the threads are proved not to race for shared memory, if that was asked.
+    pub freedom: Option<Freedom>,
 }
 
 impl Facts {
@@ -43,6 +47,12 @@ impl Facts {
             overruns: bounds::find(trace, shape, dynamic),
             misaligned: alignment::find(trace, shape),
             unwritten: unwritten::find(trace, shape),
+            freedom: None,
         }
+    }
+
+    /// Adds the proof that no threads race, or the doubts about it.
+    pub(crate) fn prove_freedom(&mut self, trace: &Trace, shape: Shape) {
+        self.freedom = Some(freedom::prove(trace, shape));
     }
 }

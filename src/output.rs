@@ -13,6 +13,7 @@ pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod order;
+pub mod races;
 pub mod sarif;
 pub mod short;
 pub mod statistics;

@@ -11,6 +11,7 @@ mod missing_atomic;
 mod missing_barrier;
 mod shared_memory_limit;
 mod shared_out_of_bounds;
+pub mod standing;
 mod stride_dependent_conflict;
 pub mod unfulfilled_expectation;
 mod uninitialized_shared;

@@ -64,6 +64,8 @@ pub enum Follow {
     Nothing,
     /// The facts that follow from it are kept, and it is kept where a scenario was run in one way only.
     Facts,
+    /// The same, and whether no threads race is proved.
+    Proof,
     /// It is kept itself.
     Tree,
 }
@@ -111,11 +113,15 @@ impl Subject<'_> {
             let mut tracer = |variant: &Variant| {
                 let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
                 let usual = *variant == Variant::of(scenario);
-                if self.follow == Follow::Facts && self.is_given(scenario) && usual {
+                let wants_facts = matches!(self.follow, Follow::Facts | Follow::Proof);
+                if wants_facts && self.is_given(scenario) && usual {
                     let dynamic = scenario.dynamic_bytes.filter(|_| scenario.refuted.is_none());
                     let dynamic = dynamic.map(|(bytes, _)| bytes);
                     facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
                     self.drop_hidden_orders(&mut facts);
+                    if self.follow == Follow::Proof {
+                        facts.prove_freedom(&trace, Shape { dims: variant.block });
+                    }
                 }
                 ways += 1;
                 if self.follow == Follow::Nothing || self.follow == Follow::Facts && ways > 1 {

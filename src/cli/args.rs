@@ -58,7 +58,8 @@ Examples:
   cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
   cudalint --changed-since main... src       what a branch brings
   cudalint --top 3 --min-share 10 src        the three findings that cost most
-  cudalint accesses --summary src            how much is known, and why not more";
+  cudalint accesses --summary src            how much is known, and why not more
+  cudalint accesses --races src              which kernels are proved free of races";
 
 const BANKS_HELP: &str = "\
 Exit codes:
@@ -226,6 +227,9 @@ pub struct AccessesArgs {
     /// Print only how many accesses are known, and why the others are not
     #[arg(long, help_heading = "Output")]
     pub summary: bool,
+    /// Print for each kernel whether its threads are proved not to race for shared memory, and why not
+    #[arg(long, help_heading = "Output", conflicts_with = "summary")]
+    pub races: bool,
 }
 
 /// What is common to the commands that analyse files.

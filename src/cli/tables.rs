@@ -2,11 +2,12 @@
 
 use super::analyze::analyze;
 use super::args::{AccessesArgs, BanksArgs, Color, TableFormat};
+use super::driver::Analyzed;
 use super::{Outcome, includes, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
 use crate::banks::Target;
 use crate::output::banks::{ParseShapeError, Shape, compare_requests, write_picture};
-use crate::output::{accesses, level_word};
+use crate::output::{accesses, level_word, races};
 use crate::rules;
 use crate::source::Sources;
 use crate::verdict::SiteVerdict;
@@ -16,9 +17,13 @@ use std::path::Path;
 
 /// `cudalint accesses`
 pub(super) fn accesses(args: &AccessesArgs) -> Outcome {
-    let Some((input, analyzed)) = analyze(&args.analysis, Wanted::Verdicts) else {
+    let wanted = if args.races { Wanted::Races } else { Wanted::Verdicts };
+    let Some((input, analyzed)) = analyze(&args.analysis, wanted) else {
         return Outcome::Failed;
     };
+    if args.races {
+        return races(args, &analyzed);
+    }
     let sources = analyzed.run.sources();
     let verdicts = verdicts(sources, &analyzed.reports);
     let not_found = includes::not_found(&input, &analyzed);
@@ -38,6 +43,23 @@ pub(super) fn accesses(args: &AccessesArgs) -> Outcome {
         let words = input.settings.builds.words();
         terminal::say(&format!("{}{words}", accesses::summary(&verdicts)));
         includes::tell_of_not_found(&not_found);
+    }
+    outcome
+}
+
+/// `cudalint accesses --races`
+fn races(args: &AccessesArgs, analyzed: &Analyzed) -> Outcome {
+    let sources = analyzed.run.sources();
+    let runs: Vec<_> = analyzed.reports.iter().flat_map(|report| &report.runs).collect();
+    let rows = races::rows(sources, &runs);
+    let bytes = match args.format {
+        TableFormat::Text => races::render_text(&rows),
+        TableFormat::Json => races::render_json(&rows),
+    };
+    let outcome = if analyzed.failed { Outcome::Failed } else { Outcome::Clean };
+    let outcome = terminal::print(&bytes, outcome);
+    if !args.analysis.quiet {
+        terminal::say(&races::summary(&rows));
     }
     outcome
 }

@@ -85,7 +85,11 @@ impl Int {
     #[must_use]
     pub(crate) fn as_symbol(&self) -> Option<SymbolId> {
         match self.terms.as_slice() {
-            [(id, factor)] if self.base.is_zero() && factor.as_constant() == Some(1) => Some(*id),
+            [(id, factor)]
+                if self.base.is_zero() && factor.as_constant() == Some(1) && !id.is_per_thread() =>
+            {
+                Some(*id)
+            }
             _ => None,
         }
     }
@@ -93,7 +97,18 @@ impl Int {
     /// Whether it is the same for every thread.
     #[must_use]
     pub(crate) fn is_uniform(&self) -> bool {
+        self.is_alike() && !self.is_per_thread()
+    }
+
+    /// Whether it is made in the same way of symbols for every thread.
+    fn is_alike(&self) -> bool {
         self.base.as_constant().is_some() && self.terms.iter().all(|(_, f)| f.as_constant().is_some())
+    }
+
+    /// Whether it rests on numbers that each thread has of its own.
+    #[must_use]
+    pub(crate) fn is_per_thread(&self) -> bool {
+        self.terms.iter().any(|(id, _)| id.is_per_thread())
     }
 
     /// The largest number known to divide the symbolic part; 0 without one.
@@ -104,9 +119,9 @@ impl Int {
 
     /// The constant and the terms, if they are the same for all threads.
     pub(crate) fn canonical(&self) -> Option<Vec<(u32, i64)>> {
-        let mut list = vec![(u32::MAX, self.base.as_constant()?)];
+        let mut list = vec![(SymbolId::CONSTANT, self.base.as_constant()?)];
         for (id, factor) in &self.terms {
-            list.push((id.0, factor.as_constant()?));
+            list.push((id.packed(), factor.as_constant()?));
         }
         Some(list)
     }
@@ -318,16 +333,20 @@ impl World {
     }
 
     /// Notes that the unknown symbols of `a` are taken to be non-negative, where truncating
-    /// division would otherwise differ from the floor that distributes.
-    fn take_nonnegative(&mut self, a: &Int) {
+    /// division would otherwise differ from the floor that distributes. Of what threads read it is not.
+    fn take_nonnegative(&mut self, a: &Int) -> Result<(), NotAffine> {
         if self.bounds(a).0.is_some_and(|low| low >= 0) {
-            return;
+            return Ok(());
+        }
+        if a.is_per_thread() {
+            return Err(NotAffine);
         }
         for (id, _) in &a.terms {
             if self.symbols.get(*id).low.is_none_or(|low| low < 0) && !self.taken_nonnegative.contains(id) {
                 self.taken_nonnegative.push(*id);
             }
         }
+        Ok(())
     }
 
     /// C++ `/`: towards zero; without a sign, the operands are 64 bits.
@@ -343,7 +362,7 @@ impl World {
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
-                self.take_nonnegative(a);
+                self.take_nonnegative(a)?;
                 self.floor_div(a, divisor)
             }
             _ => self.uniform_operation("/", a, b, 0),
@@ -363,7 +382,7 @@ impl World {
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
-                self.take_nonnegative(a);
+                self.take_nonnegative(a)?;
                 self.floor_rem(a, divisor)
             }
             _ => self.uniform_operation("%", a, b, 0),
@@ -386,7 +405,7 @@ impl World {
         if rest == 1 {
             return Ok(reduced);
         }
-        if reduced.is_uniform() {
+        if reduced.is_alike() {
             return self.uniform_operation("/", &reduced, &Int::constant(rest), 0);
         }
         self.demand(a, m);
@@ -404,7 +423,7 @@ impl World {
         if rest == 1 {
             return Ok(low);
         }
-        if reduced.is_uniform() {
+        if reduced.is_alike() {
             let high = self.uniform_operation("%", &reduced, &Int::constant(rest), rest - 1)?;
             return Ok(self.add(&self.scale(&high, step), &low));
         }
@@ -425,7 +444,7 @@ impl World {
         for (id, factor) in &a.terms {
             let multiple = m.unsigned_abs() / gcd(factor.gcd(), m.unsigned_abs()).max(1);
             for part in self.symbols.get(*id).factors.clone() {
-                if self.symbols.get(part).origin != Origin::Choice && multiple > 1 {
+                if !part.is_per_thread() && self.symbols.get(part).origin != Origin::Choice && multiple > 1 {
                     let entry = self.demands.entry(part).or_insert(1);
                     *entry = lcm(*entry, multiple);
                 }

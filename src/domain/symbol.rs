@@ -1,8 +1,17 @@
-//! Which unknown numbers are the same for every thread of the block?
+//! Which numbers are not known, and which of them are the same for every thread of the block?
 //!
 //! A kernel parameter, `blockIdx.x`, a loop counter, a value read from a uniform address: each
 //! is a symbol. The same expression over the same symbols is the same symbol, so that it
 //! cancels in differences between lanes.
+//!
+//! What each thread reads for itself is a symbol, too, but one number in each thread: it cancels in
+//! differences between the numbers of one thread, and never between threads. Example, where each thread
+//! reads `d`:
+//!
+//! | expression | for one thread | between threads |
+//! |---|---|---|
+//! | `d - d` | 0 | 0 |
+//! | `(d & 31) + 32 * threadIdx.y` | 32 rows apart where `y` differs | 0 to 31 apart where it does not |
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -19,9 +28,36 @@ const LARGE: i64 = 1 << 15;
 /// What stands in a name for a part that would make it too long.
 const ELIDED: &str = "...";
 
-/// A symbol of one run.
+/// A symbol of one run. They are ordered as they were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct SymbolId(pub u32);
+pub(crate) struct SymbolId(u32);
+
+impl SymbolId {
+    /// What stands for the constant of a canonical form.
+    pub(super) const CONSTANT: u32 = u32::MAX;
+
+    fn new(number: usize, per_thread: bool) -> SymbolId {
+        SymbolId((number as u32) << 1 | u32::from(per_thread))
+    }
+
+    /// A number that tells it from others.
+    #[must_use]
+    pub(crate) fn packed(self) -> u32 {
+        self.0
+    }
+
+    /// How many were made before it.
+    #[must_use]
+    pub(crate) fn number(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// Whether each thread has a number of its own for it.
+    #[must_use]
+    pub(crate) fn is_per_thread(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
 
 /// What a symbol stands for. The order is the order in which a bounds guard lets one outgrow the
 /// other: in `blockIdx.x * 32 + k * 8 < n`, an interior block has `n` larger than any of them.
@@ -39,6 +75,10 @@ pub(crate) enum Origin {
     GridSize,
     /// Anything given at run time: a parameter, a value from memory, and what is computed of it.
     Given,
+    /// What each thread reads from global memory, and what is computed of it.
+    Read,
+    /// What each thread has of its own in some other way: the old value of an atomic, a sum over threads before it.
+    Own,
 }
 
 /// What is known of a symbol.
@@ -74,6 +114,18 @@ pub(crate) enum Key {
     Operation(&'static str, Vec<(u32, i64)>, Vec<(u32, i64)>),
 }
 
+/// Whether what is made so differs between threads.
+fn is_per_thread(key: &Key) -> bool {
+    let any = |terms: &[(u32, i64)]| {
+        terms.iter().any(|(id, _)| *id != SymbolId::CONSTANT && SymbolId(*id).is_per_thread())
+    };
+    match key {
+        Key::Named(_) | Key::Size(_) => false,
+        Key::Product(factors) => factors.iter().any(|id| id.is_per_thread()),
+        Key::Operation(_, a, b) => any(a) || any(b),
+    }
+}
+
 /// All symbols of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
@@ -88,7 +140,7 @@ impl Symbols {
     /// The symbol's facts.
     #[must_use]
     pub(crate) fn get(&self, id: SymbolId) -> &Symbol {
-        &self.list[id.0 as usize]
+        &self.list[id.number()]
     }
 
     /// The value that the symbol has if the loop before it ran as was assumed.
@@ -133,7 +185,9 @@ impl Symbols {
     fn quotient(&self, id: SymbolId) -> Option<(SymbolId, i64)> {
         let Key::Operation("/", dividend, divisor) = self.key(id)? else { return None };
         match (dividend.as_slice(), divisor.as_slice()) {
-            ([(u32::MAX, 0), (id, 1)], [(u32::MAX, divisor)]) => Some((SymbolId(*id), *divisor)),
+            ([(SymbolId::CONSTANT, 0), (id, 1)], [(SymbolId::CONSTANT, divisor)]) => {
+                Some((SymbolId(*id), *divisor))
+            }
             _ => None,
         }
     }
@@ -150,7 +204,7 @@ impl Symbols {
         if let Some(&id) = self.by_key.get(&key) {
             return id;
         }
-        let id = SymbolId(self.list.len() as u32);
+        let id = SymbolId::new(self.list.len(), is_per_thread(&key));
         let name = name(self);
         let named = self.is_named(&key);
         let compiled = self.is_compiled(&key);
@@ -164,8 +218,9 @@ impl Symbols {
 
     fn is_named(&self, key: &Key) -> bool {
         let given = |id: SymbolId| self.get(id).named && self.get(id).origin == Origin::Given;
-        // `u32::MAX` stands for the constant of a canonical form.
-        let all = |terms: &[(u32, i64)]| terms.iter().all(|(id, _)| *id == u32::MAX || given(SymbolId(*id)));
+        let all = |terms: &[(u32, i64)]| {
+            terms.iter().all(|(id, _)| *id == SymbolId::CONSTANT || given(SymbolId(*id)))
+        };
         match key {
             Key::Named(_) => true,
             Key::Product(factors) => factors.iter().all(|id| given(*id)),
@@ -176,7 +231,9 @@ impl Symbols {
 
     fn is_compiled(&self, key: &Key) -> bool {
         let known = |id: SymbolId| self.get(id).compiled;
-        let all = |terms: &[(u32, i64)]| terms.iter().all(|(id, _)| *id == u32::MAX || known(SymbolId(*id)));
+        let all = |terms: &[(u32, i64)]| {
+            terms.iter().all(|(id, _)| *id == SymbolId::CONSTANT || known(SymbolId(*id)))
+        };
         match key {
             Key::Named(name) => name.starts_with("name ") || name.starts_with("template parameter "),
             Key::Size(_) => true,
@@ -188,7 +245,7 @@ impl Symbols {
     /// The symbol that will be made next.
     #[must_use]
     pub(crate) fn next(&self) -> SymbolId {
-        SymbolId(self.list.len() as u32)
+        SymbolId::new(self.list.len(), false)
     }
 
     /// Whether nothing that is known keeps it from being as large as one likes: it has a name and is not
@@ -202,9 +259,9 @@ impl Symbols {
                 Some(Key::Product(factors)) => factors.iter().all(|id| self.is_unbounded(*id)),
                 Some(Key::Operation("/", dividend, divisor)) => {
                     let grows = |(id, factor): &(u32, i64)| {
-                        *id == u32::MAX || *factor > 0 && self.is_unbounded(SymbolId(*id))
+                        *id == SymbolId::CONSTANT || *factor > 0 && self.is_unbounded(SymbolId(*id))
                     };
-                    matches!(divisor.as_slice(), [(u32::MAX, 1..=LARGEST_DIVISOR)])
+                    matches!(divisor.as_slice(), [(SymbolId::CONSTANT, 1..=LARGEST_DIVISOR)])
                         && dividend.iter().all(grows)
                 }
                 _ => false,
@@ -219,7 +276,21 @@ impl Symbols {
         low: Option<i64>,
         high: Option<i64>,
     ) -> SymbolId {
-        let id = SymbolId(self.list.len() as u32);
+        self.push_fresh(SymbolId::new(self.list.len(), false), name, origin, (low, high))
+    }
+
+    /// A number like no other that each thread has of its own.
+    pub(crate) fn fresh_per_thread(&mut self, origin: Origin, range: (Option<i64>, Option<i64>)) -> SymbolId {
+        self.push_fresh(SymbolId::new(self.list.len(), true), "a thread's own number".into(), origin, range)
+    }
+
+    fn push_fresh(
+        &mut self,
+        id: SymbolId,
+        name: Cow<'static, str>,
+        origin: Origin,
+        (low, high): (Option<i64>, Option<i64>),
+    ) -> SymbolId {
         let factors = smallvec![id];
         self.list.push(Symbol { name, origin, named: false, compiled: false, low, high, factors });
         id
@@ -228,7 +299,7 @@ impl Symbols {
     /// A number like no other that the compiler knows and the text seen does not tell: where a member lies.
     pub(crate) fn compiled(&mut self, name: String, low: i64) -> SymbolId {
         let id = self.fresh(name.into(), Origin::Given, Some(low), None);
-        self.list[id.0 as usize].compiled = true;
+        self.list[id.number()].compiled = true;
         id
     }
 
@@ -248,7 +319,7 @@ impl Symbols {
             joined(&names, " * ")
         };
         let id = self.intern(Key::Product(factors.clone()), names, origin, nonnegative.then_some(0), high);
-        self.list[id.0 as usize].factors = factors.into();
+        self.list[id.number()].factors = factors.into();
         id
     }
 }

@@ -50,6 +50,10 @@ pub(crate) enum Event {
         threads: ThreadSet,
         /// Whether these are all that have not left the kernel; `None` if it is not known who comes.
         all: Option<bool>,
+        /// Whether all come in every block, as far as the branches around are taken.
+        is_sure: bool,
+        /// The branches around.
+        branches: Branches,
     },
     /// Something that is not followed, and that may order threads.
     MayOrder {
@@ -70,6 +74,15 @@ pub(crate) enum Event {
         /// Whether what they did to memory before is done for all of them after: by `__syncwarp`. A shuffle
         /// or a vote hands on values only.
         is_fence: bool,
+        /// Whether they surely take part, as far as the branches around are taken.
+        is_sure: bool,
+        /// The branches around.
+        branches: Branches,
+    },
+    /// What threads may do otherwise that are not in the middle of their problem is not run.
+    MayDiffer {
+        /// Where they may.
+        span: Span,
     },
     /// A loop of which one pass through the body stands for all begins.
     Loop {
@@ -77,13 +90,23 @@ pub(crate) enum Event {
         span: Span,
         /// The first symbol that may have been made in it: those from it on differ between rounds.
         first_symbol: SymbolId,
+        /// Whether it surely runs.
+        runs: bool,
+        /// The branches around.
+        branches: Branches,
     },
     /// The innermost such loop ends.
     EndOfLoop {
         /// The number of the round; `None` if the rounds that were run stand one after the other after all.
         round: Option<SymbolId>,
+        /// Whether there surely is a second round, for some numbers given at run time.
+        goes_on: bool,
     },
 }
+
+/// The branches around something that a block may pass by, by the numbers that tell them apart: conditions that
+/// are the same for all threads and not decided, and bounds.
+pub(crate) type Branches = Arc<[u32]>;
 
 /// Threads access shared memory.
 #[derive(Clone, Debug)]
@@ -100,6 +123,8 @@ pub(crate) struct AccessEvent {
     pub is_sure: bool,
     /// Whether a block may pass by it, by a condition that is the same for all threads and not decided.
     pub is_passable: bool,
+    /// The branches around.
+    pub branches: Branches,
     /// What is taken for granted of it.
     pub assumptions: Arc<Vec<Assumption>>,
     /// Whether a bound that no block need reach may keep any thread from it.

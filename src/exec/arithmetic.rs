@@ -109,7 +109,7 @@ impl Machine<'_> {
             Ok(rest) => Value::Int(self.world.sub(&rest, &below), to),
             Err(NotAffine) => {
                 let words = "a run-time number that may wrap at the width of its type";
-                Value::Opaque(Variation::Maybe, Unknown::new(Reason::NotAffine, NOWHERE, words))
+                Value::opaque(Variation::Maybe, Unknown::new(Reason::NotAffine, NOWHERE, words))
             }
         }
     }
@@ -148,27 +148,12 @@ impl Machine<'_> {
             let clamped = self.clamped_shift(op, x, y, scalar);
             return clamped.unwrap_or_else(|| self.not_defined(span, what));
         }
-        let signed = scalar != Scalar::U64;
-        let world = &mut self.world;
-        let result = match op {
-            BinaryOp::Add => Ok(world.add(x, y)),
-            BinaryOp::Sub => Ok(world.sub(x, y)),
-            BinaryOp::Mul => world.mul(x, y),
-            BinaryOp::Div => world.div(x, y, signed),
-            BinaryOp::Rem => world.rem(x, y, signed),
-            BinaryOp::Shl => world.shl(x, y),
-            BinaryOp::Shr => world.shr(x, y, signed),
-            BinaryOp::And => world.and(x, y),
-            BinaryOp::Or => world.or(x, y),
-            BinaryOp::Xor => world.xor(x, y),
-            _ => Err(NotAffine),
-        };
-        let result = result.and_then(|int| match int.terms.len() {
+        let result = self.raw_operation(op, x, y, scalar).and_then(|int| match int.terms.len() {
             ..=MOST_TERMS => Ok(int),
             _ => Err(NotAffine),
         });
         let result = result.map(|int| {
-            let sum = matches!(op, BinaryOp::Or | BinaryOp::Xor) && int == world.add(x, y);
+            let sum = matches!(op, BinaryOp::Or | BinaryOp::Xor) && int == self.world.add(x, y);
             Int { sight: sight::of(op, x, y, !scalar.is_unsigned(), sum), ..int }
         });
         if matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
@@ -289,7 +274,7 @@ impl Machine<'_> {
                     Some(name) => format!("it depends on `{name}` in a way that is not affine"),
                     None => "it is not affine".to_string(),
                 };
-                Value::Opaque(Variation::Maybe, Unknown::new(Reason::NotAffine, span, detail))
+                Value::opaque(Variation::Maybe, Unknown::new(Reason::NotAffine, span, detail))
             }
         }
     }
@@ -363,5 +348,5 @@ impl Machine<'_> {
 
 /// A value that C++ does not define.
 pub(super) fn undefined(span: Span, what: &'static str) -> Value {
-    Value::Opaque(Variation::Maybe, Unknown::new(Reason::Undefined, span, what))
+    Value::opaque(Variation::Maybe, Unknown::new(Reason::Undefined, span, what))
 }

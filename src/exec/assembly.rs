@@ -44,7 +44,7 @@ impl Machine<'_> {
         for ((_, target), result) in asm.outputs.iter().zip(registers.outputs) {
             let value = result.unwrap_or_else(|| {
                 let why = Unknown::new(Reason::DataDependent, span, "the result of inline assembly");
-                Value::Opaque(Variation::Maybe, why)
+                Value::opaque(Variation::Maybe, why)
             });
             match self.locate(target) {
                 Ok(pointer) => self.write(&pointer, value, span),
@@ -177,7 +177,7 @@ impl Machine<'_> {
         self.note_flattened(&pointer);
         let offset = self.held_by(registers, offset.trim()).unwrap_or_else(|| {
             let why = Unknown::new(Reason::DataDependent, span, "what inline assembly adds to an address");
-            Value::Opaque(Variation::Maybe, why)
+            Value::opaque(Variation::Maybe, why)
         });
         let pointer = self.advance(&pointer, &offset, 1, span);
         if self.is_shared(&pointer) {

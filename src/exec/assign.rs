@@ -70,8 +70,8 @@ impl Machine<'_> {
             && self.copies_itself(layout)
         {
             let why = Unknown::new(Reason::UnknownFunction, span, "the class's own `operator=`");
-            self.write(&pointer, Value::Opaque(Variation::Maybe, why.clone()), target.span);
-            return Value::Opaque(Variation::Maybe, why);
+            self.write(&pointer, Value::opaque(Variation::Maybe, why.clone()), target.span);
+            return Value::opaque(Variation::Maybe, why);
         }
         let result = match op {
             None => result,
@@ -120,7 +120,7 @@ impl Machine<'_> {
             Ok(pointer) => pointer,
             Err(why) => {
                 self.write_somewhere(target.span);
-                return Value::Opaque(Variation::Maybe, why);
+                return Value::opaque(Variation::Maybe, why);
             }
         };
         let old = self.read(&pointer, target.span);

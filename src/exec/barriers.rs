@@ -51,7 +51,6 @@ impl Machine<'_> {
         }
         let expected = self.everyone();
         let all = self.state.doubt.is_none().then(|| expected.minus(&self.state.active).is_empty());
-        self.trace.tree.push(Event::Barrier { span, threads: self.state.active, all });
         let missing = expected.minus(&self.state.active);
         let mut splits: Vec<Split> = self.splits.clone();
         for (lanes, split) in &self.departures {
@@ -60,6 +59,11 @@ impl Machine<'_> {
                 splits.push(split.clone());
             }
         }
+        let is_sure = all == Some(true)
+            && !matches!(waits, Waits::For(_))
+            && splits.iter().all(|split| split.kind == SplitKind::Known);
+        let (threads, branches) = (self.state.active, self.branches());
+        self.trace.tree.push(Event::Barrier { span, threads, all, is_sure, branches });
         let barrier = Barrier {
             span,
             name: Arc::from(name),

@@ -247,7 +247,7 @@ impl Machine<'_> {
         let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
         self.calls.pop();
         match (result, &function.return_type) {
-            (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::Opaque(
+            (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::opaque(
                 Variation::Maybe,
                 Unknown::new(Reason::Unsupported, span, "a function without a known result"),
             ),
@@ -468,7 +468,7 @@ impl Machine<'_> {
                 if let Target::Place(place) = &pointer.target {
                     let why = callee.may_have_changed(span);
                     match host {
-                        true => self.write(pointer, Value::Opaque(Variation::Uniform, why), span),
+                        true => self.write(pointer, Value::opaque(Variation::Uniform, why), span),
                         false => self.change_whole(place, why, span),
                     }
                 } else if copies_memory(name) && self.is_shared(pointer) {
@@ -483,7 +483,7 @@ impl Machine<'_> {
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        Value::Opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name, callee)))
+        Value::opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name, callee)))
     }
 
     /// Whether a function whose body is not visible may have a reference as its parameter `at`. Its
@@ -517,7 +517,7 @@ impl Machine<'_> {
         let why = callee.may_have_changed(span);
         let before = self.state.clone();
         let anything = Slot {
-            value: Value::Opaque(Variation::Maybe, why.clone()),
+            value: Value::opaque(Variation::Maybe, why.clone()),
             ty: Ty::Unknown(nameless::AUTO.into()),
             reference: false,
         };
@@ -539,7 +539,7 @@ impl Machine<'_> {
     fn copy_unknown(&mut self, pointer: &Pointer, writes: bool, name: &str, span: Span) {
         let Target::Memory(object, _) = pointer.target else { return };
         let why = Unknown::new(Reason::UnknownFunction, span, format!("how `{name}` accesses it"));
-        let target = Target::Memory(object, Offset::Unknown(Variation::Maybe, why));
+        let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
         let op = if writes { AccessOp::Store } else { AccessOp::Load };
         self.record(op, &Pointer { target, pointee: pointer.pointee.clone() }, span, None);
     }

@@ -79,7 +79,7 @@ impl Machine<'_> {
             Value::Float(number, _) => {
                 Condition::Known(if *number == 0.0 { ThreadSet::NONE } else { self.world.all })
             }
-            Value::Opaque(variation, why) => Condition::Opaque(*variation, why.clone()),
+            Value::Opaque(variation, why, ..) => Condition::Opaque(*variation, why.clone()),
             Value::Pointer(_) => {
                 let why = Unknown::new(Reason::DataDependent, span, "whether a pointer is null");
                 Condition::Opaque(Variation::Uniform, why)

@@ -55,7 +55,7 @@ impl Machine<'_> {
                 sides.push(pointer.clone());
                 Value::Pointer(pointer)
             }
-            Err(why) => Value::Opaque(Variation::Maybe, why),
+            Err(why) => Value::opaque(Variation::Maybe, why),
         });
         match either {
             Value::Pointer(pointer) => Ok(pointer),

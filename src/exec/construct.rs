@@ -227,7 +227,7 @@ impl Machine<'_> {
             }
             Err(why) => {
                 self.evaluate(init);
-                Value::Opaque(Variation::Maybe, why)
+                Value::opaque(Variation::Maybe, why)
             }
         }
     }
@@ -290,7 +290,7 @@ impl Machine<'_> {
                         Some(arg) if field.reference => self.bound(arg, &field.ty),
                         Some(arg) if field.bit_field => {
                             let variation = self.evaluate(arg).variation();
-                            Value::Opaque(variation, Unknown::new(Reason::Unsupported, span, "a bit-field"))
+                            Value::opaque(variation, Unknown::new(Reason::Unsupported, span, "a bit-field"))
                         }
                         Some(arg) => self.initial(arg, &field.ty),
                         None if dim3 => Value::Int(Int::constant(1), Scalar::U32),
@@ -326,7 +326,7 @@ impl Machine<'_> {
             }
             Ty::Unknown(_) if self.takes_storage(args, span) => {
                 let what = format!("an object of type `{}`", ty.describe());
-                Value::Opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
+                Value::opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
             }
             _ => match args {
                 [] => Value::int(0),
@@ -340,7 +340,7 @@ impl Machine<'_> {
                         variation = variation.max(self.evaluate(arg).variation());
                     }
                     let what = format!("an object of type `{}`", ty.describe());
-                    Value::Opaque(variation, Unknown::new(Reason::UnknownType, span, what))
+                    Value::opaque(variation, Unknown::new(Reason::UnknownType, span, what))
                 }
             },
         }
@@ -365,7 +365,7 @@ fn hands_on(constructor: &Function) -> bool {
 /// An object of which nothing is known.
 fn unmade(layout: &Layout, span: Span) -> Value {
     let what = format!("an object of type `{}`", layout.name);
-    Value::Opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
+    Value::opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
 }
 
 /// Adds a value under a step; an aggregate's parts are added one by one.

@@ -42,7 +42,7 @@ impl Machine<'_> {
             return;
         }
         let before = self.trace_mark();
-        self.begin_loop_event(parts.span);
+        self.begin_loop_event(parts.span, true);
         let (start, mark, weight) = (self.state.clone(), self.trace_mark(), self.weight);
         let (departures, opened) = (self.departures.len(), self.open);
         let around = self.uneven;
@@ -110,7 +110,7 @@ impl Machine<'_> {
                 && !self.uneven
                 && self.repeats_since(mark);
             let rounds = Int::constant(i64::try_from(times).ok()?);
-            self.end_loop_event(Some(symbol));
+            self.end_loop_event(Some(symbol), true);
             return even.then(|| self.entry_state(start, &probed.plan, &rounds));
         }
     }

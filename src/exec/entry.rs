@@ -201,13 +201,13 @@ impl Machine<'_> {
                 }
             },
             Ty::Scalar(_) | Ty::Sized { .. } | Ty::Fragment(_) | Ty::Void => {
-                Value::Opaque(Variation::Uniform, why)
+                Value::opaque(Variation::Uniform, why)
             }
             Ty::Pointer(inner) | Ty::Array(inner, _) => Value::Pointer(self.named_global(&param.name, inner)),
             Ty::Record(layout) if layout.record.is_some() || &*layout.name == "dim3" => {
                 self.parameter_symbol(&param.name, None, None, Scalar::I32)
             }
-            Ty::Record(_) => Value::Opaque(Variation::Uniform, why),
+            Ty::Record(_) => Value::opaque(Variation::Uniform, why),
             Ty::Unknown(_) => self.parameter_symbol(&param.name, None, None, Scalar::I32),
         };
         let ty = match ty {

@@ -77,7 +77,7 @@ impl Machine<'_> {
             _ => return None,
         };
         let ty = self.type_of(target);
-        Some(Slot { value: Value::Opaque(Variation::Maybe, why), ty, reference: true })
+        Some(Slot { value: Value::opaque(Variation::Maybe, why), ty, reference: true })
     }
 
     /// Takes out the variables of the frames from this one on.

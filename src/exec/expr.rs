@@ -21,7 +21,7 @@ impl Machine<'_> {
 
     pub(super) fn evaluate_as_written(&mut self, expr: &Expr) -> Value {
         if !self.step(expr.span) {
-            return Value::Opaque(
+            return Value::opaque(
                 Variation::Maybe,
                 Unknown::new(Reason::Budget, expr.span, "the budget ran out"),
             );
@@ -79,7 +79,7 @@ impl Machine<'_> {
                     ExprKind::Path(path) if !self.program.functions(&path.name).is_empty() => {
                         Value::Function(Rc::new(self.closed_path(path)))
                     }
-                    _ => Value::Opaque(Variation::Maybe, why),
+                    _ => Value::opaque(Variation::Maybe, why),
                 },
             },
             ExprKind::Cast(Type::Reference(_), _) => self.read_lvalue(expr),
@@ -130,7 +130,7 @@ impl Machine<'_> {
             ExprKind::SizeofPack(pack) => self.pack_length(pack),
             ExprKind::Expansion(_) => {
                 let why = Unknown::new(Reason::Unsupported, expr.span, "pack expansion");
-                Value::Opaque(Variation::Maybe, why)
+                Value::opaque(Variation::Maybe, why)
             }
             ExprKind::AlignofType(ty) => {
                 let ty = self.resolve_type(ty);
@@ -158,17 +158,17 @@ impl Machine<'_> {
                 Value::Undefined
             }
             ExprKind::Str(_) => {
-                Value::Opaque(Variation::Uniform, Unknown::new(Reason::Unsupported, expr.span, "a string"))
+                Value::opaque(Variation::Uniform, Unknown::new(Reason::Unsupported, expr.span, "a string"))
             }
             ExprKind::Unsupported(what) => {
-                Value::Opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, expr.span, *what))
+                Value::opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, expr.span, *what))
             }
             ExprKind::Damaged => {
                 self.may_access(expr.span);
                 self.may_order(expr.span);
                 self.may_wait("an expression that did not parse", expr.span);
                 let why = Unknown::new(Reason::Damaged, expr.span, "an expression that did not parse");
-                Value::Opaque(Variation::Maybe, why)
+                Value::opaque(Variation::Maybe, why)
             }
         }
     }
@@ -298,12 +298,12 @@ impl Machine<'_> {
                     self.expose(&pointer);
                     Value::Pointer(pointer)
                 }
-                Err(why) => Value::Opaque(Variation::Uniform, why),
+                Err(why) => Value::opaque(Variation::Uniform, why),
             };
         }
         match self.locate(expr) {
             Ok(pointer) => self.read(&pointer, expr.span),
-            Err(why) => self.any_exposed_pointer(expr, &why).unwrap_or(Value::Opaque(Variation::Maybe, why)),
+            Err(why) => self.any_exposed_pointer(expr, &why).unwrap_or(Value::opaque(Variation::Maybe, why)),
         }
     }
 
@@ -317,7 +317,7 @@ impl Machine<'_> {
         {
             return match place {
                 Ok(pointer) => self.read(&pointer, expr.span),
-                Err(why) => Value::Opaque(Variation::Maybe, why),
+                Err(why) => Value::opaque(Variation::Maybe, why),
             };
         }
         match self.lookup(path, expr.span) {
@@ -345,11 +345,11 @@ impl Machine<'_> {
                 Value::Aggregate(parts) => {
                     let step = [Step::Member(name.into())];
                     let part = parts.iter().find(|(path, _)| path.as_slice() == step).map(|(_, v)| v.clone());
-                    part.unwrap_or(Value::Opaque(Variation::Maybe, why))
+                    part.unwrap_or(Value::opaque(Variation::Maybe, why))
                 }
-                Value::Opaque(variation, why) => Value::Opaque(variation, why),
+                Value::Opaque(variation, why, ..) => Value::opaque(variation, why),
                 Value::Int(int, _) if int.is_uniform() => self.uniform_unknown(name),
-                _ => Value::Opaque(Variation::Maybe, why),
+                _ => Value::opaque(Variation::Maybe, why),
             },
         }
     }

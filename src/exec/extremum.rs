@@ -29,7 +29,7 @@ impl Machine<'_> {
                     let result = result.map(|int| Int { sight, ..int });
                     self.integer_result(result, &x, &y, scalar, span)
                 }
-                (Err(why), _) | (_, Err(why)) => Value::Opaque(a.variation().max(b.variation()), why),
+                (Err(why), _) | (_, Err(why)) => Value::opaque(a.variation().max(b.variation()), why),
             },
         }
     }
@@ -40,7 +40,7 @@ impl Machine<'_> {
         let value = self.evaluate(list);
         let unknown = |variation: Variation| {
             let words = format!("which numbers `{name}` is given");
-            Value::Opaque(variation.min(Variation::Maybe), Unknown::new(Reason::Unsupported, span, words))
+            Value::opaque(variation.min(Variation::Maybe), Unknown::new(Reason::Unsupported, span, words))
         };
         let Value::Aggregate(parts) = &value else { return unknown(value.variation()) };
         let is_element = |(at, (path, _)): (usize, &(Steps, Value))| path_is(path, at);

@@ -117,7 +117,7 @@ impl Machine<'_> {
     fn record_unknown_fragment(&mut self, load: bool, pointer: &Pointer, span: Span) {
         let op = if load { AccessOp::MatrixLoad } else { AccessOp::MatrixStore };
         let why = match &pointer.target {
-            Target::Memory(_, Offset::Unknown(_, why)) => why.clone(),
+            Target::Memory(_, Offset::Unknown(_, why, ..)) => why.clone(),
             _ => Unknown::new(
                 Reason::Hardware,
                 span,
@@ -125,7 +125,7 @@ impl Machine<'_> {
             ),
         };
         if let Target::Memory(object, _) = pointer.target {
-            let target = Target::Memory(object, Offset::Unknown(Variation::Varying, why));
+            let target = Target::Memory(object, Offset::unknown(Variation::Varying, why));
             self.record(op, &Pointer { target, pointee: pointer.pointee.clone() }, span, None);
         }
     }

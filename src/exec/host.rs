@@ -280,7 +280,7 @@ impl Machine<'_> {
                 let value = match (&before.value, &now.value) {
                     (Value::Aggregate(old), Value::Aggregate(new)) => {
                         let keep = |part: &(_, Value)| {
-                            let lost = || Value::Opaque(Variation::Uniform, changed());
+                            let lost = || Value::opaque(Variation::Uniform, changed());
                             let value = if old.contains(part) { part.1.clone() } else { lost() };
                             (Clone::clone(&part.0), value)
                         };

@@ -108,7 +108,7 @@ impl Machine<'_> {
             }
             Kind::CachedLoad if args.len() == 1 => Some(match self.evaluate(&args[0]) {
                 Value::Pointer(pointer) => self.read(&pointer, span),
-                other => Value::Opaque(other.variation().min(Variation::Maybe), unseen(name, span)),
+                other => Value::opaque(other.variation().min(Variation::Maybe), unseen(name, span)),
             }),
             Kind::SharedAddress if args.len() == 1 => {
                 let value = self.evaluate(&args[0]);
@@ -175,7 +175,7 @@ impl Machine<'_> {
         {
             return value.clone();
         }
-        Value::Opaque(Variation::Maybe, unseen(name, span))
+        Value::opaque(Variation::Maybe, unseen(name, span))
     }
 
     /// The lanes that a mask names, if it is one number.
@@ -189,7 +189,7 @@ impl Machine<'_> {
         let Ty::Record(layout) = &ty else { return None };
         if args.len() != layout.fields.len() {
             let variation = args.iter().map(|arg| self.evaluate(arg).variation()).max();
-            return Some(Value::Opaque(
+            return Some(Value::opaque(
                 variation.unwrap_or(Variation::Uniform),
                 unseen(name, args.first()?.span),
             ));
@@ -213,13 +213,13 @@ impl Machine<'_> {
     }
 
     fn bit_count(&mut self, name: &str, value: &Value, span: Span) -> Value {
-        let Value::Int(int, _) = value else { return Value::Opaque(value.variation(), unseen(name, span)) };
+        let Value::Int(int, _) = value else { return Value::opaque(value.variation(), unseen(name, span)) };
         let shape = self.shape();
         let Some(known) = int.as_known() else {
             if int.is_uniform() {
                 return self.uniform_unknown(name);
             }
-            return Value::Opaque(Variation::Maybe, unseen(name, span));
+            return Value::opaque(Variation::Maybe, unseen(name, span));
         };
         let wide = name.ends_with("ll");
         let count = |v: i64| -> i64 {
@@ -258,7 +258,7 @@ impl Machine<'_> {
         }
         let target = values.first().and_then(|(value, _)| Self::as_pointer(value)).cloned();
         let Some(pointer) = target else {
-            return Value::Opaque(Variation::Maybe, unseen("an atomic", span));
+            return Value::opaque(Variation::Maybe, unseen("an atomic", span));
         };
         let operation = match (&pointer.pointee, pointer.pointee.constant_size()) {
             (_, Some(8)) => Operation::Wide,
@@ -289,7 +289,7 @@ impl Machine<'_> {
             };
             self.record(AccessOp::Atomic, &pointer, span, Some(atomic));
         }
-        Value::Opaque(
+        Value::opaque(
             Variation::Maybe,
             Unknown::new(Reason::DataDependent, span, "the old value of an atomic"),
         )
@@ -355,7 +355,7 @@ impl Machine<'_> {
                 Some(if uniform {
                     values[0].clone()
                 } else {
-                    Value::Opaque(Variation::Maybe, unseen(name, expr.span))
+                    Value::opaque(Variation::Maybe, unseen(name, expr.span))
                 })
             }
         }
@@ -421,7 +421,7 @@ impl Machine<'_> {
         };
         match size {
             Some(size @ 1..=1024) => Some(Value::Group(Group::Tile(size as u32))),
-            _ => Some(Value::Opaque(Variation::Uniform, unseen("tiled_partition", args.first()?.span))),
+            _ => Some(Value::opaque(Variation::Uniform, unseen("tiled_partition", args.first()?.span))),
         }
     }
 }

@@ -18,7 +18,13 @@ impl Machine<'_> {
     /// Here code begins that a block may pass by, as it may pass by what comes after it, if it leaves.
     pub(super) fn enter_passable(&mut self) {
         self.next_split += 1;
-        self.state.passable.push(self.next_split);
+        self.state.passable.push(self.next_split << 1);
+    }
+
+    /// Here the other side of a condition begins that is the same for all threads, so that no block takes both.
+    /// `first`: the number of the branch of the first side.
+    pub(super) fn enter_other_side(&mut self, first: u32) {
+        self.state.passable.push(first ^ 1);
     }
 
     /// Joins the present state with another that started from the same one. The doubt about
@@ -90,6 +96,8 @@ impl Machine<'_> {
         self.state.claims.truncate(both);
         let both = self.state.passable.iter().zip(&held.passable).take_while(|(a, b)| a == b).count();
         self.state.passable.truncate(both);
+        let both = self.state.bounds.iter().zip(&held.bounds).take_while(|(a, b)| a == b).count();
+        self.state.bounds.truncate(both);
         // Where one side is not refuted, a way leads on.
         if held.refuted.is_none() {
             self.state.refuted = None;
@@ -105,7 +113,7 @@ impl Machine<'_> {
             Join::Varying(why) => match (held, failed) {
                 (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
                 _ => match self.lost(held, failed) {
-                    Value::Opaque(variation, _) => Value::Opaque(variation, why.clone()),
+                    Value::Opaque(variation, ..) => Value::opaque(variation, why.clone()),
                     other => other,
                 },
             },

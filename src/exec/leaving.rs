@@ -51,7 +51,7 @@ impl Machine<'_> {
         };
         match ty {
             Some(Type::Reference(_)) => {
-                self.locate(expr).map_or_else(|why| Value::Opaque(Variation::Maybe, why), Value::Pointer)
+                self.locate(expr).map_or_else(|why| Value::opaque(Variation::Maybe, why), Value::Pointer)
             }
             Some(ty) => {
                 let ty = self.resolve_type(&ty);
@@ -71,9 +71,9 @@ impl Machine<'_> {
             self.blend(&returned, &old, &active)
         } else {
             match self.lost(&returned, &old) {
-                Value::Opaque(variation, _) => {
+                Value::Opaque(variation, ..) => {
                     let words = "which of several `return`s a thread takes";
-                    Value::Opaque(variation, Unknown::new(Reason::DataDependentMask, span, words))
+                    Value::opaque(variation, Unknown::new(Reason::DataDependentMask, span, words))
                 }
                 other => other,
             }
@@ -176,7 +176,7 @@ impl Machine<'_> {
                 && apart
                 && frame.result != before.result
             {
-                frame.result = Value::Opaque(Variation::Maybe, in_another_iteration(span));
+                frame.result = Value::opaque(Variation::Maybe, in_another_iteration(span));
             }
         }
     }
@@ -215,7 +215,7 @@ impl Machine<'_> {
                 let parts = parts.iter().map(|(path, part)| (path.clone(), self.in_last_round(part, rounds)));
                 Value::Aggregate(Rc::new(parts.collect()))
             }
-            other => other.clone(),
+            other => other.without_parts(),
         }
     }
 }
@@ -233,10 +233,10 @@ fn left_behind(slot: &Slot, apart: bool, span: Span) -> Value {
     match &slot.value {
         value if !apart => value.clone(),
         Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
-            let offset = Offset::Unknown(Variation::Maybe, in_another_iteration(span));
+            let offset = Offset::unknown(Variation::Maybe, in_another_iteration(span));
             Value::Pointer(Pointer { target: Target::Memory(*object, offset), pointee: pointee.clone() })
         }
-        _ => Value::Opaque(Variation::Maybe, in_another_iteration(span)),
+        _ => Value::opaque(Variation::Maybe, in_another_iteration(span)),
     }
 }
 

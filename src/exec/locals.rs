@@ -24,7 +24,7 @@ impl Machine<'_> {
         let why = || Unknown::new(Reason::Uninitialized, span, "a part of a variable that is not followed");
         self.at_launch.read(place.frame, place.local);
         let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
-        let Some(slot) = slot else { return Value::Opaque(Variation::Maybe, why()) };
+        let Some(slot) = slot else { return Value::opaque(Variation::Maybe, why()) };
         if place.path.is_empty() && !place.blurred {
             let value = slot.value.clone();
             return self.refine(value);
@@ -36,7 +36,7 @@ impl Machine<'_> {
                 // Whichever it is, it may be known into which object it leads.
                 return rest.iter().fold(first.clone(), |all, other| self.lost(&all, other));
             }
-            return Value::Opaque(variation, why());
+            return Value::opaque(variation, why());
         }
         match &slot.value {
             Value::Aggregate(parts) => {
@@ -55,11 +55,13 @@ impl Machine<'_> {
                 let outer =
                     parts.iter().find(|(path, _)| place.path.starts_with(path)).map(|(_, v)| v.clone());
                 match outer {
-                    Some(Value::Opaque(variation, why)) => self.unknown_of(ty, variation, "a member", &why),
-                    _ => Value::Opaque(Variation::Maybe, why()),
+                    Some(Value::Opaque(variation, why, ..)) => {
+                        self.unknown_of(ty, variation, "a member", &why)
+                    }
+                    _ => Value::opaque(Variation::Maybe, why()),
                 }
             }
-            Value::Opaque(variation, why) => {
+            Value::Opaque(variation, why, ..) => {
                 let (variation, why) = (*variation, why.clone());
                 self.unknown_of(ty, variation, "a member", &why)
             }
@@ -70,10 +72,10 @@ impl Machine<'_> {
                 Value::Int(int.clone(), *scalar)
             }
             Value::Int(int, _) if int.as_symbol().is_some() => {
-                let Some(id) = int.as_symbol() else { return Value::Opaque(Variation::Maybe, why()) };
+                let Some(id) = int.as_symbol() else { return Value::opaque(Variation::Maybe, why()) };
                 self.symbol_member(id, &place.path, ty, span)
             }
-            _ => Value::Opaque(Variation::Maybe, why()),
+            _ => Value::opaque(Variation::Maybe, why()),
         }
     }
 
@@ -90,13 +92,13 @@ impl Machine<'_> {
             return Value::Pointer(self.named_global(&name.as_str().into(), inner));
         }
         if matches!(ty, Ty::Scalar(s) if !s.is_integer()) {
-            return Value::Opaque(Variation::Uniform, Unknown::new(Reason::DataDependent, span, name));
+            return Value::opaque(Variation::Uniform, Unknown::new(Reason::DataDependent, span, name));
         }
         let scalar = match ty {
             Ty::Scalar(scalar) => *scalar,
             _ => Scalar::I32,
         };
-        let key = crate::domain::Key::Named(format!("member {} {name}", id.0));
+        let key = crate::domain::Key::Named(format!("member {} {name}", id.number()));
         let low = super::resolve::low_of(scalar);
         let id = self.world.symbols.intern(key, |_| name, crate::domain::Origin::Given, low, None);
         Value::Int(self.with_residue(id), scalar)
@@ -190,7 +192,7 @@ impl Machine<'_> {
         let value = match value {
             Value::Int(..) | Value::Condition(_) if self.is_bit_field(place) => {
                 let why = Unknown::new(Reason::Unsupported, super::resolve::NOWHERE, "a bit-field");
-                Value::Opaque(value.variation(), why)
+                Value::opaque(value.variation(), why)
             }
             value => value,
         };
@@ -271,7 +273,7 @@ impl Machine<'_> {
                 if path.starts_with(&place.path) {
                     *part = match part {
                         Value::Pointer(_) => super::parts::forgotten(part, &why),
-                        _ => Value::Opaque(variation, why.clone()),
+                        _ => Value::opaque(variation, why.clone()),
                     };
                 }
             }
@@ -316,7 +318,7 @@ impl Machine<'_> {
                 super::resolve::NOWHERE,
                 "a local array of over 4096 known parts",
             );
-            return Value::Opaque(Variation::Maybe, why);
+            return Value::opaque(Variation::Maybe, why);
         }
         Value::Aggregate(shared)
     }
@@ -325,10 +327,10 @@ impl Machine<'_> {
 /// What stands for all elements of an array of floating-point numbers.
 pub(super) fn data_of(value: &Value, variation: Variation) -> Value {
     let why = match value {
-        Value::Opaque(_, why) => why.clone(),
+        Value::Opaque(_, why, ..) => why.clone(),
         _ => super::operators::float_unknown(),
     };
-    Value::Opaque(variation, why)
+    Value::opaque(variation, why)
 }
 
 /// The pointers among the parts of a variable that lie behind a way.

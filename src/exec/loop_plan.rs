@@ -328,7 +328,7 @@ impl Machine<'_> {
                         _ => lost_value(&slot.value, Variation::Maybe),
                     }
                 }
-                (value, Change::By(_)) => value.clone(),
+                (value, Change::By(_)) => value.without_parts(),
                 (Value::Int(_, scalar), Change::Lost(Variation::Uniform)) => {
                     let low = super::resolve::low_of(*scalar);
                     let name = "a variable of a loop";
@@ -353,10 +353,11 @@ impl Machine<'_> {
                 (Target::Memory(a, Offset::Known(x)), Target::Memory(b, Offset::Known(y))) if a == b => {
                     Change::By(self.world.sub(y, x))
                 }
-                _ if p == q => Change::By(Int::constant(0)),
+                _ if p.without_part() == q.without_part() => Change::By(Int::constant(0)),
                 _ => lost(),
             },
-            _ if before == after => Change::By(Int::constant(0)),
+            // What a thread reads in each round is another number each time.
+            _ if before.without_parts() == after.without_parts() => Change::By(Int::constant(0)),
             _ => lost(),
         }
     }
@@ -456,10 +457,10 @@ pub(super) fn lost_value(value: &Value, variation: Variation) -> Value {
     );
     match value {
         Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
-            let target = Target::Memory(*object, Offset::Unknown(variation.max(Variation::Maybe), why));
+            let target = Target::Memory(*object, Offset::unknown(variation.max(Variation::Maybe), why));
             Value::Pointer(Pointer { target, pointee: pointee.clone() })
         }
         Value::Undefined => Value::Undefined,
-        _ => Value::Opaque(variation, why),
+        _ => Value::opaque(variation, why),
     }
 }

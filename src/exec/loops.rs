@@ -209,7 +209,7 @@ impl Machine<'_> {
         let start = self.state.clone();
         let key = self.loop_key(parts);
         let departures = self.departures.len();
-        self.begin_loop_event(parts.span);
+        self.begin_loop_event(parts.span, false);
         let mark = self.trace_mark();
         let came = self.came.len();
         self.uncounted.push(parts.span);
@@ -230,7 +230,7 @@ impl Machine<'_> {
             })
         });
         let goes_on = self.unbounded_loops.get(&parts.span) == Some(&true);
-        self.end_loop_event(Some(round).filter(|_| one_for_all && goes_on));
+        self.end_loop_event(Some(round).filter(|_| one_for_all), goes_on);
         self.uncounted.pop();
         self.next_iteration(came, parts.span);
         self.open = opened + self.watched_open;

@@ -194,6 +194,8 @@ pub struct State {
     pub may_have_left: bool,
     /// The branches around that a block may pass by, innermost last: each by a number of its own.
     pub passable: Vec<u32>,
+    /// The bounds around that a block in the middle of its problem keeps, innermost last, by such numbers, too.
+    pub bounds: Vec<u32>,
     /// Symbols known to have a value here, because of a condition around.
     pub facts: Vec<(SymbolId, i64)>,
     /// In host code: conditions that hold here, or fail, because the other way led elsewhere.
@@ -300,6 +302,7 @@ impl<'p> Machine<'p> {
                 assumptions: Arc::default(),
                 may_have_left: false,
                 passable: Vec::new(),
+                bounds: Vec::new(),
                 facts: Vec::new(),
                 claims: Vec::new(),
                 refuted: None,

@@ -6,7 +6,7 @@ use super::operator_functions::operator_of;
 use super::overload::only;
 use super::slots::Slot;
 use super::types::{FieldLayout, Layout, Ty};
-use super::value::{Offset, Place, Pointer, Steps, Target, Value};
+use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Type};
 use crate::source::Span;
@@ -54,13 +54,13 @@ impl Machine<'_> {
             let methods = self.methods(&object, &Path::simple("operator->".into()), &[]);
             return match self.call_methods(methods, &Path::simple("operator->".into()), &[], span) {
                 Value::Pointer(pointer) => Ok(pointer),
-                Value::Opaque(_, why) => Err(why),
+                Value::Opaque(_, why, ..) => Err(why),
                 _ => Err(Unknown::new(Reason::UnknownPointer, span, "a pointer that is not followed")),
             };
         }
         match self.evaluate(base) {
             Value::Pointer(pointer) => Ok(pointer),
-            Value::Opaque(_, why) => {
+            Value::Opaque(_, why, ..) => {
                 self.note_lost_pointer(span);
                 Err(why)
             }
@@ -467,9 +467,7 @@ impl Machine<'_> {
         };
         let at = first.and_then(before).unwrap_or_else(|| Int::constant(0));
         let target = match &object.target {
-            Target::Memory(object, Offset::Known(offset)) => {
-                Target::Memory(*object, Offset::Known(self.world.add(offset, &at)))
-            }
+            Target::Memory(object, offset) => Target::Memory(*object, self.offset_by(offset, &at)),
             // A member of a base is found by its name.
             other => other.clone(),
         };
@@ -484,7 +482,7 @@ fn refers(function: &Arc<Function>) -> bool {
 fn place_in(value: Value, span: Span) -> Result<Pointer, Unknown> {
     match value {
         Value::Pointer(pointer) => Ok(pointer),
-        Value::Opaque(_, why) => Err(why),
+        Value::Opaque(_, why, ..) => Err(why),
         _ => Err(Unknown::new(Reason::UnknownPointer, span, "a reference that is not followed")),
     }
 }

@@ -33,12 +33,13 @@ impl Machine<'_> {
             }
             (Value::Pointer(p), _) => self.address_operation(op, p, b, span),
             (Value::Float(..), _) | (_, Value::Float(..)) => float_operation(op, a, b, span),
-            (Value::Opaque(va, why), other) | (other, Value::Opaque(va, why)) => {
-                Value::Opaque((*va).max(other.variation()), why.clone())
+            (Value::Opaque(_, why, _), _) | (_, Value::Opaque(_, why, _)) => {
+                let variation = a.variation().max(b.variation());
+                self.own_binary(op, (a, b), variation, why.clone(), span)
             }
             _ => match (self.number(a, span), self.number(b, span)) {
                 (Ok(x), Ok(y)) => self.integer_binary(op, (&x, scalar_of(a)), (&y, scalar_of(b)), span),
-                (Err(why), _) | (_, Err(why)) => Value::Opaque(a.variation().max(b.variation()), why),
+                (Err(why), _) | (_, Err(why)) => Value::opaque(a.variation().max(b.variation()), why),
             },
         }
     }
@@ -56,7 +57,7 @@ impl Machine<'_> {
         }
         self.note_pitched_escape(&Value::Pointer(p.clone()), span, "its address is used as a number");
         let why = Unknown::new(Reason::UnknownPointer, span, "an address used as a number");
-        Value::Opaque(Variation::Maybe, why)
+        Value::opaque(Variation::Maybe, why)
     }
 
     fn pointer_difference(&mut self, p: &Pointer, q: &Pointer, span: Span) -> Value {
@@ -75,7 +76,7 @@ impl Machine<'_> {
             );
         }
         let why = Unknown::new(Reason::UnknownPointer, span, "a difference of pointers");
-        Value::Opaque(Variation::Maybe, why)
+        Value::opaque(Variation::Maybe, why)
     }
 
     fn compare(&mut self, relation: Relation, a: &Value, b: &Value, span: Span) -> Value {
@@ -95,7 +96,7 @@ impl Machine<'_> {
             (Value::Float(..), _) | (_, Value::Float(..)) => match self.compare_floats(relation, a, b) {
                 Some(value) => return value,
                 None => Err(match (a, b) {
-                    (Value::Opaque(_, why), _) | (_, Value::Opaque(_, why)) => why.clone(),
+                    (Value::Opaque(_, why, ..), _) | (_, Value::Opaque(_, why, ..)) => why.clone(),
                     _ => float_unknown(),
                 }),
             },
@@ -103,7 +104,10 @@ impl Machine<'_> {
                 (Ok(x), Ok(y)) => {
                     return self.compare_integers(relation, (&x, scalar_of(a)), (&y, scalar_of(b)), span);
                 }
-                (Err(why), _) | (_, Err(why)) => Err(why),
+                (Err(why), _) | (_, Err(why)) => match self.own_comparison(relation, a, b, span) {
+                    Some(value) => return value,
+                    None => Err(why),
+                },
             },
         };
         match difference {
@@ -142,21 +146,25 @@ impl Machine<'_> {
             let shape = self.shape();
             return Value::Int(Int::known(known.map(shape, |d| i64::from(relation.holds(d)))), Scalar::Bool);
         }
-        let (low, high) = self.world.bounds(&difference);
-        let decided = match relation {
+        match self.decided_by_range(relation, &difference) {
+            Some(truth) => Value::Int(Int::constant(i64::from(truth)), Scalar::Bool),
+            None => Value::Condition(Rc::new(Condition::Compare { difference, relation, span })),
+        }
+    }
+
+    /// Whether a difference has a relation to 0 for all values that its symbols can have; `None` if it depends.
+    pub(super) fn decided_by_range(&self, relation: Relation, difference: &Int) -> Option<bool> {
+        let (low, high) = self.world.bounds(difference);
+        match relation {
             Relation::Less => decide(high.is_some_and(|h| h < 0), low.is_some_and(|l| l >= 0)),
             Relation::LessEqual => decide(high.is_some_and(|h| h <= 0), low.is_some_and(|l| l > 0)),
             Relation::Greater => decide(low.is_some_and(|l| l > 0), high.is_some_and(|h| h <= 0)),
             Relation::GreaterEqual => decide(low.is_some_and(|l| l >= 0), high.is_some_and(|h| h < 0)),
             Relation::Equal | Relation::NotEqual => {
                 let apart =
-                    low.is_some_and(|l| l > 0) || high.is_some_and(|h| h < 0) || self.never_zero(&difference);
+                    low.is_some_and(|l| l > 0) || high.is_some_and(|h| h < 0) || self.never_zero(difference);
                 if relation == Relation::Equal { decide(false, apart) } else { decide(apart, false) }
             }
-        };
-        match decided {
-            Some(truth) => Value::Int(Int::constant(i64::from(truth)), Scalar::Bool),
-            None => Value::Condition(Rc::new(Condition::Compare { difference, relation, span })),
         }
     }
 
@@ -180,6 +188,12 @@ impl Machine<'_> {
         }
         match (&value, op) {
             (Value::Float(x, scalar), UnaryOp::Neg) => Value::Float(-x, *scalar),
+            (Value::Opaque(variation, why, Some(_)), UnaryOp::Neg | UnaryOp::BitNot) => {
+                let (variation, why) = (*variation, why.clone());
+                let zero = Value::Int(Int::constant(if op == UnaryOp::Neg { 0 } else { -1 }), Scalar::I32);
+                // `-x` is `0 - x`, `~x` is `-1 - x`.
+                self.own_binary(BinaryOp::Sub, (&zero, &value), variation, why, span)
+            }
             (Value::Opaque(..) | Value::Float(..), _) => value,
             _ => match self.number(&value, span) {
                 Ok(int) => {
@@ -195,7 +209,7 @@ impl Machine<'_> {
                     };
                     self.integer_result(Ok(result), &int, &int, scalar, span)
                 }
-                Err(why) => Value::Opaque(value.variation(), why),
+                Err(why) => Value::opaque(value.variation(), why),
             },
         }
     }
@@ -224,7 +238,7 @@ impl Machine<'_> {
                 Some(number) => float(as_float(number, from), *to),
                 None => {
                     let variation = Value::Int(int, Scalar::I32).variation();
-                    Value::Opaque(variation, float_unknown())
+                    Value::opaque(variation, float_unknown())
                 }
             },
             (Value::Float(number, _), Ty::Scalar(Scalar::Bool)) => {
@@ -237,7 +251,7 @@ impl Machine<'_> {
                 }
             },
             (Value::Float(number, _), Ty::Scalar(to)) => float(number, *to),
-            (Value::Opaque(variation, _), Ty::Scalar(to))
+            (Value::Opaque(variation, ..), Ty::Scalar(to))
                 if to.is_integer() && (variation == Variation::Uniform || self.mode == Mode::Host) =>
             {
                 let (low, high) = (super::resolve::low_of(*to), super::resolve::high_of(*to));
@@ -245,6 +259,10 @@ impl Machine<'_> {
                     self.world.symbols.fresh("a value given at run time".into(), Origin::Given, low, high);
                 Value::Int(Int::symbol(id), *to)
             }
+            (Value::Opaque(variation, why, part), Ty::Scalar(to)) if to.is_integer() => {
+                self.own_converted(*to, variation, why, part.as_deref())
+            }
+            (Value::Opaque(variation, why, Some(_)), _) => Value::opaque(variation, why),
             (Value::Pointer(pointer), Ty::Pointer(inner)) => {
                 // `void*` and unknown types keep what is known of the target.
                 let pointee =
@@ -267,6 +285,9 @@ impl Machine<'_> {
         }
         match (a, b) {
             (Value::Int(x, scalar), Value::Int(y, _)) => Value::Int(self.world.blend(x, y, mask), *scalar),
+            (Value::Opaque(..), Value::Opaque(..) | Value::Int(..)) | (Value::Int(..), Value::Opaque(..)) => {
+                self.blend_parts(a, b, mask)
+            }
             (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
                 (Target::Memory(o, Offset::Known(x)), Target::Memory(r, Offset::Known(y))) if o == r => {
                     let target = Target::Memory(*o, Offset::Known(self.world.blend(x, y, mask)));
@@ -283,7 +304,7 @@ impl Machine<'_> {
     #[must_use]
     pub(crate) fn lost(&self, a: &Value, b: &Value) -> Value {
         let why = match (a, b) {
-            (Value::Opaque(_, why), _) | (_, Value::Opaque(_, why)) => why.clone(),
+            (Value::Opaque(_, why, ..), _) | (_, Value::Opaque(_, why, ..)) => why.clone(),
             _ => Unknown::new(
                 Reason::DataDependentMask,
                 super::resolve::NOWHERE,
@@ -303,11 +324,11 @@ impl Machine<'_> {
                 "it points to one of two arrays"
             };
             let why = Unknown::new(Reason::UnknownPointer, why.span, detail);
-            let target = Target::Memory(object, Offset::Unknown(Variation::Maybe, why));
+            let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
             return Value::Pointer(Pointer { target, pointee });
         }
         let variation = a.variation().max(b.variation()).max(Variation::Maybe);
-        Value::Opaque(variation, why)
+        Value::opaque(variation, why)
     }
 
     /// `a` when the uniform `choice` is 1, `b` when it is 0.
@@ -357,7 +378,7 @@ impl Machine<'_> {
             _ => {
                 let uniform = a.variation() == Variation::Uniform && b.variation() == Variation::Uniform;
                 match self.lost(a, b) {
-                    Value::Opaque(_, why) if uniform => Value::Opaque(Variation::Uniform, why),
+                    Value::Opaque(_, why, ..) if uniform => Value::opaque(Variation::Uniform, why),
                     other => other,
                 }
             }
@@ -444,7 +465,7 @@ fn float_operation(op: BinaryOp, a: &Value, b: &Value, span: Span) -> Value {
         (Some(x), Some(y), BinaryOp::Div) => float(x / y, scalar),
         _ => {
             let why = Unknown::new(Reason::Unsupported, span, "a floating-point value");
-            Value::Opaque(a.variation().max(b.variation()), why)
+            Value::opaque(a.variation().max(b.variation()), why)
         }
     }
 }

@@ -184,7 +184,7 @@ impl Machine<'_> {
             joined = Some(self.state.clone());
         }
         (self.state.active, self.state.doubt) = (before.active.minus(&self.state.exited), before.doubt);
-        Value::Opaque(Variation::Maybe, why)
+        Value::opaque(Variation::Maybe, why)
     }
 }
 

@@ -115,7 +115,7 @@ impl Machine<'_> {
 /// What may have changed where a place is blurred.
 pub(super) fn blurred_write(variation: Variation) -> Value {
     let words = "a variable written in part, in a way that is not followed";
-    Value::Opaque(variation, Unknown::new(Reason::UnknownPointer, super::resolve::NOWHERE, words))
+    Value::opaque(variation, Unknown::new(Reason::UnknownPointer, super::resolve::NOWHERE, words))
 }
 
 /// Where a way through a type leads.
@@ -228,14 +228,14 @@ pub(super) fn some_overlap(fields: &[FieldLayout]) -> bool {
 pub(super) fn forgotten(value: &Value, why: &Unknown) -> Value {
     match value {
         Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
-            let target = Target::Memory(*object, Offset::Unknown(Variation::Maybe, why.clone()));
+            let target = Target::Memory(*object, Offset::unknown(Variation::Maybe, why.clone()));
             Value::Pointer(Pointer { target, pointee: pointee.clone() })
         }
         Value::Aggregate(parts) if holds_pointer(value) => {
             let parts = parts.iter().map(|(way, part)| (way.clone(), forgotten(part, why)));
             Value::Aggregate(Rc::new(parts.collect()))
         }
-        _ => Value::Opaque(Variation::Maybe, why.clone()),
+        _ => Value::opaque(Variation::Maybe, why.clone()),
     }
 }
 

@@ -91,7 +91,7 @@ impl Machine<'_> {
             None => {
                 let why =
                     Unknown::new(Reason::NotAffine, bits.span, "by how much it is shifted is not known");
-                self.replaced(bits, Value::Opaque(Variation::Maybe, why));
+                self.replaced(bits, Value::opaque(Variation::Maybe, why));
                 self.binary(BinaryOp::Shl, value, &amount, span)
             }
         }

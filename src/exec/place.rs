@@ -25,7 +25,7 @@ impl Machine<'_> {
                 }
                 match self.lookup(path, expr.span) {
                     Value::Pointer(pointer) => Ok(pointer),
-                    Value::Opaque(_, why) => Err(why),
+                    Value::Opaque(_, why, ..) => Err(why),
                     _ => Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue")),
                 }
             }
@@ -46,7 +46,7 @@ impl Machine<'_> {
                         }
                         Ok(self.moved(pointer, &index, expr.span))
                     }
-                    Value::Opaque(_, why) => {
+                    Value::Opaque(_, why, ..) => {
                         self.note_lost_pointer(expr.span);
                         Err(why)
                     }
@@ -150,7 +150,7 @@ impl Machine<'_> {
                 Ty::Record(layout) if layout.record.is_some() && self.mode == Mode::Device => {
                     let words = "the body of `operator[]` is not visible";
                     let why = Unknown::new(Reason::UnknownFunction, base.span, words);
-                    (Value::Opaque(Variation::Maybe, why), None)
+                    (Value::opaque(Variation::Maybe, why), None)
                 }
                 _ => {
                     let value = self.read(&pointer, base.span);
@@ -166,9 +166,9 @@ impl Machine<'_> {
             }
             Err(why) if matches!(base.kind, ExprKind::Index(..)) => {
                 let value = self.called_subscript(base);
-                (value.unwrap_or(Value::Opaque(Variation::Maybe, why)), None)
+                (value.unwrap_or(Value::opaque(Variation::Maybe, why)), None)
             }
-            Err(why) => (Value::Opaque(Variation::Maybe, why), None),
+            Err(why) => (Value::opaque(Variation::Maybe, why), None),
         }
     }
 
@@ -233,7 +233,7 @@ impl Machine<'_> {
                     self.note_mention(&pointer, span);
                     Ok(pointer)
                 }
-                Value::Opaque(_, why) => Err(why.clone()),
+                Value::Opaque(_, why, ..) => Err(why.clone()),
                 _ => Err(Unknown::new(Reason::UnknownPointer, span, "a reference that is not followed")),
             };
         }
@@ -281,15 +281,15 @@ impl Machine<'_> {
             }
             Target::Memory(object, offset) => {
                 let moved = match (offset, at) {
-                    (Offset::Known(offset), Some(at)) => match at.as_constant() {
-                        Some(0) => Offset::Known(offset),
-                        _ => Offset::Known(self.world.add(&offset, &at)),
+                    (offset, Some(at)) => match at.as_constant() {
+                        Some(0) => offset,
+                        _ => self.offset_by(&offset, &at),
                     },
                     (offset @ Offset::Known(_), None) => {
                         let what = format!("where member `{name}` lies is not known");
-                        Offset::Unknown(offset.variation(), Unknown::new(Reason::UnknownType, span, what))
+                        Offset::unknown(offset.variation(), Unknown::new(Reason::UnknownType, span, what))
                     }
-                    (unknown, _) => unknown,
+                    (Offset::Unknown(variation, why, _), None) => Offset::unknown(variation, why),
                 };
                 Target::Memory(object, moved)
             }
@@ -303,7 +303,7 @@ impl Machine<'_> {
         let ty = Ty::Pointer(Rc::new(place.pointee.clone()));
         match self.read(&Pointer { target: place.target.clone(), pointee: ty }, span) {
             Value::Pointer(pointer) => Ok(pointer),
-            Value::Opaque(_, why) => Err(why),
+            Value::Opaque(_, why, ..) => Err(why),
             _ => Err(Unknown::new(Reason::UnknownPointer, span, "a reference that is not followed")),
         }
     }
@@ -386,14 +386,20 @@ impl Machine<'_> {
         sign: i64,
         span: Span,
     ) -> Offset {
-        let Offset::Known(base) = offset else {
-            let Offset::Unknown(variation, why) = offset else { return offset.clone() };
-            return Offset::Unknown((*variation).max(index.variation()), why.clone());
-        };
         let variation = offset.variation().max(index.variation());
+        let base = match offset {
+            Offset::Known(base) => base,
+            Offset::Unknown(_, why, _) => {
+                let why = (variation, why.clone());
+                return self.offset_by_own(offset, (index, sign), pointee.constant_size(), why);
+            }
+        };
         let index = match self.number(index, span) {
             Ok(index) => index,
-            Err(why) => return Offset::Unknown(variation, why),
+            Err(why) => {
+                let why = (variation, why);
+                return self.offset_by_own(offset, (index, sign), pointee.constant_size(), why);
+            }
         };
         if index.as_constant() == Some(0) {
             return offset.clone();
@@ -402,14 +408,14 @@ impl Machine<'_> {
             Ok(size) => size,
             // All threads go equally far.
             Err(_) if index.is_uniform() => self.open_size(pointee),
-            Err(why) => return Offset::Unknown(variation, why),
+            Err(why) => return Offset::unknown(variation, why),
         };
         match self.world.mul(&index, &size) {
             Ok(bytes) => Offset::Known(self.world.add(base, &self.world.scale(&bytes, sign))),
             Err(NotAffine) => {
                 let why =
                     Unknown::new(Reason::NotAffine, span, "the index is not affine in what is not known");
-                Offset::Unknown(variation, why)
+                Offset::unknown(variation, why)
             }
         }
     }
@@ -431,7 +437,7 @@ impl Machine<'_> {
                 let unknown = || Unknown::new(Reason::DataDependentMask, span, words);
                 Err(condition.why().cloned().unwrap_or_else(unknown))
             }
-            Value::Opaque(_, why) => Err(why.clone()),
+            Value::Opaque(_, why, ..) => Err(why.clone()),
             Value::Undefined => {
                 Err(Unknown::new(Reason::Uninitialized, span, "a variable without a known value"))
             }
@@ -462,7 +468,17 @@ impl Machine<'_> {
                 let why = Unknown::new(Reason::DataDependent, span, words);
                 // Different threads may read equal values, so data is never surely varying.
                 let variation = if variation == Variation::Uniform { variation } else { Variation::Maybe };
-                self.unknown_of(&pointer.pointee, variation, &name, &why)
+                match &pointer.pointee {
+                    Ty::Scalar(scalar)
+                        if scalar.is_integer()
+                            && variation != Variation::Uniform
+                            && kind == ObjectKind::Global
+                            && self.mode == Mode::Device =>
+                    {
+                        self.own_integer(*scalar, Origin::Read, variation, why)
+                    }
+                    _ => self.unknown_of(&pointer.pointee, variation, &name, &why),
+                }
             }
         }
     }

@@ -174,7 +174,7 @@ impl Machine<'_> {
         };
         self.state.assumptions.iter().chain(&of_copy).for_each(&mut assume);
         let unknown = match (offset, bytes) {
-            (Offset::Unknown(_, why), _) => Some(why.clone()),
+            (Offset::Unknown(_, why, ..), _) => Some(why.clone()),
             (_, None) => Some(Unknown::new(
                 Reason::UnknownType,
                 span,

@@ -1,6 +1,6 @@
 //! What do a type and a name stand for, seen from the innermost frame?
 
-use super::machine::{Frame, Machine, ObjectKind};
+use super::machine::{Frame, Machine, Mode, ObjectKind};
 use super::slots::Slots;
 use super::templates::Undecided;
 use super::types::{Binding, Env, Ty, builtin, nameless};
@@ -252,7 +252,7 @@ impl Machine<'_> {
             }
             if self.is_field(name) {
                 let why = Unknown::new(Reason::UnknownPointer, span, "`this` is not known");
-                return Some(Value::Opaque(Variation::Maybe, why));
+                return Some(Value::opaque(Variation::Maybe, why));
             }
         }
         match &**name {
@@ -369,7 +369,10 @@ impl Machine<'_> {
                 let target = Target::Memory(object, Offset::Known(Int::constant(0)));
                 Value::Pointer(Pointer { target, pointee: (**inner).clone() })
             }
-            _ => Value::Opaque(variation, why.clone()),
+            Ty::Scalar(scalar) if scalar.is_integer() && self.mode == Mode::Device => {
+                self.own_integer(*scalar, Origin::Own, variation, why.clone())
+            }
+            _ => Value::opaque(variation, why.clone()),
         }
     }
 

@@ -324,6 +324,7 @@ impl Machine<'_> {
         let data = |_: &ThreadSet| truth.split_kind(String::new());
         self.enter_side(truth.holds, &truth.can_hold, &why);
         self.enter_passable();
+        let first = self.state.passable.last().copied().unwrap_or_default();
         self.state.facts.extend(truth.equality);
         let side = self.state.active;
         let split = !truth.uniform;
@@ -341,7 +342,10 @@ impl Machine<'_> {
         let before_sides = (split && self.mode == Mode::Device).then(|| start.clone());
         let held = std::mem::replace(&mut self.state, start);
         self.enter_side(truth.fails, &truth.can_fail, &why);
-        self.enter_passable();
+        match truth.uniform {
+            true => self.enter_other_side(first),
+            false => self.enter_passable(),
+        }
         let side = self.state.active;
         self.in_branch(true, |machine| match split {
             true => machine.run_side(id, span, false, side, data, run),
@@ -417,8 +421,14 @@ impl Machine<'_> {
             self.state.course.also_left(there);
             self.state.may_have_left |= leaves && words.iter().any(Assumption::may_cut_short);
         }
+        if idle.is_none() && !empty[1] {
+            self.may_differ(span);
+        }
         let marks = self.state.assumptions.len();
         let start = self.state.frames.clone();
+        let bounds = self.state.bounds.len();
+        self.next_split += 1;
+        self.state.bounds.push(self.next_split << 1);
         words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;
@@ -427,6 +437,7 @@ impl Machine<'_> {
         let side = before.minus(&hold);
         self.in_branch(true, |machine| machine.run_side(id, span, false, side, kind, run));
         self.state.active = self.state.active.or(&rest);
+        self.state.bounds.truncate(bounds);
         // What follows rests on the guard only if taking it changed something.
         let frames = || start.iter().zip(&self.state.frames);
         let learned = frames().any(|(then, now)| now.slots.learned_since(&then.slots));

@@ -3,7 +3,7 @@
 use super::machine::{Machine, Mode};
 use super::value::{ObjectId, Offset, Pointer, Value};
 use crate::domain::{Int, SymbolId, ThreadSet, Variation};
-use crate::events::{AccessEvent, AccessOp, Event, Stored};
+use crate::events::{AccessEvent, AccessOp, Branches, Event, SplitKind, Stored};
 use crate::ir::Asm;
 use crate::source::Span;
 use std::sync::Arc;
@@ -17,10 +17,7 @@ impl Machine<'_> {
         offset: &Offset,
         refined: Option<&Int>,
     ) {
-        let offset = match offset {
-            Offset::Known(offset) => Some(refined.unwrap_or(offset).clone()),
-            Offset::Unknown(..) => None,
-        };
+        let offset = refined.or_else(|| offset.known_part()).cloned();
         self.trace.tree.push(Event::Access(AccessEvent {
             access,
             object: object.0,
@@ -28,6 +25,7 @@ impl Machine<'_> {
             threads: self.state.active,
             is_sure: self.state.doubt.is_none(),
             is_passable: !self.state.passable.is_empty(),
+            branches: self.branches(),
             assumptions: Arc::clone(&self.state.assumptions),
             may_be_cut_short: self.may_be_cut_short(),
             stored: Stored::Unknown,
@@ -76,7 +74,10 @@ impl Machine<'_> {
             }
             None => active,
         };
-        self.trace.tree.push(Event::WarpOrder { span, threads, is_fence });
+        let is_sure =
+            self.state.doubt.is_none() && self.splits.iter().all(|split| split.kind == SplitKind::Known);
+        let branches = self.branches();
+        self.trace.tree.push(Event::WarpOrder { span, threads, is_fence, is_sure, branches });
     }
 
     /// Something that is not followed may order the threads.
@@ -94,17 +95,34 @@ impl Machine<'_> {
     }
 
     /// A loop begins of which one pass may stand for all rounds.
-    pub(super) fn begin_loop_event(&mut self, span: Span) {
+    pub(super) fn begin_loop_event(&mut self, span: Span, runs: bool) {
         if self.recording {
             let first_symbol = self.world.symbols.next();
-            self.trace.tree.push(Event::Loop { span, first_symbol });
+            let branches = self.branches();
+            self.trace.tree.push(Event::Loop { span, first_symbol, runs, branches });
         }
     }
 
-    /// It ends. `round`: the symbol of its rounds, if one pass does stand for all.
-    pub(super) fn end_loop_event(&mut self, round: Option<SymbolId>) {
+    /// It ends. `round`: the symbol of its rounds, if one pass does stand for all; `goes_on`: whether there surely
+    /// is a second one for some numbers given at run time.
+    pub(super) fn end_loop_event(&mut self, round: Option<SymbolId>, goes_on: bool) {
         if self.recording {
-            self.trace.tree.push(Event::EndOfLoop { round });
+            self.trace.tree.push(Event::EndOfLoop { round, goes_on });
+        }
+    }
+
+    /// Threads that a bound keeps from what runs next may do something else, which is not run for them.
+    pub(super) fn may_differ(&mut self, span: Span) {
+        if self.recording {
+            self.trace.tree.push(Event::MayDiffer { span });
+        }
+    }
+
+    /// The branches around what happens now.
+    pub(super) fn branches(&self) -> Branches {
+        match (self.state.passable.is_empty(), self.state.bounds.is_empty()) {
+            (true, true) => Branches::default(),
+            _ => self.state.passable.iter().chain(&self.state.bounds).copied().collect(),
         }
     }
 }

@@ -43,18 +43,33 @@ pub(crate) struct Place {
 pub(crate) enum Offset {
     /// Known, as far as symbols go.
     Known(Int),
-    /// The object is known, the place in it is not.
-    Unknown(Variation, Unknown),
+    /// The object is known, the place in it is not, or but for numbers that each thread has of its own.
+    Unknown(Variation, Unknown, Option<Rc<Int>>),
 }
 
 impl Offset {
+    /// Nothing is known of it.
+    #[must_use]
+    pub(crate) fn unknown(variation: Variation, why: Unknown) -> Offset {
+        Offset::Unknown(variation, why, None)
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub(crate) fn known_part(&self) -> Option<&Int> {
+        match self {
+            Offset::Known(int) => Some(int),
+            Offset::Unknown(.., part) => part.as_deref(),
+        }
+    }
+
     /// How it varies over the block.
     #[must_use]
     pub(crate) fn variation(&self) -> Variation {
         match self {
             Offset::Known(int) if int.is_uniform() => Variation::Uniform,
             Offset::Known(_) => Variation::Varying,
-            Offset::Unknown(variation, _) => *variation,
+            Offset::Unknown(variation, ..) => *variation,
         }
     }
 }
@@ -75,6 +90,25 @@ pub(crate) struct Pointer {
     pub target: Target,
     /// The type it points to.
     pub pointee: Ty,
+}
+
+impl Pointer {
+    /// Whether something is known of an offset that is not known.
+    pub(super) fn has_part(&self) -> bool {
+        matches!(self.target, Target::Memory(_, Offset::Unknown(.., Some(_))))
+    }
+
+    /// The same with nothing known of such an offset.
+    #[must_use]
+    pub(super) fn without_part(&self) -> Pointer {
+        let target = match &self.target {
+            Target::Memory(object, Offset::Unknown(variation, why, _)) => {
+                Target::Memory(*object, Offset::unknown(*variation, why.clone()))
+            }
+            other => other.clone(),
+        };
+        Pointer { target, pointee: self.pointee.clone() }
+    }
 }
 
 /// A cooperative group.
@@ -183,11 +217,26 @@ pub(crate) enum Value {
     Group(Group),
     /// A known floating-point number with its type, the same for every thread.
     Float(f64, Scalar),
-    /// Not known.
-    Opaque(Variation, Unknown),
+    /// Not known. An integer may be known but for numbers that each thread has of its own.
+    Opaque(Variation, Unknown, Option<Rc<Partial>>),
+}
+
+/// An integer that is known but for numbers that each thread has of its own, such as what it read from memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Partial {
+    /// The number, with symbols that are one number in each thread.
+    pub int: Int,
+    /// Its type.
+    pub scalar: Scalar,
 }
 
 impl Value {
+    /// Nothing is known of it.
+    #[must_use]
+    pub(crate) fn opaque(variation: Variation, why: Unknown) -> Value {
+        Value::Opaque(variation, why, None)
+    }
+
     /// A known integer.
     #[must_use]
     pub(crate) fn int(value: i64) -> Value {
@@ -198,7 +247,7 @@ impl Value {
     #[must_use]
     pub(crate) fn is_lost(&self) -> bool {
         match self {
-            Value::Opaque(variation, _) => *variation != Variation::Uniform,
+            Value::Opaque(variation, ..) => *variation != Variation::Uniform,
             Value::Condition(condition) => condition.is_lost(),
             Value::Aggregate(parts) => parts.iter().all(|(_, part)| part.is_lost()),
             _ => false,
@@ -221,7 +270,7 @@ impl Value {
             Value::Aggregate(parts) => {
                 parts.iter().map(|(_, v)| v.variation()).max().unwrap_or(Variation::Uniform)
             }
-            Value::Opaque(variation, _) => *variation,
+            Value::Opaque(variation, ..) => *variation,
             _ => Variation::Uniform,
         }
     }

@@ -61,14 +61,15 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     for (at, event) in events.iter().enumerate() {
         match event {
             Event::Access(_) | Event::WarpOrder { .. } => current.push((at, Round::Any)),
-            Event::MayAccess { .. } => {}
+            Event::MayAccess { .. } | Event::MayDiffer { .. } => {}
             Event::Barrier { .. } | Event::MayOrder { .. } => {
                 let accesses = std::mem::take(&mut current);
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: None });
                 pass(&mut phases, event, at, !loops.is_empty());
             }
-            Event::Loop { span, first_symbol } => loops.push((at, *span, *first_symbol)),
-            Event::EndOfLoop { round } => {
+            Event::Loop { span, first_symbol, .. } => loops.push((at, *span, *first_symbol)),
+            Event::EndOfLoop { round, goes_on } => {
+                let round = round.as_ref().filter(|_| *goes_on);
                 let (Some((begin, span, first_symbol)), Some(round)) = (loops.pop(), round) else { continue };
                 let phases = Rc::clone(&phases);
                 let body = begin + 1..at;
@@ -94,7 +95,7 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
 
 fn counter(event: &Event) -> Option<SymbolId> {
     match event {
-        Event::EndOfLoop { round } => *round,
+        Event::EndOfLoop { round, goes_on: true } => *round,
         _ => None,
     }
 }

@@ -188,7 +188,7 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
     }
     for (event, round) in events() {
         let event = match event {
-            Event::WarpOrder { span, threads, is_fence } => {
+            Event::WarpOrder { span, threads, is_fence, .. } => {
                 let met = Rc::make_mut(&mut met);
                 met.exchange = if *is_fence { met.exchange } else { Some(*span) };
                 let counts = if *is_fence { &mut met.fences } else { &mut met.exchanges };
@@ -204,7 +204,7 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
         let mut terms = Vec::new();
         let mut is_shared = true;
         for (id, factor) in &offset.terms {
-            let Some(constant) = factor.as_constant() else {
+            let Some(constant) = factor.as_constant().filter(|_| !id.is_per_thread()) else {
                 is_shared = false;
                 break;
             };

@@ -49,6 +49,8 @@ fn json_follows_its_schemas() {
     let accesses = lines(&out);
     assert_valid("schemas/accesses-1.json", &accesses);
     assert!(accesses.iter().any(|access| !access["table"].is_null()));
+    let (_, out, _) = run(Path::new("."), &["accesses", "--races", "-q", "--format", "json", "fixtures"]);
+    assert_valid("schemas/races-1.json", &lines(&out));
 }
 
 #[test]

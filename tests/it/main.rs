@@ -39,6 +39,7 @@ mod metamorphic;
 mod neovim;
 mod oracle;
 mod parse;
+mod races;
 mod remedies;
 mod robust;
 mod snapshots;

@@ -164,7 +164,7 @@ impl Machine<'_> {
         let result = if guarded {
             let why =
                 Unknown::new(Reason::DataDependent, span, "a result of inline assembly under a predicate");
-            Some(Value::Opaque(Variation::Maybe, why))
+            Some(Value::opaque(Variation::Maybe, why))
         } else {
             result
         };

@@ -311,7 +311,7 @@ impl Machine<'_> {
 fn plain(int: &Int) -> Option<Vec<(u32, i64)>> {
     let mut parts = vec![(u32::MAX, int.base.as_constant()?)];
     for (id, factor) in &int.terms {
-        parts.push((id.0, factor.as_constant()?));
+        parts.push((id.packed(), factor.as_constant()?));
     }
     Some(parts)
 }

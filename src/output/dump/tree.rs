@@ -26,17 +26,20 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
             }
             Event::MayOrder { span } => writeln!(out, "perhaps a barrier at {}", places.of(*span)),
             Event::MayAccess { span } => writeln!(out, "perhaps an access at {}", places.of(*span)),
-            Event::WarpOrder { span, threads, is_fence: true } => {
+            Event::WarpOrder { span, threads, is_fence: true, .. } => {
                 writeln!(out, "lanes meet at {}, {}", places.of(*span), who(threads))
             }
-            Event::WarpOrder { span, threads, is_fence: false } => {
+            Event::WarpOrder { span, threads, is_fence: false, .. } => {
                 writeln!(out, "lanes exchange values at {}, {}", places.of(*span), who(threads))
             }
+            Event::MayDiffer { span } => {
+                writeln!(out, "perhaps something else at {}, at the end of the problem", places.of(*span))
+            }
             Event::Loop { span, .. } => writeln!(out, "loop at {}", places.of(*span)),
-            Event::EndOfLoop { round: Some(round) } => {
+            Event::EndOfLoop { round: Some(round), .. } => {
                 writeln!(out, "end of it, rounds counted by {}", symbol(trace, *round))
             }
-            Event::EndOfLoop { round: None } => writeln!(out, "end of it, its rounds in order"),
+            Event::EndOfLoop { round: None, .. } => writeln!(out, "end of it, its rounds in order"),
         };
         depth += usize::from(matches!(event, Event::Loop { .. }));
     }
@@ -106,7 +109,7 @@ fn lanes(lanes: &Lanes, threads: &ThreadSet) -> String {
 /// `n`, or `#12` for what has no name of its own.
 fn symbol(trace: &Trace, id: SymbolId) -> String {
     let named = trace.tree.symbol(id).filter(|symbol| symbol.named);
-    named.map_or_else(|| format!("#{}", id.0), |symbol| symbol.name.to_string())
+    named.map_or_else(|| format!("#{}", id.number()), |symbol| symbol.name.to_string())
 }
 
 fn who(threads: &ThreadSet) -> String {

@@ -5,7 +5,7 @@
 
 use super::escapes::escapes;
 use super::execution::Launch;
-use super::races::{Between, Race, races};
+use super::races::{Between, Part, Race, races};
 use super::unwritten::unwritten;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -42,6 +42,48 @@ pub fn findings(path: &Path, rules: &[&str]) -> Vec<Finding> {
         .unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What is said of the races of a kernel.
+#[derive(Debug, Deserialize)]
+struct Standing {
+    kernel: String,
+    block: [u32; 3],
+    races: String,
+}
+
+/// The kernels of a file that are proved free of races, with their blocks.
+pub fn proved(path: &Path) -> BTreeSet<(String, [u32; 3])> {
+    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
+        .args(["accesses", "--races", "--format", "json", "--quiet"])
+        .arg(path)
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let standings: Vec<Standing> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |proved: bool| {
+        let alike = standings.iter().filter(move |it| (it.races == "proved") == proved);
+        alike.map(|it| (base(&it.kernel).to_owned(), it.block)).collect::<BTreeSet<_>>()
+    };
+    // Of several instances all have to be.
+    &of(true) - &of(false)
+}
+
+/// The launches of kernels that are proved free of races and race all the same, a line each.
+pub fn refuted(proved: &BTreeSet<(String, [u32; 3])>, launches: &[Launch]) -> Vec<String> {
+    let is_proved = |launch: &&Launch| proved.contains(&(base(&launch.kernel).to_owned(), launch.block));
+    let race = |launch: &Launch| {
+        let race = races(launch).into_iter().find(reads)?;
+        let (between, lines) = (race.between, lines(launch, &race));
+        Some(format!("{lines:?}: `{}` is proved free of races, but {between:?} race", launch.kernel))
+    };
+    launches.iter().filter(is_proved).filter_map(race).collect()
+}
+
+/// Whether it is not of two stores: on the host it is not seen whether they write one value.
+fn reads(race: &Race) -> bool {
+    let plain = |part: &Part| part.stores && !part.is_atomic;
+    !(plain(&race.first) && plain(&race.second))
 }
 
 /// The name of a kernel without its namespaces and template arguments.

@@ -10,7 +10,7 @@
 use super::compare::{Line, Outcome, compare};
 use super::compile::compiler;
 use super::execution::{Launch, Step, read};
-use super::findings::{Finding, RULES, base, findings, unconfirmed};
+use super::findings::{Finding, RULES, base, findings, proved, refuted, unconfirmed};
 use super::generate::features::{Feature, KNOWN_WRONG, SOUND};
 use super::generate::program;
 use super::said::said;
@@ -30,6 +30,8 @@ struct Tally {
     undecided: usize,
     /// Faults that are told of.
     told: usize,
+    /// Kernels that are proved free of races.
+    proved: usize,
     wrong: Vec<String>,
 }
 
@@ -55,6 +57,9 @@ fn judge(seed: u64, file: u64, kernels: u64, allowed: &[Feature]) -> Tally {
     let told: Vec<Finding> = told.into_iter().filter(ran).collect();
     tally.told = told.len();
     tally.wrong.extend(unconfirmed(&told, &launches).iter().map(|it| format!("{}: {it}", path.display())));
+    let proved = proved(&path);
+    tally.proved = proved.len();
+    tally.wrong.extend(refuted(&proved, &launches).iter().map(|it| format!("{}: {it}", path.display())));
     for line in &lines {
         match &line.outcome {
             Outcome::Right | Outcome::Modelled => {}
@@ -93,6 +98,7 @@ fn judge_all(seed: u64, cases: u64, allowed: &[Feature]) -> Tally {
         all.lines += one.lines;
         all.undecided += one.undecided;
         all.told += one.told;
+        all.proved += one.proved;
         all.wrong.extend(one.wrong);
         all
     })
@@ -105,9 +111,10 @@ fn random_kernels_do_what_is_said() {
         return;
     }
     let (cases, seed) = (number("CUDALINT_CASES", 60), number("CUDALINT_SEED", 1));
-    let Tally { kernels, lines, undecided, told, wrong } = judge_all(seed, cases, SOUND);
+    let Tally { kernels, lines, undecided, told, proved, wrong } = judge_all(seed, cases, SOUND);
     println!(
-        "{kernels} kernels with {lines} lines: {undecided} undecided; {told} faults told of; {} wrong",
+        "{kernels} kernels with {lines} lines: {undecided} undecided; {told} faults told of; \
+         {proved} kernels proved free of races; {} wrong",
         wrong.len()
     );
     assert!(wrong.is_empty(), "{} of {lines} lines are wrong:\n{}", wrong.len(), wrong.join("\n"));

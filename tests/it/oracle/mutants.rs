@@ -14,7 +14,7 @@
 
 use super::compile;
 use super::execution;
-use super::findings::{Finding, RULES, base, findings, unconfirmed};
+use super::findings::{Finding, RULES, base, findings, proved, refuted, unconfirmed};
 use super::kernel_files;
 use super::races::{Between, Race, races};
 use crate::support::folder::folder;
@@ -44,6 +44,8 @@ struct Tally {
     /// Kernels that race between a read and a write, and those of them that are told of.
     racing: usize,
     found: usize,
+    /// Those that are proved free of races.
+    proved: usize,
     told: usize,
     wrong: Vec<String>,
 }
@@ -95,6 +97,9 @@ fn judge(path: &Path, removal: &Removal, number: Option<usize>) -> Tally {
     let told = findings(&root.path().join("mutant.cu"), &RULES);
     let place = format!("{} without {} {number:?}", path.display(), removal.text);
     tally.wrong.extend(unconfirmed(&told, &launches).iter().map(|it| format!("{place}: {it}")));
+    let proved = proved(&root.path().join("mutant.cu"));
+    tally.proved = proved.len();
+    tally.wrong.extend(refuted(&proved, &launches).iter().map(|it| format!("{place}: {it}")));
     let told: Vec<&Finding> = told.iter().filter(|it| it.rule == removal.rule).collect();
     tally.told = told.len();
     let mut racing: BTreeSet<&str> = BTreeSet::new();
@@ -127,11 +132,12 @@ fn barriers_that_are_taken_out_are_missed() {
         let (racing, found) = (sum(|tally| tally.racing), sum(|tally| tally.found));
         println!(
             "{} times `{}` taken out: {racing} kernels race that `{}` looks for, {found} of these are told of, \
-             {} findings in all",
+             {} findings in all; {} kernels are proved free of races",
             sum(|tally| tally.barriers),
             removal.text,
             removal.rule,
             sum(|tally| tally.told),
+            sum(|tally| tally.proved),
         );
         let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();
         let lines: Vec<&str> = wrong.iter().map(|line| line.as_str()).collect();

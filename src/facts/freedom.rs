@@ -1,0 +1,401 @@
+//! Is it proved that no two threads of a block race for shared memory?
+//!
+//! The events are walked in order with the accesses that nothing has ordered yet before the place at hand:
+//! each new access is held against them, and a barrier to which all threads come takes them away. Everything
+//! errs to one side: threads that may do something do it, a barrier that a block may pass by is no barrier for
+//! those who pass by, a loop may not run at all. What is left is proved. Example, in a block of 128:
+//!
+//! ```text
+//! for (k = 0; k < n; ++k) {
+//!     s[t] = in[k * 128 + t];   A
+//!     __syncthreads();
+//!     sum += s[127 - t];        B   A and B are ordered; B of a round and A of the next are not
+//! }
+//! ```
+//!
+//! A loop of which one pass stands for all rounds is walked twice: once for what happens in one round, and once
+//! with what the end of a round left open, against the beginning of the next. Where no barrier lies in the body,
+//! that is any later round. [`meet`] says whether two accesses can touch one byte.
+
+mod meet;
+
+use crate::domain::{Shape, SymbolId, ThreadSet};
+use crate::events::{Access, AccessEvent, AccessOp, Assumption, Branches, Event, Stored, Trace};
+use crate::source::Span;
+use meet::{Meeting, Relation, Side};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Comparisons of threads, and of accesses, that one proof may take.
+const MOST_STEPS: u64 = 1 << 24;
+/// Doubts that are kept.
+const MOST_DOUBTS: usize = 16;
+
+/// Whether a block's threads are proved not to race for shared memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Freedom {
+    /// Why it is not proved; empty if it is.
+    pub doubts: Vec<Doubt>,
+    /// What is taken for granted.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// Why it is not proved that threads do not race.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Doubt {
+    /// Two accesses may touch one byte with nothing in between that surely orders them: indices into the
+    /// trace's accesses.
+    Pair {
+        /// The one that comes first in the program.
+        first: usize,
+        /// The other.
+        second: usize,
+        /// Two threads that may, if the offsets are known.
+        threads: Option<(usize, usize)>,
+    },
+    /// Something is not followed that may access shared memory.
+    Unfollowed(Span),
+    /// What threads may do at the end of the problem is not run.
+    MayDiffer(Span),
+    /// An access rests on a supposed value.
+    Supposed(usize),
+    /// What is copied asynchronously is written at a time that is not followed.
+    Asynchronous(usize),
+    /// The events are not kept to the end, or the run was stopped.
+    Incomplete,
+    /// There are too many accesses between barriers to hold each against each.
+    TooMany,
+}
+
+/// An access that nothing has surely ordered before the place at hand.
+#[derive(Clone)]
+struct Live<'a> {
+    event: &'a AccessEvent,
+    access: &'a Access,
+    /// The number of the event.
+    at: usize,
+    /// How its rounds of the loops around relate to those of the place at hand.
+    relation: Relation,
+    /// Of barriers that came since: the branches around them that are not around it.
+    passed: Vec<Vec<u32>>,
+    /// The warps whose lanes have met since, by bit.
+    met: u32,
+    /// The branches around it.
+    branches: Branches,
+}
+
+/// A loop in the list of events.
+struct Loop<'a> {
+    body: Range<usize>,
+    first_symbol: SymbolId,
+    runs: bool,
+    /// The symbol of its rounds, if one pass stands for all.
+    round: Option<SymbolId>,
+    branches: &'a Branches,
+}
+
+/// The proof, or the doubts about it, for a run with a block of this shape.
+pub(super) fn prove(trace: &Trace, shape: Shape) -> Freedom {
+    let events = trace.tree.events();
+    let mut walk = Walk { trace, shape, events, found: Freedom::default(), left: MOST_STEPS };
+    if trace.tree.is_cut() || trace.stopped.is_some() {
+        walk.found.doubts.push(Doubt::Incomplete);
+        return walk.found;
+    }
+    walk.note_assumptions();
+    walk.pass(0..events.len(), Vec::new(), true);
+    walk.found
+}
+
+struct Walk<'a> {
+    trace: &'a Trace,
+    shape: Shape,
+    events: &'a [Event],
+    found: Freedom,
+    left: u64,
+}
+
+impl<'a> Walk<'a> {
+    fn doubt(&mut self, doubt: Doubt) {
+        let same = |known: &Doubt| match (known, &doubt) {
+            (Doubt::Pair { first, second, .. }, Doubt::Pair { first: one, second: two, .. }) => {
+                (first, second) == (one, two)
+            }
+            _ => *known == doubt,
+        };
+        if self.found.doubts.len() < MOST_DOUBTS && !self.found.doubts.iter().any(same) {
+            self.found.doubts.push(doubt);
+        }
+    }
+
+    /// What the accesses rest on; bounds and usual rounds only ever keep threads out.
+    fn note_assumptions(&mut self) {
+        for event in self.events {
+            let Event::Access(event) = event else { continue };
+            for assumption in event.assumptions.iter() {
+                match assumption {
+                    Assumption::InsideBounds { .. }
+                    | Assumption::UsualIteration { .. }
+                    | Assumption::UsualBlock { .. } => {}
+                    Assumption::RunsOn { .. }
+                    | Assumption::BeginsAt { .. }
+                    | Assumption::AtMost { .. }
+                    | Assumption::DamageIsHarmless => self.doubt(Doubt::Supposed(event.access)),
+                    other if self.found.assumptions.contains(other) => {}
+                    other => self.found.assumptions.push(other.clone()),
+                }
+            }
+        }
+    }
+
+    /// Walks events with what is open before them, and says what is open after them. `first`: whether accesses
+    /// become open themselves and are held against each other; otherwise only against what was open before.
+    fn pass(&mut self, range: Range<usize>, mut open: Vec<Live<'a>>, first: bool) -> Vec<Live<'a>> {
+        let mut at = range.start;
+        while at < range.end && self.left > 0 {
+            match &self.events[at] {
+                Event::Access(event) => self.access(at, event, &mut open, first),
+                Event::Barrier { is_sure: true, branches, .. } => {
+                    open.retain_mut(|live| !live.is_passed(branches));
+                }
+                Event::WarpOrder { threads, is_fence: true, is_sure: true, branches, .. } => {
+                    let warps = self.whole_warps(threads);
+                    open.iter_mut().filter(|live| within(branches, &live.branches)).for_each(|live| {
+                        live.met |= warps;
+                    });
+                }
+                Event::MayAccess { span } => self.doubt(Doubt::Unfollowed(*span)),
+                Event::MayDiffer { span } => self.doubt(Doubt::MayDiffer(*span)),
+                Event::Loop { .. } => {
+                    if let Some(of) = self.loop_at(at) {
+                        at = of.body.end;
+                        open = self.rounds(&of, open, first);
+                    }
+                }
+                Event::Barrier { .. }
+                | Event::WarpOrder { .. }
+                | Event::MayOrder { .. }
+                | Event::EndOfLoop { .. } => {}
+            }
+            at += 1;
+        }
+        if self.left == 0 {
+            self.doubt(Doubt::TooMany);
+        }
+        open
+    }
+
+    fn loop_at(&self, begin: usize) -> Option<Loop<'a>> {
+        let Event::Loop { first_symbol, runs, branches, .. } = &self.events[begin] else { return None };
+        let mut depth = 0;
+        for (at, event) in self.events.iter().enumerate().skip(begin) {
+            match event {
+                Event::Loop { .. } => depth += 1,
+                Event::EndOfLoop { round, .. } => {
+                    depth -= 1;
+                    if depth == 0 {
+                        let (body, first_symbol) = (begin + 1..at, *first_symbol);
+                        return Some(Loop { body, first_symbol, runs: *runs, round: *round, branches });
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Walks the rounds of a loop.
+    fn rounds(&mut self, of: &Loop<'a>, open: Vec<Live<'a>>, first: bool) -> Vec<Live<'a>> {
+        let (body, orders) = (&of.body, self.has_barrier(of));
+        let mut entering = open.clone();
+        if let (true, Some(round)) = (orders, of.round) {
+            // What comes before the loop meets the first round only.
+            let before = entering.iter_mut().filter(|live| live.relation == Relation::Same);
+            before.for_each(|live| live.relation = Relation::First { round });
+        }
+        let after = self.pass(body.clone(), entering, first);
+        let (inner, outer): (Vec<_>, Vec<_>) =
+            after.into_iter().partition(|live| first && body.contains(&live.at));
+        let left = |live: Live<'a>, relation: Relation| live.leaves(of, relation);
+        if let (true, Some(round)) = (first, of.round) {
+            let relation = match orders {
+                true => Relation::Next { round, from: of.first_symbol },
+                false => Relation::Apart { from: of.first_symbol },
+            };
+            let before = inner.iter().map(|live| left(live.clone(), relation)).collect();
+            self.pass(body.clone(), before, false);
+        }
+        let relation = Relation::Apart { from: of.first_symbol };
+        // A loop that may not run at all leaves open what was open.
+        let mut result: Vec<Live<'a>> =
+            if of.runs { outer.into_iter().map(Live::after_first_round).collect() } else { open };
+        result.extend(inner.into_iter().map(|live| left(live, relation)));
+        result
+    }
+
+    /// Whether each round of a loop has a barrier.
+    fn has_barrier(&self, of: &Loop<'a>) -> bool {
+        let mut uncertain = 0;
+        let mut open: Vec<bool> = Vec::new();
+        self.events[of.body.clone()].iter().any(|event| match event {
+            Event::Loop { runs, .. } => {
+                open.push(*runs);
+                uncertain += u32::from(!runs);
+                false
+            }
+            Event::EndOfLoop { .. } => {
+                uncertain -= u32::from(open.pop() == Some(false));
+                false
+            }
+            Event::Barrier { is_sure: true, branches, .. } => uncertain == 0 && within(branches, of.branches),
+            _ => false,
+        })
+    }
+
+    /// The warps of which all threads are among these, by bit.
+    fn whole_warps(&self, threads: &ThreadSet) -> u32 {
+        let all = ThreadSet::all(self.shape);
+        let warps = 0..self.shape.threads().div_ceil(32);
+        warps.filter(|warp| threads.warp(*warp) == all.warp(*warp)).fold(0, |bits, warp| bits | 1 << warp)
+    }
+
+    fn access(&mut self, at: usize, event: &'a AccessEvent, open: &mut Vec<Live<'a>>, first: bool) {
+        let Some(access) = self.trace.accesses.get(event.access) else { return };
+        if access.op == AccessOp::AsyncCopy {
+            self.doubt(Doubt::Asynchronous(event.access));
+            return;
+        }
+        let new = Live {
+            event,
+            access,
+            at,
+            relation: Relation::Same,
+            passed: Vec::new(),
+            met: 0,
+            branches: Arc::clone(&event.branches),
+        };
+        for live in open.iter() {
+            if self.left == 0 {
+                return;
+            }
+            self.left -= 1;
+            if !live.is_before(&event.branches) {
+                self.hold(live, &new);
+            }
+        }
+        if first {
+            if !matches!(kind(access.op), Kind::Reads) {
+                self.hold(&new, &new);
+            }
+            open.push(new);
+        }
+    }
+
+    /// Holds two accesses against each other that nothing surely orders.
+    fn hold(&mut self, one: &Live<'a>, other: &Live<'a>) {
+        let alike = match (kind(one.access.op), kind(other.access.op)) {
+            (Kind::Reads, Kind::Reads) | (Kind::Atomic, Kind::Atomic) => return,
+            (Kind::Writes, Kind::Writes) => writes_the_same(&one.event.stored, &other.event.stored),
+            _ => false,
+        };
+        let object = |live: &Live<'_>| match self.trace.arrays[live.access.array].dynamic {
+            // All of these begin at one place.
+            true => None,
+            false => Some(live.event.object),
+        };
+        if object(one) != object(other) || alike {
+            return;
+        }
+        let side = |live: &Live<'a>| {
+            let bytes = i64::from(live.access.bytes?);
+            let threads = live.event.threads;
+            Some(Side { offset: live.event.offset.as_ref()?, threads, bytes, rows: live.access.matrices })
+        };
+        let pair = (one.event.access, other.event.access);
+        let threads = match side(one).zip(side(other)) {
+            Some((a, b)) => {
+                let whole_warp = one.access.is_warp_wide() || other.access.is_warp_wide();
+                let relation = one.relation;
+                let tree = &self.trace.tree;
+                let meeting = Meeting { tree, shape: self.shape, relation, met: one.met, whole_warp };
+                match meeting.first(&a, &b, &mut self.left) {
+                    Some(threads) => Some(threads),
+                    None => return,
+                }
+            }
+            None => None,
+        };
+        let (first, second) = pair;
+        self.doubt(Doubt::Pair { first, second, threads });
+    }
+}
+
+impl Live<'_> {
+    /// A barrier with these branches around comes; whether it surely orders the access.
+    fn is_passed(&mut self, branches: &Branches) -> bool {
+        let rest: Vec<u32> = branches.iter().filter(|it| !self.branches.contains(it)).copied().collect();
+        let orders = rest.is_empty();
+        if !orders && !self.passed.contains(&rest) {
+            self.passed.push(rest);
+        }
+        orders
+    }
+
+    /// Whether something with these branches around surely comes after a barrier that came after this, or
+    /// never happens beside it.
+    fn is_before(&self, branches: &Branches) -> bool {
+        let passed = self.passed.iter().any(|rest| rest.iter().all(|it| branches.contains(it)));
+        let excluded = self.branches.iter().any(|it| branches.contains(&(it ^ 1)));
+        passed || excluded
+    }
+
+    /// The same as it is for another round of a loop, and for what follows the loop.
+    #[must_use]
+    fn leaves(mut self, of: &Loop<'_>, relation: Relation) -> Self {
+        self.relation = relation;
+        let outside = |it: &u32| of.branches.contains(it);
+        self.branches = self.branches.iter().filter(|it| outside(it)).copied().collect();
+        self.passed.retain(|rest| rest.iter().all(outside));
+        self
+    }
+
+    /// The same as it is for what follows a loop.
+    #[must_use]
+    fn after_first_round(mut self) -> Self {
+        if let Relation::First { .. } = self.relation {
+            self.relation = Relation::Same;
+        }
+        self
+    }
+}
+
+/// What an access does to memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Reads,
+    Writes,
+    Atomic,
+}
+
+fn kind(op: AccessOp) -> Kind {
+    match op {
+        AccessOp::Load | AccessOp::MatrixLoad => Kind::Reads,
+        AccessOp::Store | AccessOp::MatrixStore | AccessOp::AsyncCopy => Kind::Writes,
+        AccessOp::Atomic => Kind::Atomic,
+    }
+}
+
+fn within(inner: &Branches, outer: &Branches) -> bool {
+    inner.iter().all(|it| outer.contains(it))
+}
+
+/// Whether two stores surely write one value, in whatever threads.
+fn writes_the_same(one: &Stored, other: &Stored) -> bool {
+    match (one, other) {
+        (Stored::Number(one), Stored::Number(other)) => {
+            one.as_constant().is_some() && one.as_constant() == other.as_constant()
+        }
+        (Stored::Float(one), Stored::Float(other)) => one == other,
+        _ => false,
+    }
+}

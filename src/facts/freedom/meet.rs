@@ -1,0 +1,206 @@
+//! Can two threads touch one byte in two accesses?
+//!
+//! An offset is a known number for each thread, and factors of symbols. A symbol that is one number for both
+//! accesses falls out of the difference; any other adds a multiple of its factor, within its range. Two tests can
+//! keep two threads apart: the ranges of their bytes do not meet, or their distance modulo the common divisor of
+//! all such factors is too far from 0. Example: each warp has a row of 256 bytes, in which lanes touch words that
+//! are 128 bytes apart from round to round.
+//!
+//! ```text
+//! s[64 * warp + 32 * k + lane], k = 0, 1      bytes 256 w + 128 k + 4 l
+//! warps: rows 256 apart, of 256 bytes each    the ranges do not meet
+//! lanes: 4 apart modulo 128, 4 bytes each     the distances are no multiple of 128
+//! ```
+
+use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet, gcd};
+use crate::events::EventTree;
+
+/// How the rounds of loops in which an access is done relate to those of a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// They are the same.
+    Same,
+    /// The later access is done in the first round of a loop that this one lies before.
+    First {
+        /// The number of the round.
+        round: SymbolId,
+    },
+    /// The later one is done in the next round.
+    Next {
+        /// The number of the round.
+        round: SymbolId,
+        /// The first symbol that differs between rounds.
+        from: SymbolId,
+    },
+    /// They are any two.
+    Apart {
+        /// The first symbol that differs between rounds.
+        from: SymbolId,
+    },
+}
+
+/// One of two accesses.
+pub(super) struct Side<'a> {
+    /// Byte offsets from the beginning of the array.
+    pub offset: &'a Int,
+    /// The threads that may do it.
+    pub threads: ThreadSet,
+    /// Bytes that a thread touches.
+    pub bytes: i64,
+    /// Matrices of a matrix access, each of 8 rows that the first lanes give; 0 for others.
+    pub rows: u8,
+}
+
+/// What two accesses are held against each other by.
+pub(super) struct Meeting<'a> {
+    pub tree: &'a EventTree,
+    pub shape: Shape,
+    pub relation: Relation,
+    /// The warps whose lanes have met in between, by bit.
+    pub met: u32,
+    /// Whether an access of a thread stands for its whole warp.
+    pub whole_warp: bool,
+}
+
+/// What symbols add to the distance of two accesses.
+struct Added {
+    /// At the least and at the most; `None` where there is no bound.
+    low: Option<i64>,
+    high: Option<i64>,
+    /// What all of it is a multiple of; 0 if it is nothing.
+    unit: u64,
+    /// What is known of it, for the later access.
+    known: Lanes,
+}
+
+impl Meeting<'_> {
+    /// The first two different threads found, of the earlier and of the later access, that may touch one byte.
+    /// `left` counts down the comparisons that may be made; when it reaches 0, nothing is found.
+    pub(super) fn first(&self, one: &Side<'_>, other: &Side<'_>, left: &mut u64) -> Option<(usize, usize)> {
+        let added = self.added(one.offset, other.offset);
+        let later = Lanes::add(&other.offset.base, &added.known, self.shape);
+        let (earlier, later) = (one.offset.base.spread(self.shape), later.spread(self.shape));
+        let unit = i64::try_from(added.unit).unwrap_or(0);
+        let range = added.low.zip(added.high);
+        // Sorted by what narrows most: the rest modulo the unit, or the place itself.
+        let by_rest = unit > 0 && range.is_none_or(|(low, high)| high.saturating_sub(low) >= unit);
+        let key = |at: i64| if by_rest { at.rem_euclid(unit) } else { at };
+        let mut sorted: Vec<(i64, usize)> =
+            self.threads(other).map(|thread| (key(later[thread]), thread)).collect();
+        sorted.sort_unstable();
+        let may_touch = |distance: i64| {
+            let apart = |(low, high): (i64, i64)| {
+                distance.saturating_add(high) <= -other.bytes || distance.saturating_add(low) >= one.bytes
+            };
+            let rest = if unit > 0 { distance.rem_euclid(unit) } else { distance };
+            let near = match unit {
+                0 => distance > -other.bytes && distance < one.bytes,
+                _ => rest < one.bytes || rest > unit - other.bytes,
+            };
+            near && !range.is_some_and(apart)
+        };
+        for thread in self.threads(one) {
+            let at = earlier[thread];
+            let (low, high) = match range {
+                _ if by_rest => (at - other.bytes, at + one.bytes),
+                Some((low, high)) => (
+                    at.saturating_sub(high).saturating_sub(other.bytes),
+                    at.saturating_sub(low).saturating_add(one.bytes),
+                ),
+                None => (i64::MIN, i64::MAX),
+            };
+            let windows = if by_rest { around(low, high, unit) } else { [(low, high), (1, 0)] };
+            for (low, high) in windows {
+                let begin = sorted.partition_point(|(key, _)| *key < low);
+                for (_, by) in sorted[begin..].iter().take_while(|(key, _)| *key <= high) {
+                    *left = left.saturating_sub(1);
+                    if *left == 0 {
+                        return None;
+                    }
+                    let same_warp = thread / 32 == by / 32;
+                    let ordered = same_warp && self.met >> (thread / 32) & 1 == 1;
+                    let own = thread == *by && !self.whole_warp;
+                    if !own && !ordered && may_touch(later[*by].wrapping_sub(at)) {
+                        return Some((thread, *by));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn threads<'s>(&self, side: &'s Side<'_>) -> impl Iterator<Item = usize> + use<'s> {
+        let rows = usize::from(side.rows) * 8;
+        side.threads.threads().filter(move |thread| rows == 0 || thread % 32 < rows)
+    }
+
+    /// What symbols add to the later offset beside what they add to the earlier one.
+    fn added(&self, one: &Int, other: &Int) -> Added {
+        let mut added = Added { low: Some(0), high: Some(0), unit: 0, known: Lanes::constant(0) };
+        let find = |int: &Int, id: SymbolId| {
+            int.terms.iter().find(|(term, _)| *term == id).map(|(_, factor)| factor.clone())
+        };
+        for (id, factor) in &one.terms {
+            let there = find(other, *id);
+            let same = factor.as_constant().is_some() && there.as_ref() == Some(factor);
+            if same && self.is_one_number(*id) {
+                if let Relation::Next { round, .. } = self.relation
+                    && round == *id
+                {
+                    added.known = added.known.add(factor, self.shape);
+                }
+                continue;
+            }
+            self.widen(&mut added, *id, factor, -1);
+            if let Some(factor) = there {
+                self.widen(&mut added, *id, &factor, 1);
+            }
+        }
+        for (id, factor) in &other.terms {
+            let is_first = self.relation == Relation::First { round: *id };
+            if !is_first && find(one, *id).is_none() {
+                self.widen(&mut added, *id, factor, 1);
+            }
+        }
+        added
+    }
+
+    /// Whether a symbol is one number for both accesses, but for the number of the round that is the next.
+    fn is_one_number(&self, id: SymbolId) -> bool {
+        !id.is_per_thread()
+            && match self.relation {
+                Relation::Same | Relation::First { .. } => true,
+                Relation::Next { round, from } => id == round || id < from,
+                Relation::Apart { from } => id < from,
+            }
+    }
+
+    /// A symbol adds a multiple of a factor, of which only the range is known.
+    fn widen(&self, added: &mut Added, id: SymbolId, factor: &Lanes, sign: i64) {
+        added.unit = gcd(added.unit, factor.gcd());
+        let factors = factor.bounds(self.shape);
+        let ends = self.tree.symbol(id).map(|symbol| (symbol.low, symbol.high));
+        let products = ends.and_then(|(low, high)| {
+            let (low, high) = (low?, high?);
+            let mut all = [0; 4];
+            for (slot, (factor, end)) in
+                all.iter_mut().zip([factors.0, factors.1].iter().flat_map(|f| [(f, low), (f, high)]))
+            {
+                *slot = factor.checked_mul(end)?.checked_mul(sign)?;
+            }
+            Some((all.iter().min().copied()?, all.iter().max().copied()?))
+        });
+        let plus = |sum: Option<i64>, part: Option<i64>| sum?.checked_add(part?);
+        added.low = plus(added.low, products.map(|it| it.0));
+        added.high = plus(added.high, products.map(|it| it.1));
+    }
+}
+
+/// A window of rests modulo a unit, cut where it goes around.
+fn around(low: i64, high: i64, unit: i64) -> [(i64, i64); 2] {
+    if high - low >= unit {
+        return [(0, unit), (1, 0)];
+    }
+    let (from, to) = (low.rem_euclid(unit), high.rem_euclid(unit));
+    if from <= to { [(from, to), (1, 0)] } else { [(from, unit), (0, to)] }
+}

@@ -1,0 +1,107 @@
+//! Is a kernel proved free of races for shared memory, does it race, or what is in doubt?
+
+use super::KernelRun;
+use crate::facts::{Between, Doubt, Race};
+use crate::source::Span;
+
+/// What is known of the races of one run of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Races {
+    /// No two threads race.
+    Proved,
+    /// Two surely do.
+    Found,
+    /// Neither.
+    Undecided,
+}
+
+/// A race, or a reason for a doubt.
+#[derive(Clone, Debug)]
+pub struct Why {
+    /// In words.
+    pub text: String,
+    /// The accesses that it is about.
+    pub spans: Vec<Span>,
+}
+
+/// What is known of a run, with the races or the doubts; `None` where it does not touch shared memory.
+#[must_use]
+pub fn standing(run: &KernelRun) -> Option<(Races, Vec<Why>)> {
+    let races = &run.facts.races;
+    let Some(freedom) = &run.facts.freedom else {
+        let text = "no launch that is seen gives its block, and no comment or option does".to_owned();
+        let why = vec![Why { text, spans: Vec::new() }];
+        return (!run.trace.accesses.is_empty()).then_some((Races::Undecided, why));
+    };
+    if !races.is_empty() {
+        return Some((Races::Found, races.iter().map(|race| found(run, race)).collect()));
+    }
+    match (freedom.doubts.is_empty(), run.trace.accesses.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some((Races::Proved, Vec::new())),
+        (false, _) => {
+            Some((Races::Undecided, freedom.doubts.iter().map(|doubt| doubtful(run, doubt)).collect()))
+        }
+    }
+}
+
+/// What a proof takes for granted.
+#[must_use]
+pub fn assumptions(run: &KernelRun) -> Vec<String> {
+    let freedom = run.facts.freedom.iter();
+    freedom.flat_map(|it| &it.assumptions).map(ToString::to_string).collect()
+}
+
+fn found(run: &KernelRun, race: &Race) -> Why {
+    let (one, other) = race.threads;
+    let barrier = match race.between {
+        Between::Warps => "no barrier",
+        Between::Lanes { .. } => "no `__syncwarp`",
+    };
+    let array = array(run, race.first);
+    let text = format!("threads {one} and {other} meet in `{array}` with {barrier} in between");
+    Why { text, spans: spans(run, race.first, race.second) }
+}
+
+fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
+    let of = |text: &str, spans: Vec<Span>| Why { text: text.to_owned(), spans };
+    let access = |number: usize| vec![run.trace.accesses[number].span];
+    match doubt {
+        Doubt::Pair { first, second, threads } => {
+            let array = array(run, *first);
+            let unknown = |number: usize| run.trace.accesses[number].unknown.as_ref();
+            let text = match (threads, unknown(*first).or_else(|| unknown(*second))) {
+                (_, Some(why)) => format!("two threads may meet in `{array}`: {}", why.detail),
+                (Some((one, other)), None) => {
+                    format!(
+                        "threads {one} and {other} may meet in `{array}` with nothing that surely orders them"
+                    )
+                }
+                (None, None) => format!("two threads may meet in `{array}`"),
+            };
+            Why { text, spans: spans(run, *first, *second) }
+        }
+        Doubt::Unfollowed(span) => of("something is not followed that may access shared memory", vec![*span]),
+        Doubt::MayDiffer(span) => {
+            of("what threads do that this bound keeps out is not followed", vec![*span])
+        }
+        Doubt::Supposed(number) => {
+            of("which bytes it accesses is known for supposed values only", access(*number))
+        }
+        Doubt::Asynchronous(number) => {
+            of("when an asynchronous copy is done is not followed", access(*number))
+        }
+        Doubt::Incomplete => of("the kernel is too long to follow to its end", Vec::new()),
+        Doubt::TooMany => of("there are too many accesses between barriers to compare them all", Vec::new()),
+    }
+}
+
+fn array(run: &KernelRun, access: usize) -> &str {
+    &run.trace.arrays[run.trace.accesses[access].array].name
+}
+
+fn spans(run: &KernelRun, first: usize, second: usize) -> Vec<Span> {
+    let mut spans = [first, second].map(|number| run.trace.accesses[number].span).to_vec();
+    spans.dedup();
+    spans
+}

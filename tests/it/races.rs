@@ -1,0 +1,74 @@
+//! Is what is proved free of races just what can be?
+//!
+//! That nothing is proved that races is held against the host in `oracle::mutants` and `oracle::generated`.
+
+use crate::support::folder::folder;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// What is said of the kernels of a file, in order, and on stderr.
+fn standings(root: &Path, file: &str) -> (Vec<Value>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
+        .current_dir(root)
+        .args(["accesses", "--races", "--format", "json", file])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (rows, String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn kernels_stand_as_their_names_say() {
+    let (standings, summary) = standings(Path::new("."), "fixtures/races/standings.cu");
+    let kernels = standings.iter().map(|it| (it["kernel"].as_str().unwrap(), it["races"].as_str().unwrap()));
+    let mut seen = 0;
+    for (kernel, races) in kernels {
+        let expected = match kernel.rsplit('_').next() {
+            Some("free") => "proved",
+            Some("racy") => "found",
+            Some("open") => "undecided",
+            other => panic!("{kernel}: {other:?}"),
+        };
+        assert_eq!(races, expected, "{kernel}");
+        seen += 1;
+    }
+    let text = std::fs::read_to_string("fixtures/races/standings.cu").unwrap();
+    assert_eq!(seen, text.matches("__global__").count());
+    assert!(summary.contains("19 runs of kernels with shared memory: 11 proved free of races"), "{summary}");
+}
+
+#[test]
+fn what_is_in_doubt_is_told_with_its_places() {
+    let (standings, _) = standings(Path::new("."), "fixtures/races/standings.cu");
+    let reason = |kernel: &str| {
+        let it = standings.iter().find(|it| it["kernel"] == kernel).unwrap();
+        let reason = &it["reasons"][0];
+        let lines = reason["places"].as_array().unwrap().iter().map(|at| at["line"].as_u64().unwrap());
+        (reason["text"].as_str().unwrap().to_owned(), lines.collect::<Vec<u64>>())
+    };
+    let (text, lines) = reason("histogram_open");
+    assert_eq!(text, "two threads may meet in `bins`: its value comes from memory (`in`)");
+    assert_eq!(lines, [127, 128]);
+    let (text, lines) = reason("unseen_open");
+    assert_eq!(text, "something is not followed that may access shared memory");
+    assert_eq!(lines, [189]);
+}
+
+#[test]
+fn nothing_is_proved_for_a_block_that_nobody_gave() {
+    let text = "__global__ void k(float *out) {
+    __shared__ float s[64];
+    s[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x] = s[63 - threadIdx.x];
+}
+";
+    let root = folder(&[("a.cu", text), ("b.cu", &format!("// cudalint: block(64)\n{text}"))]);
+    let (without, _) = standings(root.path(), "a.cu");
+    assert_eq!(without[0]["races"], "undecided");
+    assert!(without[0]["reasons"][0]["text"].as_str().unwrap().starts_with("no launch that is seen"));
+    let (with, _) = standings(root.path(), "b.cu");
+    assert_eq!((&with[0]["races"], &with[0]["block_from"]), (&"proved".into(), &"directive".into()));
+}
