@@ -9,6 +9,7 @@ mod alignment;
 mod bounds;
 mod freedom;
 mod intervals;
+mod possible;
 mod races;
 mod unwritten;
 mod witness;
@@ -16,6 +17,7 @@ mod witness;
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
 pub(crate) use freedom::{Doubt, Freedom};
+pub(crate) use possible::PossibleRace;
 pub(crate) use races::{Between, Race};
 pub(crate) use unwritten::Unwritten;
 
@@ -27,6 +29,8 @@ use crate::events::Trace;
 pub(crate) struct Facts {
     /// Accesses of different threads that nothing orders.
     pub races: Vec<Race>,
+    /// Accesses of different warps that nothing orders and that meet for some data.
+    pub possible: Vec<PossibleRace>,
     /// Accesses that leave their array.
     pub overruns: Vec<Overrun>,
     /// Wide accesses of addresses that are no multiple of their width.
@@ -44,6 +48,7 @@ impl Facts {
     pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Facts {
         Facts {
             races: races::find(trace, shape),
+            possible: possible::find(trace, shape),
             overruns: bounds::find(trace, shape, dynamic),
             misaligned: alignment::find(trace, shape),
             unwritten: unwritten::find(trace, shape),

@@ -165,7 +165,7 @@ impl Subject<'_> {
     /// Takes back the races that something may keep from happening which is run without being named, in a
     /// function that it calls: a barrier, or a `__syncwarp`.
     fn drop_hidden_orders(&self, facts: &mut Facts) {
-        if facts.races.is_empty() {
+        if facts.races.is_empty() && facts.possible.is_empty() {
             return;
         }
         let called = |function: &Arc<Function>| -> Vec<&Arc<Function>> {
@@ -178,6 +178,7 @@ impl Subject<'_> {
         let meets = |function: &Arc<Function>| says(function) || called(function).into_iter().any(says);
         if self.nameless().any(waits) {
             facts.races.clear();
+            facts.possible.clear();
         } else if self.nameless().any(meets) {
             facts.races.retain(|race| race.between == Between::Warps || race.is_update);
         }

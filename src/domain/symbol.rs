@@ -126,6 +126,27 @@ fn is_per_thread(key: &Key) -> bool {
     }
 }
 
+/// A symbol that is the remainder of another, `(factor * of + plus) % modulus`, which is not below 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Remainder {
+    /// The symbol that is divided.
+    pub of: SymbolId,
+    /// What it is multiplied with.
+    pub factor: i64,
+    /// What is added.
+    pub plus: i64,
+    /// What it is divided by.
+    pub modulus: i64,
+}
+
+impl Remainder {
+    /// Its value where the other symbol has this one.
+    #[must_use]
+    pub(crate) fn at(&self, value: i64) -> i64 {
+        self.factor.wrapping_mul(value).wrapping_add(self.plus).rem_euclid(self.modulus)
+    }
+}
+
 /// All symbols of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
@@ -239,6 +260,19 @@ impl Symbols {
             Key::Size(_) => true,
             Key::Product(factors) => factors.iter().all(|id| known(*id)),
             Key::Operation(_, a, b) => all(a) && all(b),
+        }
+    }
+
+    /// The remainder that the symbol is, if it is one of a single symbol.
+    #[must_use]
+    pub(crate) fn remainder(&self, id: SymbolId) -> Option<Remainder> {
+        let Key::Operation("%", dividend, divisor) = self.key(id)? else { return None };
+        match (dividend.as_slice(), divisor.as_slice()) {
+            ([(SymbolId::CONSTANT, plus), (of, factor)], [(SymbolId::CONSTANT, modulus @ 1..)]) => {
+                let (of, factor, plus, modulus) = (SymbolId(*of), *factor, *plus, *modulus);
+                (self.get(of).low >= Some(0)).then_some(Remainder { of, factor, plus, modulus })
+            }
+            _ => None,
         }
     }
 

@@ -17,9 +17,10 @@
 //! followed is an event, too.
 
 use super::Assumption;
-use crate::domain::{Int, Lanes, Shape, Symbol, SymbolId, ThreadSet};
+use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// The most events that are kept of a run.
@@ -35,6 +36,8 @@ pub(crate) struct EventTree {
     is_volatile: bool,
     /// What is known of the symbols in offsets.
     symbols: FxHashMap<SymbolId, Symbol>,
+    /// Those of them that are remainders.
+    remainders: FxHashMap<SymbolId, Remainder>,
 }
 
 /// One thing that happened.
@@ -64,6 +67,8 @@ pub(crate) enum Event {
     MayAccess {
         /// Where it stands.
         span: Span,
+        /// Whether it may write there.
+        writes: bool,
     },
     /// Lanes of a warp come together.
     WarpOrder {
@@ -212,11 +217,14 @@ impl EventTree {
     }
 
     /// Keeps what is known of the symbols that stand in offsets.
-    pub(crate) fn keep_symbols(&mut self, get: impl Fn(SymbolId) -> Symbol) {
+    pub(crate) fn keep_symbols(&mut self, get: impl Fn(SymbolId) -> (Symbol, Option<Remainder>)) {
         for event in &self.events {
             let Event::Access(AccessEvent { offset: Some(offset), .. }) = event else { continue };
             for (id, _) in &offset.terms {
-                self.symbols.entry(*id).or_insert_with(|| get(*id));
+                let Entry::Vacant(slot) = self.symbols.entry(*id) else { continue };
+                let (symbol, remainder) = get(*id);
+                slot.insert(symbol);
+                self.remainders.extend(remainder.map(|it| (*id, it)));
             }
         }
     }
@@ -224,5 +232,10 @@ impl EventTree {
     /// What is known of a symbol in an offset.
     pub(crate) fn symbol(&self, id: SymbolId) -> Option<&Symbol> {
         self.symbols.get(&id)
+    }
+
+    /// The remainder that a symbol in an offset is, if it is one.
+    pub(crate) fn remainder(&self, id: SymbolId) -> Option<&Remainder> {
+        self.remainders.get(&id)
     }
 }

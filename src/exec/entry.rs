@@ -239,7 +239,8 @@ impl Machine<'_> {
     fn finish(mut self) -> Trace {
         self.note_missing();
         self.end_barriers();
-        self.trace.tree.keep_symbols(|id| self.world.symbols.get(id).clone());
+        let symbols = &self.world.symbols;
+        self.trace.tree.keep_symbols(|id| (symbols.get(id).clone(), symbols.remainder(id)));
         let names: Vec<String> = self
             .world
             .taken_nonnegative

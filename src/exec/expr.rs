@@ -303,7 +303,10 @@ impl Machine<'_> {
         }
         match self.locate(expr) {
             Ok(pointer) => self.read(&pointer, expr.span),
-            Err(why) => self.any_exposed_pointer(expr, &why).unwrap_or(Value::opaque(Variation::Maybe, why)),
+            Err(why) => {
+                self.may_read(expr);
+                self.any_exposed_pointer(expr, &why).unwrap_or(Value::opaque(Variation::Maybe, why))
+            }
         }
     }
 
@@ -347,7 +350,10 @@ impl Machine<'_> {
                     let part = parts.iter().find(|(path, _)| path.as_slice() == step).map(|(_, v)| v.clone());
                     part.unwrap_or(Value::opaque(Variation::Maybe, why))
                 }
-                Value::Opaque(variation, why, ..) => Value::opaque(variation, why),
+                Value::Opaque(variation, why, ..) => {
+                    self.may_read(expr);
+                    Value::opaque(variation, why)
+                }
                 Value::Int(int, _) if int.is_uniform() => self.uniform_unknown(name),
                 _ => Value::opaque(Variation::Maybe, why),
             },

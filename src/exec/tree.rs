@@ -4,7 +4,7 @@ use super::machine::{Machine, Mode};
 use super::value::{ObjectId, Offset, Pointer, Value};
 use crate::domain::{Int, SymbolId, ThreadSet, Variation};
 use crate::events::{AccessEvent, AccessOp, Branches, Event, SplitKind, Stored};
-use crate::ir::Asm;
+use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -57,7 +57,18 @@ impl Machine<'_> {
     pub(super) fn may_access(&mut self, span: Span) {
         self.forget_contents();
         if self.recording {
-            self.trace.tree.push(Event::MayAccess { span });
+            self.trace.tree.push(Event::MayAccess { span, writes: true });
+        }
+    }
+
+    /// What is read through a pointer that is not followed may be shared memory.
+    pub(super) fn may_read(&mut self, place: &Expr) {
+        let through = matches!(
+            place.kind,
+            ExprKind::Deref(_) | ExprKind::Index(..) | ExprKind::Member { arrow: true, .. }
+        );
+        if self.recording && through && self.mode == Mode::Device {
+            self.trace.tree.push(Event::MayAccess { span: place.span, writes: false });
         }
     }
 

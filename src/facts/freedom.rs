@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
                         live.met |= warps;
                     });
                 }
-                Event::MayAccess { span } => self.doubt(Doubt::Unfollowed(*span)),
+                Event::MayAccess { span, .. } => self.doubt(Doubt::Unfollowed(*span)),
                 Event::MayDiffer { span } => self.doubt(Doubt::MayDiffer(*span)),
                 Event::Loop { .. } => {
                     if let Some(of) = self.loop_at(at) {
@@ -207,6 +207,14 @@ impl<'a> Walk<'a> {
     /// Walks the rounds of a loop.
     fn rounds(&mut self, of: &Loop<'a>, open: Vec<Live<'a>>, first: bool) -> Vec<Live<'a>> {
         let (body, orders) = (&of.body, self.has_barrier(of));
+        if of.round.is_none() {
+            // Its rounds stand in order, as supposed values lead through them.
+            let supposed = self.events[body.clone()].iter().find_map(|event| match event {
+                Event::Access(event) => Some(Doubt::Supposed(event.access)),
+                _ => None,
+            });
+            supposed.into_iter().for_each(|doubt| self.doubt(doubt));
+        }
         let mut entering = open.clone();
         if let (true, Some(round)) = (orders, of.round) {
             // What comes before the loop meets the first round only.
@@ -318,7 +326,7 @@ impl<'a> Walk<'a> {
                 let relation = one.relation;
                 let tree = &self.trace.tree;
                 let meeting = Meeting { tree, shape: self.shape, relation, met: one.met, whole_warp };
-                match meeting.first(&a, &b, &mut self.left) {
+                match meeting.first_in_any_turn(&a, &b, &mut self.left) {
                     Some(threads) => Some(threads),
                     None => return,
                 }

@@ -149,8 +149,8 @@ fn needs_a_round_before(event: &Event) -> bool {
     matches!(event, Event::Access(access) if access.assumptions.iter().any(usual))
 }
 
-/// Whether nothing in an offset but loops' counters changes from round to round. What is computed of a
-/// counter does.
+/// Whether nothing in an offset but loops' counters changes from round to round, and what is each thread's own
+/// anyway. What is computed of a counter does.
 fn is_alike_in_each_round(
     tree: &EventTree,
     at: usize,
@@ -159,5 +159,5 @@ fn is_alike_in_each_round(
 ) -> bool {
     let Event::Access(event) = &tree.events()[at] else { return true };
     let Some(offset) = &event.offset else { return false };
-    offset.terms.iter().all(|(id, _)| *id < first || counters.contains(id))
+    offset.terms.iter().all(|(id, _)| *id < first || counters.contains(id) || id.is_per_thread())
 }

@@ -49,7 +49,7 @@ enum Written {
 pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
     let mut found: Vec<Unwritten> = Vec::new();
     let events = trace.tree.events();
-    let may_write = |event: &Event| matches!(event, Event::MayAccess { .. });
+    let may_write = |event: &Event| matches!(event, Event::MayAccess { writes: true, .. });
     if trace.tree.is_cut() || trace.stopped.is_some() || events.iter().any(may_write) {
         return found;
     }

@@ -39,7 +39,9 @@
 //! - On public code each finding was read; for its fixtures an H200's racecheck reports the same pairs, but for
 //!   an atomic beside a store or a read, of which it says nothing.
 //! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known
-//!   but for what all threads share. Accesses by data and arrays through unions are left out.
+//!   but for what all threads share. Arrays through unions are left out.
+//! - Where data from global memory choose the element, and nothing else does, as in a histogram, the finding is a
+//!   note that says "possible". Slots that atomics or sums over threads hand out are left out.
 //! - Whatever may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, a
 //!   function that is not seen. So do barriers on ways that a block may pass by.
 //! - Nothing is said of what is done under a condition that is the same for all threads and not decided, nor
@@ -53,7 +55,7 @@
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::facts::{Between, Race};
+use crate::facts::{Between, PossibleRace, Race};
 use crate::source::Span;
 
 /// Other accesses that are shown with a finding, at the most.
@@ -91,6 +93,49 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             };
             out.push(describe(case, number, race, &others.filter(alike).collect::<Vec<_>>()));
         }
+    }
+    for (number, run) in case.runs.iter().enumerate() {
+        for race in &run.facts.possible {
+            let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
+            if told.iter().all(|(known, _)| *known != array) {
+                told.push((array, false));
+                out.push(describe_possible(case, number, race));
+            }
+        }
+    }
+}
+
+/// A note on a race that takes data that lead there.
+fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let (first, second) = (&trace.accesses[race.first], &trace.accesses[race.second]);
+    let array = &trace.arrays[first.array];
+    let (before, after) = race.threads;
+    let (earlier, then) = (fact::does(first), fact::does(second));
+    let round = if race.across.is_some() { " in the round before" } else { "" };
+    let message = format!(
+        "`{}`: possible: thread {after} {then} what thread {before} {earlier}{round}, with no barrier in between",
+        array.name
+    );
+    let chosen = if race.first_is_chosen { first } else { second };
+    let mut labels = Vec::new();
+    if first.span != second.span {
+        labels.push((first.span, format!("thread {before}, of warp {}, {earlier} it here", before / 32)));
+    }
+    labels.push((array.name_span, "declared here".to_owned()));
+    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
+    let why = chosen.unknown.as_ref().map_or(String::new(), |why| format!(": {}", why.detail));
+    finding.notes.insert(0, format!("data choose the element that one of the two goes to{why}"));
+    let place = match race.across {
+        Some(_) => "at the end of the loop's body",
+        None => "between the two",
+    };
+    Diagnostic {
+        level: Level::Note,
+        primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
+        labels,
+        helps: vec![format!("put `__syncthreads()` {place}, where every thread of the block reaches it")],
+        ..finding
     }
 }
 

@@ -12,7 +12,7 @@
 //! lanes: 4 apart modulo 128, 4 bytes each     the distances are no multiple of 128
 //! ```
 
-use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet, gcd};
+use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet, gcd, lcm};
 use crate::events::EventTree;
 
 /// How the rounds of loops in which an access is done relate to those of a later one.
@@ -73,10 +73,67 @@ struct Added {
     known: Lanes,
 }
 
+/// A number of a round, and the least number after which all remainders of it come again.
+type Turn = (SymbolId, i64);
+
+/// The most numbers of rounds that are tried one by one.
+const MOST_TURNS: i64 = 16;
+
 impl Meeting<'_> {
+    /// The first two different threads found that may touch one byte, whatever the round. Buffers that take turns,
+    /// as in `buffer[k % 2]`, are told apart by the remainders of the round's number: each is tried.
+    pub(super) fn first_in_any_turn(
+        &self,
+        one: &Side<'_>,
+        other: &Side<'_>,
+        left: &mut u64,
+    ) -> Option<(usize, usize)> {
+        let Some((round, turns)) = self.turns(one.offset, other.offset) else {
+            return self.first(one, other, left);
+        };
+        let next = matches!(self.relation, Relation::Next { round: of, .. } if of == round);
+        (0..turns).find_map(|turn| {
+            let (offset, later) = (self.in_turn(one.offset, round, turn), other.offset);
+            let later = self.in_turn(later, round, turn + i64::from(next));
+            let (one, other) = (Side { offset: &offset, ..*one }, Side { offset: &later, ..*other });
+            self.first(&one, &other, left)
+        })
+    }
+
+    /// The round of which both offsets hold remainders, if it is of one number for both, or the next.
+    fn turns(&self, one: &Int, other: &Int) -> Option<Turn> {
+        let terms = || one.terms.iter().chain(&other.terms);
+        let mut found: Option<Turn> = None;
+        for remainder in terms().filter_map(|(id, _)| self.tree.remainder(*id)) {
+            let is_one = self.is_one_number(remainder.of);
+            match &mut found {
+                None if is_one => found = Some((remainder.of, remainder.modulus)),
+                Some((of, turns)) if *of == remainder.of => {
+                    let all = lcm(turns.unsigned_abs(), remainder.modulus.unsigned_abs());
+                    *turns = i64::try_from(all).ok()?;
+                }
+                _ => {}
+            }
+        }
+        found.filter(|(_, turns)| *turns <= MOST_TURNS)
+    }
+
+    /// An offset where the number of a round has this remainder.
+    fn in_turn(&self, offset: &Int, round: SymbolId, turn: i64) -> Int {
+        let mut base = offset.base.clone();
+        let mut terms = Vec::new();
+        for (id, factor) in &offset.terms {
+            match self.tree.remainder(*id).filter(|it| it.of == round) {
+                Some(remainder) => base = base.add(&factor.scale(remainder.at(turn)), self.shape),
+                None => terms.push((*id, factor.clone())),
+            }
+        }
+        Int::of(base, terms)
+    }
+
     /// The first two different threads found, of the earlier and of the later access, that may touch one byte.
     /// `left` counts down the comparisons that may be made; when it reaches 0, nothing is found.
-    pub(super) fn first(&self, one: &Side<'_>, other: &Side<'_>, left: &mut u64) -> Option<(usize, usize)> {
+    fn first(&self, one: &Side<'_>, other: &Side<'_>, left: &mut u64) -> Option<(usize, usize)> {
         let added = self.added(one.offset, other.offset);
         let later = Lanes::add(&other.offset.base, &added.known, self.shape);
         let (earlier, later) = (one.offset.base.spread(self.shape), later.spread(self.shape));
