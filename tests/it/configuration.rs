@@ -1,9 +1,9 @@
 //! What is in force for a file: configuration files, compile commands, ignore files, flags?
 
 use crate::support::folder::folder;
+use crate::support::program::run;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// 32-way where the block is 32 x 8, none where it is 256 x 1.
 const COLUMN: &str = "\
@@ -12,14 +12,6 @@ __global__ void column(float *out) {
     tile[threadIdx.x % 32][threadIdx.y] = out[threadIdx.y];
 }
 ";
-
-/// Exit code, stdout and stderr.
-fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// The findings as `file:line rule level`.
 fn short(root: &Path, arguments: &[&str]) -> Vec<String> {
