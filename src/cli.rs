@@ -25,6 +25,7 @@ mod names;
 mod parallel;
 mod progress;
 mod replace;
+mod run;
 mod settings;
 mod tables;
 mod terminal;

@@ -137,7 +137,7 @@ pub enum Command {
 }
 
 /// `cudalint check`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
     /// What to look at, and for what.
     #[command(flatten)]
@@ -158,6 +158,9 @@ pub struct CheckArgs {
     /// Leave out the findings that this file lists
     #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     pub baseline: Option<PathBuf>,
+    /// Take no baseline, whatever a cudalint.toml says
+    #[arg(long, help_heading = "Baseline", conflicts_with = "baseline")]
+    pub no_baseline: bool,
     /// Write the findings to a file for --baseline instead of reporting them
     #[arg(long, value_name = "FILE", help_heading = "Baseline", conflicts_with = "baseline")]
     pub write_baseline: Option<PathBuf>,
@@ -276,6 +279,9 @@ pub struct AnalysisArgs {
     /// kernels that they launch (repeatable)
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub context: Vec<PathBuf>,
+    /// Leave out files and folders, also those that are named; written as in .gitignore (repeatable)
+    #[arg(long, value_name = "GLOB", help_heading = "Files")]
+    pub exclude: Vec<String>,
     /// Check what .gitignore leaves out, too
     #[arg(long, help_heading = "Files")]
     pub no_ignore: bool,
@@ -380,7 +386,11 @@ pub struct BanksArgs {
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
     /// The file or folder that it is about
-    pub file: PathBuf,
+    #[arg(required_unless_present = "schema")]
+    pub file: Option<PathBuf>,
+    /// Print the JSON schema of cudalint.toml instead, for editors
+    #[arg(long, conflicts_with_all = ["file", "compile_commands", "no_compile_commands"])]
+    pub schema: bool,
     /// Where include folders, macros and targets are written.
     #[command(flatten)]
     pub build: BuildArgs,
@@ -392,6 +402,10 @@ pub struct InitArgs {
     /// The folder to write it into
     #[arg(default_value = ".")]
     pub folder: PathBuf,
+    /// Write the file's JSON schema beside it, too, and name that in its first line, for editors that complete
+    /// and check TOML
+    #[arg(long)]
+    pub schema: bool,
 }
 
 /// `cudalint completions`
@@ -479,6 +493,7 @@ impl LspArgs {
             include_dirs: Vec::new(),
             build: self.build.clone(),
             context: Vec::new(),
+            exclude: Vec::new(),
             no_ignore: self.no_ignore,
             threads: self.threads,
             quiet: true,
@@ -490,6 +505,7 @@ impl LspArgs {
             output: None,
             choice: ChoiceArgs::default(),
             baseline: self.baseline.clone(),
+            no_baseline: false,
             write_baseline: None,
             changed_since: None,
             fix: false,

@@ -5,7 +5,7 @@ use super::args::{CheckArgs, ChoiceArgs, Format, Report, Sort};
 use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::names::Names;
-use super::{Outcome, fix, includes, terminal};
+use super::{Outcome, fix, includes, run, terminal};
 use crate::analysis::Wanted;
 use crate::baseline;
 use crate::diagnostic::{Diagnostic, Level};
@@ -22,6 +22,7 @@ use std::path::Path;
 
 /// Checks and prints.
 pub(super) fn check(args: &CheckArgs) -> Outcome {
+    let Some(args) = &run::completed(args) else { return Outcome::Failed };
     let reports = match args.reports() {
         Ok(reports) => reports,
         Err(error) => {

@@ -119,7 +119,8 @@ impl Input {
     /// The same with what `buffers` hold for their files. Of these, the one that the arguments name for stdin
     /// is looked at in any case, another if it would be found with these bytes on disk.
     pub(super) fn with_buffers(args: &AnalysisArgs, buffers: Overlay) -> Option<Input> {
-        let settings = Settings::new(args.build.which()).map_err(|error| terminal::say_error(&error)).ok()?;
+        let settings = Settings::new(&args.build, &args.exclude);
+        let settings = settings.map_err(|error| terminal::say_error(&error)).ok()?;
         let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
         let mut found = walk::find(&args.paths, &args.context, &skip);
         if let Some(path) = &args.stdin_filename {
@@ -131,6 +132,7 @@ impl Input {
         for path in buffers.keys() {
             found.candidates.extend(new_candidate(args, &settings, path, &found.candidates));
         }
+        found.candidates.retain(|candidate| !settings.leaves_out(&candidate.path));
         found.candidates.sort_by(|a, b| a.path.cmp(&b.path));
         let (options, numbers) = options(args, &settings, &found.candidates);
         // A configuration that is not understood must not be passed over.

@@ -299,6 +299,8 @@ fn usage_errors_exit_2_and_say_what_is_meant() {
         (&["explain", "a.cu"], "a place is written as in `src/a.cu:12`"),
         (&["explain", "b.cu:1"], "b.cu"),
         (&["--no-such-flag", "a.cu"], "--no-such-flag"),
+        (&["config"], "<FILE>"),
+        (&["--exclude", "a[", "a.cu"], "`a[` is not a pattern"),
         (&["check"], "<PATHS>"),
         (&[], "Usage"),
     ] {
@@ -325,7 +327,9 @@ fn help_mentions_everything() {
         "man",
         "lsp",
         "dump",
+        "--exclude",
         "--no-ignore",
+        "--no-baseline",
         "--changed-since",
         "--stdin-filename",
         "--context",

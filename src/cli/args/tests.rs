@@ -129,3 +129,13 @@ fn several_reports_go_to_several_places() {
     assert!(refusal("a.cu --format sarif=").contains("no file is named after `=`"));
     assert!(refusal("a.cu --format xml=a").contains("'xml'"), "{}", refusal("a.cu --format xml=a"));
 }
+
+#[test]
+fn the_configuration_knows_the_same_words() {
+    fn words<T: ValueEnum>() -> Vec<String> {
+        let values = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        values.map(|value| value.get_name().to_owned()).collect()
+    }
+    assert_eq!(words::<Format>(), crate::config::FORMATS);
+    assert_eq!(words::<Sort>(), crate::config::SORTS);
+}
