@@ -49,7 +49,7 @@ Exit codes:
   2  wrong usage, or a file that could not be checked
 
 Comments in the source:
-  // cudalint: allow(RULE): reason           beside a line or above a statement; also expect(RULE)
+  // cudalint: allow(RULE): reason           beside a line, above a statement or a kernel; also expect(RULE)
   // cudalint: allow-file(RULE): reason      anywhere in the file
   // cudalint: block(32, 8)                  above a kernel
 
