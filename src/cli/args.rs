@@ -12,7 +12,6 @@ pub use values::element_bytes;
 use crate::analysis::Options;
 use crate::config::WhichCommands;
 use crate::syntax;
-use clap::builder::Resettable;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use std::num::NonZeroUsize;
@@ -25,8 +24,6 @@ use std::sync::LazyLock;
     name = "cudalint",
     version = VERSION.as_str(),
     args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    arg_required_else_help = true,
     after_help = EXIT_CODES
 )]
 pub struct Cli {
@@ -45,7 +42,7 @@ static VERSION: LazyLock<String> =
 const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing found at level warn or above
-  1  something was found
+  1  something was found; with --exit-zero, 0
   2  wrong usage, or a file that could not be checked
 
 Comments in the source:
@@ -54,7 +51,7 @@ Comments in the source:
   // cudalint: block(32, 8)                  above a kernel
 
 Examples:
-  cudalint src                               check every CUDA file of a folder
+  cudalint                                   check every CUDA file of the working folder
   cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
   cudalint --changed-since main... src       what a branch brings
   cudalint --top 3 --min-share 10 src        the three findings that cost most
@@ -185,6 +182,9 @@ pub struct CheckArgs {
     /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: Color,
+    /// Exit with 0 whatever is found
+    #[arg(long, help_heading = "Output")]
+    pub exit_zero: bool,
 }
 
 /// Which findings are told, and in which order.
@@ -234,8 +234,8 @@ pub struct AccessesArgs {
 /// What is common to the commands that analyse files.
 #[derive(Clone, Debug, Args)]
 pub struct AnalysisArgs {
-    /// Files, folders, or patterns such as 'src/**/*.cu'
-    #[arg(required_unless_present = "stdin_filename", value_name = "PATHS")]
+    /// Files, folders, or patterns such as 'src/**/*.cu'; `-` is stdin; without any, the working folder
+    #[arg(value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
     /// Take what stdin holds for this file, such as an editor's unsaved buffer
     #[arg(long, value_name = "FILE", help_heading = "Files")]
@@ -342,7 +342,30 @@ impl CheckArgs {
     }
 }
 
+/// The file that stdin is taken for when `-` stands for it.
+const STDIN: &str = "stdin.cu";
+
 impl AnalysisArgs {
+    /// The same with the file that is meant by `-` among the paths.
+    #[must_use]
+    pub fn with_stdin(&self) -> AnalysisArgs {
+        let mut args = self.clone();
+        args.paths.retain(|path| path.as_os_str() != "-");
+        if args.paths.len() < self.paths.len() {
+            args.stdin_filename.get_or_insert_with(|| PathBuf::from(STDIN));
+        }
+        args
+    }
+
+    /// The same with the working folder where no path is given.
+    #[must_use]
+    pub fn with_default_path(mut self) -> AnalysisArgs {
+        if self.paths.is_empty() && self.stdin_filename.is_none() {
+            self.paths.push(PathBuf::from("."));
+        }
+        self
+    }
+
     /// The same for other paths.
     #[must_use]
     pub fn with_paths(&self, paths: Vec<PathBuf>) -> AnalysisArgs {
@@ -425,7 +448,7 @@ pub struct ManArgs {
 
 /// `cudalint explain`
 #[derive(Debug, Args)]
-#[command(mut_arg("paths", |paths| paths.required_unless_present(Resettable::Reset).help(MORE_PATHS)))]
+#[command(mut_arg("paths", |paths| paths.help(MORE_PATHS)))]
 pub struct ExplainArgs {
     /// A rule's id, or a place of the source
     #[arg(
@@ -512,6 +535,7 @@ impl LspArgs {
             diff: false,
             unsafe_fixes: true,
             color: Color::Never,
+            exit_zero: false,
         }
     }
 }

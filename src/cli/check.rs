@@ -22,6 +22,10 @@ use std::path::Path;
 
 /// Checks and prints.
 pub(super) fn check(args: &CheckArgs) -> Outcome {
+    if args.analysis.with_stdin().stdin_filename.is_some() && changes_or_compares(args) {
+        terminal::say_error(&"stdin is no file that can be changed or that version control knows");
+        return Outcome::Failed;
+    }
     let Some(args) = &run::completed(args) else { return Outcome::Failed };
     let reports = match args.reports() {
         Ok(reports) => reports,
@@ -43,7 +47,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
             return Outcome::Failed;
         };
         if args.diff {
-            let outcome = print_diff(args, &repaired.diff(), outcome(&analyzed, &found));
+            let outcome = print_diff(args, &repaired.diff(), outcome(args, &analyzed, &found));
             repaired.tell("would fix");
             return outcome;
         }
@@ -54,6 +58,11 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
         (analyzed, found) = repaired.again.take().unwrap_or((analyzed, found));
     }
     report(args, &reports, &input, &analyzed, &found)
+}
+
+/// Whether files are to be written, or compared with what they were.
+fn changes_or_compares(args: &CheckArgs) -> bool {
+    args.fix || args.diff || args.changed_since.is_some()
 }
 
 /// Into a file as it is; else as it may be shown, with a word on what that changes.
@@ -73,10 +82,10 @@ fn print_diff(args: &CheckArgs, diff: &[u8], outcome: Outcome) -> Outcome {
     outcome
 }
 
-fn outcome(analyzed: &Analyzed, found: &Found) -> Outcome {
+fn outcome(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> Outcome {
     if analyzed.failed {
         Outcome::Failed
-    } else if found.findings.iter().any(|finding| finding.level >= Level::Warn) {
+    } else if !args.exit_zero && found.findings.iter().any(|finding| finding.level >= Level::Warn) {
         Outcome::Findings
     } else {
         Outcome::Clean
@@ -93,7 +102,7 @@ fn report(
     let sources = analyzed.run.sources();
     let ranked = order::by_cost(&found.findings);
     let summary = summary(args, input, analyzed, found);
-    let mut outcome = outcome(analyzed, found);
+    let mut outcome = outcome(args, analyzed, found);
     if args.choice.statistics {
         let findings = ranked.iter().map(|&at| &found.findings[at]);
         let bytes = statistics::render(sources, findings);

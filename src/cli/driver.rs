@@ -103,6 +103,7 @@ impl Input {
     /// Finds the files, and what is in force for each; says on stderr what is wrong with the arguments.
     /// `None` when they are not to be run with.
     pub(super) fn gather(args: &AnalysisArgs) -> Option<Input> {
+        let args = &args.with_stdin().with_default_path();
         let mut buffers = Overlay::default();
         if let Some(path) = &args.stdin_filename {
             let bytes = terminal::read_stdin(walk::MAX_BYTES);

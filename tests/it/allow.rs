@@ -1,9 +1,11 @@
-//! Do comments allow what they stand beside or above, and nothing else?
+//! Do comments allow what they stand beside or above, and what else makes a run end well?
 
 use crate::support::folder::folder;
 use crate::support::program::run;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// Two conflicts in a kernel, one in the function that it calls, one in another kernel.
 const THREE: &str = "\
@@ -77,4 +79,55 @@ fn a_comment_above_a_kernel_is_about_all_of_it() {
     .unwrap();
     let told = told(root.path(), &["a.cu"]);
     assert!(told.contains(&"17 bank-conflict".to_owned()), "of a loop, only the head: {told:?}");
+}
+
+#[test]
+fn a_finding_need_not_fail_a_run() {
+    let root = folder(&[("a.cu", THREE)]);
+    let (exit, out, err) = run(root.path(), &["--exit-zero", "a.cu"]);
+    assert!(exit == 0 && out.starts_with("warning[") && err.contains("2 warnings"), "{out}{err}");
+    assert_eq!(run(root.path(), &["--exit-zero", "--diff", "a.cu"]).0, 0);
+    assert_eq!(run(root.path(), &["--exit-zero", "a.cu", "none.cu"]).0, 2, "what was not checked still does");
+}
+
+/// Exit code, stdout and stderr with this text on stdin.
+fn piped(root: &Path, arguments: &[&str], text: &str) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
+    command
+        .current_dir(root)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // It may have refused its arguments without reading anything.
+    let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_dash_is_stdin_and_no_path_the_working_folder() {
+    let root = folder(&[("src/a.cu", THREE), ("src/b.cu", "")]);
+    for arguments in [&[][..], &["check"], &["-q"]] {
+        let (exit, out, _) = run(root.path(), arguments);
+        assert!(exit == 1 && out.contains("┌─ src/a.cu:"), "{arguments:?}: {out}");
+    }
+    let (exit, out, _) = run(root.path(), &["accesses"]);
+    assert!(exit == 0 && out.starts_with("src/a.cu\n"), "{out}");
+    let (exit, out, err) = piped(root.path(), &["-"], THREE);
+    assert!(exit == 1 && out.contains("┌─ stdin.cu:") && err.contains("of 1 file"), "{out}{err}");
+    let (_, out, _) = piped(root.path(), &["--format", "short", "-", "src"], THREE);
+    assert!(out.contains("\nstdin.cu:") && out.starts_with("src/a.cu:"), "{out}");
+    let (_, out, _) = piped(root.path(), &["accesses", "-"], THREE);
+    assert!(out.starts_with("stdin.cu\n"), "{out}");
+    let (_, out, _) = piped(root.path(), &["--format", "short", "--stdin-filename", "src/b.cu", "-"], THREE);
+    assert!(out.starts_with("src/b.cu:") && !out.contains("src/a.cu"), "{out}");
+    let (_, out, err) = piped(root.path(), &["explain", "stdin.cu:6", "-"], THREE);
+    assert!(out.contains("stdin.cu:6"), "{out}{err}");
+    for other in ["--fix", "--diff", "--changed-since=HEAD"] {
+        let (exit, _, err) = piped(root.path(), &["-", other], THREE);
+        assert_eq!((exit, err.lines().count()), (2, 1), "{err}");
+    }
 }

@@ -41,9 +41,19 @@ fn a_file_may_have_a_subcommands_name() {
 }
 
 #[test]
-fn paths_are_required() {
-    assert!(refusal("-q").contains("<PATHS>"));
-    assert!(refusal("check").contains("<PATHS>"));
+fn paths_may_be_left_out_and_one_may_be_stdin() {
+    let meant = |line: &str| {
+        let args = check(line).analysis.with_stdin().with_default_path();
+        let name = args.stdin_filename.map(|path| path.display().to_string());
+        (args.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(), name)
+    };
+    let (here, stdin) = (vec![".".to_owned()], Some("stdin.cu".to_owned()));
+    assert_eq!([meant("-q"), meant("check")], [(here.clone(), None), (here, None)]);
+    assert_eq!(meant("-"), (vec![], stdin.clone()));
+    assert_eq!(meant("- src"), (vec!["src".to_owned()], stdin));
+    assert_eq!(meant("--stdin-filename a.cu"), (vec![], Some("a.cu".to_owned())));
+    assert_eq!(meant("--stdin-filename a.cu -"), (vec![], Some("a.cu".to_owned())));
+    assert_eq!(meant("./-"), (vec!["./-".to_owned()], None));
 }
 
 #[test]
