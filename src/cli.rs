@@ -3,6 +3,7 @@
 //! Invariant: only here and in `walk` are files, other programs and the environment touched, and only here
 //! stdout, stderr and the exit code.
 
+mod allow;
 mod analyze;
 pub mod args;
 mod blocks;

@@ -179,6 +179,18 @@ pub struct CheckArgs {
     /// Also fixes on whose array something may depend: a sizeof, a function that is given it
     #[arg(long, help_heading = "Fixes")]
     pub unsafe_fixes: bool,
+    /// Write comments that allow the findings instead, and report what is left; REASON stands behind each, `not
+    /// reviewed yet` unless said otherwise
+    #[arg(
+        long,
+        value_name = "REASON",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        help_heading = "Fixes",
+        conflicts_with_all = ["fix", "diff", "write_baseline", "statistics", "stdin_filename"]
+    )]
+    pub add_allow: Option<String>,
     /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: Color,
@@ -536,6 +548,7 @@ impl LspArgs {
             unsafe_fixes: true,
             color: Color::Never,
             exit_zero: false,
+            add_allow: None,
         }
     }
 }

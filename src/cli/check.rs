@@ -5,7 +5,7 @@ use super::args::{CheckArgs, ChoiceArgs, Format, Report, Sort};
 use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::names::Names;
-use super::{Outcome, fix, includes, run, terminal};
+use super::{Outcome, allow, fix, includes, run, terminal};
 use crate::analysis::Wanted;
 use crate::baseline;
 use crate::diagnostic::{Diagnostic, Level};
@@ -57,12 +57,22 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
         repaired.tell("fixed");
         (analyzed, found) = repaired.again.take().unwrap_or((analyzed, found));
     }
+    if let Some(reason) = &args.add_allow {
+        let Some(mut allowed) = allow::allow(args, reason, &input, &analyzed, &found, &hiding) else {
+            return Outcome::Failed;
+        };
+        if !allowed.write(args) {
+            return Outcome::Failed;
+        }
+        allowed.tell();
+        (analyzed, found) = allowed.again.take().unwrap_or((analyzed, found));
+    }
     report(args, &reports, &input, &analyzed, &found)
 }
 
 /// Whether files are to be written, or compared with what they were.
 fn changes_or_compares(args: &CheckArgs) -> bool {
-    args.fix || args.diff || args.changed_since.is_some()
+    args.fix || args.diff || args.add_allow.is_some() || args.changed_since.is_some()
 }
 
 /// Into a file as it is; else as it may be shown, with a word on what that changes.

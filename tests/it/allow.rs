@@ -1,4 +1,4 @@
-//! Do comments allow what they stand beside or above, and what else makes a run end well?
+//! Do comments allow what they stand beside or above, and does `--add-allow` write them where they are heard?
 
 use crate::support::folder::folder;
 use crate::support::program::run;
@@ -79,6 +79,89 @@ fn a_comment_above_a_kernel_is_about_all_of_it() {
     .unwrap();
     let told = told(root.path(), &["a.cu"]);
     assert!(told.contains(&"17 bank-conflict".to_owned()), "of a loop, only the head: {told:?}");
+}
+
+#[test]
+fn what_is_there_is_allowed_and_a_second_run_is_clean() {
+    let root = folder(&[("a.cu", THREE), ("b.cu", &THREE.replace('\n', "\r\n").replace("first", "third"))]);
+    let (exit, out, err) = run(root.path(), &["--add-allow=once per block", "."]);
+    assert_eq!((exit, out.as_str()), (0, ""), "{err}");
+    assert!(err.starts_with("cudalint: allowed 4 findings in 2 files\n"), "{err}");
+    assert!(err.contains("; 4 findings silenced by comments"), "{err}");
+    let text = fs::read_to_string(root.path().join("a.cu")).unwrap();
+    assert_eq!(text.matches("// cudalint: allow(bank-conflict): once per block\n").count(), 4, "{text}");
+    assert!(text.contains(
+        "    out[threadIdx.x] =\n        // cudalint: allow(bank-conflict): once per block\n        tile"
+    ));
+    let without: String =
+        text.lines().filter(|line| !line.contains("// cudalint")).map(|line| format!("{line}\n")).collect();
+    assert_eq!(without, THREE);
+    let windows = fs::read_to_string(root.path().join("b.cu")).unwrap();
+    assert_eq!(windows.matches('\n').count(), windows.matches("\r\n").count());
+    let (exit, out, err) = run(root.path(), &["--add-allow", "."]);
+    assert_eq!((exit, out.as_str()), (0, ""));
+    assert!(err.starts_with("cudalint: allowed 0 findings in 0 files\n"), "{err}");
+    assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), text);
+    assert_eq!(
+        told(root.path(), &["-D", "all", "-A", "unresolved-access", "."]),
+        [] as [&str; 0],
+        "no comment is unused"
+    );
+}
+
+#[test]
+fn no_comment_breaks_a_macro_and_the_rest_is_allowed() {
+    let code = "\
+#define COPY(to, from) do { \\
+        to = \\
+            from; \\
+    } while (0)
+__global__ void k(float *out) {
+    __shared__ float tile[32][32];
+    COPY(tile[threadIdx.x][0], out[threadIdx.x]);
+    const char *words = R\"(
+)\"; out[threadIdx.x] = tile[threadIdx.x][1] + words[0];
+    out[0] = tile[threadIdx.x][2]; \\
+    out[1] = tile[threadIdx.x][3];
+}
+void run(float *o) { k<<<1, 32>>>(o); }
+";
+    let root = folder(&[("a.cu", code)]);
+    let before = told(root.path(), &["a.cu"]);
+    assert!(before.len() >= 3, "{before:?}");
+    let (exit, _, err) = run(root.path(), &["--add-allow", "a.cu"]);
+    let text = fs::read_to_string(root.path().join("a.cu")).unwrap();
+    let without: String = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("// cudalint"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(without, code, "nothing but lines of their own");
+    assert!(
+        err.contains("not allowed: a.cu:") && err.contains("the line goes on from the one above"),
+        "{err}"
+    );
+    assert_eq!(exit, 1, "what is left is told: {err}");
+}
+
+#[test]
+fn a_reason_stays_in_its_comment_and_files_that_are_not_given_as_they_are() {
+    let head = THREE.lines().take(3).map(|line| format!("{line}\n")).collect::<String>();
+    let rest = format!("#include \"turn.cuh\"\n{}", THREE.strip_prefix(&head).unwrap());
+    let root = folder(&[("a.cu", &rest), ("turn.cuh", &head)]);
+    for reason in ["--add-allow=a\nb", "--add-allow=a \\"] {
+        let (exit, _, err) = run(root.path(), &[reason, "."]);
+        let says = "cudalint: error: `--add-allow`: a reason is one line that does not end in `\\`\n";
+        assert_eq!((exit, err.as_str()), (2, says));
+    }
+    let (exit, _, err) = run(root.path(), &["--add-allow", "a.cu"]);
+    assert!(exit == 1 && err.contains(": bank-conflict: `turn.cuh` was not given"), "{err}");
+    assert_eq!(fs::read_to_string(root.path().join("turn.cuh")).unwrap(), head);
+    assert!(fs::read_to_string(root.path().join("a.cu")).unwrap().contains(": not reviewed yet\n"));
+    for other in [&["--fix"][..], &["--diff"], &["--write-baseline", "x"], &["--statistics"], &["-"]] {
+        let (exit, _, err) = run(root.path(), &[&["--add-allow"], other].concat());
+        assert_eq!(exit, 2, "{other:?}: {err}");
+    }
 }
 
 #[test]

@@ -299,6 +299,7 @@ fn usage_errors_exit_2_and_say_what_is_meant() {
         (&["explain", "a.cu"], "a place is written as in `src/a.cu:12`"),
         (&["explain", "b.cu:1"], "b.cu"),
         (&["--no-such-flag", "a.cu"], "--no-such-flag"),
+        (&["--add-allow", "--fix", "a.cu"], "--fix"),
         (&["config"], "<FILE>"),
         (&["--exclude", "a[", "a.cu"], "`a[` is not a pattern"),
     ] {
@@ -328,6 +329,7 @@ fn help_mentions_everything() {
         "--exclude",
         "--no-ignore",
         "--exit-zero",
+        "--add-allow",
         "--no-baseline",
         "--changed-since",
         "--stdin-filename",

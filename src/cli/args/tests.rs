@@ -57,6 +57,13 @@ fn paths_may_be_left_out_and_one_may_be_stdin() {
 }
 
 #[test]
+fn a_reason_needs_its_equals_sign() {
+    assert_eq!(check("--add-allow src").add_allow.as_deref(), Some(""));
+    assert_eq!(check("--add-allow=why src").add_allow.as_deref(), Some("why"));
+    assert_eq!(check("--add-allow=why src").analysis.paths, [PathBuf::from("src")]);
+}
+
+#[test]
 fn options_reach_the_analysis() {
     let args = check(
         "a.cu --target sm_70,9.0 --target sm_100a --bank-size 8 --block k=8,4,2 \
