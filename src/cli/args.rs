@@ -191,9 +191,12 @@ pub struct CheckArgs {
         conflicts_with_all = ["fix", "diff", "write_baseline", "statistics", "stdin_filename"]
     )]
     pub add_allow: Option<String>,
-    /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
+    /// Colour in the text format; `auto` is on for a terminal, and follows NO_COLOR and CLICOLOR_FORCE
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
-    pub color: Color,
+    pub color: When,
+    /// Links to files and rules in the text format; `auto` is on for terminals that are known to show them
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
+    pub hyperlinks: When,
     /// Exit with 0 whatever is found
     #[arg(long, help_heading = "Output")]
     pub exit_zero: bool,
@@ -472,9 +475,9 @@ pub struct ExplainArgs {
     /// What to look at, and for what.
     #[command(flatten)]
     pub analysis: AnalysisArgs,
-    /// Colour; `auto` is on for a terminal unless NO_COLOR is set
+    /// Colour; `auto` is on for a terminal, and follows NO_COLOR and CLICOLOR_FORCE
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
-    pub color: Color,
+    pub color: When,
 }
 
 const MORE_PATHS: &str =
@@ -546,7 +549,8 @@ impl LspArgs {
             fix: false,
             diff: false,
             unsafe_fixes: true,
-            color: Color::Never,
+            color: When::Never,
+            hyperlinks: When::Never,
             exit_zero: false,
             add_allow: None,
         }
@@ -614,10 +618,10 @@ pub enum TableFormat {
     Json,
 }
 
-/// Whether text is coloured.
+/// When something is printed that only terminals show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal
+pub enum When {
+    /// On a terminal that shows it
     #[default]
     Auto,
     /// Always

@@ -131,7 +131,14 @@ fn report(
         let findings: Vec<Diagnostic> = told.iter().map(|&at| found.findings[at].clone()).collect();
         let prints: Vec<String> = told.iter().filter_map(|&at| found.fingerprints.get(at).cloned()).collect();
         let bytes = match report.format {
-            Format::Text => text::render(sources, &findings, colored),
+            Format::Text => {
+                let bytes = text::render(sources, &findings, colored);
+                let linked = report.file.is_none() && terminal::linked(args.hyperlinks);
+                match std::env::current_dir() {
+                    Ok(home) if linked => text::with_links(&bytes, sources, &findings, &home),
+                    _ => bytes,
+                }
+            }
             Format::Short => short::render(sources, &findings),
             Format::Json => json::render(sources, &findings),
             Format::Sarif => sarif::render(sources, &findings, &prints),

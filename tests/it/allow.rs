@@ -214,3 +214,33 @@ fn a_dash_is_stdin_and_no_path_the_working_folder() {
         assert_eq!((exit, err.lines().count()), (2, 1), "{err}");
     }
 }
+
+#[test]
+fn colours_and_links_follow_the_terminal() {
+    let root = folder(&[("d e/a.cu", THREE)]);
+    let with = |environment: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_HYPERLINK"] {
+            command.env_remove(name);
+        }
+        let output =
+            command.current_dir(root.path()).args(arguments).envs(environment.iter().copied()).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        (text.contains("\x1b["), text)
+    };
+    let force = ("CLICOLOR_FORCE", "1");
+    assert!(!with(&[], &[]).0, "no terminal");
+    assert!(with(&[force], &[]).0);
+    assert!(!with(&[force, ("NO_COLOR", "1")], &[]).0, "who wants none gets none");
+    assert!(!with(&[force], &["--color", "never"]).0 && with(&[("NO_COLOR", "1")], &["--color", "always"]).0);
+    let path = fs::canonicalize(root.path()).unwrap().display().to_string();
+    let link = format!("┌─ \x1b]8;;file://{path}/d%20e/a.cu\x1b\\d e/a.cu:");
+    let linked = |arguments: &[&str]| with(&[("TERM_PROGRAM", "WezTerm")], arguments).1;
+    let text = linked(&["--hyperlinks", "always"]);
+    assert!(text.contains(&link) && !text.contains("\x1b["), "{text}");
+    assert!(!linked(&[]).contains("\x1b]8"), "no terminal");
+    assert!(!linked(&["--hyperlinks", "always", "--format", "short"]).contains("\x1b]8"));
+    let colored = linked(&["--hyperlinks", "always", "--color", "always"]);
+    let without = colored.replace("\x1b]8;;\x1b\\", "").replace(&link[7..link.find("d e/").unwrap()], "");
+    assert!(colored.contains("\x1b]8") && without == linked(&["--color", "always"]), "{colored}");
+}

@@ -331,6 +331,7 @@ fn help_mentions_everything() {
         "--exit-zero",
         "--add-allow",
         "--no-baseline",
+        "--hyperlinks",
         "--changed-since",
         "--stdin-filename",
         "--context",
