@@ -30,6 +30,7 @@ mod run;
 mod settings;
 mod tables;
 mod terminal;
+mod watch;
 
 use args::{Cli, Command};
 use clap::Parser;

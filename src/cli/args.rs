@@ -200,6 +200,13 @@ pub struct CheckArgs {
     /// Exit with 0 whatever is found
     #[arg(long, help_heading = "Output")]
     pub exit_zero: bool,
+    /// Check again whenever a file changes, until Ctrl-C
+    #[arg(
+        long,
+        help_heading = "Output",
+        conflicts_with_all = ["fix", "diff", "add_allow", "write_baseline", "stdin_filename"]
+    )]
+    pub watch: bool,
 }
 
 /// Which findings are told, and in which order.
@@ -552,6 +559,7 @@ impl LspArgs {
             color: When::Never,
             hyperlinks: When::Never,
             exit_zero: false,
+            watch: false,
             add_allow: None,
         }
     }

@@ -5,6 +5,7 @@ use super::args::{CheckArgs, ChoiceArgs, Format, Report, Sort};
 use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::names::Names;
+use super::watch::{self, Met};
 use super::{Outcome, allow, fix, includes, run, terminal};
 use crate::analysis::Wanted;
 use crate::baseline;
@@ -23,10 +24,25 @@ use std::path::Path;
 /// Checks and prints.
 pub(super) fn check(args: &CheckArgs) -> Outcome {
     if args.analysis.with_stdin().stdin_filename.is_some() && changes_or_compares(args) {
-        terminal::say_error(&"stdin is no file that can be changed or that version control knows");
+        terminal::say_error(
+            &"stdin is no file that can be changed or watched, or that version control knows",
+        );
         return Outcome::Failed;
     }
+    if !args.watch {
+        return once(args, &mut Met::new());
+    }
+    watch::watch(&args.analysis, || {
+        let mut met = Met::new();
+        once(args, &mut met);
+        met
+    })
+}
+
+/// One run, with what it read.
+fn once(args: &CheckArgs, met: &mut Met) -> Outcome {
     let Some(args) = &run::completed(args) else { return Outcome::Failed };
+    met.extend(args.baseline.clone());
     let reports = match args.reports() {
         Ok(reports) => reports,
         Err(error) => {
@@ -38,6 +54,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     let Some((input, mut analyzed)) = analyze(&args.analysis, Wanted::Findings) else {
         return Outcome::Failed;
     };
+    met.extend(input.met(&analyzed));
     let Some(mut found) = found(args, &input, &analyzed, &hiding) else { return Outcome::Failed };
     if let Some(path) = &args.write_baseline {
         return write_baseline(path, &analyzed, &found, &hiding.names);
@@ -70,9 +87,9 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     report(args, &reports, &input, &analyzed, &found)
 }
 
-/// Whether files are to be written, or compared with what they were.
+/// Whether files are to be written, watched, or compared with what they were.
 fn changes_or_compares(args: &CheckArgs) -> bool {
-    args.fix || args.diff || args.add_allow.is_some() || args.changed_since.is_some()
+    args.fix || args.diff || args.add_allow.is_some() || args.changed_since.is_some() || args.watch
 }
 
 /// Into a file as it is; else as it may be shown, with a word on what that changes.

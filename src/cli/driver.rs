@@ -275,6 +275,13 @@ impl Input {
         paths.map(|path| source::display_path(path)).collect()
     }
 
+    /// Every file that a run read.
+    pub(super) fn met(&self, analyzed: &Analyzed) -> Vec<PathBuf> {
+        let (sources, configs) = (analyzed.run.sources().all(), self.configs());
+        let paths = sources.iter().map(|file| &file.path).chain(configs.iter().map(|config| &config.path));
+        paths.cloned().collect()
+    }
+
     /// Takes away what is about context alone.
     fn keep_what_concerns(&self, analyzed: &mut Analyzed) {
         let sources = analyzed.run.sources();

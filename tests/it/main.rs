@@ -46,3 +46,4 @@ mod snapshots;
 mod support;
 mod targets;
 mod tidy;
+mod watch;
