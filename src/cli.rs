@@ -3,6 +3,7 @@
 //! Invariant: only here and in `walk` are files, other programs and the environment touched, and only here
 //! stdout, stderr and the exit code.
 
+mod allow;
 mod analyze;
 pub mod args;
 mod blocks;
@@ -25,9 +26,11 @@ mod names;
 mod parallel;
 mod progress;
 mod replace;
+mod run;
 mod settings;
 mod tables;
 mod terminal;
+mod watch;
 
 use args::{Cli, Command};
 use clap::Parser;

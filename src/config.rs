@@ -8,22 +8,35 @@
 
 pub mod commands;
 mod error;
+mod patterns;
+mod schema;
 mod written;
 
 pub use error::Error;
+pub use patterns::Patterns;
+pub use schema::schema;
 pub use written::TEMPLATE;
 
 use crate::diagnostic::Level;
 use crate::headers::normalise;
-use ignore::gitignore::Gitignore;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::io;
+use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The name of the file.
 pub const NAME: &str = "cudalint.toml";
+
+/// The words for how findings are printed.
+pub const FORMATS: [&str; 8] = ["text", "short", "json", "sarif", "github", "gitlab", "junit", "markdown"];
+/// The words for their order.
+pub const SORTS: [&str; 2] = ["path", "cost"];
+
+/// How many files may extend each other in a row: links could make it go on for ever.
+const MOST_EXTENDED: usize = 16;
 
 /// A value and the line it is on, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +65,8 @@ pub struct Config {
     pub path: PathBuf,
     /// Its folder, absolute.
     folder: PathBuf,
+    /// The file that it extends.
+    extends: Option<Extends>,
     /// Devices to judge for.
     pub targets: Option<Set<Vec<String>>>,
     /// Width of a bank in bytes.
@@ -64,21 +79,40 @@ pub struct Config {
     pub include: Vec<Set<PathBuf>>,
     /// Which compile commands its files are under.
     pub compile_commands: Option<Set<WhichCommands>>,
+    /// The findings that are left out. This and the next three are of runs, not of files.
+    pub baseline: Option<Set<PathBuf>>,
+    /// How findings are printed, one of [`FORMATS`].
+    pub format: Option<Set<String>>,
+    /// In which order, one of [`SORTS`].
+    pub sort: Option<Set<String>>,
+    /// How many of them at most.
+    pub top: Option<Set<NonZeroUsize>>,
     /// Macros.
     pub defines: Vec<Set<(String, String)>>,
     /// Block shapes, of one kernel or of all.
     pub blocks: Vec<Set<(Option<String>, [u32; 3])>>,
     /// Files not to be checked, as written.
     pub exclude: Vec<Set<String>>,
-    excluded: Gitignore,
+    excluded: Patterns,
     levels: Vec<Set<(String, Level)>>,
     paths: Vec<PathLevels>,
+}
+
+/// Another file, and where it is named.
+#[derive(Clone, Debug)]
+struct Extends {
+    /// Its absolute path.
+    path: PathBuf,
+    /// The text of the file that names it.
+    text: String,
+    /// Where in that.
+    span: Range<usize>,
 }
 
 /// Levels of some files.
 #[derive(Debug)]
 struct PathLevels {
-    files: Gitignore,
+    files: Patterns,
     levels: Vec<Set<(String, Level)>>,
 }
 
@@ -88,7 +122,8 @@ impl Config {
     /// # Errors
     /// When it is not understood: what is wrong, and in which line.
     pub fn parse(text: &str, path: &Path) -> Result<Config, Error> {
-        written::read(text, path.parent().unwrap_or(path), path, &Path::to_path_buf)
+        let folder = path.parent().unwrap_or(path);
+        written::read(&written::File { text, path, base: folder, folder }, &Path::to_path_buf)
     }
 
     /// The folder that it is about, absolute.
@@ -104,21 +139,14 @@ impl Config {
             let named = |name: &str| levels.iter().find(|set| set.value.0 == name);
             named(rule).or_else(|| named("all")).map(|set| Set { value: set.value.1, line: set.line })
         };
-        let of_path = self.paths.iter().rev().filter(|it| self.matches(&it.files, file, false));
+        let of_path = self.paths.iter().rev().filter(|it| it.files.match_below(file, false));
         of_path.filter_map(|it| says(&it.levels)).next().or_else(|| says(&self.levels))
     }
 
     /// Whether a file or folder is not to be checked.
     #[must_use]
     pub fn excludes(&self, path: &Path, folder: bool) -> bool {
-        self.matches(&self.excluded, path, folder)
-    }
-
-    fn matches(&self, globs: &Gitignore, path: &Path, folder: bool) -> bool {
-        // Without a pattern, or of a path elsewhere, it must not be asked: it would panic.
-        !globs.is_empty()
-            && path.starts_with(&self.folder)
-            && globs.matched_path_or_any_parents(path, folder).is_ignore()
+        self.excluded.match_below(path, folder)
     }
 }
 
@@ -146,6 +174,11 @@ impl Configs {
         self.of_folder(path.parent().unwrap_or(&path))
     }
 
+    /// The files that a run is under, nearest first: those of the working folder.
+    pub fn of_run(&self) -> Rc<[Rc<Config>]> {
+        self.of_folder(&self.home)
+    }
+
     /// What was wrong with the files read since the last call.
     pub fn take_errors(&self) -> Vec<Error> {
         self.errors.take()
@@ -167,22 +200,74 @@ impl Configs {
             return Rc::clone(known);
         }
         let above = folder.parent().map(|above| self.of_folder(above)).unwrap_or_default();
-        let found = match self.read(folder) {
-            Some(own) => std::iter::once(Rc::new(own)).chain(above.iter().cloned()).collect(),
-            None => above,
+        let own = self.read(folder).unwrap_or_else(|error| {
+            let mut errors = self.errors.borrow_mut();
+            // Several files may extend the one that is wrong.
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+            Vec::new()
+        });
+        let found: Rc<[Rc<Config>]> = if own.is_empty() {
+            above
+        } else {
+            // One that is extended and in force anyway comes where it would come anyway.
+            let comes_anyway = |config: &Rc<Config>| above.iter().any(|other| other.path == config.path);
+            let extended = own.iter().skip(1).filter(|config| !comes_anyway(config));
+            own.iter().take(1).chain(extended).chain(above.iter()).cloned().collect()
         };
         self.folders.borrow_mut().insert(folder.to_path_buf(), Rc::clone(&found));
         found
     }
 
-    fn read(&self, folder: &Path) -> Option<Config> {
-        let path = folder.join(NAME);
-        let shown = self.shown(&path);
-        let config = match (self.reader)(&path) {
-            Ok(text) => written::read(&text?, folder, &shown, &|path| self.shown(path)),
-            Err(error) => Err(Error::unreadable(&shown, &error)),
-        };
-        config.map_err(|error| self.errors.borrow_mut().push(error)).ok()
+    /// The file of a folder and those that it extends, nearest first; none where there is no file.
+    fn read(&self, folder: &Path) -> Result<Vec<Rc<Config>>, Error> {
+        let mut found: Vec<Rc<Config>> = Vec::new();
+        let mut path = folder.join(NAME);
+        let mut named_by: Option<(PathBuf, Extends)> = None;
+        loop {
+            let shown = self.shown(&path);
+            let text = match ((self.reader)(&path), &named_by) {
+                (Ok(Some(text)), _) => text,
+                (Ok(None), None) => return Ok(found),
+                (Ok(None), Some((by, extends))) => {
+                    let help = "the path counts from the folder of the file that it stands in";
+                    let message = format!("there is no file `{}`", shown.display());
+                    return Err(Error { help: Some(help.to_owned()), ..extends.error(by, message) });
+                }
+                (Err(error), None) => return Err(Error::unreadable(&shown, &error)),
+                (Err(error), Some((by, extends))) => {
+                    return Err(extends.error(by, format!("cannot read `{}`: {error}", shown.display())));
+                }
+            };
+            let base = path.parent().unwrap_or(folder);
+            let file = written::File { text: &text, path: &shown, base, folder };
+            let config = written::read(&file, &|path| self.shown(path))?;
+            let extends = config.extends.clone();
+            found.push(Rc::new(config));
+            let Some(extends) = extends else { return Ok(found) };
+            let next = self.shown(&extends.path);
+            let mut met: Vec<String> = found.iter().map(|config| config.path.display().to_string()).collect();
+            if let Some(first) = found.iter().position(|config| config.path == next) {
+                met.push(next.display().to_string());
+                let circle = met.get(first..).unwrap_or_default().join("` extends `");
+                return Err(extends.error(&shown, format!("this leads back: `{circle}`")));
+            }
+            if found.len() > MOST_EXTENDED {
+                let message = format!("more than {MOST_EXTENDED} files extend each other");
+                return Err(extends.error(&shown, message));
+            }
+            path.clone_from(&extends.path);
+            named_by = Some((shown, extends));
+        }
+    }
+}
+
+impl Extends {
+    /// What is wrong with it, named in this file.
+    fn error(&self, by: &Path, message: String) -> Error {
+        let (file, text) = (by.display().to_string(), self.text.clone());
+        Error { file, text, span: self.span.clone(), message, help: None }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Applied to all files of a run together, because a comment in a header silences what was found
 //! through any file that includes it.
 
+pub(crate) mod comment;
+
 use crate::analysis::{Asked, FileReport};
 use crate::diagnostic::Diagnostic;
 use crate::preproc::comments::{Ask, Directive};

@@ -10,7 +10,7 @@ use crate::headers::{Headers, Reading};
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Module};
 use crate::lower::lower;
-use crate::preproc::comments::{self, Directive};
+use crate::preproc::comments::{self, Ask, Directive};
 use crate::preproc::{Expanded, Included, Outside, Replayed, Surroundings};
 use crate::reach::Reach;
 use crate::relevance::Words;
@@ -69,7 +69,8 @@ impl Loaded {
         for (at, module) in self.program.modules.iter().enumerate() {
             if let Some(file) = module.file.filter(|_| !module.comments.is_empty()) {
                 let blocks = module.functions.iter().filter_map(|f| Some(f.block_directive?.1)).collect();
-                let directives = module.comments.clone();
+                let mut directives = module.comments.clone();
+                directives.iter_mut().for_each(|directive| cover_function(directive, module));
                 found.push(Asked { file, directives, own: at == 0, blocks: Some(blocks) });
             }
         }
@@ -86,6 +87,19 @@ impl Loaded {
     pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
         let functions = self.program.modules.iter().flat_map(|module| &module.functions);
         functions.filter(|f| f.kind == FunctionKind::Kernel).map(|f| &*f.name)
+    }
+}
+
+/// Lets a comment that stands above a function be about all of it.
+fn cover_function(directive: &mut Directive, module: &Module) {
+    let is_head = |function: &&Arc<Function>| {
+        let name = function.name_span;
+        let is_below = directive.next <= name.start && name.start < directive.covers.end;
+        is_below && function.body.is_some() && Some(name.file) == module.file
+    };
+    let first = module.functions.iter().filter(is_head).min_by_key(|function| function.name_span.start);
+    if let Some(function) = first.filter(|_| matches!(directive.ask, Ask::Allow(_) | Ask::Expect(_))) {
+        directive.covers.end = directive.covers.end.max(function.span.end);
     }
 }
 

@@ -12,7 +12,6 @@ pub use values::element_bytes;
 use crate::analysis::Options;
 use crate::config::WhichCommands;
 use crate::syntax;
-use clap::builder::Resettable;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use std::num::NonZeroUsize;
@@ -25,8 +24,6 @@ use std::sync::LazyLock;
     name = "cudalint",
     version = VERSION.as_str(),
     args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    arg_required_else_help = true,
     after_help = EXIT_CODES
 )]
 pub struct Cli {
@@ -45,16 +42,16 @@ static VERSION: LazyLock<String> =
 const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing found at level warn or above
-  1  something was found
+  1  something was found; with --exit-zero, 0
   2  wrong usage, or a file that could not be checked
 
 Comments in the source:
-  // cudalint: allow(RULE): reason           beside a line or above a statement; also expect(RULE)
+  // cudalint: allow(RULE): reason           beside a line, above a statement or a kernel; also expect(RULE)
   // cudalint: allow-file(RULE): reason      anywhere in the file
   // cudalint: block(32, 8)                  above a kernel
 
 Examples:
-  cudalint src                               check every CUDA file of a folder
+  cudalint                                   check every CUDA file of the working folder
   cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
   cudalint --changed-since main... src       what a branch brings
   cudalint --top 3 --min-share 10 src        the three findings that cost most
@@ -138,7 +135,7 @@ pub enum Command {
 }
 
 /// `cudalint check`
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct CheckArgs {
     /// What to look at, and for what.
     #[command(flatten)]
@@ -159,6 +156,9 @@ pub struct CheckArgs {
     /// Leave out the findings that this file lists
     #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     pub baseline: Option<PathBuf>,
+    /// Take no baseline, whatever a cudalint.toml says
+    #[arg(long, help_heading = "Baseline", conflicts_with = "baseline")]
+    pub no_baseline: bool,
     /// Write the findings to a file for --baseline instead of reporting them
     #[arg(long, value_name = "FILE", help_heading = "Baseline", conflicts_with = "baseline")]
     pub write_baseline: Option<PathBuf>,
@@ -180,9 +180,34 @@ pub struct CheckArgs {
     /// Also fixes on whose array something may depend: a sizeof, a function that is given it
     #[arg(long, help_heading = "Fixes")]
     pub unsafe_fixes: bool,
-    /// Colour in the text format; `auto` is on for a terminal unless NO_COLOR is set
+    /// Write comments that allow the findings instead, and report what is left; REASON stands behind each, `not
+    /// reviewed yet` unless said otherwise
+    #[arg(
+        long,
+        value_name = "REASON",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        help_heading = "Fixes",
+        conflicts_with_all = ["fix", "diff", "write_baseline", "statistics", "stdin_filename"]
+    )]
+    pub add_allow: Option<String>,
+    /// Colour in the text format; `auto` is on for a terminal, and follows NO_COLOR and CLICOLOR_FORCE
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
-    pub color: Color,
+    pub color: When,
+    /// Links to files and rules in the text format; `auto` is on for terminals that are known to show them
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
+    pub hyperlinks: When,
+    /// Exit with 0 whatever is found
+    #[arg(long, help_heading = "Output")]
+    pub exit_zero: bool,
+    /// Check again whenever a file changes, until Ctrl-C
+    #[arg(
+        long,
+        help_heading = "Output",
+        conflicts_with_all = ["fix", "diff", "add_allow", "write_baseline", "stdin_filename"]
+    )]
+    pub watch: bool,
 }
 
 /// Which findings are told, and in which order.
@@ -235,8 +260,8 @@ pub struct AccessesArgs {
 /// What is common to the commands that analyse files.
 #[derive(Clone, Debug, Args)]
 pub struct AnalysisArgs {
-    /// Files, folders, or patterns such as 'src/**/*.cu'
-    #[arg(required_unless_present = "stdin_filename", value_name = "PATHS")]
+    /// Files, folders, or patterns such as 'src/**/*.cu'; `-` is stdin; without any, the working folder
+    #[arg(value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
     /// Take what stdin holds for this file, such as an editor's unsaved buffer
     #[arg(long, value_name = "FILE", help_heading = "Files")]
@@ -280,6 +305,9 @@ pub struct AnalysisArgs {
     /// kernels that they launch (repeatable)
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub context: Vec<PathBuf>,
+    /// Leave out files and folders, also those that are named; written as in .gitignore (repeatable)
+    #[arg(long, value_name = "GLOB", help_heading = "Files")]
+    pub exclude: Vec<String>,
     /// Check what .gitignore leaves out, too
     #[arg(long, help_heading = "Files")]
     pub no_ignore: bool,
@@ -340,7 +368,30 @@ impl CheckArgs {
     }
 }
 
+/// The file that stdin is taken for when `-` stands for it.
+const STDIN: &str = "stdin.cu";
+
 impl AnalysisArgs {
+    /// The same with the file that is meant by `-` among the paths.
+    #[must_use]
+    pub fn with_stdin(&self) -> AnalysisArgs {
+        let mut args = self.clone();
+        args.paths.retain(|path| path.as_os_str() != "-");
+        if args.paths.len() < self.paths.len() {
+            args.stdin_filename.get_or_insert_with(|| PathBuf::from(STDIN));
+        }
+        args
+    }
+
+    /// The same with the working folder where no path is given.
+    #[must_use]
+    pub fn with_default_path(mut self) -> AnalysisArgs {
+        if self.paths.is_empty() && self.stdin_filename.is_none() {
+            self.paths.push(PathBuf::from("."));
+        }
+        self
+    }
+
     /// The same for other paths.
     #[must_use]
     pub fn with_paths(&self, paths: Vec<PathBuf>) -> AnalysisArgs {
@@ -384,7 +435,11 @@ pub struct BanksArgs {
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
     /// The file or folder that it is about
-    pub file: PathBuf,
+    #[arg(required_unless_present = "schema")]
+    pub file: Option<PathBuf>,
+    /// Print the JSON schema of cudalint.toml instead, for editors
+    #[arg(long, conflicts_with_all = ["file", "compile_commands", "no_compile_commands"])]
+    pub schema: bool,
     /// Where include folders, macros and targets are written.
     #[command(flatten)]
     pub build: BuildArgs,
@@ -396,6 +451,10 @@ pub struct InitArgs {
     /// The folder to write it into
     #[arg(default_value = ".")]
     pub folder: PathBuf,
+    /// Write the file's JSON schema beside it, too, and name that in its first line, for editors that complete
+    /// and check TOML
+    #[arg(long)]
+    pub schema: bool,
 }
 
 /// `cudalint completions`
@@ -415,7 +474,7 @@ pub struct ManArgs {
 
 /// `cudalint explain`
 #[derive(Debug, Args)]
-#[command(mut_arg("paths", |paths| paths.required_unless_present(Resettable::Reset).help(MORE_PATHS)))]
+#[command(mut_arg("paths", |paths| paths.help(MORE_PATHS)))]
 pub struct ExplainArgs {
     /// A rule's id, or a place of the source
     #[arg(
@@ -427,9 +486,9 @@ pub struct ExplainArgs {
     /// What to look at, and for what.
     #[command(flatten)]
     pub analysis: AnalysisArgs,
-    /// Colour; `auto` is on for a terminal unless NO_COLOR is set
+    /// Colour; `auto` is on for a terminal, and follows NO_COLOR and CLICOLOR_FORCE
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
-    pub color: Color,
+    pub color: When,
 }
 
 const MORE_PATHS: &str =
@@ -483,6 +542,7 @@ impl LspArgs {
             include_dirs: Vec::new(),
             build: self.build.clone(),
             context: Vec::new(),
+            exclude: Vec::new(),
             no_ignore: self.no_ignore,
             threads: self.threads,
             quiet: true,
@@ -494,12 +554,17 @@ impl LspArgs {
             output: None,
             choice: ChoiceArgs::default(),
             baseline: self.baseline.clone(),
+            no_baseline: false,
             write_baseline: None,
             changed_since: None,
             fix: false,
             diff: false,
             unsafe_fixes: true,
-            color: Color::Never,
+            color: When::Never,
+            hyperlinks: When::Never,
+            exit_zero: false,
+            watch: false,
+            add_allow: None,
         }
     }
 }
@@ -565,10 +630,10 @@ pub enum TableFormat {
     Json,
 }
 
-/// Whether text is coloured.
+/// When something is printed that only terminals show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    /// On a terminal
+pub enum When {
+    /// On a terminal that shows it
     #[default]
     Auto,
     /// Always

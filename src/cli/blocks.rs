@@ -25,7 +25,10 @@ pub(super) fn warn_of_unknown_kernels(input: &Input, kernels: &FxHashSet<String>
             terminal::say_warning(&format!("`--block`: the files given have no kernel `{name}`{meant}"));
         }
     }
-    for config in input.configs() {
+    // A file that others extend may be about kernels of any of them.
+    let absolute = |config: &Rc<Config>| input.settings.configs.absolute(&config.path);
+    let own = |config: &Rc<Config>| absolute(config).parent() == Some(config.folder());
+    for config in input.configs().into_iter().filter(own) {
         let named = config.blocks.iter().filter_map(|set| Some((set.value.0.as_deref()?, set.line)));
         for (name, line) in named.filter(|(name, _)| !is_met(name)) {
             if !is_below(name, &config, input) {

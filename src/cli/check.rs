@@ -5,7 +5,8 @@ use super::args::{CheckArgs, ChoiceArgs, Format, Report, Sort};
 use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::names::Names;
-use super::{Outcome, fix, includes, terminal};
+use super::watch::{self, Met};
+use super::{Outcome, allow, fix, includes, run, terminal};
 use crate::analysis::Wanted;
 use crate::baseline;
 use crate::diagnostic::{Diagnostic, Level};
@@ -22,6 +23,26 @@ use std::path::Path;
 
 /// Checks and prints.
 pub(super) fn check(args: &CheckArgs) -> Outcome {
+    if args.analysis.with_stdin().stdin_filename.is_some() && changes_or_compares(args) {
+        terminal::say_error(
+            &"stdin is no file that can be changed or watched, or that version control knows",
+        );
+        return Outcome::Failed;
+    }
+    if !args.watch {
+        return once(args, &mut Met::new());
+    }
+    watch::watch(&args.analysis, || {
+        let mut met = Met::new();
+        once(args, &mut met);
+        met
+    })
+}
+
+/// One run, with what it read.
+fn once(args: &CheckArgs, met: &mut Met) -> Outcome {
+    let Some(args) = &run::completed(args) else { return Outcome::Failed };
+    met.extend(args.baseline.clone());
     let reports = match args.reports() {
         Ok(reports) => reports,
         Err(error) => {
@@ -33,6 +54,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
     let Some((input, mut analyzed)) = analyze(&args.analysis, Wanted::Findings) else {
         return Outcome::Failed;
     };
+    met.extend(input.met(&analyzed));
     let Some(mut found) = found(args, &input, &analyzed, &hiding) else { return Outcome::Failed };
     if let Some(path) = &args.write_baseline {
         return write_baseline(path, &analyzed, &found, &hiding.names);
@@ -42,7 +64,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
             return Outcome::Failed;
         };
         if args.diff {
-            let outcome = print_diff(args, &repaired.diff(), outcome(&analyzed, &found));
+            let outcome = print_diff(args, &repaired.diff(), outcome(args, &analyzed, &found));
             repaired.tell("would fix");
             return outcome;
         }
@@ -52,7 +74,22 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
         repaired.tell("fixed");
         (analyzed, found) = repaired.again.take().unwrap_or((analyzed, found));
     }
+    if let Some(reason) = &args.add_allow {
+        let Some(mut allowed) = allow::allow(args, reason, &input, &analyzed, &found, &hiding) else {
+            return Outcome::Failed;
+        };
+        if !allowed.write(args) {
+            return Outcome::Failed;
+        }
+        allowed.tell();
+        (analyzed, found) = allowed.again.take().unwrap_or((analyzed, found));
+    }
     report(args, &reports, &input, &analyzed, &found)
+}
+
+/// Whether files are to be written, watched, or compared with what they were.
+fn changes_or_compares(args: &CheckArgs) -> bool {
+    args.fix || args.diff || args.add_allow.is_some() || args.changed_since.is_some() || args.watch
 }
 
 /// Into a file as it is; else as it may be shown, with a word on what that changes.
@@ -72,10 +109,10 @@ fn print_diff(args: &CheckArgs, diff: &[u8], outcome: Outcome) -> Outcome {
     outcome
 }
 
-fn outcome(analyzed: &Analyzed, found: &Found) -> Outcome {
+fn outcome(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> Outcome {
     if analyzed.failed {
         Outcome::Failed
-    } else if found.findings.iter().any(|finding| finding.level >= Level::Warn) {
+    } else if !args.exit_zero && found.findings.iter().any(|finding| finding.level >= Level::Warn) {
         Outcome::Findings
     } else {
         Outcome::Clean
@@ -92,7 +129,7 @@ fn report(
     let sources = analyzed.run.sources();
     let ranked = order::by_cost(&found.findings);
     let summary = summary(args, input, analyzed, found);
-    let mut outcome = outcome(analyzed, found);
+    let mut outcome = outcome(args, analyzed, found);
     if args.choice.statistics {
         let findings = ranked.iter().map(|&at| &found.findings[at]);
         let bytes = statistics::render(sources, findings);
@@ -111,7 +148,14 @@ fn report(
         let findings: Vec<Diagnostic> = told.iter().map(|&at| found.findings[at].clone()).collect();
         let prints: Vec<String> = told.iter().filter_map(|&at| found.fingerprints.get(at).cloned()).collect();
         let bytes = match report.format {
-            Format::Text => text::render(sources, &findings, colored),
+            Format::Text => {
+                let bytes = text::render(sources, &findings, colored);
+                let linked = report.file.is_none() && terminal::linked(args.hyperlinks);
+                match std::env::current_dir() {
+                    Ok(home) if linked => text::with_links(&bytes, sources, &findings, &home),
+                    _ => bytes,
+                }
+            }
             Format::Short => short::render(sources, &findings),
             Format::Json => json::render(sources, &findings),
             Format::Sarif => sarif::render(sources, &findings, &prints),

@@ -1,10 +1,11 @@
 //! `cudalint config` and `cudalint init`: what is in force, and a file to begin with.
 
 use super::args::{ConfigArgs, InitArgs};
+use super::run::OfRun;
 use super::settings::{Origin, Settings};
 use super::{Outcome, terminal};
 use crate::analysis::DEFAULT_TARGET;
-use crate::config::{NAME, TEMPLATE};
+use crate::config::{self, NAME, TEMPLATE};
 use crate::diagnostic::Level;
 use crate::rules;
 use crate::visible;
@@ -13,36 +14,55 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::rc::Rc;
 
+/// The name of the schema's file that `init` writes.
+const SCHEMA: &str = "cudalint.schema.json";
+/// Where the project's files are, if that is known.
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
 /// `cudalint init`
 pub(super) fn init(args: &InitArgs) -> Outcome {
-    let path = args.folder.join(NAME);
-    let name = path.display();
-    // Never over a file that is there.
-    let written = File::create_new(&path).and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
-    match written {
-        Ok(()) => {
-            terminal::say(&format!("wrote `{name}`; everything in it is a comment so far"));
-            Outcome::Clean
-        }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            terminal::say_error(&format!("`{name}` exists already"));
-            Outcome::Failed
-        }
-        Err(error) => {
-            terminal::say_error(&format!("cannot write `{name}`: {error}"));
-            Outcome::Failed
+    let schema = args.schema.then(config::schema);
+    let url = format!("{REPOSITORY}/raw/v{}/schemas/config-1.json", env!("CARGO_PKG_VERSION"));
+    let first_line = match &schema {
+        Some(_) => format!("#:schema ./{SCHEMA}\n"),
+        None if REPOSITORY.is_empty() => String::new(),
+        None => format!("#:schema {url}\n"),
+    };
+    let texts = [(NAME, Some(first_line + TEMPLATE)), (SCHEMA, schema)];
+    for (name, text) in texts {
+        let Some(text) = text else { continue };
+        let path = args.folder.join(name);
+        let name = path.display();
+        // Never over a file that is there.
+        let written = File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+        match written {
+            Ok(()) => terminal::say(&format!("wrote `{name}`")),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                terminal::say_error(&format!("`{name}` exists already"));
+                return Outcome::Failed;
+            }
+            Err(error) => {
+                terminal::say_error(&format!("cannot write `{name}`: {error}"));
+                return Outcome::Failed;
+            }
         }
     }
+    terminal::say(&format!("everything in `{}` is a comment so far", args.folder.join(NAME).display()));
+    Outcome::Clean
 }
 
 /// `cudalint config`
 pub(super) fn config(args: &ConfigArgs) -> Outcome {
-    let name = args.file.display();
-    if !args.file.exists() {
+    let Some(file) = &args.file else {
+        return terminal::print(config::schema().as_bytes(), Outcome::Clean);
+    };
+    let name = file.display();
+    if !file.exists() {
         terminal::say_error(&format!("`{name}` does not exist"));
         return Outcome::Failed;
     }
-    let settings = match Settings::new(args.build.which()) {
+    let Some(of_run) = OfRun::read() else { return Outcome::Failed };
+    let settings = match Settings::new(&args.build, &[]) {
         Ok(settings) => settings,
         Err(error) => {
             terminal::say_error(&error);
@@ -50,7 +70,7 @@ pub(super) fn config(args: &ConfigArgs) -> Outcome {
         }
     };
     // Of a folder, what is in force for the files in it.
-    let file = if args.file.is_dir() { args.file.join("*") } else { args.file.clone() };
+    let file = if file.is_dir() { file.join("*") } else { file.clone() };
     let chain = settings.configs.of(&file);
     let path = settings.configs.absolute(&file);
     let told = settings.in_force(&file);
@@ -84,6 +104,7 @@ pub(super) fn config(args: &ConfigArgs) -> Outcome {
             table.row("exclude", &format!("{:?}", glob.value), &origin);
         }
     }
+    table.of_run(&of_run);
     let mut defined: Vec<&str> = Vec::new();
     for set in &told.defines {
         let (name, value) = &set.value;
@@ -130,6 +151,21 @@ struct Table {
 }
 
 impl Table {
+    /// What is in force for a run that starts here.
+    fn of_run(&mut self, told: &OfRun) {
+        if let Some(set) = &told.baseline {
+            self.row("baseline", &format!("{:?}", set.value.display().to_string()), &set.origin);
+        }
+        for (key, set) in [("format", &told.format), ("sort", &told.sort)] {
+            if let Some(set) = set {
+                self.row(key, &format!("{:?}", set.value), &set.origin);
+            }
+        }
+        if let Some(set) = &told.top {
+            self.row("top", &set.value.to_string(), &set.origin);
+        }
+    }
+
     fn row(&mut self, key: &str, value: &str, from: &dyn Display) {
         let row = format!("{:<58} # {from}", format!("{key} = {value}"));
         self.out.push_str(&visible::one_line(&row));

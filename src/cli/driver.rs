@@ -103,6 +103,7 @@ impl Input {
     /// Finds the files, and what is in force for each; says on stderr what is wrong with the arguments.
     /// `None` when they are not to be run with.
     pub(super) fn gather(args: &AnalysisArgs) -> Option<Input> {
+        let args = &args.with_stdin().with_default_path();
         let mut buffers = Overlay::default();
         if let Some(path) = &args.stdin_filename {
             let bytes = terminal::read_stdin(walk::MAX_BYTES);
@@ -119,7 +120,8 @@ impl Input {
     /// The same with what `buffers` hold for their files. Of these, the one that the arguments name for stdin
     /// is looked at in any case, another if it would be found with these bytes on disk.
     pub(super) fn with_buffers(args: &AnalysisArgs, buffers: Overlay) -> Option<Input> {
-        let settings = Settings::new(args.build.which()).map_err(|error| terminal::say_error(&error)).ok()?;
+        let settings = Settings::new(&args.build, &args.exclude);
+        let settings = settings.map_err(|error| terminal::say_error(&error)).ok()?;
         let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
         let mut found = walk::find(&args.paths, &args.context, &skip);
         if let Some(path) = &args.stdin_filename {
@@ -131,6 +133,7 @@ impl Input {
         for path in buffers.keys() {
             found.candidates.extend(new_candidate(args, &settings, path, &found.candidates));
         }
+        found.candidates.retain(|candidate| !settings.leaves_out(&candidate.path));
         found.candidates.sort_by(|a, b| a.path.cmp(&b.path));
         let (options, numbers) = options(args, &settings, &found.candidates);
         // A configuration that is not understood must not be passed over.
@@ -270,6 +273,13 @@ impl Input {
     pub(super) fn files(&self, analyzed: &Analyzed) -> Vec<String> {
         let paths = analyzed.paths.iter().filter(|path| !self.is_context(path));
         paths.map(|path| source::display_path(path)).collect()
+    }
+
+    /// Every file that a run read.
+    pub(super) fn met(&self, analyzed: &Analyzed) -> Vec<PathBuf> {
+        let (sources, configs) = (analyzed.run.sources().all(), self.configs());
+        let paths = sources.iter().map(|file| &file.path).chain(configs.iter().map(|config| &config.path));
+        paths.cloned().collect()
     }
 
     /// Takes away what is about context alone.

@@ -26,10 +26,11 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     };
     let home = std::env::current_dir().unwrap_or_default();
     let at = Place { home, file: PathBuf::from(file), line, column };
-    let from_stdin = args.analysis.stdin_filename.as_ref().is_some_and(|path| at.is_of(path));
+    let given = args.analysis.with_stdin();
+    let from_stdin = given.stdin_filename.as_ref().is_some_and(|path| at.is_of(path));
     let own = (!from_stdin).then(|| at.file.clone());
-    let paths = own.into_iter().chain(args.analysis.paths.iter().cloned()).collect();
-    let analysis = args.analysis.with_paths(paths);
+    let paths = own.into_iter().chain(given.paths.iter().cloned()).collect();
+    let analysis = given.with_paths(paths);
     let Some((input, analyzed)) = analyze(&analysis, Wanted::Place(&at)) else {
         return Outcome::Failed;
     };

@@ -7,7 +7,7 @@ use super::args::CheckArgs;
 use super::disk::Overlay;
 use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
-use super::replace::{Named, Refusal};
+use super::replace::{Named, Refusal, Rewritten};
 use super::terminal;
 use crate::analysis::Wanted;
 use crate::diagnostic::{Diagnostic, Edit};
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 #[derive(Default)]
 pub(super) struct Repaired {
     /// The files: old and new bytes.
-    files: BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>,
+    files: Rewritten,
     /// How many findings are repaired.
     pub findings: usize,
     /// Why fixes were left out.
@@ -176,13 +176,7 @@ impl Repaired {
 
     /// Writes the files; says which could not be.
     pub(super) fn write(&self, args: &CheckArgs) -> bool {
-        let files =
-            self.files.iter().map(|(path, (old, new))| (path.as_path(), old.as_slice(), new.as_slice()));
-        let written = Named::new(&args.analysis.paths).replace(files);
-        if let Err((path, refusal)) = &written {
-            terminal::say_error(&format!("cannot write `{}`: {refusal}", path.display()));
-        }
-        written.is_ok()
+        Named::new(&args.analysis.paths).write(&self.files)
     }
 
     /// `fixed 2 findings in 1 file`, with `verb` for `fixed`, and what was left out.
@@ -196,7 +190,7 @@ impl Repaired {
 }
 
 /// The bytes of a file, if they are what was analysed.
-fn read(input: &Input, file: &SourceFile) -> Option<Vec<u8>> {
+pub(super) fn read(input: &Input, file: &SourceFile) -> Option<Vec<u8>> {
     let bytes = input.bytes(&file.path)?;
     let now = SourceFile::new(file.id, file.path.clone(), bytes.clone());
     (now.text == file.text).then_some(bytes)

@@ -8,7 +8,7 @@ use super::blocks::warn_of_unknown_kernels;
 use super::disk::Overlay;
 use super::driver::{Analyzed, Input, Watch};
 use super::found::{Found, Hiding, found};
-use super::{Outcome, fix, includes, terminal};
+use super::{Outcome, fix, includes, run, terminal};
 use crate::analysis::{Kept, Place, Wanted};
 use crate::explanation::Explanation;
 use crate::fixes;
@@ -124,7 +124,7 @@ impl Group {
     /// Analyses the files with what the buffers hold. `None` when that was cancelled.
     fn check(
         &mut self,
-        args: CheckArgs,
+        args: &CheckArgs,
         home: &Home,
         buffers: &Overlay,
         watch: lsp::Watch<'_>,
@@ -133,13 +133,14 @@ impl Group {
         // Nothing is asked of the last run any more, which would only take room.
         self.state = None;
         let (ran, mut messages) = terminal::overheard(|| {
+            let args = run::completed(args)?;
             let hiding = Hiding::read(&args)?;
             let input = Input::with_buffers(&args.analysis, buffers.clone())?;
             input.go_on_from(std::mem::take(&mut self.kept));
             let analyzed = input.analyze_watched(Wanted::Findings, &Overlay::default(), &[], watch);
-            Some((hiding, input, analyzed))
+            Some((args, hiding, input, analyzed))
         });
-        let Some((hiding, input, mut analyzed)) = ran else {
+        let Some((args, hiding, input, mut analyzed)) = ran else {
             return Some(Checked { messages, ..Checked::default() });
         };
         let finished = !(watch.cancelled)();
@@ -191,7 +192,7 @@ impl Analyst for Session {
                     args.check(std::iter::once(PathBuf::from(".")).chain(others).collect(), None)
                 }
             };
-            all.push(group.check(args, home, &buffers, watch)?);
+            all.push(group.check(&args, home, &buffers, watch)?);
         }
         Some(all)
     }

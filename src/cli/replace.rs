@@ -23,7 +23,9 @@ use portable::{Place, Staged};
 #[cfg(unix)]
 use unix::{Place, Staged};
 
+use super::terminal;
 use crate::walk;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,6 +53,9 @@ pub(super) enum Refusal {
     #[error("{0}")]
     System(#[from] io::Error),
 }
+
+/// Files by path: old and new bytes.
+pub(super) type Rewritten = BTreeMap<PathBuf, (Vec<u8>, Vec<u8>)>;
 
 /// Where the user stands and what was named from there.
 pub(super) struct Named<'a> {
@@ -103,9 +108,19 @@ impl Named<'_> {
         ways.min_by_key(|(from, _)| from.components().count()).unwrap_or_else(own)
     }
 
+    /// Replaces the bytes of files; says on stderr which could not be.
+    pub(super) fn write(&self, files: &Rewritten) -> bool {
+        let pairs = files.iter().map(|(path, (old, new))| (path.as_path(), old.as_slice(), new.as_slice()));
+        let written = self.replace(pairs);
+        if let Err((path, refusal)) = &written {
+            terminal::say_error(&format!("cannot write `{}`: {refusal}", path.display()));
+        }
+        written.is_ok()
+    }
+
     /// Replaces the bytes of files, old by new, each only if it still has the old ones. Nothing is replaced
     /// unless everything can be made ready; an error says which file could not.
-    pub(super) fn replace<'f>(
+    fn replace<'f>(
         &self,
         files: impl Iterator<Item = (&'f Path, &'f [u8], &'f [u8])>,
     ) -> Result<(), (PathBuf, Refusal)> {

@@ -1,10 +1,10 @@
 //! What is in force for each file: command line, compile commands, configuration, defaults?
 
-use super::args::{AnalysisArgs, ChoiceArgs, Levels};
+use super::args::{AnalysisArgs, BuildArgs, ChoiceArgs, Levels};
 use super::builds::{Builds, Database};
 use super::{disk, terminal};
 use crate::analysis::Options;
-use crate::config::{Config, Configs, Set, WhichCommands};
+use crate::config::{Config, Configs, Patterns, Set};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::shape::BlockOption;
 use crate::walk::{Candidate, Ignored};
@@ -19,6 +19,8 @@ pub(super) struct Settings {
     pub configs: Configs,
     /// What the files are compiled with.
     pub builds: Builds,
+    /// What the command line leaves out.
+    left_out: Patterns,
     ignored: RefCell<Ignored>,
 }
 
@@ -69,12 +71,22 @@ impl Display for Origin {
 }
 
 impl Settings {
-    /// Reads the compile commands that the user names, if any; an error is a sentence.
-    pub(super) fn new(asked: WhichCommands) -> Result<Settings, String> {
-        let home = std::env::current_dir().unwrap_or_default();
-        let configs = Configs::new(home, Box::new(disk::text));
-        let builds = Builds::new(asked, &configs)?;
-        Ok(Settings { configs, builds, ignored: RefCell::default() })
+    /// Reads the compile commands that the user names, if any; an error is a sentence. `exclude`: patterns of
+    /// files that the command line leaves out.
+    pub(super) fn new(build: &BuildArgs, exclude: &[String]) -> Result<Settings, String> {
+        let configs = configs();
+        let left_out = Patterns::new(&configs.absolute(Path::new(".")), exclude.iter().map(String::as_str));
+        let left_out = left_out.map_err(|(number, why)| {
+            let pattern = exclude.get(number).map_or("", String::as_str);
+            format!("`--exclude`: `{pattern}` is not a pattern: {why}")
+        })?;
+        let builds = Builds::new(build.which(), &configs)?;
+        Ok(Settings { configs, builds, left_out, ignored: RefCell::default() })
+    }
+
+    /// Whether the command line leaves out a file, even one that it names.
+    pub(super) fn leaves_out(&self, file: &Path) -> bool {
+        self.left_out.match_anywhere(&self.configs.absolute(file), false)
     }
 
     /// Whether a walk passes over a file or folder.
@@ -85,19 +97,17 @@ impl Settings {
 
     /// Whether a configuration leaves out a file or folder.
     fn excludes(&self, path: &Path, folder: bool) -> bool {
-        self.configs.of(path).iter().any(|config| config.excludes(path, folder))
+        self.left_out.match_anywhere(path, folder)
+            || self.configs.of(path).iter().any(|config| config.excludes(path, folder))
     }
 
     /// Says what is wrong with the files read so far, and whether it is an error.
     pub(super) fn report_errors(&self) -> bool {
-        let errors = self.configs.take_errors();
-        for error in &errors {
-            terminal::say_lines(error);
-        }
+        let failed = report_errors(&self.configs);
         for warning in self.builds.take_warnings() {
             terminal::say_warning(&warning);
         }
-        !errors.is_empty()
+        failed
     }
 
     /// What files say of a file. What someone named or wrote for this program goes before what was found.
@@ -180,12 +190,22 @@ impl Settings {
 
     /// Whether findings in a file that the user did not name are left out.
     pub(super) fn hides(&self, file: &Path) -> bool {
-        let chain = self.configs.of(file);
-        !chain.is_empty() && {
-            let path = self.configs.absolute(file);
-            chain.iter().any(|config| config.excludes(&path, false))
-        }
+        self.excludes(&self.configs.absolute(file), false)
     }
+}
+
+/// The configuration files, seen from the working folder.
+pub(super) fn configs() -> Configs {
+    Configs::new(std::env::current_dir().unwrap_or_default(), Box::new(disk::text))
+}
+
+/// Says what is wrong with the configuration files read so far, and whether something is.
+pub(super) fn report_errors(configs: &Configs) -> bool {
+    let errors = configs.take_errors();
+    for error in &errors {
+        terminal::say_lines(error);
+    }
+    !errors.is_empty()
 }
 
 impl InForce {

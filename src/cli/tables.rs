@@ -1,7 +1,7 @@
 //! The commands that print tables: `accesses`, `banks`, `rules`.
 
 use super::analyze::analyze;
-use super::args::{AccessesArgs, BanksArgs, Color, TableFormat};
+use super::args::{AccessesArgs, BanksArgs, TableFormat, When};
 use super::driver::Analyzed;
 use super::{Outcome, includes, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
@@ -107,7 +107,7 @@ fn picture(elem: &str, shape: &str, targets: &[Target]) -> Result<(Vec<u8>, Outc
         if at > 0 {
             out.push(b'\n');
         }
-        write_picture(&mut out, bytes, &shape, target, terminal::colored(Color::Auto))
+        write_picture(&mut out, bytes, &shape, target, terminal::colored(When::Auto))
             .map_err(|error| error.to_string())?;
     }
     Ok((out, Outcome::Clean))

@@ -1,12 +1,14 @@
 //! How do bytes get out?
 
 use super::Outcome;
-use super::args::Color;
+use super::args::When;
 use crate::visible;
+use anstream::{AutoStream, ColorChoice};
 use std::cell::RefCell;
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+use supports_hyperlinks::Stream;
 
 /// Writes to stdout. A reader that went away (`| head`) has all it wanted: that is success.
 pub(super) fn print(bytes: &[u8], outcome: Outcome) -> Outcome {
@@ -86,15 +88,21 @@ pub(super) fn say_warning(message: &impl Display) {
     say(&format_args!("warning: {message}"));
 }
 
-/// Whether stdout gets colours.
-pub(super) fn colored(color: Color) -> bool {
-    match color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => {
-            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-            !refused && !dumb && io::stdout().is_terminal()
-        }
+/// Whether stdout gets colours. `auto` follows NO_COLOR, CLICOLOR_FORCE, CLICOLOR, TERM and whether it is a
+/// terminal, in this order.
+pub(super) fn colored(when: When) -> bool {
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+    }
+}
+
+/// Whether stdout gets links. `auto`: where it is a terminal that is known to show them.
+pub(super) fn linked(when: When) -> bool {
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => supports_hyperlinks::on(Stream::Stdout),
     }
 }

@@ -1,16 +1,19 @@
 //! How is a configuration file written?
 
-use super::{Config, Error, PathLevels, Set, WhichCommands};
+use super::patterns::Patterns;
+use super::{Config, Error, Extends, FORMATS, PathLevels, SORTS, Set, WhichCommands};
 use crate::banks::ComputeCapability;
 use crate::diagnostic::Level;
+use crate::headers::normalise;
 use crate::{rules, shape};
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
+use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-mod types;
+mod keys;
 
 /// A file to begin with.
 pub const TEMPLATE: &str = include_str!("template.toml");
@@ -24,6 +27,7 @@ type Table<T> = BTreeMap<Spanned<String>, Spanned<T>>;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Written {
+    extends: Option<Spanned<PathBuf>>,
     targets: Option<Spanned<Vec<Spanned<String>>>>,
     bank_size: Option<Spanned<i64>>,
     min_share: Option<Spanned<i64>>,
@@ -33,6 +37,10 @@ struct Written {
     #[serde(default)]
     exclude: Vec<Spanned<String>>,
     compile_commands: Option<Spanned<PathOrSwitch>>,
+    baseline: Option<Spanned<PathBuf>>,
+    format: Option<Spanned<String>>,
+    sort: Option<Spanned<String>>,
+    top: Option<Spanned<i64>>,
     #[serde(default)]
     defines: Table<Value>,
     #[serde(default)]
@@ -65,22 +73,39 @@ enum PathOrSwitch {
     Path(PathBuf),
 }
 
+/// The keys of the file, with the schemas of what stands behind them.
+pub(super) fn top_keys() -> impl Iterator<Item = (String, Json)> {
+    let top = keys::KEYS.iter().filter_map(|key| <[&str; 1]>::try_from(key.path).ok());
+    top.map(|[name]| (name.to_owned(), keys::value_of(&[name])))
+}
+
+/// A file that is read.
+pub(super) struct File<'a> {
+    /// What is in it.
+    pub text: &'a str,
+    /// Its path, as it is shown.
+    pub path: &'a Path,
+    /// The absolute folder that it lies in, from which its paths count.
+    pub base: &'a Path,
+    /// The absolute folder that it is about, from which its patterns count.
+    pub folder: &'a Path,
+}
+
 /// Reads a file's text. `shown` makes a path fit for output.
-pub(super) fn read(
-    text: &str,
-    folder: &Path,
-    path: &Path,
-    shown: &dyn Fn(&Path) -> PathBuf,
-) -> Result<Config, Error> {
-    let file = File { text, path, folder };
-    let written: Written = toml::from_str(text).map_err(|error| file.not_toml(&error))?;
+pub(super) fn read(file: &File<'_>, shown: &dyn Fn(&Path) -> PathBuf) -> Result<Config, Error> {
+    let written: Written = toml::from_str(file.text).map_err(|error| file.not_toml(&error))?;
     let mut targets = None;
     if let Some(list) = written.targets {
         for target in list.get_ref() {
             let known = target.get_ref().parse::<ComputeCapability>();
-            known.map_err(|_| {
+            known.map_err(|error| {
                 let message = format!("`{}` is not a target", target.get_ref());
-                file.error(target, message, "a target is written `sm_90` or `9.0`")
+                let near = target.get_ref().contains(|c: char| c.is_ascii_digit());
+                let help = match near {
+                    true => format!("did you mean `{}`?", error.nearest),
+                    false => "a target is written `sm_90` or `9.0`".to_owned(),
+                };
+                file.error(target, message, &help)
             })?;
         }
         let names = list.get_ref().iter().map(|target| target.get_ref().clone()).collect();
@@ -94,14 +119,14 @@ pub(super) fn read(
             _ => return Err(file.error(size, "a bank is 4 or 8 bytes wide".to_owned(), "write 4 or 8")),
         },
     };
-    let min_share = written.min_share.as_ref().map(|share| match u8::try_from(*share.get_ref()) {
-        Ok(percent @ 0..=100) => Ok(file.set(share, percent)),
-        _ => Err(file.error(share, "a share is 0 to 100 percent".to_owned(), "write a number: 5")),
-    });
-    let min_ways = written.min_ways.as_ref().map(|ways| match u32::try_from(*ways.get_ref()) {
-        Ok(number) => Ok(file.set(ways, number)),
-        Err(_) => Err(file.error(ways, "ways are counted from 2".to_owned(), "write a number: 4")),
-    });
+    let min_share = file.number(written.min_share.as_ref(), "a share is 0 to 100 percent", 5, |number| {
+        u8::try_from(number).ok().filter(|percent| *percent <= 100)
+    })?;
+    let min_ways = file
+        .number(written.min_ways.as_ref(), "ways are counted from 2", 4, |number| number.try_into().ok())?;
+    let top = file.number(written.top.as_ref(), "findings are counted from 1", 10, |number| {
+        usize::try_from(number).ok().and_then(NonZeroUsize::new)
+    })?;
     let mut blocks = Vec::new();
     for (kernel, block) in &written.blocks {
         let numbers: Vec<String> = block.get_ref().iter().map(ToString::to_string).collect();
@@ -126,39 +151,38 @@ pub(super) fn read(
     }
     let mut paths = Vec::new();
     for entry in &written.paths {
-        paths.push(PathLevels { files: file.globs(&entry.files)?, levels: file.levels(&entry.levels)? });
+        paths.push(PathLevels { files: file.patterns(&entry.files)?, levels: file.levels(&entry.levels)? });
     }
     let compile_commands = written.compile_commands.as_ref().map(|it| {
         let which = match it.get_ref() {
             PathOrSwitch::Switch(true) => WhichCommands::Found,
             PathOrSwitch::Switch(false) => WhichCommands::Off,
-            PathOrSwitch::Path(path) => WhichCommands::At(folder.join(path)),
+            PathOrSwitch::Path(path) => WhichCommands::At(file.base.join(path)),
         };
         file.set(it, which)
     });
-    let include = written.include.iter().map(|it| file.set(it, shown(&folder.join(it.get_ref()))));
+    let here = |path: &Spanned<PathBuf>| file.set(path, shown(&file.base.join(path.get_ref())));
     Ok(Config {
+        extends: written.extends.as_ref().map(|path| file.extends(path)).transpose()?,
         targets,
         bank_size,
-        min_share: min_share.transpose()?,
-        min_ways: min_ways.transpose()?,
-        include: include.collect(),
+        min_share,
+        min_ways,
+        include: written.include.iter().map(here).collect(),
         compile_commands,
+        baseline: written.baseline.as_ref().map(here),
+        format: file.word(written.format.as_ref(), "format", &FORMATS)?,
+        sort: file.word(written.sort.as_ref(), "order", &SORTS)?,
+        top,
         defines,
         blocks,
-        excluded: file.globs(&written.exclude)?,
+        excluded: file.patterns(&written.exclude)?,
         exclude: written.exclude.iter().map(|glob| file.set(glob, glob.get_ref().clone())).collect(),
         levels: file.levels(&written.levels)?,
         paths,
-        path: path.to_path_buf(),
-        folder: folder.to_path_buf(),
+        path: file.path.to_path_buf(),
+        folder: file.folder.to_path_buf(),
     })
-}
-
-struct File<'a> {
-    text: &'a str,
-    path: &'a Path,
-    folder: &'a Path,
 }
 
 impl File<'_> {
@@ -180,10 +204,8 @@ impl File<'_> {
     fn not_toml(&self, error: &toml::de::Error) -> Error {
         let span = error.span().unwrap_or(0..0);
         let (message, help) = match unknown_key(error.message()) {
-            Some((key, nearest)) => {
-                (format!("there is no key `{key}`"), Some(format!("did you mean `{nearest}`?")))
-            }
-            None => match types::expected(self.text, &span) {
+            Some((key, help)) => (format!("there is no key `{key}`"), Some(help)),
+            None => match keys::expected(self.text, &span) {
                 Some((what, example)) => (what, Some(format!("write it as in `{example}`"))),
                 None => (error.message().to_owned(), None),
             },
@@ -192,23 +214,55 @@ impl File<'_> {
         Error { file, text, span, message, help }
     }
 
-    fn globs(&self, globs: &[Spanned<String>]) -> Result<Gitignore, Error> {
-        if globs.is_empty() {
-            return Ok(Gitignore::empty());
+    /// What `extends` leads to.
+    fn extends(&self, path: &Spanned<PathBuf>) -> Result<Extends, Error> {
+        if path.get_ref().extension().is_none_or(|extension| extension != "toml") {
+            let message = format!("`{}` is not the name of a configuration file", path.get_ref().display());
+            return Err(self.error(path, message, "name a file that ends in `.toml`"));
         }
-        let mut builder = GitignoreBuilder::new(self.folder);
-        builder.allow_unclosed_class(false);
-        for glob in globs {
-            builder.add_line(None, glob.get_ref()).map_err(|error| {
-                let message = format!("`{}` is not a pattern: {error}", glob.get_ref());
+        let target = normalise(&self.base.join(path.get_ref()));
+        Ok(Extends { path: target, text: self.text.to_owned(), span: path.span() })
+    }
+
+    /// A number, if `take` takes it; else `what` it should be is said.
+    fn number<T>(
+        &self,
+        written: Option<&Spanned<i64>>,
+        what: &str,
+        example: u8,
+        take: impl Fn(i64) -> Option<T>,
+    ) -> Result<Option<Set<T>>, Error> {
+        let Some(number) = written else { return Ok(None) };
+        match take(*number.get_ref()) {
+            Some(value) => Ok(Some(self.set(number, value))),
+            None => Err(self.error(number, what.to_owned(), &format!("write a number: {example}"))),
+        }
+    }
+
+    /// A word, if it is one of those that are known.
+    fn word(
+        &self,
+        written: Option<&Spanned<String>>,
+        what: &str,
+        known: &[&str],
+    ) -> Result<Option<Set<String>>, Error> {
+        let Some(word) = written else { return Ok(None) };
+        if known.contains(&word.get_ref().as_str()) {
+            return Ok(Some(self.set(word, word.get_ref().clone())));
+        }
+        let message = format!("there is no {what} `{}`", word.get_ref());
+        Err(self.error(word, message, &meant(word.get_ref(), known)))
+    }
+
+    fn patterns(&self, globs: &[Spanned<String>]) -> Result<Patterns, Error> {
+        let written = globs.iter().map(|glob| glob.get_ref().as_str());
+        Patterns::new(self.folder, written).map_err(|(number, why)| match globs.get(number) {
+            Some(glob) => {
+                let message = format!("`{}` is not a pattern: {why}", glob.get_ref());
                 self.error(glob, message, "patterns are written as in `.gitignore`")
-            })?;
-        }
-        let broken = |error: ignore::Error| match globs.first() {
-            Some(first) => self.error(first, error.to_string(), "patterns are written as in `.gitignore`"),
-            None => Error::unreadable(self.path, &std::io::Error::other(error.to_string())),
-        };
-        builder.build().map_err(broken)
+            }
+            None => Error::unreadable(self.path, &std::io::Error::other(why)),
+        })
     }
 
     fn levels(&self, table: &Table<String>) -> Result<Vec<Set<(String, Level)>>, Error> {
@@ -233,12 +287,24 @@ impl File<'_> {
     }
 }
 
-/// The key that is not known and the known one nearest to it, of what serde says:
+/// The key that is not known and what may be meant, of what serde says:
 /// "unknown field `targts`, expected one of `targets`, `include`".
 fn unknown_key(message: &str) -> Option<(String, String)> {
     let quoted = message.strip_prefix("unknown field ")?;
     let mut words = quoted.split('`').skip(1).step_by(2);
     let key = words.next()?;
-    let nearest = words.min_by_key(|known| strsim::damerau_levenshtein(known, key))?;
-    Some((key.to_owned(), nearest.to_owned()))
+    Some((key.to_owned(), meant(key, &words.collect::<Vec<_>>())))
+}
+
+/// The known word that is nearest to one that is not known; where none is near, all of them.
+fn meant(word: &str, known: &[&str]) -> String {
+    let distance = |known: &str| strsim::damerau_levenshtein(known, &word.to_lowercase().replace('_', "-"));
+    let near = known.iter().map(|known| (distance(known), known)).min();
+    match near.filter(|(distance, known)| *distance <= (known.len() / 3).max(1)) {
+        Some((_, known)) => format!("did you mean `{known}`?"),
+        None => {
+            let all: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+            format!("there are {}", all.join(", "))
+        }
+    }
 }

@@ -6,7 +6,7 @@ use super::publish::shown;
 use super::{Analyst, Checked, Offer};
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, SourceFile, Span};
-use crate::suppress;
+use crate::suppress::{self, comment};
 use ls_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionParams, TextEdit, Uri, WorkspaceEdit,
 };
@@ -120,8 +120,9 @@ fn above_lines(
     let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
     for &(file, line) in starts {
         let text = places.file(file);
-        let comment = format!("{}// cudalint: allow({rule}){}", indent(&text, line)?, line_end(&text));
-        changes.entry(places.uri(file)?).or_default().push(insertion(places, file, line, comment));
+        let place = comment::place_above(&text, line).ok()?;
+        let comment = comment::line(&text, place, &[rule], "");
+        changes.entry(places.uri(file)?).or_default().push(insertion(places, file, place, comment));
     }
     Some(changes)
 }
@@ -133,13 +134,4 @@ fn insertion(places: &Places<'_>, file: FileId, offset: usize, new_text: String)
 
 fn line_end(file: &SourceFile) -> &'static str {
     if file.text.contains("\r\n") { "\r\n" } else { "\n" }
-}
-
-/// The white space before a line's text; `None` where the line goes on another one, as in a macro, so that no
-/// comment can stand between them.
-fn indent(file: &SourceFile, line: usize) -> Option<&str> {
-    let before = file.text.get(..line)?.trim_end_matches(['\n', '\r']);
-    let text = file.text.get(line..)?;
-    let length = text.find(|c: char| c != ' ' && c != '\t').unwrap_or(text.len());
-    (!before.ends_with('\\')).then(|| text.get(..length)).flatten()
 }

@@ -1,14 +1,23 @@
 //! Findings for people, in rustc's manner: what, where, why, and what to type instead.
 
+mod links;
 mod snippet;
 
 use crate::diagnostic::{Diagnostic, Level};
-use crate::source::Sources;
+use crate::rules;
+use crate::source::{Sources, display_path};
 use crate::visible::{one_line, without_commands};
 use codespan_reporting::diagnostic::{Diagnostic as Report, Label, LabelStyle, Severity};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{Config, emit_to_write_style};
+use links::{Word, linked};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rustc_hash::FxHashMap;
 use snippet::Snippets;
+use std::path::Path;
+
+/// What stands for something else in the path of an address.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The findings, each followed by an empty line.
 #[must_use]
@@ -23,6 +32,27 @@ pub fn render(sources: &Sources, findings: &[Diagnostic], colored: bool) -> Vec<
         out.into_inner()
     };
     without_commands(String::from_utf8_lossy(&bytes).into_owned()).into_bytes()
+}
+
+/// A text that was rendered with the rules and places of these findings as links, for a terminal. Files without an
+/// absolute path lie below `home`.
+#[must_use]
+pub fn with_links(text: &[u8], sources: &Sources, findings: &[Diagnostic], home: &Path) -> Vec<u8> {
+    let mut files: FxHashMap<String, String> = FxHashMap::default();
+    for finding in findings {
+        let spans = std::iter::once(finding.primary).chain(finding.labels.iter().map(|(span, _)| *span));
+        for file in spans.map(|span| sources.get(span.file)) {
+            let path = display_path(&home.join(&file.path));
+            let slash = if path.starts_with('/') { "" } else { "/" };
+            let address = format!("file://{slash}{}", utf8_percent_encode(&path, ESCAPED));
+            files.insert(one_line(&file.display_path()).into_owned(), address);
+        }
+    }
+    let address_of = |word: Word<'_>| match word {
+        Word::Rule(id) => super::page(rules::find(id)?),
+        Word::File(name) => files.get(name).cloned(),
+    };
+    linked(&String::from_utf8_lossy(text), &address_of).into_bytes()
 }
 
 fn write(out: &mut impl WriteColor, sources: &Sources, findings: &[Diagnostic]) {

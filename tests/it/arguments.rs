@@ -1,9 +1,8 @@
 //! Is a slip in what the user writes told, with what to write instead?
 
 use crate::support::folder::folder;
+use crate::support::program::run;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 const CONFLICT: &str = "\
 __global__ void transpose(float *out, const float *in) {
@@ -14,14 +13,6 @@ __global__ void transpose(float *out, const float *in) {
 }
 void launch(float *out, const float *in) { transpose<<<1, dim3(32, 32)>>>(out, in); }
 ";
-
-/// Exit code, stdout and stderr.
-fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 #[test]
 fn options_stand_before_or_behind_the_subcommand() {

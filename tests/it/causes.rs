@@ -1,10 +1,10 @@
 //! Are conflicts told by their cause: worst first, line by line hidden, with numbers for programs?
 
 use crate::support::folder::folder;
+use crate::support::program::run;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// Two causes in one kernel: `tile`, in three lines, and `pair`, which costs little. What `fill` does is not known.
 const TWO: &str = "\
@@ -20,14 +20,6 @@ __device__ void fill(); __global__ void two(float *out, const float *in) {
 }
 void run(float *o, const float *i) { two<<<1, 32>>>(o, i); }
 ";
-
-/// Exit code, stdout and stderr.
-fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// What is told of `a.cu`, without the name of the file.
 fn short(root: &Path, arguments: &[&str]) -> Vec<String> {

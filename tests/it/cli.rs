@@ -299,8 +299,9 @@ fn usage_errors_exit_2_and_say_what_is_meant() {
         (&["explain", "a.cu"], "a place is written as in `src/a.cu:12`"),
         (&["explain", "b.cu:1"], "b.cu"),
         (&["--no-such-flag", "a.cu"], "--no-such-flag"),
-        (&["check"], "<PATHS>"),
-        (&[], "Usage"),
+        (&["--add-allow", "--fix", "a.cu"], "--fix"),
+        (&["config"], "<FILE>"),
+        (&["--exclude", "a[", "a.cu"], "`a[` is not a pattern"),
     ] {
         let ran = run(root.path(), arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
@@ -325,7 +326,12 @@ fn help_mentions_everything() {
         "man",
         "lsp",
         "dump",
+        "--exclude",
         "--no-ignore",
+        "--exit-zero",
+        "--add-allow",
+        "--no-baseline",
+        "--hyperlinks",
         "--changed-since",
         "--stdin-filename",
         "--context",

@@ -1,6 +1,7 @@
 //! What is in force for a file: configuration files, compile commands, ignore files, flags?
 
 use crate::support::folder::folder;
+use crate::support::program::run;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -12,14 +13,6 @@ __global__ void column(float *out) {
     tile[threadIdx.x % 32][threadIdx.y] = out[threadIdx.y];
 }
 ";
-
-/// Exit code, stdout and stderr.
-fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// The findings as `file:line rule level`.
 fn short(root: &Path, arguments: &[&str]) -> Vec<String> {
@@ -277,6 +270,161 @@ fn config_says_where_each_value_comes_from() {
     ] {
         assert!(squeezed.iter().any(|it| it == line), "{line}:\n{out}");
     }
+}
+
+#[test]
+fn what_is_extended_holds_where_its_file_says_nothing() {
+    let code = COLUMN.replace("[N]", "[32]");
+    let root = folder(&[
+        (
+            "common/base.toml",
+            "exclude = ['gen/']\n[blocks]\ncolumn = [32, 8]\n[levels]\nbank-conflict = 'deny'\n",
+        ),
+        ("a/cudalint.toml", "extends = '../common/base.toml'\n[levels]\nbank-conflict = 'note'\n"),
+        ("a/a.cu", &code),
+        ("a/gen/a.cu", &code),
+        ("b/cudalint.toml", "extends = '../common/base.toml'\n"),
+        ("b/b.cu", &code),
+    ]);
+    let both = ["a/a.cu:3 note[bank-conflict]", "b/b.cu:3 error[bank-conflict]"];
+    assert_eq!(short(root.path(), &["."]), both);
+    let (_, out, _) = run(root.path(), &["config", "b/b.cu"]);
+    assert!(out.contains("# common/base.toml:5\n"), "{out}");
+    fs::write(root.path().join("b/b.cu"), code.replace("column", "other")).unwrap();
+    let (_, _, err) = run(root.path(), &["b"]);
+    assert!(!err.contains("no file here has a kernel"), "it may be of those who extend it, too: {err}");
+    fs::write(root.path().join("b/cudalint.toml"), "extends = 'base.toml'\n").unwrap();
+    let (exit, out, err) = run(root.path(), &["."]);
+    assert_eq!((exit, out.as_str()), (2, ""));
+    let expected = "\
+cudalint: error: there is no file `b/base.toml`
+  ┌─ b/cudalint.toml:1:11
+  │
+1 │ extends = 'base.toml'
+  │           ^^^^^^^^^^^
+  │
+  = help: the path counts from the folder of the file that it stands in
+";
+    assert_eq!(err, expected);
+}
+
+#[test]
+fn the_command_line_leaves_files_out_even_those_that_it_names() {
+    let code = COLUMN.replace("[N]", "[32]");
+    let root = folder(&[
+        ("work/a.cu", &code),
+        ("work/a_test.cu", &code),
+        ("work/gen/a.cu", &code),
+        ("work/k.cuh", &code),
+        ("work/uses.cu", "#include \"k.cuh\"\nvoid f(float *o) { column<<<1, dim3(32, 8)>>>(o); }\n"),
+        ("other/gen/a.cu", &code),
+        ("other/b.cu", &code),
+    ]);
+    let home = root.path().join("work");
+    let names = |arguments: &[&str]| -> Vec<String> {
+        short(&home, arguments).iter().map(|line| line.split(':').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&[".", "--exclude", "gen/", "--exclude", "*_test.cu"]), ["a.cu", "k.cuh"]);
+    assert_eq!(
+        names(&["a.cu", "a_test.cu", "--exclude", "*_test.cu"]),
+        ["a.cu"],
+        "as a shell expands `*.cu`"
+    );
+    assert_eq!(names(&["uses.cu", "--exclude", "*.cuh"]), [] as [&str; 0], "found through another file");
+    assert_eq!(names(&["../other", "--exclude", "gen/", "--exclude", "/b.cu"]), ["../other/b.cu"]);
+    let (exit, _, err) = run(&home, &[".", "--exclude", "a["]);
+    let says = "cudalint: error: `--exclude`: `a[` is not a pattern: unclosed character class; missing ']'\n";
+    assert_eq!((exit, err.as_str()), (2, says));
+}
+
+#[test]
+fn a_run_is_under_the_file_of_the_folder_where_it_starts() {
+    let code = COLUMN.replace("[N]", "[32]");
+    let narrow = COLUMN.replace("[N]", "[16]").replace("column", "narrow");
+    let config =
+        "format = 'short'\nsort = 'cost'\ntop = 1\nbaseline = 'known.json'\n[blocks]\n'*' = [32, 8]\n";
+    let root = folder(&[("cudalint.toml", config), ("src/a.cu", &narrow), ("src/b.cu", &code)]);
+    let (exit, out, err) = run(root.path(), &["src"]);
+    assert_eq!((exit, out.as_str()), (2, ""));
+    assert!(err.contains("cannot read `known.json`"), "{err}");
+    let (exit, _, err) = run(root.path(), &["src", "--write-baseline", "none.json", "-A", "all"]);
+    assert_eq!((exit, err.as_str()), (0, "cudalint: wrote 0 findings to `none.json`\n"));
+    fs::rename(root.path().join("none.json"), root.path().join("known.json")).unwrap();
+    let lines = |folder: &str, arguments: &[&str]| {
+        let (_, out, _) = run(&root.path().join(folder), &[&["-q"], arguments].concat());
+        out.lines().map(|line| line.split(':').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(lines("", &["src"]), ["src/b.cu"]);
+    assert_eq!(lines("src", &["."]), ["b.cu"], "below it, too");
+    assert_eq!(lines("", &["src", "--top", "9"]), ["src/b.cu", "src/a.cu"]);
+    let (_, out, _) = run(root.path(), &["src", "--format", "json"]);
+    assert!(out.starts_with('{') && out.lines().count() == 1, "{out}");
+    let (_, out, err) = run(root.path(), &["src", "--statistics"]);
+    assert!(out.lines().count() == 3 && !err.contains("not shown"), "{out}{err}");
+    let (_, out, _) = run(root.path(), &["config", "src/a.cu"]);
+    for row in ["baseline = \"known.json\"", "format = \"short\"", "sort = \"cost\"", "top = 1 "] {
+        assert!(out.contains(row), "{row}: {out}");
+    }
+    fs::remove_file(root.path().join("known.json")).unwrap();
+    run(root.path(), &["src", "--write-baseline", "known.json"]);
+    assert_eq!(lines("", &["src"]), [] as [&str; 0], "the baseline of the file");
+    assert_eq!(lines("", &["src", "--no-baseline", "--top", "9"]), ["src/b.cu", "src/a.cu"]);
+    let outside = tempfile::tempdir().unwrap();
+    let path = root.path().join("src");
+    let (_, out, _) = run(outside.path(), &["-q", path.to_str().unwrap()]);
+    assert!(out.starts_with("warning[bank-conflict]: "), "started elsewhere: {out}");
+}
+
+#[test]
+fn the_schema_is_printed_and_kept_in_the_repository() {
+    let (exit, out, err) = run(Path::new("."), &["config", "--schema"]);
+    assert_eq!((exit, err.as_str()), (0, ""));
+    let kept = fs::read_to_string("schemas/config-1.json").unwrap();
+    assert!(out == kept, "it changed: `cargo run -- config --schema > schemas/config-1.json`");
+}
+
+/// What a program for schemas says of `cudalint.toml` in a folder: whether it is well; `None` where it is
+/// not installed.
+fn judged(root: &Path, program: &str, arguments: &[&str]) -> Option<bool> {
+    let ran = Command::new(program).current_dir(root).args(arguments).output();
+    if ran.is_err() {
+        println!("{program} is not installed (`pip install {program}`): nothing was tested");
+    }
+    Some(ran.ok()?.status.success())
+}
+
+#[test]
+fn programs_for_schemas_read_what_init_writes() {
+    let root = folder(&[]);
+    let (exit, _, err) = run(root.path(), &["init", "--schema"]);
+    assert_eq!(exit, 0, "{err}");
+    let template = fs::read_to_string(root.path().join("cudalint.toml")).unwrap();
+    assert!(template.starts_with("#:schema ./cudalint.schema.json\n"), "{template}");
+    let uncommented: String = template
+        .lines()
+        .filter_map(|line| line.strip_prefix("# "))
+        .filter(|line| line.starts_with('[') || line.contains(" = "))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let said = |text: &str, well: bool| {
+        fs::write(root.path().join("cudalint.toml"), format!("#:schema ./cudalint.schema.json\n{text}"))
+            .unwrap();
+        let check = ["--schemafile", "cudalint.schema.json", "cudalint.toml"];
+        for (program, arguments) in [("check-jsonschema", &check[..]), ("taplo", &["check", "cudalint.toml"])]
+        {
+            if let Some(judged) = judged(root.path(), program, arguments) {
+                assert_eq!(judged, well, "{program}: {text}");
+            }
+        }
+    };
+    said(&uncommented, true);
+    for wrong in ["targts = ['sm_90']\n", "top = 'x'\n", "[levels]\nbank-conflicts = 'deny'\n"] {
+        said(wrong, false);
+    }
+    let meta = judged(Path::new("."), "check-jsonschema", &["--check-metaschema", "schemas/config-1.json"]);
+    assert!(meta.unwrap_or(true));
+    let (exit, _, err) = run(root.path(), &["init", "--schema"]);
+    assert_eq!((exit, err.as_str()), (2, "cudalint: error: `./cudalint.toml` exists already\n"));
 }
 
 #[test]

@@ -1,17 +1,9 @@
 //! Are the findings of `examples` few, true and repaired as the README says?
 
 use crate::support::folder::folder;
+use crate::support::program::run;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-
-/// Exit code, stdout and stderr.
-fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// A copy of the example.
 fn copy() -> tempfile::TempDir {

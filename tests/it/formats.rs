@@ -1,17 +1,9 @@
 //! Is every format what its readers expect: the schemas, and how each is read?
 
+use crate::support::program::run;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-
-/// Exit code, stdout and stderr.
-fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// What the fixtures, which have findings of every kind, look like in a format.
 fn fixtures(format: &str) -> String {

@@ -1,9 +1,8 @@
 //! Is the user told of headers that were not found, and what would find them?
 
 use crate::support::folder::folder;
+use crate::support::program::run;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 const KERNEL: &str = "\
 __global__ void transpose(float *out, const float *in) {
@@ -13,14 +12,6 @@ __global__ void transpose(float *out, const float *in) {
     out[threadIdx.y * 32 + threadIdx.x] = tile[threadIdx.x][threadIdx.y];
 }
 ";
-
-/// Exit code, stdout and stderr.
-fn run(root: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_cudalint")).current_dir(root).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
 
 /// A file that launches the kernel of a header.
 fn launch(include: &str) -> String {

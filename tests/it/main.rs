@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed unwrap is a failed test
 
 mod agreement;
+mod allow;
 mod arguments;
 mod bank_oracle;
 mod bank_output;
@@ -46,3 +47,4 @@ mod snapshots;
 mod support;
 mod targets;
 mod tidy;
+mod watch;

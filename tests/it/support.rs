@@ -1,10 +1,11 @@
-//! What several tests share: folders of files, random kernels, runs with limits.
+//! What several tests share: folders of files, random kernels, runs of the program.
 
 pub mod accesses;
 pub mod bounded;
 pub mod editor;
 pub mod folder;
 pub mod kernels;
+pub mod program;
 pub mod random;
 pub mod restructure;
 pub mod rewrite;

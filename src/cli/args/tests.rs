@@ -41,9 +41,26 @@ fn a_file_may_have_a_subcommands_name() {
 }
 
 #[test]
-fn paths_are_required() {
-    assert!(refusal("-q").contains("<PATHS>"));
-    assert!(refusal("check").contains("<PATHS>"));
+fn paths_may_be_left_out_and_one_may_be_stdin() {
+    let meant = |line: &str| {
+        let args = check(line).analysis.with_stdin().with_default_path();
+        let name = args.stdin_filename.map(|path| path.display().to_string());
+        (args.paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(), name)
+    };
+    let (here, stdin) = (vec![".".to_owned()], Some("stdin.cu".to_owned()));
+    assert_eq!([meant("-q"), meant("check")], [(here.clone(), None), (here, None)]);
+    assert_eq!(meant("-"), (vec![], stdin.clone()));
+    assert_eq!(meant("- src"), (vec!["src".to_owned()], stdin));
+    assert_eq!(meant("--stdin-filename a.cu"), (vec![], Some("a.cu".to_owned())));
+    assert_eq!(meant("--stdin-filename a.cu -"), (vec![], Some("a.cu".to_owned())));
+    assert_eq!(meant("./-"), (vec!["./-".to_owned()], None));
+}
+
+#[test]
+fn a_reason_needs_its_equals_sign() {
+    assert_eq!(check("--add-allow src").add_allow.as_deref(), Some(""));
+    assert_eq!(check("--add-allow=why src").add_allow.as_deref(), Some("why"));
+    assert_eq!(check("--add-allow=why src").analysis.paths, [PathBuf::from("src")]);
 }
 
 #[test]
@@ -128,4 +145,14 @@ fn several_reports_go_to_several_places() {
     }
     assert!(refusal("a.cu --format sarif=").contains("no file is named after `=`"));
     assert!(refusal("a.cu --format xml=a").contains("'xml'"), "{}", refusal("a.cu --format xml=a"));
+}
+
+#[test]
+fn the_configuration_knows_the_same_words() {
+    fn words<T: ValueEnum>() -> Vec<String> {
+        let values = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        values.map(|value| value.get_name().to_owned()).collect()
+    }
+    assert_eq!(words::<Format>(), crate::config::FORMATS);
+    assert_eq!(words::<Sort>(), crate::config::SORTS);
 }
