@@ -1,6 +1,7 @@
 //! `cudalint config` and `cudalint init`: what is in force, and a file to begin with.
 
 use super::args::{ConfigArgs, InitArgs};
+use super::disk::Overlay;
 use super::settings::{Origin, Settings};
 use super::{Outcome, terminal};
 use crate::analysis::DEFAULT_TARGET;
@@ -42,7 +43,7 @@ pub(super) fn config(args: &ConfigArgs) -> Outcome {
         terminal::say_error(&format!("`{name}` does not exist"));
         return Outcome::Failed;
     }
-    let settings = match Settings::new(args.build.which()) {
+    let settings = match Settings::new(args.build.which(), &Overlay::default()) {
         Ok(settings) => settings,
         Err(error) => {
             terminal::say_error(&error);

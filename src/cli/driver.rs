@@ -119,7 +119,8 @@ impl Input {
     /// The same with what `buffers` hold for their files. Of these, the one that the arguments name for stdin
     /// is looked at in any case, another if it would be found with these bytes on disk.
     pub(super) fn with_buffers(args: &AnalysisArgs, buffers: Overlay) -> Option<Input> {
-        let settings = Settings::new(args.build.which()).map_err(|error| terminal::say_error(&error)).ok()?;
+        let settings = Settings::new(args.build.which(), &buffers);
+        let settings = settings.map_err(|error| terminal::say_error(&error)).ok()?;
         let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
         let mut found = walk::find(&args.paths, &args.context, &skip);
         if let Some(path) = &args.stdin_filename {

@@ -2,10 +2,12 @@
 
 use super::args::{AnalysisArgs, ChoiceArgs, Levels};
 use super::builds::{Builds, Database};
-use super::{disk, terminal};
+use super::disk::{self, Overlay};
+use super::terminal;
 use crate::analysis::Options;
-use crate::config::{Config, Configs, Set, WhichCommands};
+use crate::config::{Config, Configs, NAME, Set, WhichCommands};
 use crate::diagnostic::{Diagnostic, Level};
+use crate::headers::normalise;
 use crate::shape::BlockOption;
 use crate::walk::{Candidate, Ignored};
 use std::cell::RefCell;
@@ -69,10 +71,18 @@ impl Display for Origin {
 }
 
 impl Settings {
-    /// Reads the compile commands that the user names, if any; an error is a sentence.
-    pub(super) fn new(asked: WhichCommands) -> Result<Settings, String> {
+    /// Reads the compile commands that the user names, if any; an error is a sentence. `buffers` go before
+    /// the configuration files on disk, by path.
+    pub(super) fn new(asked: WhichCommands, buffers: &Overlay) -> Result<Settings, String> {
         let home = std::env::current_dir().unwrap_or_default();
-        let configs = Configs::new(home, Box::new(disk::text));
+        let buffers = buffers.iter().filter(|(path, _)| path.ends_with(NAME));
+        let shown: Overlay =
+            buffers.map(|(path, bytes)| (normalise(&home.join(path)), bytes.clone())).collect();
+        let reader = move |path: &Path| match shown.get(path) {
+            Some(bytes) => Ok(bytes.as_deref().map(|bytes| String::from_utf8_lossy(bytes).into_owned())),
+            None => disk::text(path),
+        };
+        let configs = Configs::new(home, Box::new(reader));
         let builds = Builds::new(asked, &configs)?;
         Ok(Settings { configs, builds, ignored: RefCell::default() })
     }
@@ -92,7 +102,7 @@ impl Settings {
     pub(super) fn report_errors(&self) -> bool {
         let errors = self.configs.take_errors();
         for error in &errors {
-            terminal::say_lines(error);
+            terminal::say_refused(error);
         }
         for warning in self.builds.take_warnings() {
             terminal::say_warning(&warning);

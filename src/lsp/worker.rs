@@ -7,7 +7,7 @@
 use super::client::Client;
 use super::places::Places;
 use super::progress::Progress;
-use super::publish::shown;
+use super::publish::{refusal, shown};
 use super::{Analyst, Checked, Watch, World, actions, hover, lenses};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use ls_types::notification::{LogMessage, Notification as _, PublishDiagnostics, ShowMessage};
@@ -20,7 +20,7 @@ use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response}
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -203,6 +203,15 @@ impl<'a, A: Analyst> Worker<'a, A> {
                 }
             }
         }
+        for refused in self.checked.iter().flat_map(|checked| &checked.refused) {
+            let Some(uri) = Uri::from_file_path(&refused.path) else { continue };
+            let new = || Published { uri, version: None, diagnostics: Vec::new() };
+            let published = found.entry(refused.path.clone()).or_insert_with(new);
+            let shown = refusal(refused, self.client.encoding);
+            if !published.diagnostics.contains(&shown) {
+                published.diagnostics.push(shown);
+            }
+        }
         let gone = self
             .published
             .iter()
@@ -227,7 +236,12 @@ impl<'a, A: Analyst> Worker<'a, A> {
 
     /// Says what there is to say beside findings, if it is not what was said last.
     fn say(&mut self) {
-        let messages: Vec<String> = self.checked.iter().flat_map(|it| it.messages.clone()).collect();
+        let refused = || self.checked.iter().flat_map(|checked| &checked.refused);
+        let messages = self.checked.iter().flat_map(|it| &it.messages);
+        let messages: Vec<String> = messages.chain(refused().map(|it| &it.words)).cloned().collect();
+        // Who types in a configuration sees there what is wrong.
+        let is_open = |path: &Path| self.world.1.buffers.iter().any(|buffer| buffer.path == path);
+        let shown: Vec<&str> = refused().filter(|it| is_open(&it.path)).map(|it| it.words.as_str()).collect();
         for message in messages.iter().filter(|message| !self.said.contains(message)) {
             let kind = match message {
                 text if text.starts_with("error") => MessageType::ERROR,
@@ -236,7 +250,7 @@ impl<'a, A: Analyst> Worker<'a, A> {
             };
             self.log(kind, message.clone());
             // Nothing is checked as long as it is so.
-            if kind == MessageType::ERROR {
+            if kind == MessageType::ERROR && !shown.contains(&message.as_str()) {
                 let params = ShowMessageParams { typ: kind, message: format!("cudalint: {message}") };
                 self.notify(ShowMessage::METHOD, params);
             }

@@ -1,5 +1,7 @@
 //! Does the language server tell an editor what the command line says of the same texts?
 
+mod configuration;
+
 use crate::support::editor::{Editor, edited, position, uri};
 use crate::support::folder::folder;
 use crate::support::random::Random;
