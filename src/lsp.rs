@@ -6,7 +6,9 @@
 
 mod actions;
 mod client;
+mod definitions;
 mod documents;
+mod hints;
 mod hover;
 mod lenses;
 mod places;

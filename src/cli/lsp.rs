@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Serves an editor over stdin and stdout.
 pub(super) fn lsp(args: &LspArgs) -> Outcome {
     let (connection, threads) = Connection::stdio();
-    let served = lsp::serve(&connection, || Session::new(args));
+    let served = lsp::serve(&connection, args.inlay_hints, || Session::new(args));
     // The thread that writes ends when nobody can have anything more to write.
     drop(connection);
     let joined = threads.join();

@@ -8,12 +8,12 @@ use super::client::Client;
 use super::places::Places;
 use super::progress::Progress;
 use super::publish::{refusal, shown};
-use super::{Analyst, Checked, Watch, World, actions, hover, lenses};
+use super::{Analyst, Checked, Watch, World, actions, definitions, hints, hover, lenses};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use ls_types::notification::{LogMessage, Notification as _, PublishDiagnostics, ShowMessage};
-use ls_types::request::{CodeLensRefresh, Request as _};
+use ls_types::request::{CodeLensRefresh, InlayHintRefreshRequest, Request as _};
 use ls_types::{
-    CodeActionParams, Diagnostic, LogMessageParams, MessageType, Position, PublishDiagnosticsParams,
+    CodeActionParams, Diagnostic, LogMessageParams, MessageType, Position, PublishDiagnosticsParams, Range,
     ShowMessageParams, Uri,
 };
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -45,6 +45,10 @@ pub(super) enum Question {
     Actions(PathBuf, Box<CodeActionParams>),
     /// What there is to be told of the kernels of a file.
     Lenses(PathBuf),
+    /// Where a kernel is launched, or which kernel a launch means.
+    Definition(PathBuf, Position),
+    /// What is shown behind the accesses of a part of a file.
+    Hints(PathBuf, Range),
 }
 
 /// What a file was last said to hold.
@@ -232,6 +236,10 @@ impl<'a, A: Analyst> Worker<'a, A> {
             let id = format!("lenses-{}", self.world.0).into();
             self.send(Request::new(id, CodeLensRefresh::METHOD.to_owned(), ()));
         }
+        if self.client.refreshes_hints {
+            let id = format!("hints-{}", self.world.0).into();
+            self.send(Request::new(id, InlayHintRefreshRequest::METHOD.to_owned(), ()));
+        }
     }
 
     /// Says what there is to say beside findings, if it is not what was said last.
@@ -287,6 +295,20 @@ impl<'a, A: Analyst> Worker<'a, A> {
                     all.extend(actions::actions(analyst, number, &places, checked, &path, &params, client));
                 }
                 serde_json::to_value(all)
+            }
+            Question::Definition(path, position) => {
+                let all = checked.iter().flat_map(|checked| {
+                    let places = Places::new(checked, buffers, client.encoding);
+                    definitions::definitions(checked, &places, &path, position)
+                });
+                serde_json::to_value(all.collect::<Vec<_>>())
+            }
+            Question::Hints(path, range) => {
+                let all = checked.iter().flat_map(|checked| {
+                    let places = Places::new(checked, buffers, client.encoding);
+                    hints::hints(checked, &places, &path, range)
+                });
+                serde_json::to_value(all.collect::<Vec<_>>())
             }
             Question::Lenses(path) => {
                 let all = checked.iter().flat_map(|checked| {

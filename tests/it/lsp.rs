@@ -1,6 +1,8 @@
 //! Does the language server tell an editor what the command line says of the same texts?
 
 mod configuration;
+mod definitions;
+mod hints;
 
 use crate::support::editor::{Editor, edited, position, uri};
 use crate::support::folder::folder;
