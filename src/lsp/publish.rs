@@ -27,8 +27,6 @@ pub(super) fn shown(finding: &Diagnostic, places: &Places<'_>, client: &Client) 
     let related: Vec<DiagnosticRelatedInformation> =
         related.filter(|_| client.related).filter(|it| !it.message.is_empty()).collect();
     let page = rules::find(finding.rule).and_then(output::page).and_then(|page| page.parse().ok());
-    // A comment that does nothing can go.
-    let useless = suppress::is_about_comments(finding.rule) && finding.rule != "unknown-directive";
     Shown {
         range: places.range(finding.primary),
         severity: Some(severity),
@@ -37,7 +35,7 @@ pub(super) fn shown(finding: &Diagnostic, places: &Places<'_>, client: &Client) 
         source: Some(SOURCE.to_owned()),
         message: output::details(finding, ""),
         related_information: (!related.is_empty()).then_some(related),
-        tags: useless.then(|| vec![DiagnosticTag::UNNECESSARY]),
+        tags: suppress::is_useless(finding.rule).then(|| vec![DiagnosticTag::UNNECESSARY]),
         data: None,
     }
 }

@@ -1,5 +1,6 @@
 //! Does the language server tell an editor what the command line says of the same texts?
 
+mod comments;
 mod configuration;
 mod definitions;
 mod hints;
