@@ -20,6 +20,7 @@ mod determinism;
 mod differential;
 mod dump;
 mod editors;
+mod emacs;
 mod examples;
 mod expand;
 mod explain;
