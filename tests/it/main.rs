@@ -39,6 +39,7 @@ mod lsp;
 mod metamorphic;
 mod neovim;
 mod oracle;
+mod packages;
 mod parse;
 mod remedies;
 mod robust;
