@@ -40,7 +40,7 @@ use kept::{Memory, World};
 pub use links::Links;
 use links::Work;
 pub use load::Loaded;
-pub use met::{MetArray, MetKernel, MetSite};
+pub use met::{MetArray, MetKernel, MetSite, MetWays};
 use padded::Padded;
 use runs::{Follow, Subject};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -355,6 +355,7 @@ impl Run {
             };
             let runs = subject.run_all(probes);
             report.entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
+            report.kernels.push(MetKernel::of(kernel, &work.launches, &runs));
             self.report(&subject, runs, wanted, &mut report);
         }
         report
@@ -473,9 +474,6 @@ impl Run {
         let targets = subject.targets;
         for run in &runs {
             verdicts(run, targets, &mut report.verdicts);
-        }
-        if subject.kernel.kind == FunctionKind::Kernel {
-            report.kernels.push(MetKernel::of(subject.kernel.name_span, &runs));
         }
         if matches!(wanted, Wanted::Runs | Wanted::Races) {
             let name = subject.kernel.name_span;

@@ -6,7 +6,9 @@
 
 mod actions;
 mod client;
+mod definitions;
 mod documents;
+mod hints;
 mod hover;
 mod lenses;
 mod places;
@@ -23,6 +25,7 @@ use crate::diagnostic::Diagnostic;
 use crate::explanation::Explanation;
 use crate::source::{FileId, Sources, Span};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,6 +66,23 @@ pub(crate) struct Checked {
     pub(crate) kernels: Vec<MetKernel>,
     /// What else there is to say, as on a command line.
     pub(crate) messages: Vec<String>,
+    /// The configuration files that are not understood, because of which nothing was checked.
+    pub(crate) refused: Vec<Refused>,
+}
+
+/// A configuration file that is not understood.
+#[derive(Clone, Debug)]
+pub(crate) struct Refused {
+    /// Where the editor knows it.
+    pub(crate) path: PathBuf,
+    /// Its text.
+    pub(crate) text: String,
+    /// The bytes of it that are wrong.
+    pub(crate) span: Range<usize>,
+    /// What is wrong, and what to write instead.
+    pub(crate) message: String,
+    /// The same as on a command line.
+    pub(crate) words: String,
 }
 
 /// A repair.

@@ -7,7 +7,7 @@ pub(crate) mod comment;
 
 use crate::analysis::{Asked, FileReport};
 use crate::diagnostic::Diagnostic;
-use crate::preproc::comments::{Ask, Directive};
+use crate::preproc::comments::{self, Ask, Directive};
 use crate::rules::{self, unfulfilled_expectation, unknown_directive, unused_directive};
 use crate::source::{FileId, Sources, Span};
 use crate::verdict::{SiteVerdict, Status};
@@ -165,6 +165,19 @@ const ALL: &str = "all";
 #[must_use]
 pub(crate) fn is_about_comments(rule: &str) -> bool {
     [unused_directive::RULE.id, unfulfilled_expectation::RULE.id, unknown_directive::RULE.id].contains(&rule)
+}
+
+/// The bytes to take out of a text, so that a comment for this tool does not ask any more for what it asks for
+/// at a place; `None` where nothing is asked for there, or that would change more.
+#[must_use]
+pub(crate) fn removal(text: &str, place: Span) -> Option<Range<usize>> {
+    comments::removal(text, place.start..place.end)
+}
+
+/// Whether a finding says that a comment for this tool does nothing, so that it can go.
+#[must_use]
+pub(crate) fn is_useless(rule: &str) -> bool {
+    is_about_comments(rule) && rule != unknown_directive::RULE.id
 }
 
 /// Whether everything that a comment is about is known.

@@ -1,6 +1,7 @@
 //! What does a kernel hold, in all ways that it was run?
 
-use crate::events::AccessOp;
+use crate::events::{AccessOp, LaunchSite};
+use crate::ir::Function;
 use crate::rules::KernelRun;
 use crate::source::Span;
 use crate::verdict::Status;
@@ -10,6 +11,10 @@ use crate::verdict::Status;
 pub struct MetKernel {
     /// Where its name is.
     pub name: Span,
+    /// The launches that it was run for, each once.
+    pub launches: Vec<Span>,
+    /// Where a comment above it gives its block.
+    pub directive: Option<Span>,
     /// The shared arrays that it came by, each once.
     pub arrays: Vec<MetArray>,
     /// The accesses of them that it came by, each once.
@@ -32,16 +37,60 @@ pub struct MetSite {
     pub span: Span,
     /// What it does.
     pub op: AccessOp,
-    /// Whether it takes more wavefronts than it has to, in some run and on some target.
-    pub conflicts: bool,
+    /// The ways of its worst request, over the runs and targets for which they are known; 1 for a run
+    /// without conflicts.
+    pub ways: Option<MetWays>,
     /// Whether nothing is known of it, in some run or on some target.
     pub unknown: bool,
 }
 
+/// The ways of one access in several runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetWays {
+    /// In the run where they are fewest.
+    pub least: u32,
+    /// In the run where they are most.
+    pub most: u32,
+}
+
+impl MetWays {
+    fn join(self, other: MetWays) -> MetWays {
+        MetWays { least: self.least.min(other.least), most: self.most.max(other.most) }
+    }
+}
+
+impl MetSite {
+    /// Whether it takes more wavefronts than it has to, in some run and on some target.
+    #[must_use]
+    pub fn conflicts(&self) -> bool {
+        self.ways.is_some_and(|ways| ways.most > 1)
+    }
+
+    /// Takes in what another run says of the same access.
+    pub(crate) fn join(&mut self, other: &MetSite) {
+        self.ways = match (self.ways, other.ways) {
+            (Some(mine), Some(theirs)) => Some(mine.join(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+        self.unknown |= other.unknown;
+    }
+}
+
 impl MetKernel {
     /// What the runs of a kernel came by.
-    pub(super) fn of(name: Span, runs: &[KernelRun]) -> MetKernel {
-        let mut met = MetKernel { name, arrays: Vec::new(), sites: Vec::new() };
+    pub(super) fn of(kernel: &Function, launches: &[LaunchSite], runs: &[KernelRun]) -> MetKernel {
+        let mut met = MetKernel {
+            name: kernel.name_span,
+            launches: Vec::new(),
+            directive: kernel.block_directive.map(|(_, span)| span),
+            arrays: Vec::new(),
+            sites: Vec::new(),
+        };
+        for launch in launches {
+            if !met.launches.contains(&launch.span) {
+                met.launches.push(launch.span);
+            }
+        }
         for run in runs {
             for access in &run.trace.accesses {
                 let array = &run.trace.arrays[access.array];
@@ -49,11 +98,14 @@ impl MetKernel {
             }
             for (number, access) in run.trace.accesses.iter().enumerate() {
                 let judgements = || run.judgements.iter().filter_map(|all| all.get(number));
-                let conflicts = judgements()
-                    .filter_map(|judgement| judgement.totals)
-                    .any(|totals| totals.wavefronts > totals.usual && totals.worst.ways > 1);
+                let ways = judgements().filter_map(|judgement| judgement.totals).map(|totals| {
+                    let conflicts = totals.wavefronts > totals.usual;
+                    let ways = if conflicts { totals.worst.ways.max(1) } else { 1 };
+                    MetWays { least: ways, most: ways }
+                });
+                let ways = ways.reduce(MetWays::join);
                 let unknown = judgements().any(|judgement| judgement.status == Status::Unknown);
-                met.site(MetSite { span: access.span, op: access.op, conflicts, unknown });
+                met.site(MetSite { span: access.span, op: access.op, ways, unknown });
             }
         }
         met
@@ -70,10 +122,7 @@ impl MetKernel {
 
     fn site(&mut self, site: MetSite) {
         match self.sites.iter_mut().find(|known| (known.span, known.op) == (site.span, site.op)) {
-            Some(known) => {
-                known.conflicts |= site.conflicts;
-                known.unknown |= site.unknown;
-            }
+            Some(known) => known.join(&site),
             None => self.sites.push(site),
         }
     }

@@ -523,6 +523,9 @@ pub struct LspArgs {
     /// Check what .gitignore leaves out, too
     #[arg(long, help_heading = "Files")]
     pub no_ignore: bool,
+    /// Offer inlay hints: the ways of a bank conflict, behind the access
+    #[arg(long, help_heading = "Output")]
+    pub inlay_hints: bool,
     /// Number of threads, at most 256; the findings are the same for any
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub threads: Option<NonZeroUsize>,

@@ -2,6 +2,7 @@
 
 use super::analyze::analyze;
 use super::args::{CheckArgs, ChoiceArgs, Format, Report, Sort};
+use super::disk::Overlay;
 use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::names::Names;
@@ -41,7 +42,7 @@ pub(super) fn check(args: &CheckArgs) -> Outcome {
 
 /// One run, with what it read.
 fn once(args: &CheckArgs, met: &mut Met) -> Outcome {
-    let Some(args) = &run::completed(args) else { return Outcome::Failed };
+    let Some(args) = &run::completed(args, &Overlay::default()) else { return Outcome::Failed };
     met.extend(args.baseline.clone());
     let reports = match args.reports() {
         Ok(reports) => reports,

@@ -1,6 +1,7 @@
 //! `cudalint config` and `cudalint init`: what is in force, and a file to begin with.
 
 use super::args::{ConfigArgs, InitArgs};
+use super::disk::Overlay;
 use super::run::OfRun;
 use super::settings::{Origin, Settings};
 use super::{Outcome, terminal};
@@ -61,8 +62,8 @@ pub(super) fn config(args: &ConfigArgs) -> Outcome {
         terminal::say_error(&format!("`{name}` does not exist"));
         return Outcome::Failed;
     }
-    let Some(of_run) = OfRun::read() else { return Outcome::Failed };
-    let settings = match Settings::new(&args.build, &[]) {
+    let Some(of_run) = OfRun::read(&Overlay::default()) else { return Outcome::Failed };
+    let settings = match Settings::new(&args.build, &[], &Overlay::default()) {
         Ok(settings) => settings,
         Err(error) => {
             terminal::say_error(&error);

@@ -120,7 +120,7 @@ impl Input {
     /// The same with what `buffers` hold for their files. Of these, the one that the arguments name for stdin
     /// is looked at in any case, another if it would be found with these bytes on disk.
     pub(super) fn with_buffers(args: &AnalysisArgs, buffers: Overlay) -> Option<Input> {
-        let settings = Settings::new(&args.build, &args.exclude);
+        let settings = Settings::new(&args.build, &args.exclude, &buffers);
         let settings = settings.map_err(|error| terminal::say_error(&error)).ok()?;
         let skip = |path: &Path, folder: bool| settings.skips(path, folder, args.no_ignore);
         let mut found = walk::find(&args.paths, &args.context, &skip);

@@ -8,12 +8,13 @@ use super::blocks::warn_of_unknown_kernels;
 use super::disk::Overlay;
 use super::driver::{Analyzed, Input, Watch};
 use super::found::{Found, Hiding, found};
-use super::{Outcome, fix, includes, run, terminal};
+use super::terminal::{self, Heard};
+use super::{Outcome, fix, includes, run};
 use crate::analysis::{Kept, Place, Wanted};
 use crate::explanation::Explanation;
 use crate::fixes;
 use crate::headers::normalise;
-use crate::lsp::{self, Analyst, Buffer, Checked, Offer, World};
+use crate::lsp::{self, Analyst, Buffer, Checked, Offer, Refused, World};
 use crate::source::{FileId, Sources};
 use crate::walk;
 use lsp_server::Connection;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Serves an editor over stdin and stdout.
 pub(super) fn lsp(args: &LspArgs) -> Outcome {
     let (connection, threads) = Connection::stdio();
-    let served = lsp::serve(&connection, || Session::new(args));
+    let served = lsp::serve(&connection, args.inlay_hints, || Session::new(args));
     // The thread that writes ends when nobody can have anything more to write.
     drop(connection);
     let joined = threads.join();
@@ -132,8 +133,8 @@ impl Group {
         let watch = Watch { cancelled: watch.cancelled, step: watch.step };
         // Nothing is asked of the last run any more, which would only take room.
         self.state = None;
-        let (ran, mut messages) = terminal::overheard(|| {
-            let args = run::completed(args)?;
+        let (ran, heard) = terminal::overheard(|| {
+            let args = run::completed(args, buffers)?;
             let hiding = Hiding::read(&args)?;
             let input = Input::with_buffers(&args.analysis, buffers.clone())?;
             input.go_on_from(std::mem::take(&mut self.kept));
@@ -141,7 +142,7 @@ impl Group {
             Some((args, hiding, input, analyzed))
         });
         let Some((args, hiding, input, mut analyzed)) = ran else {
-            return Some(Checked { messages, ..Checked::default() });
+            return Some(said(vec![heard], home));
         };
         let finished = !(watch.cancelled)();
         self.kept = analyzed.run.keep(finished);
@@ -155,17 +156,31 @@ impl Group {
             includes::tell_of_not_found(&includes::not_found(&input, &analyzed));
             found(&args, &input, &analyzed, &hiding)
         });
-        messages.extend(more);
-        let Some(found) = found else {
-            return Some(Checked { messages, ..Checked::default() });
-        };
+        let said = said(vec![heard, more], home);
+        let Some(found) = found else { return Some(said) };
         let sources = analyzed.run.sources().snapshot();
         let paths = paths(&sources, home);
         let kernels = analyzed.reports.iter().flat_map(|report| report.kernels.iter().cloned()).collect();
         let findings = found.findings.clone();
         self.state = Some(State { args, hiding, input, analyzed, found });
-        Some(Checked { sources, paths, findings, kernels, messages })
+        Some(Checked { sources, paths, findings, kernels, ..said })
     }
+}
+
+/// What was said, with nothing found.
+fn said(heard: Vec<Heard>, home: &Home) -> Checked {
+    let mut checked = Checked::default();
+    for Heard { messages, refused } in heard {
+        checked.messages.extend(messages);
+        checked.refused.extend(refused.into_iter().map(|error| Refused {
+            words: terminal::lines_of(&error),
+            path: home.editors(Path::new(&error.file)),
+            message: error.help.iter().fold(error.message, |all, help| format!("{all}\nhelp: {help}")),
+            text: error.text,
+            span: error.span,
+        }));
+    }
+    checked
 }
 
 /// Where the editor knows each file.

@@ -4,6 +4,7 @@
 //! folder that counts, with those that this is under.
 
 use super::args::{CheckArgs, Format, Report, Sort};
+use super::disk::Overlay;
 use super::settings::{Origin, Sourced, configs, report_errors};
 use crate::config::{Config, Set};
 use clap::ValueEnum;
@@ -24,9 +25,9 @@ pub(super) struct OfRun {
 }
 
 impl OfRun {
-    /// Reads it; `None` when a file is not understood, which is said on stderr.
-    pub(super) fn read() -> Option<OfRun> {
-        let configs = configs();
+    /// Reads it, what `buffers` hold before what is on disk; `None` when a file is not understood, which is said on stderr.
+    pub(super) fn read(buffers: &Overlay) -> Option<OfRun> {
+        let configs = configs(buffers);
         let chain = configs.of_run();
         (!report_errors(&configs)).then(|| OfRun {
             baseline: first(&chain, |config| config.baseline.as_ref()),
@@ -47,8 +48,8 @@ fn first<T: Clone>(chain: &[Rc<Config>], said: impl Fn(&Config) -> Option<&Set<T
 
 /// The arguments with what the configuration says of the run; `None` when that is not understood, which is
 /// said on stderr.
-pub(super) fn completed(args: &CheckArgs) -> Option<CheckArgs> {
-    let told = OfRun::read()?;
+pub(super) fn completed(args: &CheckArgs, buffers: &Overlay) -> Option<CheckArgs> {
+    let told = OfRun::read(buffers)?;
     let mut args = args.clone();
     if args.format.is_empty() {
         let format = told.format.and_then(|set| Format::from_str(&set.value, false).ok());

@@ -2,10 +2,12 @@
 
 use super::args::{AnalysisArgs, BuildArgs, ChoiceArgs, Levels};
 use super::builds::{Builds, Database};
-use super::{disk, terminal};
+use super::disk::{self, Overlay};
+use super::terminal;
 use crate::analysis::Options;
-use crate::config::{Config, Configs, Patterns, Set};
+use crate::config::{Config, Configs, NAME, Patterns, Set};
 use crate::diagnostic::{Diagnostic, Level};
+use crate::headers::normalise;
 use crate::shape::BlockOption;
 use crate::walk::{Candidate, Ignored};
 use std::cell::RefCell;
@@ -72,9 +74,9 @@ impl Display for Origin {
 
 impl Settings {
     /// Reads the compile commands that the user names, if any; an error is a sentence. `exclude`: patterns of
-    /// files that the command line leaves out.
-    pub(super) fn new(build: &BuildArgs, exclude: &[String]) -> Result<Settings, String> {
-        let configs = configs();
+    /// files that the command line leaves out. `buffers` go before the configuration files on disk, by path.
+    pub(super) fn new(build: &BuildArgs, exclude: &[String], buffers: &Overlay) -> Result<Settings, String> {
+        let configs = configs(buffers);
         let left_out = Patterns::new(&configs.absolute(Path::new(".")), exclude.iter().map(String::as_str));
         let left_out = left_out.map_err(|(number, why)| {
             let pattern = exclude.get(number).map_or("", String::as_str);
@@ -194,16 +196,23 @@ impl Settings {
     }
 }
 
-/// The configuration files, seen from the working folder.
-pub(super) fn configs() -> Configs {
-    Configs::new(std::env::current_dir().unwrap_or_default(), Box::new(disk::text))
+/// The configuration files, seen from the working folder; `buffers` go before those on disk, by path.
+pub(super) fn configs(buffers: &Overlay) -> Configs {
+    let home = std::env::current_dir().unwrap_or_default();
+    let buffers = buffers.iter().filter(|(path, _)| path.ends_with(NAME));
+    let shown: Overlay = buffers.map(|(path, bytes)| (normalise(&home.join(path)), bytes.clone())).collect();
+    let reader = move |path: &Path| match shown.get(path) {
+        Some(bytes) => Ok(bytes.as_deref().map(|bytes| String::from_utf8_lossy(bytes).into_owned())),
+        None => disk::text(path),
+    };
+    Configs::new(home, Box::new(reader))
 }
 
 /// Says what is wrong with the configuration files read so far, and whether something is.
 pub(super) fn report_errors(configs: &Configs) -> bool {
     let errors = configs.take_errors();
     for error in &errors {
-        terminal::say_lines(error);
+        terminal::say_refused(error);
     }
     !errors.is_empty()
 }

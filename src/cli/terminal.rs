@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::args::When;
+use crate::config;
 use crate::visible;
 use anstream::{AutoStream, ColorChoice};
 use std::cell::RefCell;
@@ -47,33 +48,51 @@ pub(super) fn say(message: &impl Display) {
     tell(&visible::one_line(&message.to_string()));
 }
 
-/// The same with the lines that it has. Whoever made it has escaped what is not ours.
-pub(super) fn say_lines(message: &impl Display) {
-    tell(&visible::lines(&message.to_string()));
+/// What is wrong with a configuration file, on stderr, with the lines that it has.
+pub(super) fn say_refused(error: &config::Error) {
+    if !hear(|heard| heard.refused.push(error.clone())) {
+        write_line(&lines_of(error));
+    }
+}
+
+/// What is wrong with a configuration file, as it is put on stderr.
+pub(super) fn lines_of(error: &config::Error) -> String {
+    // Whoever made it has escaped what is not ours.
+    visible::lines(&error.to_string()).into_owned()
+}
+
+/// What was said and is not put on stderr.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    /// In order.
+    pub(super) messages: Vec<String>,
+    /// What is wrong with configuration files, which is not among those.
+    pub(super) refused: Vec<config::Error>,
 }
 
 thread_local! {
-    static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+    static HEARD: RefCell<Option<Heard>> = const { RefCell::new(None) };
 }
 
 /// Runs `work`; what it says is not put on stderr but handed over.
-pub(super) fn overheard<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
-    let before = HEARD.replace(Some(Vec::new()));
+pub(super) fn overheard<T>(work: impl FnOnce() -> T) -> (T, Heard) {
+    let before = HEARD.replace(Some(Heard::default()));
     let result = work();
     (result, HEARD.replace(before).unwrap_or_default())
 }
 
+/// Whether somebody takes what is said.
+fn hear(take: impl FnOnce(&mut Heard)) -> bool {
+    HEARD.with_borrow_mut(|heard| heard.as_mut().map(take).is_some())
+}
+
 fn tell(message: &str) {
-    let heard = HEARD.with_borrow_mut(|heard| match heard {
-        Some(heard) => {
-            heard.push(message.to_owned());
-            true
-        }
-        None => false,
-    });
-    if heard {
-        return;
+    if !hear(|heard| heard.messages.push(message.to_owned())) {
+        write_line(message);
     }
+}
+
+fn write_line(message: &str) {
     // stderr may be closed; there is no one left to tell.
     let _ = writeln!(io::stderr().lock(), "cudalint: {message}");
 }

@@ -1,4 +1,4 @@
-//! What can be done about findings: repair them, or allow them?
+//! What can be done about findings: repair them, allow them, or remove a comment that does nothing?
 
 use super::client::Client;
 use super::places::Places;
@@ -42,6 +42,7 @@ pub(super) fn actions(
     }
     for number in numbers {
         all.extend(allowed(&checked.findings[number], places, client));
+        all.extend(removed(&checked.findings[number], places, client));
     }
     all.into_iter().map(CodeActionOrCommand::CodeAction).collect()
 }
@@ -125,6 +126,30 @@ fn above_lines(
         changes.entry(places.uri(file)?).or_default().push(insertion(places, file, place, comment));
     }
     Some(changes)
+}
+
+/// The text without a comment that does nothing.
+fn removed(finding: &Diagnostic, places: &Places<'_>, client: &Client) -> Option<CodeAction> {
+    let Span { file, .. } = finding.primary;
+    if !suppress::is_useless(finding.rule) {
+        return None;
+    }
+    let cut = suppress::removal(&places.file(file).text, finding.primary)?;
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    let range = places.range(Span { file, start: offset(cut.start), end: offset(cut.end) });
+    let edit = TextEdit { range, new_text: String::new() };
+    Some(CodeAction {
+        title: "Remove what does nothing".to_owned(),
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![shown(finding, places, client)]),
+        edit: Some(WorkspaceEdit {
+            changes: Some(HashMap::from([(places.uri(file)?, vec![edit])])),
+            ..WorkspaceEdit::default()
+        }),
+        // It may be of use with other targets or blocks.
+        is_preferred: Some(false),
+        ..CodeAction::default()
+    })
 }
 
 fn insertion(places: &Places<'_>, file: FileId, offset: usize, new_text: String) -> TextEdit {

@@ -24,12 +24,16 @@ pub(super) struct Client {
     pub(super) watches: bool,
     /// It asks for the lenses again when it is told to.
     pub(super) refreshes_lenses: bool,
+    /// It asks for the inlay hints again when it is told to.
+    pub(super) refreshes_hints: bool,
     /// It reads Markdown in what it shows beside the text.
     pub(super) markdown: bool,
+    /// The user wants inlay hints.
+    pub(super) hints: bool,
 }
 
 impl Client {
-    pub(super) fn of(capabilities: &ClientCapabilities) -> Client {
+    pub(super) fn of(capabilities: &ClientCapabilities, hints: bool) -> Client {
         let general = capabilities.general.as_ref();
         let window = capabilities.window.as_ref();
         let workspace = capabilities.workspace.as_ref();
@@ -37,6 +41,7 @@ impl Client {
         let related = document.and_then(|it| it.publish_diagnostics.as_ref()?.related_information);
         let watches = workspace.and_then(|it| it.did_change_watched_files.as_ref()?.dynamic_registration);
         let refreshes = workspace.and_then(|it| it.code_lens.as_ref()?.refresh_support);
+        let refreshes_hints = workspace.and_then(|it| it.inlay_hint.as_ref()?.refresh_support);
         let formats = document.and_then(|it| it.hover.as_ref()?.content_format.as_ref());
         Client {
             encoding: Encoding::of(general.and_then(|it| it.position_encodings.as_deref())),
@@ -44,6 +49,8 @@ impl Client {
             related: related.unwrap_or(false),
             watches: watches.unwrap_or(false),
             refreshes_lenses: refreshes.unwrap_or(false),
+            refreshes_hints: hints && refreshes_hints.unwrap_or(false),
+            hints,
             markdown: formats.is_some_and(|it| it.contains(&ls_types::MarkupKind::Markdown)),
         }
     }
@@ -73,6 +80,8 @@ impl Client {
                 text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
                 hover_provider: Some(HoverProviderCapability::Simple(true)),
                 code_action_provider: Some(CodeActionProviderCapability::Options(actions)),
+                definition_provider: Some(OneOf::Left(true)),
+                inlay_hint_provider: self.hints.then_some(OneOf::Left(true)),
                 code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
                 workspace: Some(workspace),
                 ..ServerCapabilities::default()

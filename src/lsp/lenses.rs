@@ -2,7 +2,7 @@
 
 use super::Checked;
 use super::places::Places;
-use crate::analysis::MetKernel;
+use crate::analysis::{MetKernel, MetSite};
 use crate::output::count;
 use crate::source::Span;
 use ls_types::{CodeLens, Command};
@@ -35,14 +35,12 @@ fn title(met: &[&MetKernel]) -> Option<String> {
     if arrays.is_empty() {
         return None;
     }
-    let mut sites: FxHashMap<_, (bool, bool)> = FxHashMap::default();
+    let mut sites: FxHashMap<_, MetSite> = FxHashMap::default();
     for site in met.iter().flat_map(|kernel| &kernel.sites) {
-        let known = sites.entry((site.span, site.op)).or_default();
-        known.0 |= site.conflicts;
-        known.1 |= site.unknown;
+        sites.entry((site.span, site.op)).or_insert(*site).join(site);
     }
-    let number = |which: fn(&(bool, bool)) -> bool| sites.values().filter(|site| which(site)).count();
-    let (conflicts, unknown) = (number(|site| site.0), number(|site| site.1));
+    let conflicts = sites.values().filter(|site| site.conflicts()).count();
+    let unknown = sites.values().filter(|site| site.unknown).count();
     let mut parts = vec![count(arrays.len(), "shared array")];
     let known: u64 = arrays.values().flatten().sum();
     let open = arrays.values().any(Option::is_none);
@@ -73,7 +71,7 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{MetArray, MetSite};
+    use crate::analysis::{MetArray, MetWays};
     use crate::events::AccessOp;
     use crate::source::FileId;
 
@@ -84,13 +82,15 @@ mod tests {
     fn kernel(arrays: &[(u32, Option<u64>)], sites: &[(u32, bool, bool)]) -> MetKernel {
         MetKernel {
             name: span(0),
+            launches: Vec::new(),
+            directive: None,
             arrays: arrays.iter().map(|&(at, bytes)| MetArray { name: span(at), bytes }).collect(),
             sites: sites
                 .iter()
                 .map(|&(at, conflicts, unknown)| MetSite {
                     span: span(at),
                     op: AccessOp::Load,
-                    conflicts,
+                    ways: Some(MetWays { least: 1, most: if conflicts { 2 } else { 1 } }),
                     unknown,
                 })
                 .collect(),

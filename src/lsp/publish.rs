@@ -1,12 +1,14 @@
 //! What is the editor shown of the findings?
 
+use super::Refused;
 use super::client::Client;
 use super::places::Places;
+use super::position::{Encoding, Lines};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::{output, rules, suppress};
 use ls_types::{
     CodeDescription, Diagnostic as Shown, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag,
-    NumberOrString,
+    NumberOrString, Range,
 };
 
 /// Who says so.
@@ -25,8 +27,6 @@ pub(super) fn shown(finding: &Diagnostic, places: &Places<'_>, client: &Client) 
     let related: Vec<DiagnosticRelatedInformation> =
         related.filter(|_| client.related).filter(|it| !it.message.is_empty()).collect();
     let page = rules::find(finding.rule).and_then(output::page).and_then(|page| page.parse().ok());
-    // A comment that does nothing can go.
-    let useless = suppress::is_about_comments(finding.rule) && finding.rule != "unknown-directive";
     Shown {
         range: places.range(finding.primary),
         severity: Some(severity),
@@ -35,7 +35,20 @@ pub(super) fn shown(finding: &Diagnostic, places: &Places<'_>, client: &Client) 
         source: Some(SOURCE.to_owned()),
         message: output::details(finding, ""),
         related_information: (!related.is_empty()).then_some(related),
-        tags: useless.then(|| vec![DiagnosticTag::UNNECESSARY]),
+        tags: suppress::is_useless(finding.rule).then(|| vec![DiagnosticTag::UNNECESSARY]),
         data: None,
+    }
+}
+
+/// What is wrong with a configuration file, as an editor shows it.
+pub(super) fn refusal(refused: &Refused, encoding: Encoding) -> Shown {
+    let lines = Lines::of(&refused.text);
+    let position = |offset| lines.position(&refused.text, offset, encoding);
+    Shown {
+        range: Range::new(position(refused.span.start), position(refused.span.end)),
+        severity: Some(DiagnosticSeverity::ERROR),
+        source: Some(SOURCE.to_owned()),
+        message: refused.message.clone(),
+        ..Shown::default()
     }
 }

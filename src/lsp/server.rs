@@ -9,11 +9,15 @@ use ls_types::notification::{
     Cancel, DidChangeTextDocument, DidChangeWatchedFiles, DidChangeWorkspaceFolders, DidCloseTextDocument,
     DidOpenTextDocument, DidSaveTextDocument, LogMessage, Notification as _,
 };
-use ls_types::request::{CodeActionRequest, CodeLensRequest, HoverRequest, RegisterCapability, Request as _};
+use ls_types::request::{
+    CodeActionRequest, CodeLensRequest, GotoDefinition, HoverRequest, InlayHintRequest, RegisterCapability,
+    Request as _,
+};
 use ls_types::{
     CancelParams, CodeActionParams, CodeLensParams, DidChangeWatchedFilesRegistrationOptions,
-    DidChangeWorkspaceFoldersParams, FileSystemWatcher, GlobPattern, HoverParams, InitializeParams,
-    LogMessageParams, MessageType, NumberOrString, Registration, RegistrationParams,
+    DidChangeWorkspaceFoldersParams, FileSystemWatcher, GlobPattern, GotoDefinitionParams, HoverParams,
+    InitializeParams, InlayHintParams, LogMessageParams, MessageType, NumberOrString, Registration,
+    RegistrationParams,
 };
 use lsp_server::{Connection, ErrorCode, Message, Notification, ProtocolError, Request, Response};
 use serde::de::DeserializeOwned;
@@ -24,10 +28,11 @@ use std::thread;
 /// The files whose changes on disk may change findings.
 const WATCHED: &str = "**/{*.cu,*.cuh,*.hip,*.h,*.hpp,*.hh,*.hxx,*.inl,cudalint.toml,compile_commands.json}";
 
-/// Serves an editor until it says goodbye or is gone. An error is about what it said. `analyst` is called on
-/// the thread that analyses.
+/// Serves an editor until it says goodbye or is gone. An error is about what it said. `hints`: whether inlay
+/// hints are offered. `analyst` is called on the thread that analyses.
 pub(crate) fn serve<A: Analyst>(
     connection: &Connection,
+    hints: bool,
     analyst: impl FnOnce() -> A + Send,
 ) -> Result<(), ProtocolError> {
     let (id, params) = connection.initialize_start()?;
@@ -38,10 +43,10 @@ pub(crate) fn serve<A: Analyst>(
             let refusal = Response::new_err(id, ErrorCode::InvalidParams as i32, why);
             // Where nobody listens, the next message says so.
             let _ = connection.sender.send(refusal.into());
-            return serve(connection, analyst);
+            return serve(connection, hints, analyst);
         }
     };
-    let client = Client::of(&params.capabilities);
+    let client = Client::of(&params.capabilities, hints);
     let offer = serde_json::to_value(client.offer()).unwrap_or_default();
     connection.initialize_finish(id, offer)?;
     let (jobs, waiting) = crossbeam_channel::unbounded();
@@ -125,6 +130,13 @@ impl Server<'_> {
             HoverRequest::METHOD => parsed(params).map(|params: HoverParams| {
                 let place = params.text_document_position_params;
                 path_of(&place.text_document.uri).map(|path| Question::Hover(path, place.position))
+            }),
+            GotoDefinition::METHOD => parsed(params).map(|params: GotoDefinitionParams| {
+                let place = params.text_document_position_params;
+                path_of(&place.text_document.uri).map(|path| Question::Definition(path, place.position))
+            }),
+            InlayHintRequest::METHOD => parsed(params).map(|params: InlayHintParams| {
+                path_of(&params.text_document.uri).map(|path| Question::Hints(path, params.range))
             }),
             CodeActionRequest::METHOD => parsed(params).map(|params: CodeActionParams| {
                 let path = path_of(&params.text_document.uri);

@@ -47,7 +47,7 @@ impl Client {
     fn start() -> Client {
         let (connection, other) = Connection::memory();
         let (sender, seen) = unbounded();
-        let server = thread::spawn(move || serve(&other, || Fake { seen: sender }).is_ok());
+        let server = thread::spawn(move || serve(&other, false, || Fake { seen: sender }).is_ok());
         let client = Client { connection, seen, server };
         client.ask(1, "initialize", json!({ "capabilities": {} }));
         client.tell("initialized", json!({}));

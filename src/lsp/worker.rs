@@ -7,20 +7,20 @@
 use super::client::Client;
 use super::places::Places;
 use super::progress::Progress;
-use super::publish::shown;
-use super::{Analyst, Checked, Watch, World, actions, hover, lenses};
+use super::publish::{refusal, shown};
+use super::{Analyst, Checked, Watch, World, actions, definitions, hints, hover, lenses};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use ls_types::notification::{LogMessage, Notification as _, PublishDiagnostics, ShowMessage};
-use ls_types::request::{CodeLensRefresh, Request as _};
+use ls_types::request::{CodeLensRefresh, InlayHintRefreshRequest, Request as _};
 use ls_types::{
-    CodeActionParams, Diagnostic, LogMessageParams, MessageType, Position, PublishDiagnosticsParams,
+    CodeActionParams, Diagnostic, LogMessageParams, MessageType, Position, PublishDiagnosticsParams, Range,
     ShowMessageParams, Uri,
 };
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -45,6 +45,10 @@ pub(super) enum Question {
     Actions(PathBuf, Box<CodeActionParams>),
     /// What there is to be told of the kernels of a file.
     Lenses(PathBuf),
+    /// Where a kernel is launched, or which kernel a launch means.
+    Definition(PathBuf, Position),
+    /// What is shown behind the accesses of a part of a file.
+    Hints(PathBuf, Range),
 }
 
 /// What a file was last said to hold.
@@ -203,6 +207,15 @@ impl<'a, A: Analyst> Worker<'a, A> {
                 }
             }
         }
+        for refused in self.checked.iter().flat_map(|checked| &checked.refused) {
+            let Some(uri) = Uri::from_file_path(&refused.path) else { continue };
+            let new = || Published { uri, version: None, diagnostics: Vec::new() };
+            let published = found.entry(refused.path.clone()).or_insert_with(new);
+            let shown = refusal(refused, self.client.encoding);
+            if !published.diagnostics.contains(&shown) {
+                published.diagnostics.push(shown);
+            }
+        }
         let gone = self
             .published
             .iter()
@@ -223,11 +236,20 @@ impl<'a, A: Analyst> Worker<'a, A> {
             let id = format!("lenses-{}", self.world.0).into();
             self.send(Request::new(id, CodeLensRefresh::METHOD.to_owned(), ()));
         }
+        if self.client.refreshes_hints {
+            let id = format!("hints-{}", self.world.0).into();
+            self.send(Request::new(id, InlayHintRefreshRequest::METHOD.to_owned(), ()));
+        }
     }
 
     /// Says what there is to say beside findings, if it is not what was said last.
     fn say(&mut self) {
-        let messages: Vec<String> = self.checked.iter().flat_map(|it| it.messages.clone()).collect();
+        let refused = || self.checked.iter().flat_map(|checked| &checked.refused);
+        let messages = self.checked.iter().flat_map(|it| &it.messages);
+        let messages: Vec<String> = messages.chain(refused().map(|it| &it.words)).cloned().collect();
+        // Who types in a configuration sees there what is wrong.
+        let is_open = |path: &Path| self.world.1.buffers.iter().any(|buffer| buffer.path == path);
+        let shown: Vec<&str> = refused().filter(|it| is_open(&it.path)).map(|it| it.words.as_str()).collect();
         for message in messages.iter().filter(|message| !self.said.contains(message)) {
             let kind = match message {
                 text if text.starts_with("error") => MessageType::ERROR,
@@ -236,7 +258,7 @@ impl<'a, A: Analyst> Worker<'a, A> {
             };
             self.log(kind, message.clone());
             // Nothing is checked as long as it is so.
-            if kind == MessageType::ERROR {
+            if kind == MessageType::ERROR && !shown.contains(&message.as_str()) {
                 let params = ShowMessageParams { typ: kind, message: format!("cudalint: {message}") };
                 self.notify(ShowMessage::METHOD, params);
             }
@@ -273,6 +295,20 @@ impl<'a, A: Analyst> Worker<'a, A> {
                     all.extend(actions::actions(analyst, number, &places, checked, &path, &params, client));
                 }
                 serde_json::to_value(all)
+            }
+            Question::Definition(path, position) => {
+                let all = checked.iter().flat_map(|checked| {
+                    let places = Places::new(checked, buffers, client.encoding);
+                    definitions::definitions(checked, &places, &path, position)
+                });
+                serde_json::to_value(all.collect::<Vec<_>>())
+            }
+            Question::Hints(path, range) => {
+                let all = checked.iter().flat_map(|checked| {
+                    let places = Places::new(checked, buffers, client.encoding);
+                    hints::hints(checked, &places, &path, range)
+                });
+                serde_json::to_value(all.collect::<Vec<_>>())
             }
             Question::Lenses(path) => {
                 let all = checked.iter().flat_map(|checked| {

@@ -10,6 +10,10 @@
 //! Several rules stand in one pair of parentheses, several asks in one comment. What a rule's
 //! name means is not known here.
 
+mod removal;
+
+pub(crate) use removal::removal;
+
 use super::lexer::Lexer;
 use crate::shape;
 use memchr::memmem;
@@ -31,6 +35,8 @@ pub struct Directive {
     pub ask: Ask,
     /// The word or the rule's name, in bytes of the text.
     pub span: Range<u32>,
+    /// The comment that it stands in.
+    pub comment: Range<u32>,
     /// What it is about: the line beside the comment, or the statement below it.
     pub covers: Range<u32>,
     /// Where the token after the comment starts; the text's end when there is none.
@@ -83,6 +89,7 @@ pub fn directives(text: &str) -> Vec<Directive> {
             found.extend(asks.into_iter().map(|(ask, span)| Directive {
                 ask,
                 span: span.start as u32..span.end as u32,
+                comment: comment.start as u32..comment.end as u32,
                 covers: covers.start as u32..covers.end as u32,
                 next: end as u32,
             }));

@@ -1,5 +1,10 @@
 //! Does the language server tell an editor what the command line says of the same texts?
 
+mod comments;
+mod configuration;
+mod definitions;
+mod hints;
+
 use crate::support::editor::{Editor, edited, position, uri};
 use crate::support::folder::folder;
 use crate::support::random::Random;
