@@ -16,7 +16,11 @@ pub mod order;
 pub mod sarif;
 pub mod short;
 pub mod statistics;
+pub mod table;
 pub mod text;
+mod words;
+
+pub use words::{block_from_word, op_word, reason_words, status_word};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::Rule;

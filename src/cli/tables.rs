@@ -6,7 +6,7 @@ use super::{Outcome, includes, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
 use crate::banks::Target;
 use crate::output::banks::{ParseShapeError, Shape, compare_requests, write_picture};
-use crate::output::{accesses, level_word};
+use crate::output::{accesses, level_word, table};
 use crate::rules;
 use crate::source::Sources;
 use crate::verdict::SiteVerdict;
@@ -110,9 +110,9 @@ fn requests(table: &Path, targets: &[Target]) -> Result<(Vec<u8>, Outcome), Stri
 
 /// `cudalint rules`
 pub(super) fn rules() -> Outcome {
-    let mut table = accesses::table(&["rule", "level", "summary"]);
+    let mut table = table::table(&["rule", "level", "summary"]);
     for rule in rules::ALL {
         table.add_row([rule.id, level_word(rule.level), rule.summary]);
     }
-    terminal::print(format!("{}\n", accesses::text_of(&table)).as_bytes(), Outcome::Clean)
+    terminal::print(format!("{}\n", table::text_of(&table)).as_bytes(), Outcome::Clean)
 }
