@@ -13,6 +13,7 @@ pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod order;
+pub mod rule_pages;
 pub mod sarif;
 pub mod short;
 pub mod statistics;
@@ -116,8 +117,8 @@ pub(crate) fn page(rule: &Rule) -> Option<String> {
 
 /// The same where the project is at this address; empty: nowhere.
 fn page_at(address: &str, rule: &Rule) -> Option<String> {
-    let (version, file) = (env!("CARGO_PKG_VERSION"), rule.id.replace('-', "_"));
-    (!address.is_empty()).then(|| format!("{address}/blob/v{version}/src/rules/{file}.rs"))
+    let (version, file) = (env!("CARGO_PKG_VERSION"), rule_pages::file(rule));
+    (!address.is_empty()).then(|| format!("{address}/blob/v{version}/docs/rules/{file}"))
 }
 
 /// What a level is called in front of a finding.

@@ -114,8 +114,8 @@ pub enum Command {
     /// Ask the bank model: the banks of an array, or the wavefronts of requests in a file
     #[command(after_help = BANKS_HELP)]
     Banks(BanksArgs),
-    /// List the rules
-    Rules,
+    /// List the rules, or write a page on each
+    Rules(RulesArgs),
     /// Print what is in force for a file, and where each value comes from
     Config(ConfigArgs),
     /// Write a commented cudalint.toml
@@ -374,6 +374,14 @@ pub struct BanksArgs {
     /// Judge every request of a CSV file instead
     #[arg(long, value_name = "FILE", conflicts_with_all = ["elem", "shape"])]
     pub requests: Option<PathBuf>,
+}
+
+/// `cudalint rules`
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// Write a page in Markdown on each rule into this folder instead, and an index
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub markdown: Option<PathBuf>,
 }
 
 /// `cudalint config`

@@ -18,6 +18,7 @@ mod configuration;
 mod context;
 mod determinism;
 mod differential;
+mod documents;
 mod dump;
 mod editors;
 mod examples;
