@@ -199,12 +199,14 @@ impl Site<'_> {
             return Vec::new();
         }
         let Some(example) = seek(Sought::Worst(totals)) else { return Vec::new() };
-        let after = self.padding().zip(self.after(target, &example));
+        let hardware = &self.case.targets[target];
+        let laid_out = self.remedy.laid_out(self.case, (self.run, self.number), &example, hardware);
+        let longer = || {
+            let (padding, example) = self.padding().zip(self.after(target, &example))?;
+            Some((format!("rows {} longer", plural(padding.extra, "element")), example))
+        };
+        let second = laid_out.or_else(longer).map(|(caption, example)| Panel { caption, example });
         let first = Panel { caption: "as written".to_owned(), example };
-        let second = after.map(|(padding, example)| {
-            let caption = format!("rows {} longer", plural(padding.extra, "element"));
-            Panel { caption, example }
-        });
         std::iter::once(first).chain(second).collect()
     }
 
