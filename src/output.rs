@@ -191,8 +191,10 @@ pub(crate) mod testing {
             fix: None,
             launches: Vec::new(),
             conflict: None,
+            hazard: None,
             parts: Vec::new(),
             kernel: "k".to_owned(),
+            kernel_at: None,
         };
         (sources, finding)
     }

@@ -236,6 +236,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     for finding in &mut found {
         let runs = case.runs.iter().filter(|run| run.kernel == finding.kernel);
         finding.launches = runs.filter_map(|run| run.launch).collect();
+        finding.kernel_at = Some(case.kernel);
     }
     found
 }

@@ -305,6 +305,8 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagn
         fix,
         launches: Vec::new(),
         conflict: None,
+        hazard: None,
+        kernel_at: None,
         parts: Vec::new(),
         kernel: run.kernel.clone(),
     }
