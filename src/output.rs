@@ -9,6 +9,7 @@ pub(crate) mod dump;
 pub mod explain;
 pub mod github;
 pub mod gitlab;
+pub(crate) mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;

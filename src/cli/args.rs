@@ -9,7 +9,7 @@ pub use levels::Levels;
 pub use order::{nearest_subcommand, subcommand_first};
 pub use values::element_bytes;
 
-use crate::analysis::Options;
+use crate::analysis::{Options, Wanted};
 use crate::config::WhichCommands;
 use crate::syntax;
 use clap::builder::Resettable;
@@ -188,7 +188,7 @@ pub struct CheckArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub struct ChoiceArgs {
     /// Order of the findings: those first that cost most, or by file and line; unless said otherwise `cost`
-    /// in the text and markdown formats, `path` in the others
+    /// in the text, markdown and html formats, `path` in the others
     #[arg(long, value_enum, value_name = "ORDER", help_heading = "Output")]
     pub sort: Option<Sort>,
     /// Print only the N findings that cost most
@@ -332,6 +332,17 @@ impl CheckArgs {
         match files.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(format!("two formats cannot be written into `{}`", pair[0].display())),
             None => Ok(reports),
+        }
+    }
+}
+
+impl CheckArgs {
+    /// What the reports need of the analysis.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted<'static> {
+        match self.format.iter().any(|report| report.format == Format::Html) {
+            true => Wanted::Views,
+            false => Wanted::Findings,
         }
     }
 }
@@ -557,6 +568,8 @@ pub enum Format {
     Junit,
     /// A page for the summary of a job
     Markdown,
+    /// A page for browsers: kernels by waste, findings, source, lanes and banks
+    Html,
 }
 
 /// How a table is printed.

@@ -32,6 +32,7 @@ mod hardware;
 mod hooks;
 #[cfg(unix)]
 mod hostile;
+mod html;
 mod includes;
 mod kept;
 mod launches;
