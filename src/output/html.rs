@@ -22,7 +22,7 @@ use askama::Template;
 use finding::{Card, Cards};
 use kernels::{Kernel, Kernels};
 use listing::{Listing, Sheet};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// The most findings on a page.
 const MOST_FINDINGS: usize = 1000;
@@ -103,9 +103,9 @@ pub(crate) fn render(report: &Report<'_>) -> Vec<u8> {
 /// The filters that have something to choose from.
 fn filters(cards: &[Card]) -> Vec<Filter> {
     let of = |key, label, get: &dyn Fn(&Card) -> (String, String)| {
-        let options: BTreeSet<(String, String)> =
-            cards.iter().map(get).filter(|(value, _)| !value.is_empty()).collect();
-        let mut options: Vec<(String, String)> = options.into_iter().collect();
+        // The instances of a kernel have names of their own, and are one choice.
+        let named = cards.iter().rev().map(get).filter(|(value, _)| !value.is_empty());
+        let mut options: Vec<(String, String)> = named.collect::<BTreeMap<_, _>>().into_iter().collect();
         options.sort_by(|one, other| one.1.cmp(&other.1).then(one.0.cmp(&other.0)));
         Filter { key, label, options }
     };

@@ -7,6 +7,7 @@ use crate::explanation::{KernelView, SiteView};
 use crate::output::{block_from_word, op_word};
 use crate::source::{Sources, Span};
 use crate::visible::one_line;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
@@ -69,30 +70,29 @@ impl<'a> Kernels<'a> {
     pub(super) fn of(report: &Report<'a>) -> Kernels<'a> {
         let Report { sources, findings, views, .. } = *report;
         let place = |span: Span| (sources.get(span.file).path.clone(), span.start);
-        let mut all: Vec<((PathBuf, u32), &'a KernelView, Counts)> = Vec::new();
+        let mut all: FxHashMap<(PathBuf, u32), (&'a KernelView, Counts)> = FxHashMap::default();
         for view in views {
-            let at = place(view.at);
-            // A header's kernel may be judged for several files: there it is shown where it wastes most.
-            match all.iter_mut().find(|(known, ..)| *known == at) {
-                Some((_, known, _)) if known.cost.extra >= view.cost.extra => {}
-                Some((_, known, _)) => *known = view,
-                None => all.push((at, view, Counts::default())),
+            // A header's kernel may be judged for several files: it is shown where it wastes most.
+            let (known, _) = all.entry(place(view.at)).or_insert((view, Counts::default()));
+            if known.cost.extra < view.cost.extra {
+                *known = view;
             }
         }
         for finding in findings {
-            let Some(at) = finding.kernel_at.map(place) else { continue };
-            let Some((.., counts)) = all.iter_mut().find(|(known, ..)| *known == at) else { continue };
+            let kernel = finding.kernel_at.and_then(|at| all.get_mut(&place(at)));
+            let Some((_, counts)) = kernel else { continue };
             match (&finding.conflict, &finding.hazard) {
                 (Some(_), _) => counts.conflicts += 1,
                 (_, Some(_)) => counts.races += 1,
                 _ => counts.others += 1,
             }
         }
-        all.sort_by_cached_key(|(at, view, counts)| {
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_by_cached_key(|(at, (view, counts))| {
             let Counts { races, others, .. } = *counts;
             (Reverse(view.cost.extra), Reverse(races), Reverse(others), Reverse(view.cost.kernel), at.clone())
         });
-        Kernels { sources, all: all.into_iter().map(|(_, view, counts)| (view, counts)).collect() }
+        Kernels { sources, all: all.into_iter().map(|(_, kernel)| kernel).collect() }
     }
 
     /// The first of them, and how many are left.
