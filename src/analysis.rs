@@ -22,7 +22,7 @@ use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
 use crate::events::Assumption;
 use crate::exec::budget::FileBudget;
-use crate::explanation::Explanation;
+use crate::explanation::{Explanation, KernelView};
 pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind, Module};
@@ -85,6 +85,8 @@ pub fn targets(names: &[String], bank_size_eight: bool) -> Vec<Target> {
 pub enum Wanted<'a> {
     /// The findings of the rules, and the verdicts that they rest on.
     Findings,
+    /// The same, and what there is to be seen of each kernel.
+    Views,
     /// The verdicts alone.
     Verdicts,
     /// What there is to be told of one place, and the verdicts.
@@ -101,7 +103,7 @@ impl Wanted<'_> {
     /// What becomes of the event trees.
     fn follow(self) -> Follow {
         match self {
-            Wanted::Findings | Wanted::Place(_) => Follow::Facts,
+            Wanted::Findings | Wanted::Views | Wanted::Place(_) => Follow::Facts,
             Wanted::Runs => Follow::Tree,
             Wanted::Races => Follow::Proof,
             Wanted::Verdicts | Wanted::Program => Follow::Nothing,
@@ -149,6 +151,8 @@ pub struct FileReport {
     pub diagnostics: Vec<Diagnostic>,
     /// One verdict for each access site, block shape and target.
     pub verdicts: Vec<SiteVerdict>,
+    /// What there is to be seen of its kernels, if that was wanted.
+    pub(crate) views: Vec<KernelView>,
     /// What there is to be told of a place, if that was wanted.
     pub explanations: Vec<Explanation>,
     /// What comments ask for, by file.
@@ -395,6 +399,7 @@ impl Run {
         report.diagnostics.extend(found.diagnostics);
         report.verdicts.extend(found.verdicts);
         report.explanations.extend(found.explanations);
+        report.views.extend(found.views);
         report.runs.extend(found.runs);
     }
 
@@ -519,6 +524,12 @@ impl Run {
         };
         match wanted {
             Wanted::Findings => report.diagnostics.extend(rules::check(&case)),
+            Wanted::Views => {
+                let findings = rules::check(&case);
+                let is_function = subject.kernel.kind != FunctionKind::Kernel;
+                report.views.extend(rules::view(&case, &findings).map(|it| KernelView { is_function, ..it }));
+                report.diagnostics.extend(findings);
+            }
             Wanted::Place(place) => {
                 report.explanations.extend(rules::explain(&case, &|span| place.is_in(sources, span)));
             }

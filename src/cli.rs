@@ -88,7 +88,7 @@ pub fn main() -> ExitCode {
         Some(Command::Check(args)) => check::check(&args),
         Some(Command::Accesses(args)) => tables::accesses(&args),
         Some(Command::Banks(args)) => tables::banks(&args),
-        Some(Command::Rules) => tables::rules(),
+        Some(Command::Rules(args)) => tables::rules(&args),
         Some(Command::Config(args)) => configuration::config(&args),
         Some(Command::Completions(args)) => generated::completions(&args),
         Some(Command::Man(args)) => generated::man(&args),

@@ -3,8 +3,10 @@
 //! Invariant: a `Diagnostic` knows a rule's id, never the rule.
 
 mod conflict;
+mod hazard;
 
 pub use conflict::{Cause, Certainty, Conflict, Cost, ROUNDS};
+pub use hazard::{Hazard, Step};
 
 use crate::source::Span;
 
@@ -46,8 +48,12 @@ pub struct Diagnostic {
     pub fix: Option<Fix>,
     /// The kernel through which it was found; empty when there is none.
     pub kernel: String,
+    /// Where the name of that kernel is defined.
+    pub kernel_at: Option<Span>,
     /// What it costs, if it is a bank conflict: of a finding with parts, its worst line.
     pub conflict: Option<Box<Conflict>>,
+    /// The threads that nothing orders, if it is a race.
+    pub hazard: Option<Box<Hazard>>,
     /// The conflicts of a cause, one for each access, the worst line first; empty for a finding that is no
     /// cause.
     pub parts: Vec<Diagnostic>,
@@ -69,7 +75,9 @@ impl Diagnostic {
             helps: Vec::new(),
             fix: None,
             kernel: String::new(),
+            kernel_at: None,
             conflict: None,
+            hazard: None,
             parts: Vec::new(),
         }
     }

@@ -9,15 +9,21 @@ pub(crate) mod dump;
 pub mod explain;
 pub mod github;
 pub mod gitlab;
+pub(crate) mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod order;
 pub mod races;
+pub mod rule_pages;
 pub mod sarif;
 pub mod short;
 pub mod statistics;
+pub mod table;
 pub mod text;
+mod words;
+
+pub use words::{block_from_word, op_word, reason_words, status_word};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::Rule;
@@ -113,8 +119,8 @@ pub(crate) fn page(rule: &Rule) -> Option<String> {
 
 /// The same where the project is at this address; empty: nowhere.
 fn page_at(address: &str, rule: &Rule) -> Option<String> {
-    let (version, file) = (env!("CARGO_PKG_VERSION"), rule.id.replace('-', "_"));
-    (!address.is_empty()).then(|| format!("{address}/blob/v{version}/src/rules/{file}.rs"))
+    let (version, file) = (env!("CARGO_PKG_VERSION"), rule_pages::file(rule));
+    (!address.is_empty()).then(|| format!("{address}/blob/v{version}/docs/rules/{file}"))
 }
 
 /// What a level is called in front of a finding.
@@ -187,8 +193,10 @@ pub(crate) mod testing {
             fix: None,
             launches: Vec::new(),
             conflict: None,
+            hazard: None,
             parts: Vec::new(),
             kernel: "k".to_owned(),
+            kernel_at: None,
         };
         (sources, finding)
     }

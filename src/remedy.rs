@@ -21,7 +21,7 @@ mod requests;
 mod weigh;
 
 use crate::banks::Target;
-use crate::events::{Array, Trace};
+use crate::events::{Array, Pattern, Trace};
 use crate::source::Span;
 use crate::verdict::Judgement;
 pub(crate) use layout::{Layout, Term, is_part_of_index, row_bits};
@@ -104,6 +104,19 @@ pub(crate) struct Tried {
     weight: Result<Weight, Why>,
 }
 
+/// A request in another layout.
+#[derive(Clone, Debug)]
+pub(crate) struct Moved<'a> {
+    /// Of which run.
+    pub run: usize,
+    /// Of which access of its trace.
+    pub number: usize,
+    /// As it is declared.
+    pub pattern: &'a Pattern,
+    /// Bytes from the start of the array, by lane, as it then is.
+    pub offsets: [i64; 32],
+}
+
 /// What a search found.
 #[derive(Debug)]
 pub(crate) struct Found<'a> {
@@ -127,6 +140,8 @@ pub(crate) struct Found<'a> {
     pub tried: Vec<Tried>,
     /// The best of those that are worth it.
     best: Option<usize>,
+    /// The requests, put into the best layout.
+    pub moved: Vec<Moved<'a>>,
     /// By site: the run, and its number among the accesses of the trace.
     sites: Vec<(usize, usize)>,
 }
@@ -202,8 +217,19 @@ pub(crate) fn search<'a>(
     let bound = scales.bound().ok_or(Undecided::TooMany)?;
     let (before, requests) = (weight.wavefronts, scales.count());
     let tried = vec![Tried { layout: Layout::Declared, bytes: 0, operations: 0, weight: Ok(weight) }];
-    let mut found =
-        Found { array, dimensions, before, bound, at_most, requests, now, tried, best: None, sites };
+    let mut found = Found {
+        array,
+        dimensions,
+        before,
+        bound,
+        at_most,
+        requests,
+        now,
+        tried,
+        best: None,
+        moved: Vec::new(),
+        sites,
+    };
     family::try_all(&scales, &mut found);
     let rank = |at: &usize| {
         let tried = &found.tried[*at];
@@ -212,5 +238,6 @@ pub(crate) fn search<'a>(
     };
     let worth = (1..found.tried.len()).filter(|at| found.is_worth(&found.tried[*at]));
     found.best = worth.filter_map(|at| Some((rank(&at)?, at))).min().map(|(_, at)| at);
+    found.moved = found.best().map(|best| scales.put_into(&best.layout)).unwrap_or_default();
     Ok(found)
 }

@@ -23,7 +23,7 @@ mod warp_synchronous;
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, Refuted, Trace};
-use crate::explanation::Explanation;
+use crate::explanation::{Explanation, KernelView};
 use crate::facts::Facts;
 use crate::preproc::Constant;
 use crate::shape::BlockFrom;
@@ -237,6 +237,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     for finding in &mut found {
         let runs = case.runs.iter().filter(|run| run.kernel == finding.kernel);
         finding.launches = runs.filter_map(|run| run.launch).collect();
+        finding.kernel_at = Some(case.kernel);
     }
     found
 }
@@ -246,6 +247,12 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
 #[must_use]
 pub fn causes(sources: &Sources, findings: Vec<Diagnostic>) -> Vec<(usize, Diagnostic)> {
     bank_conflict::causes(sources, findings)
+}
+
+/// What there is to be seen of a kernel that has these findings; `None` if it was not run.
+#[must_use]
+pub fn view(case: &Case<'_>, findings: &[Diagnostic]) -> Option<KernelView> {
+    bank_conflict::view(case, findings)
 }
 
 /// Everything that can be told of the accesses and barriers at a place, run by run.

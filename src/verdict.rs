@@ -12,6 +12,7 @@ mod table;
 
 use crate::codegen::Merges;
 use crate::domain::{Reason, Unknown};
+pub(crate) use example::moved_example;
 pub use example::{Example, Sought, example};
 pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
 

@@ -9,7 +9,7 @@ pub use levels::Levels;
 pub use order::{nearest_subcommand, subcommand_first};
 pub use values::element_bytes;
 
-use crate::analysis::Options;
+use crate::analysis::{Options, Wanted};
 use crate::config::WhichCommands;
 use crate::syntax;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -112,8 +112,8 @@ pub enum Command {
     /// Ask the bank model: the banks of an array, or the wavefronts of requests in a file
     #[command(after_help = BANKS_HELP)]
     Banks(BanksArgs),
-    /// List the rules
-    Rules,
+    /// List the rules, or write a page on each
+    Rules(RulesArgs),
     /// Print what is in force for a file, and where each value comes from
     Config(ConfigArgs),
     /// Write a commented cudalint.toml
@@ -214,7 +214,7 @@ pub struct CheckArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub struct ChoiceArgs {
     /// Order of the findings: those first that cost most, or by file and line; unless said otherwise `cost`
-    /// in the text and markdown formats, `path` in the others
+    /// in the text, markdown and html formats, `path` in the others
     #[arg(long, value_enum, value_name = "ORDER", help_heading = "Output")]
     pub sort: Option<Sort>,
     /// Print only the N findings that cost most
@@ -368,6 +368,17 @@ impl CheckArgs {
     }
 }
 
+impl CheckArgs {
+    /// What the reports need of the analysis.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted<'static> {
+        match self.format.iter().any(|report| report.format == Format::Html) {
+            true => Wanted::Views,
+            false => Wanted::Findings,
+        }
+    }
+}
+
 /// The file that stdin is taken for when `-` stands for it.
 const STDIN: &str = "stdin.cu";
 
@@ -429,6 +440,14 @@ pub struct BanksArgs {
     /// Judge every request of a CSV file instead
     #[arg(long, value_name = "FILE", conflicts_with_all = ["elem", "shape"])]
     pub requests: Option<PathBuf>,
+}
+
+/// `cudalint rules`
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// Write a page in Markdown on each rule into this folder instead, and an index
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub markdown: Option<PathBuf>,
 }
 
 /// `cudalint config`
@@ -621,6 +640,8 @@ pub enum Format {
     Junit,
     /// A page for the summary of a job
     Markdown,
+    /// A page for browsers: kernels by waste, findings, source, lanes and banks
+    Html,
 }
 
 /// How a table is printed.

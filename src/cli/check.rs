@@ -8,12 +8,11 @@ use super::found::{Found, Hiding, found};
 use super::names::Names;
 use super::watch::{self, Met};
 use super::{Outcome, allow, fix, includes, run, terminal};
-use crate::analysis::Wanted;
 use crate::baseline;
 use crate::diagnostic::{Diagnostic, Level};
 use crate::fixes;
 use crate::output::{
-    self, diff, github, gitlab, json, junit, markdown, order, sarif, short, statistics, text,
+    self, diff, github, gitlab, html, json, junit, markdown, order, sarif, short, statistics, text,
 };
 use crate::source::Sources;
 use crate::verdict::Status;
@@ -52,7 +51,7 @@ fn once(args: &CheckArgs, met: &mut Met) -> Outcome {
         }
     };
     let Some(hiding) = Hiding::read(args) else { return Outcome::Failed };
-    let Some((input, mut analyzed)) = analyze(&args.analysis, Wanted::Findings) else {
+    let Some((input, mut analyzed)) = analyze(&args.analysis, args.wanted()) else {
         return Outcome::Failed;
     };
     met.extend(input.met(&analyzed));
@@ -164,6 +163,10 @@ fn report(
             Format::Gitlab => gitlab::render(sources, &findings, &prints),
             Format::Junit => junit::render(sources, &findings, &input.files(analyzed)),
             Format::Markdown => markdown::render(sources, &findings, &summary),
+            Format::Html => {
+                let views: Vec<_> = analyzed.reports.iter().flat_map(|report| &report.views).collect();
+                html::render(&html::Report { sources, findings: &findings, views: &views, summary: &summary })
+            }
         };
         outcome = match &report.file {
             Some(path) => terminal::write(path, &bytes, outcome),
@@ -184,7 +187,11 @@ fn report(
 fn chosen(choice: &ChoiceArgs, format: Format, ranked: &[usize]) -> Vec<usize> {
     let most = choice.top.map_or(usize::MAX, NonZeroUsize::get);
     let mut told = ranked.get(..most.min(ranked.len())).unwrap_or_default().to_vec();
-    let usual = if matches!(format, Format::Text | Format::Markdown) { Sort::Cost } else { Sort::Path };
+    let usual = if matches!(format, Format::Text | Format::Markdown | Format::Html) {
+        Sort::Cost
+    } else {
+        Sort::Path
+    };
     if choice.sort.unwrap_or(usual) == Sort::Path {
         told.sort_unstable();
     }

@@ -300,6 +300,7 @@ impl Input {
             report.verdicts.retain(|verdict| here(verdict.span.file));
             report.modules.retain(|module| module.file.is_some_and(here));
             report.runs.retain(|(name, _)| here(name.file));
+            report.views.retain(|view| here(view.at.file));
         }
     }
 }

@@ -9,7 +9,6 @@ use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::replace::{Named, Refusal, Rewritten};
 use super::terminal;
-use crate::analysis::Wanted;
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::fixes::{self, Repair};
 use crate::output::{self, diff};
@@ -140,7 +139,7 @@ impl Repaired {
         let changes: Vec<&Edit> = repairs.iter().flat_map(|repair| &repair.fix.edits).collect();
         let edited = files.iter().map(|(path, (_, new)): (&PathBuf, &(_, Vec<u8>))| (path, new));
         let overlay: Overlay = edited.map(|(path, new)| (path.clone(), Some(new.clone()))).collect();
-        let again = input.analyze(Wanted::Findings, &overlay, &[]);
+        let again = input.analyze(first.args.wanted(), &overlay, &[]);
         let after = found(args, input, &again, hiding)?;
         let mut left: FxHashMap<Key, usize> = FxHashMap::default();
         for finding in &before.all {

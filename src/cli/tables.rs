@@ -1,13 +1,13 @@
 //! The commands that print tables: `accesses`, `banks`, `rules`.
 
 use super::analyze::analyze;
-use super::args::{AccessesArgs, BanksArgs, TableFormat, When};
+use super::args::{AccessesArgs, BanksArgs, RulesArgs, TableFormat, When};
 use super::driver::Analyzed;
 use super::{Outcome, includes, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
 use crate::banks::Target;
 use crate::output::banks::{ParseShapeError, Shape, compare_requests, write_picture};
-use crate::output::{accesses, level_word, races};
+use crate::output::{self, accesses, level_word, races, table};
 use crate::rules;
 use crate::source::Sources;
 use crate::verdict::SiteVerdict;
@@ -131,10 +131,25 @@ fn requests(table: &Path, targets: &[Target]) -> Result<(Vec<u8>, Outcome), Stri
 }
 
 /// `cudalint rules`
-pub(super) fn rules() -> Outcome {
-    let mut table = accesses::table(&["rule", "level", "summary"]);
+pub(super) fn rules(args: &RulesArgs) -> Outcome {
+    if let Some(folder) = &args.markdown {
+        return rule_pages(folder);
+    }
+    let mut table = table::table(&["rule", "level", "summary"]);
     for rule in rules::ALL {
         table.add_row([rule.id, level_word(rule.level), rule.summary]);
     }
-    terminal::print(format!("{}\n", accesses::text_of(&table)).as_bytes(), Outcome::Clean)
+    terminal::print(format!("{}\n", table::text_of(&table)).as_bytes(), Outcome::Clean)
+}
+
+/// Writes the pages on the rules into a folder.
+fn rule_pages(folder: &Path) -> Outcome {
+    if let Err(error) = std::fs::create_dir_all(folder) {
+        terminal::say_error(&format!("cannot write into `{}`: {error}", folder.display()));
+        return Outcome::Failed;
+    }
+    let pages = output::rule_pages::all();
+    pages.iter().fold(Outcome::Clean, |outcome, (name, text)| {
+        terminal::write(&folder.join(name), text.as_bytes(), outcome)
+    })
 }

@@ -48,13 +48,19 @@ pub(super) struct Interval {
     pub accesses: Vec<(usize, Round)>,
     /// The loop whose rounds it goes across, if it does.
     pub across: Option<Span>,
+    /// What orders threads before it and behind it.
+    pub bounds: Bounds,
 }
+
+/// The last thing that may order threads before an interval, and the first behind it.
+pub(super) type Bounds = (Option<Span>, Option<Span>);
 
 /// All intervals of a run.
 pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     let events = tree.events();
     let mut found = Vec::new();
     let mut current: Vec<(usize, Round)> = Vec::new();
+    let mut last_order: Option<Span> = None;
     let mut loops: Vec<(usize, Span, SymbolId)> = Vec::new();
     let mut phases: Phases = Rc::new(vec![(0, 0); shape.threads()]);
     let counters: FxHashSet<SymbolId> = events.iter().filter_map(counter).collect();
@@ -62,9 +68,10 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
         match event {
             Event::Access(_) | Event::WarpOrder { .. } => current.push((at, Round::Any)),
             Event::MayAccess { .. } | Event::MayDiffer { .. } => {}
-            Event::Barrier { .. } | Event::MayOrder { .. } => {
+            Event::Barrier { span, .. } | Event::MayOrder { span } => {
                 let accesses = std::mem::take(&mut current);
-                found.push(Interval { phases: Rc::clone(&phases), accesses, across: None });
+                let bounds = (last_order.replace(*span), Some(*span));
+                found.push(Interval { phases: Rc::clone(&phases), accesses, across: None, bounds });
                 pass(&mut phases, event, at, !loops.is_empty());
             }
             Event::Loop { span, first_symbol, .. } => loops.push((at, *span, *first_symbol)),
@@ -77,19 +84,24 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 let mut accesses = accesses(events, last..at, Round::Any);
                 accesses.extend(self::accesses(events, begin + 1..first, Round::Next(*round)));
                 accesses.retain(|(at, _)| is_alike_in_each_round(tree, *at, first_symbol, &counters));
-                found.push(Interval { phases: Rc::clone(&phases), accesses, across: Some(span) });
+                let order = |at: usize| order_of(&events[at]);
+                let (of_end, of_next) =
+                    ((begin + 1..last).rev().find_map(order), (first..at).find_map(order));
+                let bounds = (of_end, of_next);
+                found.push(Interval { phases: Rc::clone(&phases), accesses, across: Some(span), bounds });
                 let before = (0..begin).rev().find(|at| orders(&events[*at])).map_or(0, |at| at + 1);
+                let bounds = ((0..before).rev().find_map(order), of_next);
                 let mut accesses = self::accesses(events, before..begin, Round::Any);
                 if !accesses.is_empty() {
                     let mut first_round = self::accesses(events, begin + 1..first, Round::First(*round));
                     first_round.retain(|(at, _)| !needs_a_round_before(&events[*at]));
                     accesses.append(&mut first_round);
-                    found.push(Interval { phases, accesses, across: None });
+                    found.push(Interval { phases, accesses, across: None, bounds });
                 }
             }
         }
     }
-    found.push(Interval { phases, accesses: current, across: None });
+    found.push(Interval { phases, accesses: current, across: None, bounds: (last_order, None) });
     found
 }
 
@@ -135,7 +147,15 @@ fn ends(events: &[Event], body: &Range<usize>) -> (usize, usize) {
 }
 
 fn orders(event: &Event) -> bool {
-    matches!(event, Event::Barrier { .. } | Event::MayOrder { .. })
+    order_of(event).is_some()
+}
+
+/// Where something stands that may order threads, if the event is such a thing.
+fn order_of(event: &Event) -> Option<Span> {
+    match event {
+        Event::Barrier { span, .. } | Event::MayOrder { span } => Some(*span),
+        _ => None,
+    }
 }
 
 fn accesses(events: &[Event], range: Range<usize>, round: Round) -> Vec<(usize, Round)> {

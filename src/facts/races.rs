@@ -21,7 +21,7 @@
 //! shuffles and votes do not. Let each lane count how often it has come to a `__syncwarp`: where neither
 //! of two lanes has come to one between the two accesses, none can have ordered them.
 
-use super::intervals::{Interval, Round, intervals};
+use super::intervals::{Bounds, Interval, Round, intervals};
 use super::witness::{are_possible, is_possible};
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Stored, Trace};
@@ -50,6 +50,8 @@ pub(crate) struct Race {
     pub is_update: bool,
     /// The loop in whose next round the second is done.
     pub across: Option<Span>,
+    /// The last thing that may order threads before both, and the first behind both.
+    pub bounds: Bounds,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
 }
@@ -146,8 +148,18 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                             assumptions.push(assumed.clone());
                         }
                     }
-                    let (first, second, across) = (first.number, second.number, interval.across);
-                    found.push(Race { first, second, threads, between, is_update, across, assumptions });
+                    let (first, second) = (first.number, second.number);
+                    let (across, bounds) = (interval.across, interval.bounds);
+                    found.push(Race {
+                        first,
+                        second,
+                        threads,
+                        between,
+                        is_update,
+                        across,
+                        bounds,
+                        assumptions,
+                    });
                 });
             };
             if among_warps {

@@ -1,56 +1,18 @@
 //! Every shared-memory access and what is known of it: a table for people, an object per line
 //! for programs, and counts.
 
-use super::{Place, count, json};
-use crate::domain::Reason;
-use crate::events::{AccessOp, Assumption};
-use crate::shape::BlockFrom;
+mod summary;
+
+pub use summary::{render_summary, render_summary_json, summary};
+
+use super::table::{table, text_of};
+use super::{Place, block_from_word, json, op_word, status_word};
+use crate::events::Assumption;
 use crate::source::{Sources, Span};
-use crate::verdict::{SiteVerdict, Status, StrideTable};
+use crate::verdict::{SiteVerdict, StrideTable};
 use crate::visible::{one_line, without_commands};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::CellAlignment;
 use serde::Serialize;
-use std::collections::BTreeMap;
-
-/// The name of an operation.
-#[must_use]
-pub fn op_word(op: AccessOp) -> &'static str {
-    match op {
-        AccessOp::Load => "load",
-        AccessOp::Store => "store",
-        AccessOp::Atomic => "atomic",
-        AccessOp::MatrixLoad => "matrix_load",
-        AccessOp::MatrixStore => "matrix_store",
-        AccessOp::AsyncCopy => "async_copy",
-    }
-}
-
-/// The name of a source of block shapes.
-#[must_use]
-pub fn block_from_word(from: BlockFrom) -> &'static str {
-    match from {
-        BlockFrom::Directive => "directive",
-        BlockFrom::Config => "config",
-        BlockFrom::Flag => "flag",
-        BlockFrom::Launch => "launch",
-        BlockFrom::LaunchBounds => "launch_bounds",
-        BlockFrom::Implied => "implied",
-        BlockFrom::Default => "default",
-    }
-}
-
-/// The name of a status.
-#[must_use]
-pub fn status_word(status: Status) -> &'static str {
-    match status {
-        Status::Exact => "exact",
-        Status::Assumed => "assumed",
-        Status::Depends => "depends",
-        Status::Unknown => "unknown",
-    }
-}
-
-const STATUSES: [Status; 4] = [Status::Exact, Status::Assumed, Status::Depends, Status::Unknown];
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -261,111 +223,6 @@ fn cells(sources: &Sources, verdict: &SiteVerdict) -> Vec<String> {
     ]
 }
 
-/// `12 accesses: 9 exact, 2 assumed, 1 unknown; 91.7 % decided`. Decided is all that is not unknown.
-#[must_use]
-pub fn summary(verdicts: &[&SiteVerdict]) -> String {
-    let of = |status| verdicts.iter().filter(|it| it.status == status).count();
-    let counts = STATUSES.into_iter().map(|status| (of(status), status_word(status)));
-    let counts: Vec<String> =
-        counts.filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
-    match counts.as_slice() {
-        [] => "no shared-memory accesses".to_owned(),
-        _ => {
-            let decided = verdicts.len() - of(Status::Unknown);
-            let share = 100.0 * decided as f64 / verdicts.len() as f64;
-            let (all, counts) = (count(verdicts.len(), "access"), counts.join(", "));
-            format!("{all}: {counts}; {share:.1} % decided")
-        }
-    }
-}
-
-/// What a kind of reason is called.
-#[must_use]
-pub fn reason_words(kind: Reason) -> &'static str {
-    match kind {
-        Reason::DataDependent => "the index is read from memory",
-        Reason::NotAffine => "arithmetic on run-time values that is not affine",
-        Reason::RunTimeStride => "a value given at run time",
-        Reason::UnknownType => "a type or its size is not visible",
-        Reason::UnknownFunction => "a function's body is not visible",
-        Reason::UnknownName => "a name is not visible",
-        Reason::DataDependentMask => "which lanes are active depends on data",
-        Reason::LoopCarried => "a variable changes in a loop in a way that is not followed",
-        Reason::UnknownPointer => "where a pointer leads is not known",
-        Reason::Unsupported => "a language construct that is not modelled",
-        Reason::Damaged => "the text did not parse",
-        Reason::Hardware => "what the hardware does is not documented or not a fixed number",
-        Reason::OutOfBounds => "leaves its array as far as it is followed",
-        Reason::Budget => "the analysis ran out of steps",
-        Reason::Uninitialized => "a variable is read before it is written",
-        Reason::BlockShape => "the block shape, which no launch tells",
-        Reason::Compiler => "whether the compiler joins accesses",
-        Reason::Undefined => "something that C++ leaves undefined",
-    }
-}
-
-/// How many verdicts there are of each status and kind of reason.
-#[derive(Serialize)]
-struct Group<'a> {
-    status: &'a str,
-    reason: Option<&'a str>,
-    accesses: usize,
-    /// The commonest of the reasons, in full.
-    example: Option<&'a str>,
-}
-
-/// Counts by reason in full.
-type Reasons<'a> = BTreeMap<Option<&'a str>, usize>;
-
-fn groups<'a>(verdicts: &[&'a SiteVerdict]) -> Vec<Group<'a>> {
-    let mut counts: BTreeMap<(usize, Option<&'static str>), Reasons<'a>> = BTreeMap::new();
-    for verdict in verdicts {
-        let status = STATUSES.iter().position(|it| *it == verdict.status).unwrap_or(0);
-        let group = counts.entry((status, verdict.kind.map(reason_words))).or_default();
-        *group.entry(verdict.reason.as_deref()).or_default() += 1;
-    }
-    let mut rows: Vec<(usize, Group<'a>)> = Vec::new();
-    for ((status, reason), group) in counts {
-        let accesses = group.values().sum();
-        // The first of the commonest, so that the same input gives the same words.
-        let example = group.iter().rev().max_by_key(|(_, count)| **count).and_then(|(text, _)| *text);
-        rows.push((status, Group { status: status_word(STATUSES[status]), reason, accesses, example }));
-    }
-    rows.sort_by_key(|(status, group)| (*status, std::cmp::Reverse(group.accesses), group.reason));
-    rows.into_iter().map(|(_, group)| group).collect()
-}
-
-/// Counts per status and kind of reason, as a table.
-#[must_use]
-pub fn render_summary(verdicts: &[&SiteVerdict]) -> Vec<u8> {
-    if verdicts.is_empty() {
-        return Vec::new();
-    }
-    let mut table = table(&["accesses", "share", "status", "reason", "mostly"]);
-    for Group { status, reason, accesses, example } in groups(verdicts) {
-        let share = 100.0 * accesses as f64 / verdicts.len() as f64;
-        let text = |text: Option<&str>| one_line(text.unwrap_or("")).into_owned();
-        let cells = [accesses.to_string(), format!("{share:.1} %"), status.to_owned()];
-        table.add_row(cells.into_iter().chain([text(reason), text(example)]));
-    }
-    for right in [0, 1] {
-        if let Some(column) = table.column_mut(right) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    without_commands(format!("{}\n", text_of(&table))).into_bytes()
-}
-
-/// Counts per status and kind of reason, one JSON object per line.
-#[must_use]
-pub fn render_summary_json(verdicts: &[&SiteVerdict]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for row in groups(verdicts) {
-        json::push_line(&mut out, &row);
-    }
-    out
-}
-
 /// A header that was not found, on which verdicts may rest.
 #[derive(Serialize)]
 struct NotFound<'a> {
@@ -385,70 +242,14 @@ pub fn render_not_found_json<'a>(headers: impl Iterator<Item = (&'a str, Vec<Str
     out
 }
 
-/// A table without lines around its cells.
-#[must_use]
-pub fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec());
-    table
-}
-
-/// The table's lines, without white space at their ends.
-#[must_use]
-pub fn text_of(table: &Table) -> String {
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
-}
+#[cfg(test)]
+mod testing;
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing;
+    use super::testing::{sources, unknown, verdict};
     use super::*;
-
-    fn verdict(sources: &Sources, at: &str) -> SiteVerdict {
-        let file = sources.get(crate::source::FileId(0));
-        SiteVerdict {
-            span: testing::span(&file.text, file.id, at),
-            kernel: "transpose<float>".into(),
-            array: "tile".into(),
-            op: AccessOp::Load,
-            bytes: Some(4),
-            block: [32, 8, 1],
-            block_from: BlockFrom::Launch,
-            target: "sm_90".into(),
-            status: Status::Exact,
-            assumptions: Vec::new(),
-            reason: None,
-            kind: None,
-            requests: Some(8),
-            wavefronts: Some(256),
-            ideal: Some(8),
-            usual: Some(8),
-            worst: Some(32),
-            worst_ideal: Some(1),
-            uncounted_loops: Vec::new(),
-            table: None,
-        }
-    }
-
-    fn unknown(known: &SiteVerdict, reason: &str) -> SiteVerdict {
-        SiteVerdict {
-            status: Status::Unknown,
-            reason: Some(reason.into()),
-            kind: Some(Reason::DataDependent),
-            bytes: None,
-            requests: None,
-            wavefronts: None,
-            ideal: None,
-            usual: None,
-            worst: None,
-            worst_ideal: None,
-            ..known.clone()
-        }
-    }
-
-    fn sources() -> Sources {
-        testing::finding("d/a.cu", "x = tile[a];\ny = tile[b];\n", "").0
-    }
+    use crate::verdict::Status;
 
     #[test]
     fn the_table_has_a_row_for_each_verdict_and_no_lines() {
@@ -516,29 +317,5 @@ d/a.cu
             ],
         });
         assert_eq!(value["table"], expected);
-    }
-
-    #[test]
-    fn the_summary_counts_statuses_and_reasons() {
-        let sources = sources();
-        let known = verdict(&sources, "tile[a]");
-        let (rare, common) = (unknown(&known, "rare"), unknown(&known, "common"));
-        let other = SiteVerdict { kind: Some(Reason::UnknownType), ..unknown(&known, "other") };
-        let all = [&rare, &known, &common, &common, &other];
-        assert_eq!(summary(&all), "5 accesses: 1 exact, 4 unknown; 20.0 % decided");
-        assert_eq!(summary(&all[1..2]), "1 access: 1 exact; 100.0 % decided");
-        assert_eq!(summary(&[]), "no shared-memory accesses");
-        let text = String::from_utf8(render_summary(&all)).unwrap();
-        let expected = " accesses   share  status   reason                             mostly
-        1  20.0 %  exact
-        3  60.0 %  unknown  the index is read from memory      common
-        1  20.0 %  unknown  a type or its size is not visible  other
-";
-        assert_eq!(text, expected);
-        let json = String::from_utf8(render_summary_json(&all)).unwrap();
-        assert_eq!(
-            json.lines().nth(1).unwrap(),
-            r#"{"status":"unknown","reason":"the index is read from memory","accesses":3,"example":"common"}"#
-        );
     }
 }

@@ -12,8 +12,7 @@ mod tree;
 pub(crate) use program::program;
 pub(crate) use runs::{Recorded, recorded};
 
-use super::Place;
-use super::accesses::reason_words;
+use super::{Place, reason_words};
 use crate::domain::Unknown;
 use crate::events::Call;
 use crate::source::{FileId, Sources, Span};

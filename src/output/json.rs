@@ -1,7 +1,6 @@
 //! One JSON object per finding and line, for programs. `docs/json.md` describes the fields.
 
-use super::accesses::op_word;
-use super::{Place, level_word};
+use super::{Place, level_word, op_word};
 use crate::diagnostic::{Certainty, Diagnostic, Edit};
 use crate::source::{Sources, Span};
 use crate::visible;

@@ -3,8 +3,7 @@
 //! A kernel stands once for each run of it: for each instance of a template and each block that somebody gave.
 //! Kernels that do not touch shared memory are left out.
 
-use super::accesses::block_from_word;
-use super::{Place, count, json};
+use super::{Place, block_from_word, count, json};
 use crate::rules::KernelRun;
 use crate::rules::standing::{Races, Why, assumptions, standing};
 use crate::source::{Sources, Span};

@@ -257,8 +257,8 @@ mod tests {
         assert_eq!(driver("")["informationUri"], Value::Null);
         assert_eq!(driver("https://example.com/c")["informationUri"], "https://example.com/c");
         let page =
-            format!("https://example.com/c/blob/v{}/src/rules/bank_conflict.rs", env!("CARGO_PKG_VERSION"));
+            format!("https://example.com/c/blob/v{}/docs/rules/bank-conflict.md", env!("CARGO_PKG_VERSION"));
         assert_eq!(descriptor(rule, "https://example.com/c")["helpUri"], page);
-        assert!(Path::new("src/rules/bank_conflict.rs").is_file());
+        assert!(Path::new("docs/rules/bank-conflict.md").is_file());
     }
 }

@@ -1,7 +1,7 @@
 //! How many findings are there by rule, kernel and cause, and what do they cost?
 
 use super::Place;
-use super::accesses::{table, text_of};
+use super::table::{table, text_of};
 use crate::diagnostic::{Cost, Diagnostic};
 use crate::source::{Sources, Span};
 use crate::visible::{one_line, without_commands};

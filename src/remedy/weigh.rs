@@ -23,7 +23,7 @@
 
 use super::layout::Layout;
 use super::requests::{Request, Requests, Shift, lanes};
-use super::{Run, Undecided, Why};
+use super::{Moved, Run, Undecided, Why};
 use crate::banks::{AtomicKind, Cost, Target};
 use crate::codegen::atomics;
 use crate::domain::gcd;
@@ -149,6 +149,17 @@ impl<'a> Scales<'a> {
             }
         }
         Ok(Weight { wavefronts, sites })
+    }
+
+    /// The requests as they are in a layout, at the first of the offsets that may be added to all lanes.
+    pub(super) fn put_into(&self, layout: &Layout) -> Vec<Moved<'a>> {
+        let moved = |request: &Request<'a>| {
+            let start = *self.starts(layout, request).ok()?.counted.first()?;
+            let offsets = self.moved(layout, self.access(request), request, start).ok()?;
+            let site = &self.requests.sites[request.site];
+            Some(Moved { run: site.run, number: site.number, pattern: request.pattern, offsets })
+        };
+        self.requests.list.iter().filter_map(moved).collect()
     }
 
     /// What a request costs, by target, if its lanes are moved by so many bytes before the layout is.

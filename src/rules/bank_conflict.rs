@@ -87,6 +87,7 @@ mod cost;
 mod explain;
 mod padding;
 mod remedy;
+mod view;
 mod words;
 
 use super::{About, Case, Rule, block_help};
@@ -99,6 +100,7 @@ use cost::Costs;
 pub(super) use explain::explain;
 use padding::Padding;
 use remedy::Remedy;
+pub(super) use view::view;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -305,6 +307,8 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagn
         fix,
         launches: Vec::new(),
         conflict: None,
+        hazard: None,
+        kernel_at: None,
         parts: Vec::new(),
         kernel: run.kernel.clone(),
     }

@@ -1,9 +1,9 @@
 //! How is a finding made of a fact?
 
 use super::{Case, Rule, access_words};
-use crate::diagnostic::Diagnostic;
-use crate::events::{Access, AccessOp, Assumption};
-use crate::facts::Facts;
+use crate::diagnostic::{Diagnostic, Hazard, Step};
+use crate::events::{Access, AccessOp, Assumption, Trace};
+use crate::facts::{Facts, Race};
 use crate::source::Span;
 
 /// Facts about single accesses as findings: one for each site, for the first run that has it. `of`: the facts
@@ -43,6 +43,23 @@ pub(super) fn finding(
     notes.extend(assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
     let kernel = case.runs[run].kernel.clone();
     Diagnostic { notes, kernel, ..Diagnostic::plain(rule.id, rule.level, access.span, message) }
+}
+
+/// The two threads of a race.
+pub(super) fn hazard(trace: &Trace, race: &Race) -> Option<Box<Hazard>> {
+    let step = |number: usize, thread: usize| {
+        let access = &trace.accesses[number];
+        Step { thread, span: access.span, does: does(access) }
+    };
+    let (after, before) = race.bounds;
+    Some(Box::new(Hazard {
+        array: trace.arrays[trace.accesses[race.first].array].name.clone(),
+        first: step(race.first, race.threads.0),
+        second: step(race.second, race.threads.1),
+        across: race.across,
+        after,
+        before,
+    }))
 }
 
 /// Words to add where both write: that is told only where what they write differs.

@@ -85,6 +85,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race) -> Diagnostic {
     Diagnostic {
         primary_label: "what one of them adds here may be lost".to_owned(),
         labels: vec![(array.name_span, "declared here".to_owned())],
+        hazard: fact::hazard(trace, race),
         helps: vec!["use an atomic such as `atomicAdd`, or let one thread do it for all".to_owned()],
         ..fact::finding(&RULE, case, number, access, &race.assumptions, message)
     }

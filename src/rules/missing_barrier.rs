@@ -175,6 +175,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     Diagnostic {
         primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
         labels,
+        hazard: fact::hazard(trace, race),
         helps: vec![format!("put `__syncthreads()` {place}, where every thread of the block reaches it")],
         ..finding
     }

@@ -150,6 +150,8 @@ pub(super) fn describe(
         fix: None,
         launches: Vec::new(),
         conflict: None,
+        hazard: None,
+        kernel_at: None,
         parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }

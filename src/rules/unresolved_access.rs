@@ -104,6 +104,8 @@ pub(super) fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: 
         fix: None,
         launches: Vec::new(),
         conflict: None,
+        hazard: None,
+        kernel_at: None,
         parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }

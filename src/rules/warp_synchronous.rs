@@ -142,6 +142,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     Diagnostic {
         primary_label: format!("lane {} {then} it here", after % 32),
         labels,
+        hazard: fact::hazard(trace, race),
         helps: vec![format!("put `__syncwarp()` {place}, where every lane of the warp reaches it")],
         ..finding
     }

@@ -1,12 +1,12 @@
 //! Which request of a site shows what a verdict says?
 
-use super::request::{alignment, as_joined, lanes, question};
+use super::request::{alignment, as_joined, lanes, moved_cost, question};
 use super::symbols::{Tried, each_tried};
 use super::table::{StrideTable, TableRow};
 use super::{Totals, Worst};
 use crate::banks::{self, Cost, Served, Target};
 use crate::codegen::Merges;
-use crate::events::Trace;
+use crate::events::{Access, Pattern, Trace};
 
 /// One request, as the hardware gets it.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +59,35 @@ fn same(cost: &Cost, worst: &Worst) -> bool {
         == (worst.wavefronts, worst.ideal, worst.ways, worst.witness)
 }
 
+/// The request of a pattern as the hardware gets it with its lanes at other places; `None` where its cost is not
+/// known.
+pub(crate) fn moved_example(
+    access: &Access,
+    pattern: &Pattern,
+    offsets: &[i64; 32],
+    target: &Target,
+) -> Option<Example> {
+    let cost = moved_cost(access, pattern, offsets, target)?;
+    let align = alignment(access, pattern.active, offsets, target);
+    Some(as_example(access, pattern, (offsets, access.bytes, align), cost, target))
+}
+
+/// A request at these offsets, of so many bytes and so aligned.
+fn as_example(
+    access: &Access,
+    pattern: &Pattern,
+    (offsets, bytes, align): (&[i64; 32], Option<u32>, u32),
+    cost: Cost,
+    target: &Target,
+) -> Example {
+    let active = lanes(access, pattern.active, offsets, target).unwrap_or(pattern.active);
+    let served = banks::schedule(&question(access, bytes, active, offsets, align, target), target);
+    // Of a copy what it reads counts, too, which the banks of what it writes do not show.
+    let sum = |all: &[Served]| all.iter().map(|it| it.wavefronts * it.times * it.passes).sum::<u32>();
+    let served = served.filter(|served| sum(served) == cost.wavefronts);
+    Example { warp: pattern.first_warp, active: pattern.active, cost, served }
+}
+
 /// A request of an access, by its number, that shows what is sought.
 #[must_use]
 pub fn example(
@@ -73,12 +102,7 @@ pub fn example(
     each_tried(trace, number, target, &mut |tried| {
         let pattern = &access.patterns[tried.pattern];
         let of = |offsets: &[i64; 32], bytes: Option<u32>, align: u32, cost: Cost| {
-            let active = lanes(access, pattern.active, offsets, target).unwrap_or(pattern.active);
-            let served = banks::schedule(&question(access, bytes, active, offsets, align, target), target);
-            // Of a copy what it reads counts, too, which the banks of what it writes do not show.
-            let sum = |all: &[Served]| all.iter().map(|it| it.wavefronts * it.times * it.passes).sum::<u32>();
-            let served = served.filter(|served| sum(served) == cost.wavefronts);
-            Example { warp: pattern.first_warp, active: pattern.active, cost, served }
+            as_example(access, pattern, (offsets, bytes, align), cost, target)
         };
         // Neighbouring accesses that the compiler joins are one wider request.
         let wide = merges.get(number, tried.pattern, target);

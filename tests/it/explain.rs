@@ -138,8 +138,11 @@ fn lanes_that_are_served_apart_stand_apart() {
     let out = drawn(root.path(), &["a.cu:4"]);
     let rules = out.lines().filter(|line| line.trim_start().starts_with("----")).count();
     assert_eq!(rules, 3, "{out}");
-    assert!(out.contains("\nlane  7 ················4444············\n"), "{out}");
-    assert!(out.contains("\nlane  8 5555····························\n"), "{out}");
+    assert!(out.contains("\nlane  7 ················4444············    "), "{out}");
+    assert!(out.contains("\nlane  8 5555····························    "), "{out}");
+    // Beside it the layout of the help.
+    assert!(out.contains("        as written                          as `s[i + (i >> 3)]`\n"), "{out}");
+    assert!(out.contains("        16 wavefronts                       4 wavefronts\n"), "{out}");
 }
 
 const TILE: &str = "\

@@ -19,6 +19,7 @@ mod configuration;
 mod context;
 mod determinism;
 mod differential;
+mod documents;
 mod dump;
 mod editors;
 mod emacs;
@@ -33,6 +34,7 @@ mod hardware;
 mod hooks;
 #[cfg(unix)]
 mod hostile;
+mod html;
 mod includes;
 mod kept;
 mod launches;

@@ -2,6 +2,7 @@
 
 pub mod accesses;
 pub mod bounded;
+pub mod browser;
 pub mod editor;
 pub mod folder;
 pub mod kernels;

@@ -3,7 +3,7 @@
 use super::Places;
 use super::series::{bits, series};
 use crate::events::{Access, Pattern, Trace};
-use crate::output::accesses::op_word;
+use crate::output::op_word;
 use std::fmt::Write;
 
 /// An access with its distinct requests.

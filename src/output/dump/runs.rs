@@ -8,7 +8,7 @@ use super::series::ranges;
 use super::{Places, access, place, render, tree};
 use crate::domain::ThreadSet;
 use crate::events::{Array, Barrier, Call, Split, SplitKind, SymbolFacts, Then, Trace};
-use crate::output::accesses::block_from_word;
+use crate::output::block_from_word;
 use crate::rules::KernelRun;
 use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};

@@ -6,6 +6,7 @@ use super::Places;
 use super::series::{ranges, series};
 use crate::domain::{Int, Lanes, SymbolId, ThreadSet};
 use crate::events::{AccessEvent, Event, Trace};
+use crate::output::op_word;
 use std::fmt::Write;
 
 /// Writes the tree of a run.
@@ -51,7 +52,7 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
 fn access(places: Places<'_>, trace: &Trace, event: &AccessEvent) -> String {
     let access = &trace.accesses[event.access];
     let array = &trace.arrays[access.array].name;
-    let op = super::super::accesses::op_word(access.op);
+    let op = op_word(access.op);
     let mut out = format!("{op} of {array} at {}, {}", places.of(access.span), who(&event.threads));
     match &event.offset {
         Some(offset) => {

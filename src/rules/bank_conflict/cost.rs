@@ -34,15 +34,21 @@ impl Costs {
 
     /// What a conflict costs in a run on a target.
     pub(super) fn cost(&self, run: usize, target: usize, access: &Access, judgement: &Judgement) -> Cost {
+        let (extra, _) = self.wavefronts(run, access, judgement);
+        let at_most = access.at_most || judgement.totals.is_some_and(|it| it.ways.may_part());
+        Cost { extra, at_most, ..self.none(run, target) }
+    }
+
+    /// What a run on a target takes that has no conflicts.
+    pub(super) fn none(&self, run: usize, target: usize) -> Cost {
         let own = &self.runs[run];
-        let (extra, _) = own.wavefronts(access, judgement);
-        Cost {
-            extra,
-            kernel: own.all[target],
-            estimated: !own.loops.is_empty(),
-            at_most: access.at_most || judgement.totals.is_some_and(|it| it.ways.may_part()),
-            unknown: own.unknown[target],
-        }
+        let (kernel, unknown) = (own.all[target], own.unknown[target]);
+        Cost { extra: 0, kernel, estimated: !own.loops.is_empty(), at_most: false, unknown }
+    }
+
+    /// The extra wavefronts of an access in a run, and all.
+    pub(super) fn wavefronts(&self, run: usize, access: &Access, judgement: &Judgement) -> (u64, u64) {
+        self.runs[run].wavefronts(access, judgement)
     }
 }
 

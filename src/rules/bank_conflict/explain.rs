@@ -9,6 +9,7 @@ use crate::explanation::{Explanation, Panel, Picture};
 use crate::verdict::{
     Example, Judgement, Sought, Status, StrideTable, TableRow, TableSymbol, Totals, example,
 };
+use std::ops::Range;
 
 /// Explains an access of a run, by its number.
 pub(crate) fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation {
@@ -20,10 +21,22 @@ pub(crate) fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation
         false => Remedy { padding: None, found: None },
     };
     let padded = remedy.padding.as_ref().and_then(|it| it.run(case, name, run));
-    let site = Site { case, run, number, remedy, padded };
-    let mut pictures = site.pictures();
+    let site = Site { case, run, number, remedy: &remedy, padded: padded.as_ref() };
+    let mut pictures = site.pictures(0..case.targets.len());
     pictures.extend(site.layouts());
     Explanation { words: site.words(), pictures, run: case.run_words(run) }
+}
+
+/// The pictures of an access on one target. `remedy`: that of its array; `padded`: the run with longer rows.
+pub(super) fn pictures(
+    case: &Case<'_>,
+    run: usize,
+    number: usize,
+    target: usize,
+    (remedy, padded): (&Remedy<'_>, Option<&KernelRun>),
+) -> Vec<Picture> {
+    let site = Site { case, run, number, remedy, padded };
+    site.pictures(target..target + 1).into_iter().chain(site.layouts()).collect()
 }
 
 /// Whether some access of an array conflicts.
@@ -39,9 +52,9 @@ struct Site<'a> {
     case: &'a Case<'a>,
     run: usize,
     number: usize,
-    remedy: Remedy<'a>,
+    remedy: &'a Remedy<'a>,
     /// The run with longer rows.
-    padded: Option<KernelRun>,
+    padded: Option<&'a KernelRun>,
 }
 
 impl Site<'_> {
@@ -85,7 +98,7 @@ impl Site<'_> {
         let (case, judgement) = (self.case, self.judgement(target));
         let mut words = match (self.conflict(target), &judgement.table) {
             (Some(conflict), _) if found(&target) => {
-                let mut words = describe(case, &conflict, &self.remedy);
+                let mut words = describe(case, &conflict, self.remedy);
                 // Every run is told of by itself.
                 let others = words::other_runs(case, &conflict);
                 words.notes.retain(|note| Some(note) != others.as_ref());
@@ -160,11 +173,11 @@ impl Site<'_> {
         }
     }
 
-    /// A picture for each target; for those that look alike, one.
-    fn pictures(&self) -> Vec<Picture> {
+    /// A picture for each of these targets; for those that look alike, one.
+    fn pictures(&self, targets: Range<usize>) -> Vec<Picture> {
         let merges = Merges::of(&self.kernel().trace);
         let mut groups: Vec<(Vec<Panel>, Vec<String>)> = Vec::new();
-        for (target, name) in self.case.targets.iter().enumerate() {
+        for (target, name) in self.case.targets.iter().enumerate().filter(|(at, _)| targets.contains(at)) {
             let panels = self.panels(&merges, target);
             match groups.iter_mut().find(|(known, _)| *known == panels) {
                 Some((_, names)) => names.push(name.to_string()),
@@ -199,18 +212,20 @@ impl Site<'_> {
             return Vec::new();
         }
         let Some(example) = seek(Sought::Worst(totals)) else { return Vec::new() };
-        let after = self.padding().zip(self.after(target, &example));
+        let hardware = &self.case.targets[target];
+        let laid_out = self.remedy.laid_out(self.case, (self.run, self.number), &example, hardware);
+        let longer = || {
+            let (padding, example) = self.padding().zip(self.after(target, &example))?;
+            Some((format!("rows {} longer", plural(padding.extra, "element")), example))
+        };
+        let second = laid_out.or_else(longer).map(|(caption, example)| Panel { caption, example });
         let first = Panel { caption: "as written".to_owned(), example };
-        let second = after.map(|(padding, example)| {
-            let caption = format!("rows {} longer", plural(padding.extra, "element"));
-            Panel { caption, example }
-        });
         std::iter::once(first).chain(second).collect()
     }
 
     /// The same lanes with the padding.
     fn after(&self, target: usize, before: &Example) -> Option<Example> {
-        let trace: &Trace = &self.padded.as_ref()?.trace;
+        let trace: &Trace = &self.padded?.trace;
         let own = self.access();
         let number = trace.accesses.iter().position(|it| (it.span, it.op) == (own.span, own.op))?;
         let sought = Sought::Lanes(before.warp, before.active);

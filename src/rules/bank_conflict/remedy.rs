@@ -7,9 +7,11 @@ use super::super::{Case, plural};
 use super::padding::text::widened;
 use super::padding::{Padding, written_type};
 use super::{Conflict, words};
-use crate::events::Array;
+use crate::banks::Target;
+use crate::events::{Array, Pattern};
 use crate::remedy::{self, Found, Layout, Run, Term, Tried, Undecided, Why, is_part_of_index, row_bits};
 use crate::source::Span;
+use crate::verdict::{Example, moved_cost, moved_example};
 
 /// What is known of the remedies of one array.
 pub(super) struct Remedy<'a> {
@@ -48,6 +50,28 @@ impl<'a> Remedy<'a> {
         let best = found.best()?;
         let better = |padding: &Padding| !padding.complete && best.wavefronts().ok() < Some(padding.left);
         self.padding.as_ref().is_none_or(better).then_some((found, best))
+    }
+
+    /// The request of an access, by its run and number, in the layout that is better than longer rows, and what
+    /// that is. `before`: the request as it is written. Nothing where the compiler joins accesses, as the layout
+    /// may keep it from that.
+    pub(super) fn laid_out(
+        &self,
+        case: &Case<'_>,
+        (run, number): (usize, usize),
+        before: &Example,
+        target: &Target,
+    ) -> Option<(String, Example)> {
+        let (found, best) = self.layout().filter(|(found, _)| !found.at_most)?;
+        let access = &case.runs[run].trace.accesses[number];
+        let is_same = |it: &&remedy::Moved<'_>| {
+            let Pattern { first_warp, active, offsets, .. } = it.pattern;
+            (it.run, it.number, *first_warp, *active) == (run, number, before.warp, before.active)
+                && moved_cost(access, it.pattern, offsets, target) == Some(before.cost)
+        };
+        let moved = found.moved.iter().find(is_same)?;
+        let after = moved_example(access, moved.pattern, &moved.offsets, target)?;
+        Some((format!("as `{}`", name(case, found, &best.layout)), after))
     }
 
     /// Whether something helps the access of a conflict.

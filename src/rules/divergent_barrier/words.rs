@@ -46,6 +46,8 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
         fix: None,
         launches: Vec::new(),
         conflict: None,
+        hazard: None,
+        kernel_at: None,
         parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }

@@ -34,7 +34,7 @@ const ALLOWED: [(&str, &[&str]); 35] = [
     ("verdict", &["banks", "codegen", "domain", "events", "shape", "source"]),
     ("diagnostic", &["events", "source"]),
     ("remedy", &["banks", "codegen", "domain", "events", "source", "verdict"]),
-    ("explanation", &["diagnostic", "verdict"]),
+    ("explanation", &["diagnostic", "events", "shape", "source", "verdict"]),
     (
         "rules",
         &[
