@@ -38,6 +38,7 @@ mod hidden;
 mod host;
 mod intrinsics;
 mod join;
+mod lanes;
 mod launch;
 mod layout;
 mod leaving;

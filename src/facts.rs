@@ -8,12 +8,14 @@
 mod alignment;
 mod bounds;
 mod intervals;
+mod lanes;
 mod races;
 mod unwritten;
 mod witness;
 
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
+pub(crate) use lanes::{LaneFault, Lanes, NotThere};
 pub(crate) use races::{Between, Race};
 pub(crate) use unwritten::Unwritten;
 
@@ -31,6 +33,8 @@ pub(crate) struct Facts {
     pub misaligned: Vec<Misaligned>,
     /// Reads of what no thread writes.
     pub unwritten: Vec<Unwritten>,
+    /// Lanes that do not meet as an intrinsic asks them to.
+    pub lanes: Vec<LaneFault>,
 }
 
 impl Facts {
@@ -43,6 +47,14 @@ impl Facts {
             overruns: bounds::find(trace, shape, dynamic),
             misaligned: alignment::find(trace, shape),
             unwritten: unwritten::find(trace, shape),
+            lanes: Vec::new(),
         }
+    }
+
+    /// Adds what follows from a run that was made to see where lanes meet. `given`: whether somebody gave the
+    /// block; where not, only what holds in any block is told. `all_seen`: whether nothing that runs unnamed
+    /// brings lanes together.
+    pub(crate) fn add_lanes(&mut self, trace: &Trace, shape: Shape, given: bool, all_seen: bool) {
+        self.lanes = lanes::find(trace, shape, given, all_seen);
     }
 }

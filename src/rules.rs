@@ -5,6 +5,7 @@
 
 mod bank_conflict;
 mod divergent_barrier;
+mod divergent_warp_sync;
 mod fact;
 mod misaligned_vector_access;
 mod missing_atomic;
@@ -72,6 +73,7 @@ impl Rule {
 pub static ALL: &[&Rule] = &[
     &bank_conflict::RULE,
     &divergent_barrier::RULE,
+    &divergent_warp_sync::RULE,
     &misaligned_vector_access::RULE,
     &missing_atomic::RULE,
     &missing_barrier::RULE,
@@ -224,6 +226,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
+    divergent_warp_sync::check(case, &mut found);
     misaligned_vector_access::check(case, &mut found);
     missing_atomic::check(case, &mut found);
     missing_barrier::check(case, &mut found);

@@ -12,12 +12,13 @@ use crate::codegen::Merges;
 use crate::domain::{Reason, Shape, Unknown};
 use crate::events::{Access, EventTree, LaunchArg, Trace};
 use crate::exec::budget::FileBudget;
-use crate::exec::entry::{Setting, run_kernel};
+use crate::exec::entry::{Setting, run_kernel, run_lanes};
 use crate::exec::pitch::Pitch;
 use crate::facts::{Between, Facts};
 use crate::ir::names::mentioned_names;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind};
+use crate::reach::Reach;
 use crate::rules::{KernelRun, is_assumed};
 use crate::scenario::{Probes, Scenario};
 use crate::source::Span;
@@ -117,6 +118,13 @@ impl Subject<'_> {
                     facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
                     self.drop_hidden_orders(&mut facts);
                 }
+                if self.follow == Follow::Facts && usual && self.brings_lanes_together() {
+                    let trace =
+                        run_lanes(self.program, self.kernel, &setting(scenario, variant), self.budget);
+                    let all_seen = !self.nameless().any(|it| it.mentions.lanes);
+                    let shape = Shape { dims: variant.block };
+                    facts.add_lanes(&trace, shape, self.is_given(scenario), all_seen);
+                }
                 ways += 1;
                 if self.follow == Follow::Nothing || self.follow == Follow::Facts && ways > 1 {
                     trace.tree = EventTree::default();
@@ -148,6 +156,11 @@ impl Subject<'_> {
         let doubtful = doubtful || scenario.launch.is_some() && self.is_overloaded();
         let given = !is_assumed(scenario.block_from) && scenario.alternatives.is_empty();
         given && !doubtful && !self.hides_barriers()
+    }
+
+    /// Whether it may meet an intrinsic by which the lanes of a warp do.
+    fn brings_lanes_together(&self) -> bool {
+        Reach::new(self.program).may_bring_lanes_together(self.kernel)
     }
 
     /// Whether what is run without being named may wait: constructors, destructors and operators. Not all

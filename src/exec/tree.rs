@@ -79,8 +79,16 @@ impl Machine<'_> {
         self.trace.tree.push(Event::WarpOrder { span, threads, is_fence });
     }
 
-    /// Something that is not followed may order the threads.
+    /// Something that is not followed may order the threads, or bring lanes together.
     pub(super) fn may_order(&mut self, span: Span) {
+        if self.recording {
+            self.trace.lanes.open();
+        }
+        self.orders_by_memory(span);
+    }
+
+    /// A fence or an atomic, which may order threads by what they read.
+    pub(super) fn orders_by_memory(&mut self, span: Span) {
         if self.recording {
             self.trace.tree.push(Event::MayOrder { span });
         }
