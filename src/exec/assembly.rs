@@ -89,7 +89,9 @@ impl Machine<'_> {
                 if let Some(id) = id.filter(|_| !parts.contains(&"cluster") && !parts.contains(&"warp")) {
                     let waits = match list.get(1) {
                         None => Waits::ForBlock(id),
-                        Some(count) => Waits::For(registers.number(count).unwrap_or(-1)),
+                        Some(count) => {
+                            Waits::For { number: id, count: registers.number(count).unwrap_or(-1) }
+                        }
                     };
                     self.barrier(opcode, span, waits);
                 }

@@ -80,7 +80,9 @@ impl Machine<'_> {
                 let mut known = values.iter().map(|it| self.number(it, span).ok()?.as_constant());
                 let waits = match (known.next().flatten(), known.next()) {
                     (Some(number), None) => Waits::ForBlock(number),
-                    (_, count) => Waits::For(count.flatten().unwrap_or(-1)),
+                    (number, count) => {
+                        Waits::For { number: number.unwrap_or(-1), count: count.flatten().unwrap_or(-1) }
+                    }
                 };
                 self.barrier(name, span, waits);
                 Some(Value::Undefined)
