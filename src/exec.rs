@@ -70,6 +70,7 @@ mod storage;
 mod straight;
 mod switch;
 mod templates;
+mod told;
 mod tree;
 mod types;
 mod value;

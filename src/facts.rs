@@ -29,6 +29,8 @@ pub(crate) struct Facts {
     pub races: Vec<Race>,
     /// Accesses that leave their array.
     pub overruns: Vec<Overrun>,
+    /// Accesses of dynamic shared memory of which the launch gives none.
+    pub without_bytes: Vec<Overrun>,
     /// Wide accesses of addresses that are no multiple of their width.
     pub misaligned: Vec<Misaligned>,
     /// Reads of what no thread writes.
@@ -42,9 +44,12 @@ impl Facts {
     /// memory that it has, if they are known.
     #[must_use]
     pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Facts {
+        let (without_bytes, overruns) =
+            bounds::find(trace, shape, dynamic).into_iter().partition(|it| it.size == 0);
         Facts {
             races: races::find(trace, shape),
-            overruns: bounds::find(trace, shape, dynamic),
+            overruns,
+            without_bytes,
             misaligned: alignment::find(trace, shape),
             unwritten: unwritten::find(trace, shape),
             lanes: Vec::new(),

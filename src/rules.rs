@@ -7,9 +7,12 @@ mod bank_conflict;
 mod divergent_barrier;
 mod divergent_warp_sync;
 mod fact;
+mod launch_bounds_exceeded;
+mod launches;
 mod misaligned_vector_access;
 mod missing_atomic;
 mod missing_barrier;
+mod missing_dynamic_shared_size;
 mod shared_memory_limit;
 mod shared_out_of_bounds;
 mod stride_dependent_conflict;
@@ -19,10 +22,11 @@ pub mod unknown_directive;
 mod unresolved_access;
 pub mod unused_directive;
 mod warp_synchronous;
+mod zero_sized_launch;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, Refuted, Trace};
+use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, LaunchSite, Refuted, Trace};
 use crate::explanation::Explanation;
 use crate::facts::Facts;
 use crate::preproc::Constant;
@@ -74,9 +78,11 @@ pub static ALL: &[&Rule] = &[
     &bank_conflict::RULE,
     &divergent_barrier::RULE,
     &divergent_warp_sync::RULE,
+    &launch_bounds_exceeded::RULE,
     &misaligned_vector_access::RULE,
     &missing_atomic::RULE,
     &missing_barrier::RULE,
+    &missing_dynamic_shared_size::RULE,
     &shared_memory_limit::RULE,
     &shared_out_of_bounds::RULE,
     &stride_dependent_conflict::RULE,
@@ -86,6 +92,7 @@ pub static ALL: &[&Rule] = &[
     &unresolved_access::RULE,
     &unused_directive::RULE,
     &warp_synchronous::RULE,
+    &zero_sized_launch::RULE,
 ];
 
 /// The known rule whose id a word most likely means.
@@ -206,6 +213,10 @@ pub struct Case<'a> {
     pub kernel: Span,
     /// The runs: one per block shape and set of template arguments.
     pub runs: &'a [KernelRun],
+    /// The launches that may mean it.
+    pub launches: &'a [LaunchSite],
+    /// The number in the kernel's `__launch_bounds__` at a launch, and where it stands.
+    pub bound: &'a dyn Fn(&LaunchSite) -> Option<(u64, Span)>,
     /// The targets asked for.
     pub targets: &'a [Target],
     /// Runs the kernel again with a padded array.
@@ -227,15 +238,18 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
     divergent_warp_sync::check(case, &mut found);
+    launch_bounds_exceeded::check(case, &mut found);
     misaligned_vector_access::check(case, &mut found);
     missing_atomic::check(case, &mut found);
     missing_barrier::check(case, &mut found);
+    missing_dynamic_shared_size::check(case, &mut found);
     shared_memory_limit::check(case, &mut found);
     shared_out_of_bounds::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);
     uninitialized_shared::check(case, &mut found);
     unresolved_access::check(case, &mut found);
     warp_synchronous::check(case, &mut found);
+    zero_sized_launch::check(case, &mut found);
     for finding in &mut found {
         let runs = case.runs.iter().filter(|run| run.kernel == finding.kernel);
         finding.launches = runs.filter_map(|run| run.launch).collect();

@@ -10,7 +10,7 @@ use super::links::Modules;
 use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::domain::{Reason, Shape, Unknown};
-use crate::events::{Access, EventTree, LaunchArg, Trace};
+use crate::events::{Access, EventTree, LaunchArg, LaunchSite, Trace};
 use crate::exec::budget::FileBudget;
 use crate::exec::entry::{Setting, run_kernel, run_lanes};
 use crate::exec::pitch::Pitch;
@@ -78,6 +78,8 @@ pub struct Subject<'a> {
     pub kernel: &'a Arc<Function>,
     /// The ways to run it.
     pub scenarios: &'a [Scenario],
+    /// What launches it.
+    pub launches: &'a [LaunchSite],
     /// The targets to judge it for.
     pub targets: &'a [Target],
     /// The files that launch a kernel of its name.
