@@ -5,6 +5,7 @@
 //! it, under conditions that can hold at once. What was assumed because no index leaves its array is
 //! never a reason to say that one does.
 
+mod aliased;
 mod alignment;
 mod bounds;
 mod intervals;
@@ -13,6 +14,7 @@ mod races;
 mod unwritten;
 mod witness;
 
+pub(crate) use aliased::Overwritten;
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
 pub(crate) use lanes::{LaneFault, Lanes, NotThere};
@@ -31,6 +33,8 @@ pub(crate) struct Facts {
     pub overruns: Vec<Overrun>,
     /// Accesses of dynamic shared memory of which the launch gives none.
     pub without_bytes: Vec<Overrun>,
+    /// What is written to an `extern __shared__` array and overwritten through another.
+    pub aliased: Vec<Overwritten>,
     /// Wide accesses of addresses that are no multiple of their width.
     pub misaligned: Vec<Misaligned>,
     /// Reads of what no thread writes.
@@ -50,6 +54,7 @@ impl Facts {
             races: races::find(trace, shape),
             overruns,
             without_bytes,
+            aliased: aliased::find(trace, shape),
             misaligned: alignment::find(trace, shape),
             unwritten: unwritten::find(trace, shape),
             lanes: Vec::new(),

@@ -3,6 +3,7 @@
 //! One file per rule under `rules/`. Both lists below are sorted by id. Rules on code judge a
 //! [`Case`]; those on comments say what `suppress` finds, which knows all findings.
 
+mod aliased_extern_shared;
 mod bank_conflict;
 mod divergent_barrier;
 mod divergent_warp_sync;
@@ -75,6 +76,7 @@ impl Rule {
 
 /// Every rule, sorted by id.
 pub static ALL: &[&Rule] = &[
+    &aliased_extern_shared::RULE,
     &bank_conflict::RULE,
     &divergent_barrier::RULE,
     &divergent_warp_sync::RULE,
@@ -235,6 +237,7 @@ pub struct Case<'a> {
 #[must_use]
 pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    aliased_extern_shared::check(case, &mut found);
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
     divergent_warp_sync::check(case, &mut found);
