@@ -50,6 +50,10 @@ pub(crate) enum Kind {
     SharedAddress,
     /// Copies into shared memory without waiting.
     AsyncCopy,
+    /// Puts the copies begun into a group.
+    CopyGroup,
+    /// Waits for all groups of copies but so many.
+    CopyWait,
     /// Reads a tile of a matrix.
     FragmentLoad,
     /// Writes one.

@@ -8,6 +8,7 @@
 mod aliased;
 mod alignment;
 mod bounds;
+mod copies;
 mod intervals;
 mod lanes;
 mod races;
@@ -17,6 +18,7 @@ mod witness;
 pub(crate) use aliased::Overwritten;
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
+pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use lanes::{LaneFault, Lanes, NotThere};
 pub(crate) use races::{Between, Race};
 pub(crate) use unwritten::Unwritten;
@@ -33,6 +35,8 @@ pub(crate) struct Facts {
     pub overruns: Vec<Overrun>,
     /// Accesses of dynamic shared memory of which the launch gives none.
     pub without_bytes: Vec<Overrun>,
+    /// Asynchronous copies that are read before they have surely arrived.
+    pub copies: Vec<EarlyRead>,
     /// What is written to an `extern __shared__` array and overwritten through another.
     pub aliased: Vec<Overwritten>,
     /// Wide accesses of addresses that are no multiple of their width.
@@ -54,6 +58,7 @@ impl Facts {
             races: races::find(trace, shape),
             overruns,
             without_bytes,
+            copies: copies::find(trace, shape),
             aliased: aliased::find(trace, shape),
             misaligned: alignment::find(trace, shape),
             unwritten: unwritten::find(trace, shape),

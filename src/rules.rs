@@ -17,6 +17,7 @@ mod missing_dynamic_shared_size;
 mod shared_memory_limit;
 mod shared_out_of_bounds;
 mod stride_dependent_conflict;
+mod unchecked_async_copy;
 pub mod unfulfilled_expectation;
 mod uninitialized_shared;
 pub mod unknown_directive;
@@ -88,6 +89,7 @@ pub static ALL: &[&Rule] = &[
     &shared_memory_limit::RULE,
     &shared_out_of_bounds::RULE,
     &stride_dependent_conflict::RULE,
+    &unchecked_async_copy::RULE,
     &unfulfilled_expectation::RULE,
     &uninitialized_shared::RULE,
     &unknown_directive::RULE,
@@ -249,6 +251,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     shared_memory_limit::check(case, &mut found);
     shared_out_of_bounds::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);
+    unchecked_async_copy::check(case, &mut found);
     uninitialized_shared::check(case, &mut found);
     unresolved_access::check(case, &mut found);
     warp_synchronous::check(case, &mut found);

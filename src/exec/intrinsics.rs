@@ -150,6 +150,11 @@ impl Machine<'_> {
                 }
                 Some(Value::Undefined)
             }
+            Kind::CopyGroup | Kind::CopyWait if self.program.functions(name).is_empty() => {
+                let but = args.first().and_then(|but| self.constant(but));
+                self.copy_order(kind == Kind::CopyWait, but, span);
+                Some(Value::Undefined)
+            }
             Kind::FragmentLoad | Kind::FragmentStore if args.len() >= 3 => {
                 Some(self.fragment_access(kind == Kind::FragmentLoad, args, span))
             }

@@ -94,6 +94,27 @@ impl Machine<'_> {
         }
     }
 
+    /// The active threads put their copies into a group, or wait for all groups but some; where it is not known
+    /// how many, that is like anything else that may order.
+    pub(super) fn copy_order(&mut self, waits: bool, but: Option<i64>, span: Span) {
+        if !self.recording {
+            return;
+        }
+        let threads = self.state.active;
+        match (waits, but.map(u32::try_from)) {
+            (false, _) => self.trace.tree.push(Event::CopyGroup { threads }),
+            (true, Some(Ok(but))) => self.trace.tree.push(Event::CopyWait { threads, but: Some(but) }),
+            (true, _) => self.orders_by_memory(span),
+        }
+    }
+
+    /// The active threads wait for all of their copies.
+    pub(super) fn wait_for_copies(&mut self) {
+        if self.recording {
+            self.trace.tree.push(Event::CopyWait { threads: self.state.active, but: None });
+        }
+    }
+
     /// Inline assembly may do so, if it does more than compute and access.
     pub(super) fn assembly_event(&mut self, asm: &Asm, span: Span) {
         if !self.memo.orders_nothing(asm) {

@@ -61,7 +61,7 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     for (at, event) in events.iter().enumerate() {
         match event {
             Event::Access(_) | Event::WarpOrder { .. } => current.push((at, Round::Any)),
-            Event::MayAccess { .. } => {}
+            Event::MayAccess { .. } | Event::CopyGroup { .. } | Event::CopyWait { .. } => {}
             Event::Barrier { .. } | Event::MayOrder { .. } => {
                 let accesses = std::mem::take(&mut current);
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: None });

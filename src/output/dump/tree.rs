@@ -32,6 +32,13 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
             Event::WarpOrder { span, threads, is_fence: false } => {
                 writeln!(out, "lanes exchange values at {}, {}", places.of(*span), who(threads))
             }
+            Event::CopyGroup { threads } => writeln!(out, "copies become a group, {}", who(threads)),
+            Event::CopyWait { threads, but: Some(but) } => {
+                writeln!(out, "wait for all groups of copies but {but}, {}", who(threads))
+            }
+            Event::CopyWait { threads, but: None } => {
+                writeln!(out, "wait for all copies, {}", who(threads))
+            }
             Event::Loop { span, .. } => writeln!(out, "loop at {}", places.of(*span)),
             Event::EndOfLoop { round: Some(round) } => {
                 writeln!(out, "end of it, rounds counted by {}", symbol(trace, *round))
