@@ -95,6 +95,7 @@ impl Subject<'_> {
     #[must_use]
     pub fn run_all(&self, mut probes: Probes<'_>) -> Vec<KernelRun> {
         let mut runs: Vec<KernelRun> = Vec::new();
+        let brings_lanes_together = self.follow == Follow::Facts && self.brings_lanes_together();
         for scenario in self.scenarios {
             let why = match scenario.left_out {
                 0 => probes.of_kernel.too_long().map(|stopped| {
@@ -120,7 +121,7 @@ impl Subject<'_> {
                     facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
                     self.drop_hidden_orders(&mut facts);
                 }
-                if self.follow == Follow::Facts && usual && self.brings_lanes_together() {
+                if usual && brings_lanes_together {
                     let trace =
                         run_lanes(self.program, self.kernel, &setting(scenario, variant), self.budget);
                     let all_seen = !self.nameless().any(|it| it.mentions.lanes);
