@@ -20,8 +20,9 @@ mod survey;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
-use crate::events::Assumption;
+use crate::events::{Assumption, LaunchSite};
 use crate::exec::budget::FileBudget;
+use crate::exec::entry::constant_in_kernel;
 use crate::explanation::{Explanation, KernelView};
 pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
@@ -352,6 +353,7 @@ impl Run {
                 program,
                 kernel,
                 scenarios: &scenarios,
+                launches: &work.launches,
                 targets: &targets,
                 hosts,
                 budget: &budget,
@@ -422,6 +424,7 @@ impl Run {
                 program,
                 kernel: function,
                 scenarios: &scenarios,
+                launches: &[],
                 targets,
                 hosts: &[],
                 budget: &budget,
@@ -511,10 +514,18 @@ impl Run {
             let texts = own.chain([span.file]).map(|file| sources.get(file));
             texts.into_iter().any(|file| words.iter().any(|word| file.text.contains(word)))
         };
+        let bound = |launch: &LaunchSite| {
+            let bound = subject.kernel.launch_bounds.first()?;
+            let args = launch.template_args.as_deref().unwrap_or_default();
+            let most = constant_in_kernel(subject.program, subject.kernel, args, bound)?;
+            Some((u64::try_from(most).ok()?, bound.span))
+        };
         let (kernel, padder) = (subject.kernel.name_span, &padder);
         let case = Case {
             kernel,
             runs,
+            launches: subject.launches,
+            bound: &bound,
             targets,
             padder,
             text: &text,

@@ -6,12 +6,14 @@
 
 mod coordinate;
 mod group;
+mod lanes;
 pub(crate) mod ptx;
 mod table;
 pub(crate) mod types;
 
 pub(crate) use coordinate::Coordinate;
 pub(crate) use group::GroupMember;
+pub(crate) use lanes::{lane_form, says_lanes};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -48,6 +50,10 @@ pub(crate) enum Kind {
     SharedAddress,
     /// Copies into shared memory without waiting.
     AsyncCopy,
+    /// Puts the copies begun into a group.
+    CopyGroup,
+    /// Waits for all groups of copies but so many.
+    CopyWait,
     /// Reads a tile of a matrix.
     FragmentLoad,
     /// Writes one.

@@ -31,7 +31,8 @@ use std::rc::Rc;
 pub const NAME: &str = "cudalint.toml";
 
 /// The words for how findings are printed.
-pub const FORMATS: [&str; 8] = ["text", "short", "json", "sarif", "github", "gitlab", "junit", "markdown"];
+pub const FORMATS: [&str; 9] =
+    ["text", "short", "json", "sarif", "github", "gitlab", "junit", "markdown", "html"];
 /// The words for their order.
 pub const SORTS: [&str; 2] = ["path", "cost"];
 

@@ -12,6 +12,7 @@ mod array;
 mod assumption;
 mod atomic;
 mod barriers;
+mod lanes;
 mod launch;
 mod pitch;
 mod request;
@@ -24,6 +25,7 @@ pub use array::Array;
 pub use assumption::Assumption;
 pub use atomic::{Atomic, Operation, Seen};
 pub use barriers::{Absence, Barrier, Bound, Missing, Split, SplitKind, Then};
+pub(crate) use lanes::{LaneMask, LaneOp, LaneOps};
 pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, Pattern};
@@ -65,6 +67,8 @@ pub struct Trace {
     pub straight: Straight,
     /// What happened in order.
     pub(crate) tree: EventTree,
+    /// By which intrinsics lanes met, in a run that was made to see it.
+    pub(crate) lanes: LaneOps,
     /// What was seen of the pitch of an array, in a run that was made to see it.
     pub pitch: PitchFacts,
 }

@@ -5,18 +5,24 @@
 //! it, under conditions that can hold at once. What was assumed because no index leaves its array is
 //! never a reason to say that one does.
 
+mod aliased;
 mod alignment;
 mod bounds;
+mod copies;
 mod freedom;
 mod intervals;
+mod lanes;
 mod possible;
 mod races;
 mod unwritten;
 mod witness;
 
+pub(crate) use aliased::Overwritten;
 pub(crate) use alignment::Misaligned;
 pub(crate) use bounds::Overrun;
+pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use freedom::{Doubt, Freedom};
+pub(crate) use lanes::{LaneFault, Lanes, NotThere};
 pub(crate) use possible::PossibleRace;
 pub(crate) use races::{Between, Race};
 pub(crate) use unwritten::Unwritten;
@@ -33,10 +39,18 @@ pub(crate) struct Facts {
     pub possible: Vec<PossibleRace>,
     /// Accesses that leave their array.
     pub overruns: Vec<Overrun>,
+    /// Accesses of dynamic shared memory of which the launch gives none.
+    pub without_bytes: Vec<Overrun>,
+    /// Asynchronous copies that are read before they have surely arrived.
+    pub copies: Vec<EarlyRead>,
+    /// What is written to an `extern __shared__` array and overwritten through another.
+    pub aliased: Vec<Overwritten>,
     /// Wide accesses of addresses that are no multiple of their width.
     pub misaligned: Vec<Misaligned>,
     /// Reads of what no thread writes.
     pub unwritten: Vec<Unwritten>,
+    /// Lanes that do not meet as an intrinsic asks them to.
+    pub lanes: Vec<LaneFault>,
     /// Whether the threads are proved not to race for shared memory, if that was asked.
     pub freedom: Option<Freedom>,
 }
@@ -46,14 +60,27 @@ impl Facts {
     /// memory that it has, if they are known.
     #[must_use]
     pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Facts {
+        let (without_bytes, overruns) =
+            bounds::find(trace, shape, dynamic).into_iter().partition(|it| it.size == 0);
         Facts {
             races: races::find(trace, shape),
             possible: possible::find(trace, shape),
-            overruns: bounds::find(trace, shape, dynamic),
+            overruns,
+            without_bytes,
+            copies: copies::find(trace, shape),
+            aliased: aliased::find(trace, shape),
             misaligned: alignment::find(trace, shape),
             unwritten: unwritten::find(trace, shape),
+            lanes: Vec::new(),
             freedom: None,
         }
+    }
+
+    /// Adds what follows from a run that was made to see where lanes meet. `given`: whether somebody gave the
+    /// block; where not, only what holds in any block is told. `all_seen`: whether nothing that runs unnamed
+    /// brings lanes together.
+    pub(crate) fn add_lanes(&mut self, trace: &Trace, shape: Shape, given: bool, all_seen: bool) {
+        self.lanes = lanes::find(trace, shape, given, all_seen);
     }
 
     /// Adds the proof that no threads race, or the doubts about it.

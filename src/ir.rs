@@ -573,6 +573,8 @@ pub struct Mentions {
     pub volatile: bool,
     /// An atomic by any spelling.
     pub atomics: bool,
+    /// An intrinsic by which the lanes of a warp meet.
+    pub lanes: bool,
     /// A `<<<...>>>` or `cudaLaunchKernel`-like call.
     pub launch: bool,
 }

@@ -1,4 +1,4 @@
-//! What can running a function reach: shared memory, a block barrier, another function?
+//! What can running a function reach: shared memory, a barrier of a block or warp, another function?
 //!
 //! A kernel that cannot has nothing to judge, and is not run. The answer errs towards yes: names
 //! are followed whatever they mean, conversions are reached with the name of their class, and other
@@ -36,6 +36,12 @@ impl<'p> Reach<'p> {
                 Met::Function(function) => matters(function),
                 Met::Variable(variable) => variable.storage.is_shared(),
             })
+    }
+
+    /// Whether running the function may meet an intrinsic by which the lanes of a warp do.
+    #[must_use]
+    pub(crate) fn may_bring_lanes_together(&self, function: &Arc<Function>) -> bool {
+        self.search(function, &mut |met| matches!(met, Met::Function(function) if function.mentions.lanes))
     }
 
     /// Whether `wanted` says yes to something that the function's names lead to, itself included.
@@ -79,5 +85,7 @@ enum Met<'m> {
 /// Whether a function's own text holds something to judge, or may have lost it.
 fn matters(function: &Function) -> bool {
     let runs_on_device = !matches!(function.kind, FunctionKind::Host);
-    function.mentions.shared || function.mentions.barrier || (function.damaged && runs_on_device)
+    let mentions = function.mentions;
+    let lanes = mentions.lanes && runs_on_device;
+    mentions.shared || mentions.barrier || lanes || (function.damaged && runs_on_device)
 }

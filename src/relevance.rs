@@ -1,7 +1,7 @@
 //! Can a file's text lead to anything that is judged, or to a launch of it?
 //!
 //! Answered from bytes, before anything is parsed: for a kernel to be judged, shared memory or
-//! a block barrier must be spelled somewhere in its file, in a header that it includes or in
+//! a barrier of a block or warp must be spelled somewhere in its file, in a header that it includes or in
 //! a macro. Most files of a project hold neither; their launches count only if they name a kernel
 //! that another file's text makes worth judging. The answer errs towards yes: comments, untaken
 //! branches and words inside other words all count.
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// What one text, or several together, spell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// Shared memory or a block barrier.
+    /// Shared memory, or a barrier of a block or warp.
     judged: bool,
     /// A piece of such a word, which `##` may put together.
     piece: bool,
@@ -40,13 +40,20 @@ impl BitOr for Words {
 }
 
 /// The words looked for, and what each is a sign of.
-const WORDS: [(&str, Sign); 15] = [
+const WORDS: [(&str, Sign); 22] = [
     ("__shared__", Sign::Judged),
     ("__syncthreads", Sign::Judged),
     ("__barrier_sync", Sign::Judged),
     ("bar.sync", Sign::Judged),
     ("bar.red", Sign::Judged),
     ("barrier.", Sign::Judged),
+    ("__syncwarp", Sign::Judged),
+    ("__shfl", Sign::Judged),
+    ("__any", Sign::Judged),
+    ("__all", Sign::Judged),
+    ("__ballot", Sign::Judged),
+    ("__match_", Sign::Judged),
+    ("__reduce_", Sign::Judged),
     ("sync", Sign::Sync),
     ("synchronize", Sign::Sync),
     ("shared", Sign::Piece),
@@ -207,6 +214,9 @@ mod tests {
     #[test]
     fn a_barrier_is_a_whole_word() {
         let judged = |text: &str| Words::of(text).may_be_judged();
+        for text in ["__syncwarp();", "v += __shfl_xor_sync(m, v, 1);", "__any_sync(m, p)"] {
+            assert!(judged(text), "{text}");
+        }
         for text in ["__shared__ int x;", "if (__syncthreads_or(p))", "block.sync();", "cg::sync(g);"] {
             assert!(judged(text), "{text}");
         }
@@ -215,13 +225,7 @@ mod tests {
         {
             assert!(judged(text), "{text}");
         }
-        for text in [
-            "cudaMemcpyAsync(a, b, n);",
-            "cudaDeviceSynchronize();",
-            "__syncwarp();",
-            "__shfl_xor_sync(m, x, 1);",
-            "// shared",
-        ] {
+        for text in ["cudaMemcpyAsync(a, b, n);", "cudaDeviceSynchronize();", "// shared"] {
             assert!(!judged(text), "{text}");
         }
         let spelled = Words::of("#define CAT(a, b) a##b")

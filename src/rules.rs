@@ -3,26 +3,33 @@
 //! One file per rule under `rules/`. Both lists below are sorted by id. Rules on code judge a
 //! [`Case`]; those on comments say what `suppress` finds, which knows all findings.
 
+mod aliased_extern_shared;
 mod bank_conflict;
 mod divergent_barrier;
+mod divergent_warp_sync;
 mod fact;
+mod launch_bounds_exceeded;
+mod launches;
 mod misaligned_vector_access;
 mod missing_atomic;
 mod missing_barrier;
+mod missing_dynamic_shared_size;
 mod shared_memory_limit;
 mod shared_out_of_bounds;
 pub mod standing;
 mod stride_dependent_conflict;
+mod unchecked_async_copy;
 pub mod unfulfilled_expectation;
 mod uninitialized_shared;
 pub mod unknown_directive;
 mod unresolved_access;
 pub mod unused_directive;
 mod warp_synchronous;
+mod zero_sized_launch;
 
 use crate::banks::Target;
 use crate::diagnostic::{Diagnostic, Level};
-use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, Refuted, Trace};
+use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, LaunchSite, Refuted, Trace};
 use crate::explanation::{Explanation, KernelView};
 use crate::facts::Facts;
 use crate::preproc::Constant;
@@ -71,20 +78,26 @@ impl Rule {
 
 /// Every rule, sorted by id.
 pub static ALL: &[&Rule] = &[
+    &aliased_extern_shared::RULE,
     &bank_conflict::RULE,
     &divergent_barrier::RULE,
+    &divergent_warp_sync::RULE,
+    &launch_bounds_exceeded::RULE,
     &misaligned_vector_access::RULE,
     &missing_atomic::RULE,
     &missing_barrier::RULE,
+    &missing_dynamic_shared_size::RULE,
     &shared_memory_limit::RULE,
     &shared_out_of_bounds::RULE,
     &stride_dependent_conflict::RULE,
+    &unchecked_async_copy::RULE,
     &unfulfilled_expectation::RULE,
     &uninitialized_shared::RULE,
     &unknown_directive::RULE,
     &unresolved_access::RULE,
     &unused_directive::RULE,
     &warp_synchronous::RULE,
+    &zero_sized_launch::RULE,
 ];
 
 /// The known rule whose id a word most likely means.
@@ -205,6 +218,10 @@ pub struct Case<'a> {
     pub kernel: Span,
     /// The runs: one per block shape and set of template arguments.
     pub runs: &'a [KernelRun],
+    /// The launches that may mean it.
+    pub launches: &'a [LaunchSite],
+    /// The number in the kernel's `__launch_bounds__` at a launch, and where it stands.
+    pub bound: &'a dyn Fn(&LaunchSite) -> Option<(u64, Span)>,
     /// The targets asked for.
     pub targets: &'a [Target],
     /// Runs the kernel again with a padded array.
@@ -223,17 +240,23 @@ pub struct Case<'a> {
 #[must_use]
 pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    aliased_extern_shared::check(case, &mut found);
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
+    divergent_warp_sync::check(case, &mut found);
+    launch_bounds_exceeded::check(case, &mut found);
     misaligned_vector_access::check(case, &mut found);
     missing_atomic::check(case, &mut found);
     missing_barrier::check(case, &mut found);
+    missing_dynamic_shared_size::check(case, &mut found);
     shared_memory_limit::check(case, &mut found);
     shared_out_of_bounds::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);
+    unchecked_async_copy::check(case, &mut found);
     uninitialized_shared::check(case, &mut found);
     unresolved_access::check(case, &mut found);
     warp_synchronous::check(case, &mut found);
+    zero_sized_launch::check(case, &mut found);
     for finding in &mut found {
         let runs = case.runs.iter().filter(|run| run.kernel == finding.kernel);
         finding.launches = runs.filter_map(|run| run.launch).collect();

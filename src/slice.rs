@@ -48,11 +48,13 @@ pub(crate) struct Given {
     pub global: u64,
     /// Whether a pointer or reference may lead to a variable of the caller.
     pub escaping: bool,
+    /// Whether it is asked where the lanes of a warp meet.
+    pub lanes: bool,
 }
 
 impl Given {
     /// As a kernel is started.
-    pub(crate) const KERNEL: Given = Given { global: u64::MAX, escaping: false };
+    pub(crate) const KERNEL: Given = Given { global: u64::MAX, escaping: false, lanes: false };
 
     fn is_global(self, param: usize) -> bool {
         param < 64 && self.global >> param & 1 == 1
@@ -81,6 +83,8 @@ pub(crate) struct Slice {
     parts: FxHashMap<usize, Part>,
     /// The thread coordinates that the text mentions.
     pub axes: [bool; 3],
+    /// Whether it matters where the lanes of a warp meet.
+    lanes: bool,
 }
 
 impl Slice {
@@ -88,7 +92,7 @@ impl Slice {
     #[must_use]
     pub(crate) fn of(function: &Function, given: Given, program: &Program) -> Slice {
         let Some(body) = function.body.as_deref() else { return Slice::default() };
-        let plains = Plains::default();
+        let plains = Plains::new(given.lanes);
         let mut flow = Flow::of(function, body, given, program, &plains);
         flow.find_global(function, given);
         let matters = flow.all_into(flow.matters.clone());
@@ -108,6 +112,7 @@ impl Slice {
             aliases: flow.aliases,
             parts: FxHashMap::default(),
             axes: flow.axes,
+            lanes: given.lanes,
         };
         let parts = parts::Finder::new(&slice, program, taken).find(body);
         slice.parts = parts;
@@ -144,7 +149,9 @@ impl Slice {
         match &expr.kind {
             ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => !self.is_private(expr),
             ExprKind::Call { callee, .. } => match &callee.kind {
-                ExprKind::Path(path) => !is_pure(&path.name, program) && !self.calls.contains_key(&key(expr)),
+                ExprKind::Path(path) => {
+                    !computes(&path.name, program, self.lanes) && !self.calls.contains_key(&key(expr))
+                }
                 _ => true,
             },
             ExprKind::Local(local) => self.shared.contains(local) || self.aliases.contains(local),
@@ -238,6 +245,11 @@ fn is_global(expr: &Expr, known: &FxHashSet<LocalId>) -> bool {
 /// Whether CUDA defines the function, and it does nothing but compute a value of its arguments.
 pub(crate) fn is_pure(name: &str, program: &Program) -> bool {
     builtins::only_computes(name) && program.functions(name).is_empty()
+}
+
+/// The same; `lanes`: not where the lanes of a warp meet.
+fn computes(name: &str, program: &Program, lanes: bool) -> bool {
+    is_pure(name, program) && !(lanes && builtins::lane_form(name).is_some())
 }
 
 /// Whether inline assembly only computes: it names no address and no barrier.

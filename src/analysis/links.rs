@@ -328,8 +328,9 @@ impl<'a> Units<'a> {
 fn unlike(launches: Vec<LaunchSite>) -> Vec<LaunchSite> {
     let mut found: Vec<LaunchSite> = Vec::new();
     for launch in launches {
-        if !found.iter().any(|other| other.same(&launch)) {
-            found.push(launch);
+        match found.iter_mut().find(|other| other.same(&launch)) {
+            Some(known) => known.agree(&launch),
+            None => found.push(launch),
         }
     }
     found

@@ -10,14 +10,15 @@ use super::links::Modules;
 use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::domain::{Reason, Shape, Unknown};
-use crate::events::{Access, EventTree, LaunchArg, Trace};
+use crate::events::{Access, EventTree, LaunchArg, LaunchSite, Trace};
 use crate::exec::budget::FileBudget;
-use crate::exec::entry::{Setting, run_kernel};
+use crate::exec::entry::{Setting, run_kernel, run_lanes};
 use crate::exec::pitch::Pitch;
 use crate::facts::{Between, Facts};
 use crate::ir::names::mentioned_names;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind};
+use crate::reach::Reach;
 use crate::rules::{KernelRun, is_assumed};
 use crate::scenario::{Probes, Scenario};
 use crate::source::Span;
@@ -79,6 +80,8 @@ pub struct Subject<'a> {
     pub kernel: &'a Arc<Function>,
     /// The ways to run it.
     pub scenarios: &'a [Scenario],
+    /// What launches it.
+    pub launches: &'a [LaunchSite],
     /// The targets to judge it for.
     pub targets: &'a [Target],
     /// The files that launch a kernel of its name.
@@ -94,6 +97,7 @@ impl Subject<'_> {
     #[must_use]
     pub fn run_all(&self, mut probes: Probes<'_>) -> Vec<KernelRun> {
         let mut runs: Vec<KernelRun> = Vec::new();
+        let brings_lanes_together = self.follow == Follow::Facts && self.brings_lanes_together();
         for scenario in self.scenarios {
             let why = match scenario.left_out {
                 0 => probes.of_kernel.too_long().map(|stopped| {
@@ -122,6 +126,13 @@ impl Subject<'_> {
                     if self.follow == Follow::Proof {
                         facts.prove_freedom(&trace, Shape { dims: variant.block });
                     }
+                }
+                if usual && brings_lanes_together {
+                    let trace =
+                        run_lanes(self.program, self.kernel, &setting(scenario, variant), self.budget);
+                    let all_seen = !self.nameless().any(|it| it.mentions.lanes);
+                    let shape = Shape { dims: variant.block };
+                    facts.add_lanes(&trace, shape, self.is_given(scenario), all_seen);
                 }
                 ways += 1;
                 if self.follow == Follow::Nothing || self.follow == Follow::Facts && ways > 1 {
@@ -154,6 +165,11 @@ impl Subject<'_> {
         let doubtful = doubtful || scenario.launch.is_some() && self.is_overloaded();
         let given = !is_assumed(scenario.block_from) && scenario.alternatives.is_empty();
         given && !doubtful && !self.hides_barriers()
+    }
+
+    /// Whether it may meet an intrinsic by which the lanes of a warp do.
+    fn brings_lanes_together(&self) -> bool {
+        Reach::new(self.program).may_bring_lanes_together(self.kernel)
     }
 
     /// Whether what is run without being named may wait: constructors, destructors and operators. Not all

@@ -52,6 +52,11 @@ impl ThreadSet {
         self.0[thread / 64] >> (thread % 64) & 1 == 1
     }
 
+    /// Puts a thread into the set.
+    pub fn insert(&mut self, thread: usize) {
+        self.0[thread / 64] |= 1 << (thread % 64);
+    }
+
     /// The 32 lanes of a warp, lane 0 lowest.
     #[must_use]
     pub fn warp(&self, warp: usize) -> u32 {

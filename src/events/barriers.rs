@@ -14,7 +14,7 @@ pub struct Barrier {
     pub name: Arc<str>,
     /// Whether it waits for all blocks of the grid.
     pub of_grid: bool,
-    /// Which of the hardware's barriers it is: `__syncthreads()` is 0.
+    /// Which of the hardware's barriers it is: `__syncthreads()` is 0; a negative number is not known.
     pub number: i64,
     /// The calls that led to it.
     pub calls: Vec<Call>,

@@ -17,6 +17,9 @@ pub struct LaunchSite {
     pub grid: [Option<i64>; 3],
     /// The block, as far as known.
     pub block: [Option<i64>; 3],
+    /// Whether the text of the launch alone tells the grid, and the block, so that nothing host code does
+    /// changes it.
+    pub is_told: [bool; 2],
     /// Dynamic shared memory in bytes, if known.
     pub dynamic_bytes: Option<i64>,
     /// The kernel's integer arguments, as far as known.
@@ -64,6 +67,14 @@ pub enum EndedBy {
 }
 
 impl LaunchSite {
+    /// Keeps of the grid and the dynamic bytes what another one says, too.
+    pub(crate) fn agree(&mut self, other: &LaunchSite) {
+        for (mine, theirs) in self.grid.iter_mut().zip(other.grid) {
+            *mine = mine.filter(|known| Some(*known) == theirs);
+        }
+        self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
+    }
+
     /// Whether it says the same as another, but for the grid and the dynamic bytes.
     #[must_use]
     pub fn same(&self, other: &LaunchSite) -> bool {

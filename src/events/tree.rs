@@ -89,6 +89,18 @@ pub(crate) enum Event {
         /// Where they may.
         span: Span,
     },
+    /// Threads put the asynchronous copies that they have begun into a group.
+    CopyGroup {
+        /// Those that do, at the most.
+        threads: ThreadSet,
+    },
+    /// Threads wait for asynchronous copies of their own.
+    CopyWait {
+        /// Those that do, at the most.
+        threads: ThreadSet,
+        /// They wait for all groups but so many of the latest; `None`: for all copies.
+        but: Option<u32>,
+    },
     /// A loop of which one pass through the body stands for all begins.
     Loop {
         /// The loop.

@@ -89,7 +89,9 @@ impl Machine<'_> {
                 if let Some(id) = id.filter(|_| !parts.contains(&"cluster") && !parts.contains(&"warp")) {
                     let waits = match list.get(1) {
                         None => Waits::ForBlock(id),
-                        Some(count) => Waits::For(registers.number(count).unwrap_or(-1)),
+                        Some(count) => {
+                            Waits::For { number: id, count: registers.number(count).unwrap_or(-1) }
+                        }
                     };
                     self.barrier(opcode, span, waits);
                 }
@@ -125,6 +127,15 @@ impl Machine<'_> {
                 self.memory_operand(AccessOp::AsyncCopy, first, registers, bytes, None, span);
                 self.copying = None;
             }
+            "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") => match parts.get(2) {
+                Some(&"commit_group") => self.copy_order(false, None, span),
+                Some(&"wait_group") => {
+                    let but = registers.number(rest.trim());
+                    self.copy_order(true, but, span);
+                }
+                Some(&"wait_all") => self.wait_for_copies(),
+                _ => {}
+            },
             "atom" | "red" if parts.iter().any(|p| p.starts_with("shared")) => {
                 let bytes = access_bytes(&parts);
                 let float = |part: &str| part.starts_with('f') || part.starts_with("bf");

@@ -37,6 +37,7 @@ impl Machine<'_> {
         let result = match op {
             None => {
                 let ty = self.type_of_target(target, value);
+                self.put_aside(value);
                 self.initial(value, &ty)
             }
             Some(_) => self.operand(value),

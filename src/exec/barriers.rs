@@ -38,8 +38,8 @@ pub(crate) enum Waits {
     ForBlock(i64),
     /// The threads of all blocks.
     ForGrid,
-    /// So many threads; a negative number is one that is not known.
-    For(i64),
+    /// So many threads, at the hardware's barrier of this number; a negative number is one that is not known.
+    For { number: i64, count: i64 },
 }
 
 impl Machine<'_> {
@@ -60,7 +60,7 @@ impl Machine<'_> {
             }
         }
         let is_sure = all == Some(true)
-            && !matches!(waits, Waits::For(_))
+            && !matches!(waits, Waits::For { .. })
             && splits.iter().all(|split| split.kind == SplitKind::Known);
         let (threads, branches) = (self.state.active, self.branches());
         self.trace.tree.push(Event::Barrier { span, threads, all, is_sure, branches });
@@ -68,14 +68,17 @@ impl Machine<'_> {
             span,
             name: Arc::from(name),
             of_grid: waits == Waits::ForGrid,
-            number: if let Waits::ForBlock(number) = waits { number } else { 0 },
+            number: match waits {
+                Waits::ForBlock(number) | Waits::For { number, .. } => number,
+                Waits::ForGrid => 0,
+            },
             calls: self.calls.clone(),
             active: self.state.active,
             expected,
             doubt: self.state.doubt.clone(),
             splits,
             count: match waits {
-                Waits::For(count) => Some(count),
+                Waits::For { count, .. } => Some(count),
                 _ => None,
             },
             absences: Vec::new(),
@@ -95,7 +98,7 @@ impl Machine<'_> {
         if known.is_none() {
             self.trace.barriers.push(barrier);
         }
-        if matches!(waits, Waits::For(_)) {
+        if matches!(waits, Waits::For { .. }) {
             return;
         }
         self.arrive(number);

@@ -258,7 +258,7 @@ impl Machine<'_> {
     /// Where the pointers given to a function lead.
     fn given(&self, function: &Function, slots: &Slots, this: Option<&Pointer>) -> Given {
         let outside = |pointer: &Pointer| matches!(pointer.target, Target::Memory(..));
-        let mut given = Given { global: 0, escaping: this.is_some_and(|this| !outside(this)) };
+        let mut given = Given { escaping: this.is_some_and(|this| !outside(this)), ..Given::default() };
         for (at, param) in function.params.iter().enumerate() {
             match slots.get(param.local.0 as usize).map(|slot| &slot.value) {
                 Some(Value::Pointer(pointer)) if outside(pointer) => {

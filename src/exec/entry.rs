@@ -4,7 +4,7 @@ use super::barriers::contents;
 use super::budget::{Effort, FileBudget};
 use super::enumerate::Bounds;
 use super::launch::launch_environment;
-use super::machine::{Frame, Machine, Mode};
+use super::machine::{Aim, Frame, Machine, Mode};
 use super::pitch::Pitch;
 use super::slots::{Slot, Slots};
 use super::types::{Env, Ty};
@@ -56,7 +56,7 @@ pub(crate) fn run_with_effort(
     budget: &FileBudget,
     effort: Effort,
 ) -> Trace {
-    let (trace, steps) = run_in_lengths(program, function, setting, effort.max(budget.effort()), false);
+    let (trace, steps) = run_in_lengths(program, function, setting, effort.max(budget.effort()), Aim::Usual);
     budget.charge(steps);
     trace
 }
@@ -70,7 +70,21 @@ pub(crate) fn run_flat(
     setting: &Setting,
     budget: &FileBudget,
 ) -> Trace {
-    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), true);
+    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), Aim::Flat);
+    budget.charge(steps);
+    trace
+}
+
+/// Runs a kernel for the intrinsics by which the lanes of its warps meet. What such a run records of anything
+/// else may be less than is known of it.
+#[must_use]
+pub(crate) fn run_lanes(
+    program: &Program,
+    function: &Arc<Function>,
+    setting: &Setting,
+    budget: &FileBudget,
+) -> Trace {
+    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), Aim::Lanes);
     budget.charge(steps);
     trace
 }
@@ -81,7 +95,7 @@ fn run_in_lengths(
     function: &Arc<Function>,
     setting: &Setting,
     effort: Effort,
-    only_flat: bool,
+    aim: Aim,
 ) -> (Trace, u64) {
     let (mut trace, mut steps) = (Trace::default(), 0);
     let (mut most_rounds, mut before) = (u64::MAX, None);
@@ -95,7 +109,7 @@ fn run_in_lengths(
             let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
             machine.longest = longest;
             machine.longest_at_last = longest_at_last;
-            machine.only_flat = only_flat;
+            machine.aim = aim;
             machine.effort = effort;
             machine.bounds = bounds;
             machine.contents = contents.then(Box::default);
@@ -117,7 +131,7 @@ fn run_in_lengths(
         most_rounds = machine.most_rounds;
         let futile = machine.is_futile();
         trace = machine.finish();
-        if trace.stopped.is_none() || futile || (only_flat && (trace.axes[1] || trace.axes[2])) {
+        if trace.stopped.is_none() || futile || (aim == Aim::Flat && (trace.axes[1] || trace.axes[2])) {
             break;
         }
     }

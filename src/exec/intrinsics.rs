@@ -36,7 +36,7 @@ impl Machine<'_> {
         {
             // Threads may wait for what an atomic tells them.
             if used {
-                self.may_order(span);
+                self.orders_by_memory(span);
             }
             return Some(self.atomic(operation, args, used && !self.is_dead(expr), span));
         }
@@ -57,7 +57,7 @@ impl Machine<'_> {
                 // Nothing is kept in registers or joined over a fence.
                 self.epoch += u32::from(matches!(kind, Kind::WarpBarrier | Kind::Fence));
                 if kind == Kind::Fence {
-                    self.may_order(span);
+                    self.orders_by_memory(span);
                 }
                 // Arguments of `printf` and `assert` may read shared memory.
                 let mut values = Vec::with_capacity(args.len());
@@ -67,6 +67,7 @@ impl Machine<'_> {
                 if kind == Kind::WarpBarrier {
                     let mask = values.first().map(|mask| self.lane_mask(mask, span));
                     self.warp_order(mask.flatten(), true, span);
+                    self.lane_op(name, args, &values, expr);
                 }
                 self.are_asserted |= kind == Kind::Assert || name == "__builtin_assume";
                 if kind == Kind::Print {
@@ -79,7 +80,9 @@ impl Machine<'_> {
                 let mut known = values.iter().map(|it| self.number(it, span).ok()?.as_constant());
                 let waits = match (known.next().flatten(), known.next()) {
                     (Some(number), None) => Waits::ForBlock(number),
-                    (_, count) => Waits::For(count.flatten().unwrap_or(-1)),
+                    (number, count) => {
+                        Waits::For { number: number.unwrap_or(-1), count: count.flatten().unwrap_or(-1) }
+                    }
                 };
                 self.barrier(name, span, waits);
                 Some(Value::Undefined)
@@ -147,6 +150,11 @@ impl Machine<'_> {
                 }
                 Some(Value::Undefined)
             }
+            Kind::CopyGroup | Kind::CopyWait if self.program.functions(name).is_empty() => {
+                let but = args.first().and_then(|but| self.constant(but));
+                self.copy_order(kind == Kind::CopyWait, but, span);
+                Some(Value::Undefined)
+            }
             Kind::FragmentLoad | Kind::FragmentStore if args.len() >= 3 => {
                 Some(self.fragment_access(kind == Kind::FragmentLoad, args, span))
             }
@@ -154,33 +162,10 @@ impl Machine<'_> {
                 self.launch_call(name, args, span);
                 Some(Value::int(0))
             }
-            Kind::Shuffle | Kind::Vote => Some(self.between_lanes(kind, name, args, span)),
+            Kind::Shuffle | Kind::Vote => Some(self.between_lanes(kind, name, args, expr)),
             Kind::Vector => self.vector_maker(name, args),
             _ => None,
         }
-    }
-
-    /// Shuffles and votes: their results vary by lane unless what goes in is uniform.
-    fn between_lanes(&mut self, kind: Kind, name: &str, args: &[Expr], span: Span) -> Value {
-        let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
-        let names_lanes = name.ends_with("_sync");
-        let moved = values.get(usize::from(names_lanes));
-        if name != "__activemask" {
-            let mask = values.first().filter(|_| names_lanes).map(|mask| self.lane_mask(mask, span));
-            self.warp_order(mask.flatten(), false, span);
-        }
-        if kind == Kind::Shuffle
-            && let Some(value) = moved
-            && value.variation() == Variation::Uniform
-        {
-            return value.clone();
-        }
-        Value::opaque(Variation::Maybe, unseen(name, span))
-    }
-
-    /// The lanes that a mask names, if it is one number.
-    fn lane_mask(&mut self, mask: &Value, span: Span) -> Option<u32> {
-        self.number(mask, span).ok()?.as_constant().map(|mask| mask as u32)
     }
 
     /// `make_int2(a, b)` and the like keep their members.

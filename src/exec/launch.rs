@@ -22,6 +22,8 @@ struct Configuration {
     grid: [Option<Int>; 3],
     block: [Option<Int>; 3],
     dynamic_bytes: Option<Int>,
+    /// As in [`LaunchSite::is_told`].
+    is_told: [bool; 2],
 }
 
 impl Machine<'_> {
@@ -40,7 +42,9 @@ impl Machine<'_> {
             Some(expr) => self.integer(expr),
             None => Some(Int::constant(0)),
         };
-        let configuration = Configuration { grid, block, dynamic_bytes };
+        let is_told =
+            [&launch.grid, &launch.block].map(|expr| expr.as_ref().is_some_and(|it| self.is_told(it)));
+        let configuration = Configuration { grid, block, dynamic_bytes, is_told };
         for kernel in kernels {
             self.note_launch(&kernel, &configuration, &launch.args, span);
         }
@@ -57,7 +61,8 @@ impl Machine<'_> {
             [kernel, grid, block, rest @ ..] if !extended => {
                 let (grid, block) = (self.shape_of(grid), self.shape_of(block));
                 let dynamic_bytes = rest.get(1).and_then(|expr| self.integer(expr));
-                (kernel, Configuration { grid, block, dynamic_bytes }, &[][..])
+                let is_told = [false; 2];
+                (kernel, Configuration { grid, block, dynamic_bytes, is_told }, &[][..])
             }
             _ => return,
         };
@@ -79,6 +84,7 @@ impl Machine<'_> {
                 grid: [None, None, None],
                 block: [None, None, None],
                 dynamic_bytes: None,
+                is_told: [false; 2],
             };
         };
         // Assigned by name, or given in the order of the members.
@@ -99,7 +105,7 @@ impl Machine<'_> {
             Value::Int(int, _) => Some(int),
             _ => None,
         };
-        Configuration { grid, block, dynamic_bytes }
+        Configuration { grid, block, dynamic_bytes, is_told: [false; 2] }
     }
 
     /// The kernels that an expression may mean: a name, or what a pointer to a kernel was given.
@@ -187,6 +193,7 @@ impl Machine<'_> {
                 grid: [rest[0], rest[1], rest[2]],
                 block: [case[0], case[1], case[2]],
                 dynamic_bytes: rest[3],
+                is_told: configuration.is_told,
                 args: rest[4..].iter().map(|arg| arg.filter(|_| believed)).collect(),
                 definitions: seen().map(|f| f.name_span).collect(),
                 declared,
@@ -195,8 +202,7 @@ impl Machine<'_> {
                 refuted: self.state.refuted.clone(),
             };
             match self.trace.launches.iter_mut().find(|launch| launch.same(&site)) {
-                Some(known) if known.dynamic_bytes != site.dynamic_bytes => known.dynamic_bytes = None,
-                Some(_) => {}
+                Some(known) => known.agree(&site),
                 None => self.trace.launches.push(site),
             }
         }

@@ -31,6 +31,17 @@ pub enum Mode {
     Host,
 }
 
+/// What a run is made to see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// Shared memory and barriers.
+    Usual,
+    /// The same, as long as no second thread coordinate is used.
+    Flat,
+    /// By which intrinsics the lanes of a warp meet, too.
+    Lanes,
+}
+
 /// One run.
 pub struct Machine<'p> {
     /// What is visible.
@@ -65,6 +76,10 @@ pub struct Machine<'p> {
     pub mode: Mode,
     /// Rows of shared arrays to be padded: name span of the declaration, extra elements.
     pub pads: Vec<(Span, u64)>,
+    /// What the run is made to see.
+    pub aim: Aim,
+    /// The expression whose value is only put into a variable, by its address.
+    pub set_aside: Option<usize>,
     /// The distance between an array's rows, where it is changed or watched.
     pub pitch: Option<Box<super::pitch::Pitch>>,
     /// What symbols are taken to be modulo a number.
@@ -79,8 +94,6 @@ pub struct Machine<'p> {
     pub longest_at_last: u64,
     /// The most rounds of a loop that were held against `longest`.
     pub most_rounds: u64,
-    /// Whether the run is given up once a second thread coordinate is seen to be used.
-    pub only_flat: bool,
     /// How hard it is tried to get to the end.
     pub effort: Effort,
     /// Whether an access has left its shared array, or a number its type, since a loop began to watch
@@ -328,7 +341,8 @@ impl<'p> Machine<'p> {
             longest: longest.0,
             longest_at_last: longest.1,
             most_rounds: 0,
-            only_flat: false,
+            aim: Aim::Usual,
+            set_aside: None,
             effort: Effort::Whole,
             out_of_bounds: false,
             are_asserted: false,
@@ -387,7 +401,7 @@ impl<'p> Machine<'p> {
         if self.mode == Mode::Host {
             return Rc::default();
         }
-        let program = self.program;
+        let (program, given) = (self.program, Given { lanes: self.aim == Aim::Lanes, ..given });
         let known = self.slices.entry((Arc::as_ptr(function).addr(), given));
         let slice = Rc::clone(known.or_insert_with(|| Rc::new(Slice::of(function, given, program))));
         self.use_axes(slice.axes);
@@ -399,7 +413,8 @@ impl<'p> Machine<'p> {
         for (used, mentioned) in self.trace.axes.iter_mut().zip(axes) {
             *used |= mentioned;
         }
-        if self.only_flat && (self.trace.axes[1] || self.trace.axes[2]) && self.trace.stopped.is_none() {
+        if self.aim == Aim::Flat && (self.trace.axes[1] || self.trace.axes[2]) && self.trace.stopped.is_none()
+        {
             let text = "the kernel uses a second thread coordinate";
             self.trace.stopped = Some(Unknown::new(Reason::BlockShape, super::resolve::NOWHERE, text));
             self.steps = u64::MAX - 1;

@@ -216,6 +216,7 @@ impl Machine<'_> {
             self.effects(init);
             return Slot { value: Value::Undefined, ty: declared, reference: false };
         }
+        self.put_aside(init);
         let value = self.initial(init, &declared);
         let ty = match (&declared, &value) {
             (Ty::Unknown(name), _) if &**name == nameless::AUTO => {

@@ -91,10 +91,39 @@ impl Machine<'_> {
         self.trace.tree.push(Event::WarpOrder { span, threads, is_fence, is_sure, branches });
     }
 
-    /// Something that is not followed may order the threads.
+    /// Something that is not followed may order the threads, or bring lanes together.
     pub(super) fn may_order(&mut self, span: Span) {
         if self.recording {
+            self.trace.lanes.open();
+        }
+        self.orders_by_memory(span);
+    }
+
+    /// A fence or an atomic, which may order threads by what they read.
+    pub(super) fn orders_by_memory(&mut self, span: Span) {
+        if self.recording {
             self.trace.tree.push(Event::MayOrder { span });
+        }
+    }
+
+    /// The active threads put their copies into a group, or wait for all groups but some; where it is not known
+    /// how many, that is like anything else that may order.
+    pub(super) fn copy_order(&mut self, waits: bool, but: Option<i64>, span: Span) {
+        if !self.recording {
+            return;
+        }
+        let threads = self.state.active;
+        match (waits, but.map(u32::try_from)) {
+            (false, _) => self.trace.tree.push(Event::CopyGroup { threads }),
+            (true, Some(Ok(but))) => self.trace.tree.push(Event::CopyWait { threads, but: Some(but) }),
+            (true, _) => self.orders_by_memory(span),
+        }
+    }
+
+    /// The active threads wait for all of their copies.
+    pub(super) fn wait_for_copies(&mut self) {
+        if self.recording {
+            self.trace.tree.push(Event::CopyWait { threads: self.state.active, but: None });
         }
     }
 

@@ -175,6 +175,8 @@ impl<'a> Walk<'a> {
                 Event::Barrier { .. }
                 | Event::WarpOrder { .. }
                 | Event::MayOrder { .. }
+                | Event::CopyGroup { .. }
+                | Event::CopyWait { .. }
                 | Event::EndOfLoop { .. } => {}
             }
             at += 1;

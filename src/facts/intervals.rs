@@ -67,7 +67,10 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     for (at, event) in events.iter().enumerate() {
         match event {
             Event::Access(_) | Event::WarpOrder { .. } => current.push((at, Round::Any)),
-            Event::MayAccess { .. } | Event::MayDiffer { .. } => {}
+            Event::MayAccess { .. }
+            | Event::MayDiffer { .. }
+            | Event::CopyGroup { .. }
+            | Event::CopyWait { .. } => {}
             Event::Barrier { span, .. } | Event::MayOrder { span } => {
                 let accesses = std::mem::take(&mut current);
                 let bounds = (last_order.replace(*span), Some(*span));

@@ -4,6 +4,13 @@ use crate::events::{AccessEvent, Assumption};
 
 /// Whether what an access rests on can surely hold, and is no guess that was made from the arrays' lengths.
 pub(super) fn is_possible(event: &AccessEvent) -> bool {
+    // What holds under a condition that is not decided, the launch and other conditions may rule out.
+    let unconditional = event.is_sure && !event.is_passable;
+    unconditional && can_hold(&event.assumptions)
+}
+
+/// Whether assumptions can surely hold at once, and none is a guess that was made from the arrays' lengths.
+pub(super) fn can_hold(assumptions: &[Assumption]) -> bool {
     let guessed = |it: &Assumption| {
         matches!(
             it,
@@ -16,9 +23,7 @@ pub(super) fn is_possible(event: &AccessEvent) -> bool {
                 | Assumption::UsualBlock { possible: false, .. }
         )
     };
-    // What holds under a condition that is not decided, the launch and other conditions may rule out.
-    let unconditional = event.is_sure && !event.is_passable;
-    unconditional && !event.assumptions.iter().any(guessed) && agree(event.assumptions.iter())
+    !assumptions.iter().any(guessed) && agree(assumptions.iter())
 }
 
 /// Whether both can happen in one run of a block, on assumptions that hold at once.

@@ -4,7 +4,7 @@ use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
 use super::outline::{Level, Outline, declared_name};
 use super::scope::Binding;
 use super::types::Declared;
-use crate::builtins::ptx;
+use crate::builtins::{ptx, says_lanes};
 use crate::ir::visit::CalledNames;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Lambda, Local, LocalId, Mentions, Name, Param, Stmt, StmtKind,
@@ -156,6 +156,7 @@ impl<'t> Lowerer<'t> {
             mentions: Mentions {
                 volatile: says_volatile(self.text(node)),
                 atomics: says_atomic(self.text(node)),
+                lanes: says_lanes(self.text(node)),
                 ..self.outline.mentions.get(&node.id()).copied().unwrap_or_default()
             },
             name_span,

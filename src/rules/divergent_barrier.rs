@@ -13,6 +13,9 @@
 //! | wait in another branch meanwhile, whole warps here and there | note |
 //! | do something that is not followed | note |
 //!
+//! And barriers that wait for a number of threads (`bar.sync 1, 64`, `__barrier_sync_count`) to which another number
+//! comes: a warning.
+//!
 //! ## Why is this bad
 //! The CUDA programming guide allows `__syncthreads()` in conditional code only if the condition is the
 //! same for all threads of the block; otherwise the behaviour is undefined. What happens on a device
@@ -31,6 +34,9 @@
 //! - If they wait in another branch, PTX lets the two barriers pair up as long as whole warps take either
 //!   branch; `compute-sanitizer --tool synccheck` reports it all the same. For parts of a warp PTX does
 //!   not define it.
+//!
+//! - A barrier with a count opens each time that so many threads have come, counted by whole warps, and those that have
+//!   left the kernel do not count. Where another number comes, the rest wait for threads that do not: an H200 hung.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -143,10 +149,12 @@
 //! - What is read and never written is only told where the launch tells which threads are missing, and
 //!   where every write to the array is followed. At a bound that is given at run time it is not told.
 //! - Threads that `__trap()` end the kernel for all: nobody waits for them.
-//! - Barriers of a part of the block (`bar.sync` with a count, `cuda::barrier`, cooperative
-//!   groups smaller than a block) and of a cluster are not judged.
+//! - Of a barrier with a count it is only told that the count is not what comes, and only where one statement alone
+//!   uses the barrier's number and nothing in the kernel is left unfollowed that may wait or arrive there.
+//! - `cuda::barrier`, cooperative groups smaller than a block and barriers of a cluster are not judged.
 //! - No fix is written: which threads are meant to wait is not in the text.
 
+mod counts;
 mod words;
 
 use super::{About, Case, KernelRun, Rule, is_assumed};
@@ -219,6 +227,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
     }
+    counts::check(case, out);
     let mut told: Vec<Span> = Vec::new();
     for one in &found {
         if told.contains(&one.barrier.span) {

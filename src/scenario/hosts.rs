@@ -58,8 +58,11 @@ pub(crate) fn launches(
             let (launches, left) = run_host(program, function, &args, &calls.launching, lenient);
             cut |= left;
             for launch in launches {
-                if found.len() < MOST && !found.iter().any(|other| other.same(&launch)) {
-                    found.push(launch);
+                let is_full = found.len() >= MOST;
+                match found.iter_mut().find(|other| other.same(&launch)) {
+                    Some(known) => known.agree(&launch),
+                    None if is_full => {}
+                    None => found.push(launch),
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::places::{Places, is_indirect, root};
 use super::plain::{Plains, given_to};
-use super::{Given, is_arithmetic, is_global, is_pure, key};
+use super::{Given, computes, is_arithmetic, is_global, key};
 use crate::builtins::Coordinate;
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
@@ -466,6 +466,11 @@ impl<'a> Flow<'a> {
         }
     }
 
+    /// Whether it matters where the lanes of a warp meet.
+    pub(super) fn minds_lanes(&self) -> bool {
+        self.plains.lanes()
+    }
+
     /// The variables that a call of a function may change that only computes data.
     fn computed(&self, callee: &Expr, args: &[Expr]) -> Option<Vec<LocalId>> {
         let ExprKind::Path(path) = &callee.kind else { return None };
@@ -484,7 +489,7 @@ impl<'a> Flow<'a> {
             return;
         }
         let pure = match &callee.kind {
-            ExprKind::Path(path) => is_pure(&path.name, self.program),
+            ExprKind::Path(path) => computes(&path.name, self.program, self.minds_lanes()),
             _ => false,
         };
         if !pure {

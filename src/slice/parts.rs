@@ -1,7 +1,7 @@
 //! Which statements may be passed over?
 
 use super::places::root;
-use super::{Part, Slice, address, is_global, is_pure, key};
+use super::{Part, Slice, address, computes, is_global, key};
 use crate::builtins::{self, Kind};
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
@@ -168,7 +168,7 @@ impl<'a> Finder<'a> {
             effect.changes = true;
             return;
         };
-        if is_pure(&path.name, self.program) {
+        if computes(&path.name, self.program, self.slice.lanes) {
             return;
         }
         // It leaves the kernel.

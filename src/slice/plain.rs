@@ -20,9 +20,19 @@ const DEEP: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Plains {
     known: RefCell<FxHashMap<Name, bool>>,
+    /// Whether it matters where the lanes of a warp meet.
+    lanes: bool,
 }
 
 impl Plains {
+    pub(super) fn new(lanes: bool) -> Plains {
+        Plains { lanes, ..Plains::default() }
+    }
+
+    pub(super) fn lanes(&self) -> bool {
+        self.lanes
+    }
+
     /// Whether all functions of this name only compute data.
     pub(super) fn is_plain(&self, name: &Name, program: &Program, depth: usize) -> bool {
         if let Some(known) = self.known.borrow().get(name) {
@@ -85,7 +95,8 @@ fn is_computation(expr: &Expr, flow: &Flow<'_>, program: &Program) -> bool {
         ExprKind::Path(path) => program.variables(&path.name).iter().all(|it| !it.storage.is_shared()),
         ExprKind::Call { callee, args } => match &callee.kind {
             ExprKind::Path(path) => {
-                let known = super::is_pure(&path.name, program) || flow.calls.contains_key(&super::key(expr));
+                let known = super::computes(&path.name, program, flow.minds_lanes())
+                    || flow.calls.contains_key(&super::key(expr));
                 return known && args.iter().all(|arg| is_computation(arg, flow, program));
             }
             _ => false,

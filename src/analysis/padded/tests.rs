@@ -37,6 +37,7 @@ fn compare(text: &str, name: &str, paddings: impl IntoIterator<Item = u64>) -> u
         program,
         kernel,
         scenarios,
+        launches: &[],
         targets: &targets,
         hosts: &[],
         budget: &budget,

@@ -1,0 +1,123 @@
+//! Which lanes of a warp meet at an intrinsic, and which lanes does it name?
+//!
+//! A shuffle names a lane to read from, within the group of `width` lanes that the reader is in. One that lies
+//! beyond the group stands for the reader itself:
+//!
+//! ```text
+//! __shfl_down_sync(m, v, 8)        lane 3 reads lane 11, lane 27 itself
+//! __shfl_xor_sync(m, v, 8, 16)     lane 3 reads lane 11, lane 27 lane 19
+//! ```
+
+use super::machine::{Machine, Mode};
+use super::value::Value;
+use crate::builtins::{self, Kind};
+use crate::domain::{Lanes, Reason, Unknown, Variation};
+use crate::events::{LaneMask, LaneOp, Split, SplitKind};
+use crate::ir::{Expr, ExprKind};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// The mask of `__syncwarp()`.
+const ALL_LANES: i64 = 0xffff_ffff;
+
+impl Machine<'_> {
+    /// Shuffles and votes: their results vary by lane unless what goes in is uniform.
+    pub(super) fn between_lanes(&mut self, kind: Kind, name: &str, args: &[Expr], expr: &Expr) -> Value {
+        let span = expr.span;
+        let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
+        let names_lanes = name.ends_with("_sync");
+        let moved = values.get(usize::from(names_lanes));
+        if name != "__activemask" {
+            let mask = values.first().filter(|_| names_lanes).map(|mask| self.lane_mask(mask, span));
+            self.warp_order(mask.flatten(), false, span);
+            self.lane_op(name, args, &values, expr);
+        }
+        if kind == Kind::Shuffle
+            && let Some(value) = moved
+            && value.variation() == Variation::Uniform
+        {
+            return value.clone();
+        }
+        Value::opaque(
+            Variation::Maybe,
+            Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`")),
+        )
+    }
+
+    /// The lanes that a mask names, if it is one number.
+    pub(super) fn lane_mask(&mut self, mask: &Value, span: Span) -> Option<u32> {
+        self.number(mask, span).ok()?.as_constant().map(|mask| mask as u32)
+    }
+
+    /// The active threads come to an intrinsic by which lanes meet.
+    pub(super) fn lane_op(&mut self, name: &str, args: &[Expr], values: &[Value], expr: &Expr) {
+        let Some(form) = builtins::lane_form(name) else { return };
+        let ours = self.program.functions(name).is_empty();
+        if !self.recording || self.mode != Mode::Device {
+            return;
+        }
+        // With fewer arguments it is none that CUDA defines.
+        let fits = args.len() >= form.arguments;
+        if !ours || !fits {
+            return self.trace.lanes.open();
+        }
+        let span = expr.span;
+        let known = |machine: &mut Self, at: usize| {
+            let number = machine.number(values.get(at)?, span).ok()?;
+            machine.substitute(&number).as_known().cloned()
+        };
+        let mask = match (form.is_masked, args.first()) {
+            (false, _) => LaneMask::Nobody,
+            (true, None) => LaneMask::Known(Lanes::constant(ALL_LANES)),
+            (true, Some(mask)) if is_call_of(mask, "__activemask") => LaneMask::Active,
+            (true, Some(_)) => known(self, 0).map_or(LaneMask::Unknown, LaneMask::Known),
+        };
+        let sources = form.reads.filter(|_| form.is_masked).and_then(|reads| {
+            let by = known(self, 2)?;
+            let width = if args.len() > 3 { known(self, 3)?.as_constant()? } else { 32 };
+            let is_width = matches!(width, 1 | 2 | 4 | 8 | 16 | 32);
+            let (shape, by) = (self.shape(), by.spread(self.shape()));
+            is_width.then(|| (0..shape.threads()).map(|at| reads.source(at % 32, by[at], width)).collect())
+        });
+        let op = LaneOp {
+            span,
+            name: Arc::from(name),
+            calls: self.calls.clone(),
+            threads: self.state.active,
+            exited: self.state.exited,
+            at: self.trace.tree.len(),
+            is_sure: self.state.doubt.is_none(),
+            times: self.weight,
+            is_counted: self.uncounted.is_empty(),
+            mask,
+            sources,
+            is_set_aside: self.set_aside == Some(std::ptr::from_ref(expr).addr()),
+            splits: self.splits_of_lanes(),
+            assumptions: Arc::clone(&self.state.assumptions),
+        };
+        self.trace.lanes.push(op);
+    }
+
+    /// The conditions because of which other threads do not run what runs now.
+    fn splits_of_lanes(&self) -> Vec<Split> {
+        let differs = |split: &&Split| matches!(split.kind, SplitKind::Known | SplitKind::Guard(_));
+        let left = self.departures.iter().map(|(_, split)| split);
+        self.splits.iter().chain(left).filter(differs).cloned().collect()
+    }
+
+    /// What an expression gives is only put into a variable.
+    pub(super) fn put_aside(&mut self, expr: &Expr) {
+        self.set_aside = Some(std::ptr::from_ref(expr).addr());
+    }
+}
+
+/// Whether an expression is a call of this function, with or without a cast.
+fn is_call_of(expr: &Expr, name: &str) -> bool {
+    match &expr.kind {
+        ExprKind::Cast(_, inner) => is_call_of(inner, name),
+        ExprKind::Call { callee, .. } => {
+            matches!(&callee.kind, ExprKind::Path(path) if &*path.name == name)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,134 @@
+//! ## What it does
+//! Finds launches whose blocks have more threads than a block can have, or than the kernel's `__launch_bounds__`
+//! allow.
+//!
+//! ## Why is this bad
+//! The kernel does not run. The launch fails with an error that nobody sees who does not ask for it, and the
+//! results are those of before. A block has at most 1,024 threads, of which at most 1,024 along x and y and 64 along
+//! z. With `__launch_bounds__(n)` the compiler may use so many registers that more than `n` threads find none.
+//!
+//! ## Example
+//! ```cuda,fires
+//! __global__ void __launch_bounds__(128) sum(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     s[threadIdx.x] = in[threadIdx.x];
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[255 - threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     sum<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ```cuda,fires
+//! __global__ void fill(float *out) {
+//!     __shared__ float s[32];
+//!     s[threadIdx.x % 32] = 0.0f;
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[threadIdx.x % 32];
+//! }
+//!
+//! void launch(float *out) {
+//!     dim3 block(64, 32);
+//!     fill<<<1, block>>>(out);
+//! }
+//! ```
+//!
+//! ## Use instead
+//! ```cuda,clean
+//! __global__ void __launch_bounds__(256) sum(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     s[threadIdx.x] = in[threadIdx.x];
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[255 - threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     sum<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Limits
+//! - Only where the numbers are known on every way by which host code comes to the launch, and where it surely means
+//!   this kernel.
+//! - Only launches of kernels with shared memory, or a barrier of the block or warp; others are not followed.
+//! - The limits are those of the CUDA C++ Programming Guide; nothing is said of HIP.
+
+use super::{About, Case, Rule, launches, plural};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::events::LaunchSite;
+use crate::source::Span;
+
+/// Most threads of a block, in all and along x, y and z. (CUDA C++ Programming Guide, technical specifications.)
+const MOST: u64 = 1024;
+const MOST_ALONG: [u64; 3] = [1024, 1024, 64];
+
+/// The rule.
+pub(super) static RULE: Rule = Rule {
+    id: "launch-bounds-exceeded",
+    about: About::Correctness,
+    level: Level::Deny,
+    summary: "a launch whose blocks have more threads than they can have",
+    docs: include_str!("launch_bounds_exceeded.rs"),
+};
+
+/// What a block has too much of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Excess {
+    /// Threads along a dimension: which, how many.
+    Along(usize, u64),
+    /// Threads, for any kernel.
+    Threads(u64),
+    /// Threads, for this kernel: how many, how many there may be, where that stands.
+    Bound(u64, u64, Span),
+}
+
+/// Finds such launches: one finding for each.
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+    for (span, ways) in launches::sites(case) {
+        let excesses: Option<Vec<Excess>> = ways.iter().map(|launch| excess(case, launch)).collect();
+        if let Some(excess) = excesses.and_then(|all| all.first().copied()) {
+            out.push(describe(case, span, excess));
+        }
+    }
+}
+
+fn excess(case: &Case<'_>, launch: &LaunchSite) -> Option<Excess> {
+    let axis = |number: Option<i64>| u64::try_from(number?).ok();
+    let along = launch.block.iter().zip(MOST_ALONG).position(|(own, most)| axis(*own) > Some(most));
+    if let Some(at) = along {
+        return Some(Excess::Along(at, axis(launch.block[at])?));
+    }
+    let threads = launch.block.iter().try_fold(1u64, |all, own| all.checked_mul(axis(*own)?))?;
+    if threads > MOST {
+        return Some(Excess::Threads(threads));
+    }
+    let (most, place) = (case.bound)(launch)?;
+    (most > 0 && threads > most).then_some(Excess::Bound(threads, most, place))
+}
+
+fn describe(case: &Case<'_>, span: Span, excess: Excess) -> Diagnostic {
+    let kernel = launches::name(case);
+    let mut labels = Vec::new();
+    let message = match excess {
+        Excess::Along(at, own) => {
+            let (axis, most) = (["x", "y", "z"][at], MOST_ALONG[at]);
+            format!("a block of `{kernel}` has {own} threads along {axis}; at most {most} are possible")
+        }
+        Excess::Threads(own) => {
+            format!("a block of `{kernel}` has {own} threads; at most {MOST} are possible")
+        }
+        Excess::Bound(own, most, place) => {
+            labels.push((place, "the kernel is compiled for no more".to_owned()));
+            let most = plural(most, "thread");
+            format!("a block of `{kernel}` has {own} threads; its `__launch_bounds__` allow {most}")
+        }
+    };
+    Diagnostic {
+        labels,
+        notes: vec!["the launch fails, and the kernel does not run".to_owned()],
+        kernel,
+        ..Diagnostic::plain(RULE.id, RULE.level, span, message)
+    }
+}

@@ -1,0 +1,133 @@
+//! ## What it does
+//! Finds reads of shared memory that an asynchronous copy (`__pipeline_memcpy_async`, `cp.async`) fills and that may
+//! come before the copy has arrived:
+//!
+//! | | |
+//! |---|---|
+//! | the thread that copies has not waited for it | warning |
+//! | it has, but another thread reads, and no barrier follows the wait | warning |
+//!
+//! ## Why is this bad
+//! An asynchronous copy goes on while the thread does. The thread sees what it brought after
+//! `__pipeline_wait_prior(n)` or `cp.async.wait_group n`, which wait for all groups of copies but the latest `n`, or
+//! after `cp.async.wait_all`. A barrier alone does not wait for copies. Each thread waits for its own: another one
+//! knows that they have arrived only after a barrier that follows.
+//!
+//! ## Example
+//! ```cuda,fires
+//! #include <cuda_pipeline.h>
+//!
+//! __global__ void reverse(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 4);
+//!     __pipeline_commit();
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[255 - threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     reverse<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ```cuda,fires
+//! #include <cuda_pipeline.h>
+//!
+//! __global__ void reverse(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 4);
+//!     __pipeline_commit();
+//!     __syncthreads();
+//!     __pipeline_wait_prior(0);
+//!     out[threadIdx.x] = s[255 - threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     reverse<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Use instead
+//! ```cuda,clean
+//! #include <cuda_pipeline.h>
+//!
+//! __global__ void reverse(float *out, const float *in) {
+//!     __shared__ float s[256];
+//!     __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 4);
+//!     __pipeline_commit();
+//!     __pipeline_wait_prior(0);
+//!     __syncthreads();
+//!     out[threadIdx.x] = s[255 - threadIdx.x];
+//! }
+//!
+//! void launch(float *out, const float *in) {
+//!     reverse<<<1, 256>>>(out, in);
+//! }
+//! ```
+//!
+//! ## Limits
+//! - Only copies and reads that surely happen, in a block that a launch or the user gives, at places of which the
+//!   difference is known.
+//! - What may wait and is not followed counts as a wait: a function that is not seen, `mbarrier` and bulk copies,
+//!   `cuda::pipeline`, `cuda::memcpy_async`, fences and atomics whose result is used. So does a wait for a number of
+//!   groups that is not known.
+//! - A read in a later round of a loop than the copy is not looked at.
+//! - Where no barrier at all is between the two, and another thread reads, it is a `missing-barrier`.
+//! - Reads by `ldmatrix`, `wmma` and further copies are not looked at.
+
+use super::{About, Case, Rule, fact};
+use crate::diagnostic::{Diagnostic, Level};
+use crate::facts::{EarlyRead, Lacks};
+
+/// The rule.
+pub(super) static RULE: Rule = Rule {
+    id: "unchecked-async-copy",
+    about: About::Correctness,
+    level: Level::Warn,
+    summary: "shared memory that is read before an asynchronous copy into it has surely arrived",
+    docs: include_str!("unchecked_async_copy.rs"),
+};
+
+/// Finds such reads: one finding for each copy.
+pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
+    let describe = |number, early: &EarlyRead| describe(case, number, early);
+    fact::of_each_site(case, |facts| &facts.copies, |early| early.copy, describe, out);
+}
+
+fn describe(case: &Case<'_>, number: usize, early: &EarlyRead) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let (copy, read) = (&trace.accesses[early.copy], &trace.accesses[early.read]);
+    let array = &trace.arrays[copy.array].name;
+    let (copier, reader) = early.threads;
+    let own = copier == reader;
+    let whose = if own { "what it".to_owned() } else { format!("what thread {copier}") };
+    let (message, help) = match early.lacks {
+        Lacks::Wait => (
+            format!(
+                "`{array}`: thread {reader} reads {whose} copies asynchronously, with no wait for it in between"
+            ),
+            match own {
+                true => "wait for the copy before the read: `__pipeline_wait_prior(0)`",
+                false => {
+                    "wait for the copy before the read, and then for the block: `__pipeline_wait_prior(0); __syncthreads();`"
+                }
+            },
+        ),
+        Lacks::Barrier => (
+            format!(
+                "`{array}`: thread {reader} reads {whose} copies asynchronously, with no barrier after the wait for it"
+            ),
+            "put the barrier after the wait",
+        ),
+    };
+    let mut finding = fact::finding(&RULE, case, number, read, &early.assumptions, message);
+    finding.primary_label = format!("thread {reader} reads it here");
+    finding.labels = vec![(copy.span, format!("thread {copier} copies it here"))];
+    if early.lacks == Lacks::Wait {
+        let words =
+            "a wait for all groups but the latest `n` waits neither for these nor for copies in no group";
+        finding.notes.insert(0, words.to_owned());
+    }
+    finding.helps = vec![help.to_owned()];
+    finding
+}
