@@ -74,4 +74,5 @@ mod templates;
 mod told;
 mod tree;
 mod types;
+mod unseen;
 mod value;

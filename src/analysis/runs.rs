@@ -98,6 +98,8 @@ impl Subject<'_> {
     pub fn run_all(&self, mut probes: Probes<'_>) -> Vec<KernelRun> {
         let mut runs: Vec<KernelRun> = Vec::new();
         let brings_lanes_together = self.follow == Follow::Facts && self.brings_lanes_together();
+        // Instances mostly differ in what they compute, not in which lanes meet: one for each block is run for that.
+        let mut blocks_seen: Vec<([u32; 3], bool)> = Vec::new();
         for scenario in self.scenarios {
             let why = match scenario.left_out {
                 0 => probes.of_kernel.too_long().map(|stopped| {
@@ -127,7 +129,9 @@ impl Subject<'_> {
                         facts.prove_freedom(&trace, Shape { dims: variant.block });
                     }
                 }
-                if usual && brings_lanes_together {
+                let block = (variant.block, self.is_given(scenario));
+                if usual && brings_lanes_together && !blocks_seen.contains(&block) {
+                    blocks_seen.push(block);
                     let trace =
                         run_lanes(self.program, self.kernel, &setting(scenario, variant), self.budget);
                     let all_seen = !self.nameless().any(|it| it.mentions.lanes);

@@ -90,6 +90,7 @@
 //! - Nothing is said of missing lanes in kernels that call what is not seen: it may bring lanes together.
 //! - A shuffle's value that is first put into a variable, and so may be passed over, is not looked at; nor is a
 //!   shuffle of which some lane gets a value, as in the steps of a reduction by `__shfl_down_sync`.
+//! - Of several instances of a kernel that are launched with the same block, the first is looked at.
 //! - Groups of `cooperative_groups` and PTX in `asm` are not judged.
 //! - An intrinsic without `_sync` is left alone where a function or macro of that name is defined.
 //! - Nothing is said of HIP, whose warps may have 64 lanes.

@@ -1,0 +1,203 @@
+//! What may a function do whose body is not seen?
+//!
+//! Anything to what it is given: it may change variables that it is handed by reference or by address, call
+//! lambdas, access shared memory, and wait. What CUDA itself defines does less.
+
+use super::machine::{Machine, Mode};
+use super::slots::Slot;
+use super::types::{Ty, nameless};
+use super::value::{Offset, Place, Pointer, Steps, Target, Value};
+use crate::domain::{Reason, Unknown, Variation};
+use crate::events::AccessOp;
+use crate::ir::{Expr, ExprKind, Lambda, LocalId, Type};
+use crate::source::Span;
+use std::fmt;
+use std::sync::Arc;
+
+/// What is called and not followed.
+#[derive(Clone, Copy)]
+pub(super) enum Callee<'a> {
+    Named(&'a str),
+    /// Something without a name: what it is, in words.
+    Unnamed(&'static str),
+}
+
+impl<'a> Callee<'a> {
+    /// Under what it is looked up; nothing is found for what has no name.
+    fn name(self) -> &'a str {
+        match self {
+            Callee::Named(name) => name,
+            Callee::Unnamed(what) => what,
+        }
+    }
+
+    /// What may wait for others in it.
+    fn waiting(self) -> String {
+        match self {
+            Callee::Named(name) => format!("`{name}`, which is not followed,"),
+            Callee::Unnamed(what) => what.to_owned(),
+        }
+    }
+
+    /// Why a value is not known that is handed to it.
+    fn may_have_changed(self, span: Span) -> Unknown {
+        Unknown::new(Reason::UnknownFunction, span, format!("{self} may have changed it"))
+    }
+}
+
+impl fmt::Display for Callee<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Callee::Named(name) => write!(f, "`{name}`"),
+            Callee::Unnamed(what) => f.write_str(what),
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// A function whose body is not visible: it may do anything to what it is given.
+    pub(super) fn call_unknown(&mut self, name: &str, args: &[Expr], span: Span) -> Value {
+        self.call_unseen(Callee::Named(name), args, span)
+    }
+
+    pub(super) fn call_unseen(&mut self, callee: Callee<'_>, args: &[Expr], span: Span) -> Value {
+        let name = callee.name();
+        let host = self.mode == Mode::Host;
+        // What CUDA itself defines under such a name changes nothing and waits for nobody.
+        let is_pure = crate::slice::is_pure(name, self.program);
+        let is_reserved = crate::builtins::is_reserved(name);
+        if !is_reserved && !is_pure {
+            self.clobber();
+            self.may_access(span);
+        }
+        if !is_pure {
+            self.may_order(span);
+        }
+        // What is known and only too deep to be followed may wait for anyone.
+        let mut waits = !self.program.functions(name).is_empty();
+        let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
+        for (at, arg) in args.iter().enumerate() {
+            let value = self.handed_over(arg);
+            // A group of threads is what it is.
+            if !host && !matches!(value, Value::Group(_)) && self.may_take_reference(name, at) {
+                self.change_referred(arg, callee, span);
+            }
+            if let (Value::Closure(lambda, frame), true) = (&value, host) {
+                // Whoever is given a lambda calls it.
+                self.call_lambda(lambda, *frame, &[], span);
+                continue;
+            }
+            // It accesses shared memory only where it is handed an address.
+            let address = match &value {
+                Value::Pointer(pointer) => self.is_shared(pointer),
+                Value::Opaque(..) => matches!(self.type_of(arg), Ty::Pointer(_)),
+                _ => false,
+            };
+            if address && is_reserved && !is_pure {
+                self.may_access(span);
+            }
+            waits |= match &value {
+                Value::Closure(..) => true,
+                Value::Pointer(pointer) => self.is_shared(pointer),
+                _ => false,
+            };
+            if let Value::Closure(lambda, frame) = &value {
+                self.hand_over(lambda, *frame, callee, span);
+            }
+            variation = if host { variation } else { variation.max(value.variation()) };
+            self.note_pitched_escape(&value, span, "it goes to a function that is not visible");
+            if let Value::Pointer(pointer) = &value {
+                self.note_flattened(pointer);
+                if let Target::Place(place) = &pointer.target {
+                    let why = callee.may_have_changed(span);
+                    match host {
+                        true => self.write(pointer, Value::opaque(Variation::Uniform, why), span),
+                        false => self.change_whole(place, why, span),
+                    }
+                } else if copies_memory(name) && self.is_shared(pointer) {
+                    self.copy_unknown(pointer, at == 0, name, span);
+                }
+            } else if !host && !self.exposed.is_empty() && matches!(self.type_of(arg), Ty::Pointer(_)) {
+                self.write_somewhere(span);
+            }
+        }
+        if waits && !host {
+            self.may_wait(&callee.waiting(), span);
+        }
+        // Equal results for different arguments are possible: not surely varying.
+        let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
+        Value::opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name, callee)))
+    }
+
+    /// Whether a function whose body is not visible may have a reference as its parameter `at`. Its
+    /// declaration tells if there is one; what CUDA itself defines has none.
+    fn may_take_reference(&self, name: &str, at: usize) -> bool {
+        let declared = self.program.functions(name);
+        match declared.is_empty() {
+            true => !crate::builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program),
+            false => declared.iter().any(|function| {
+                let param = function.params.get(at).map(|param| &param.ty);
+                matches!(param, None | Some(Type::Reference(_) | Type::Auto | Type::Opaque))
+            }),
+        }
+    }
+
+    /// A variable that a function may change that is not followed.
+    fn change_referred(&mut self, arg: &Expr, callee: Callee<'_>, span: Span) {
+        let Some(variable) = variable_of(arg) else { return };
+        let function = self.frame().map(|frame| &frame.function);
+        let local = function.and_then(|function| function.locals.get(variable.0 as usize));
+        if local.is_some_and(|local| local.constant) {
+            return;
+        }
+        if let Ok(Pointer { target: Target::Place(place), .. }) = self.locate(arg) {
+            self.change_whole(&place, callee.may_have_changed(span), span);
+        }
+    }
+
+    /// A lambda goes to a function that is not followed: it may be called any number of times.
+    fn hand_over(&mut self, lambda: &Arc<Lambda>, frame: usize, callee: Callee<'_>, span: Span) {
+        let why = callee.may_have_changed(span);
+        let before = self.state.clone();
+        let anything = Slot {
+            value: Value::opaque(Variation::Maybe, why.clone()),
+            ty: Ty::Unknown(nameless::AUTO.into()),
+            reference: false,
+        };
+        if let Some(frame) = self.state.frames.get_mut(frame) {
+            lambda.params.iter().for_each(|param| frame.slots.set(param.local.0 as usize, anything.clone()));
+        }
+        self.state.doubt.get_or_insert_with(|| why.clone());
+        self.watched.push(Vec::new());
+        self.in_branch(true, |machine| machine.call_lambda(lambda, frame, &[], span));
+        let written = self.watched.pop().unwrap_or_default();
+        self.state = before;
+        for (frame, local) in written.into_iter().filter(|(at, _)| *at <= frame) {
+            let place = Place { frame, local, path: Steps::new(), blurred: false };
+            self.write_place(&place, anything.value.clone());
+        }
+    }
+
+    /// `memcpy` to or from shared memory: some bytes are accessed, in a way that is not followed.
+    fn copy_unknown(&mut self, pointer: &Pointer, writes: bool, name: &str, span: Span) {
+        let Target::Memory(object, _) = pointer.target else { return };
+        let why = Unknown::new(Reason::UnknownFunction, span, format!("how `{name}` accesses it"));
+        let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
+        let op = if writes { AccessOp::Store } else { AccessOp::Load };
+        self.record(op, &Pointer { target, pointee: pointer.pointee.clone() }, span, None);
+    }
+}
+
+fn copies_memory(name: &str) -> bool {
+    matches!(name, "memcpy" | "memmove" | "memset" | "__builtin_memcpy")
+}
+
+/// The variable that this is, or is a member of: such an expression can be asked for again without doing
+/// anything.
+fn variable_of(expr: &Expr) -> Option<LocalId> {
+    match &expr.kind {
+        ExprKind::Local(local) => Some(*local),
+        ExprKind::Member { base, arrow: false, .. } => variable_of(base),
+        _ => None,
+    }
+}
