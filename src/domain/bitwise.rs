@@ -10,7 +10,7 @@ impl World {
     pub(crate) fn shl(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
         match b.as_constant() {
             Some(count @ 0..=62) => Ok(self.scale(a, 1i64 << count)),
-            _ => self.known_or_uniform("<<", a, b, |a, b| {
+            _ => self.known_or_symbolic("<<", a, b, |a, b| {
                 if (0..64).contains(&b) { a.wrapping_shl(b as u32) } else { 0 }
             }),
         }
@@ -20,10 +20,10 @@ impl World {
     pub(crate) fn shr(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
         match b.as_constant() {
             Some(count @ 0..=62) if !a.terms.is_empty() => self.floor_div(a, 1i64 << count),
-            _ if !signed => self.known_or_uniform("unsigned >>", a, b, |a, b| {
+            _ if !signed => self.known_or_symbolic("unsigned >>", a, b, |a, b| {
                 if (0..64).contains(&b) { (a as u64 >> b) as i64 } else { 0 }
             }),
-            _ => self.known_or_uniform(">>", a, b, |a, b| if (0..64).contains(&b) { a >> b } else { 0 }),
+            _ => self.known_or_symbolic(">>", a, b, |a, b| if (0..64).contains(&b) { a >> b } else { 0 }),
         }
     }
 
@@ -87,7 +87,7 @@ impl World {
         } else if op != "&" && self.disjoint(a, b) {
             return Ok(self.add(a, b));
         }
-        self.known_or_uniform(op, a, b, apply)
+        self.known_or_symbolic(op, a, b, apply)
     }
 
     /// Whether no bit can be set in both: one is a multiple of `2^j`, the other below it.

@@ -1,6 +1,7 @@
 //! What is known of an integer that rests on unknown numbers?
 //!
-//! It is affine in unknown uniform symbols, with a factor per thread.
+//! It is affine in unknown symbols, with a factor per thread. Most symbols are uniform; some are one number in
+//! each thread, as [`symbol`](super::symbol) says.
 //!
 //! `v[t] = base[t] + Σ factor_k[t] · symbol_k`. Worked example, in a block of 256 threads and a
 //! loop whose counter `k` is not known:
@@ -22,7 +23,7 @@ use super::{Key, Lanes, Origin, Shape, Sight, SymbolId, Symbols, ThreadSet, gcd,
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
-/// An integer per thread: known numbers plus known factors of unknown uniform symbols.
+/// An integer per thread: known numbers plus known factors of unknown symbols.
 #[derive(Clone, Debug)]
 pub(crate) struct Int {
     /// The known part.
@@ -365,7 +366,7 @@ impl World {
                 self.take_nonnegative(a)?;
                 self.floor_div(a, divisor)
             }
-            _ => self.uniform_operation("/", a, b, 0),
+            _ => self.symbolic_operation("/", a, b, 0),
         }
     }
 
@@ -385,7 +386,7 @@ impl World {
                 self.take_nonnegative(a)?;
                 self.floor_rem(a, divisor)
             }
-            _ => self.uniform_operation("%", a, b, 0),
+            _ => self.symbolic_operation("%", a, b, 0),
         }
     }
 
@@ -406,7 +407,7 @@ impl World {
             return Ok(reduced);
         }
         if reduced.is_alike() {
-            return self.uniform_operation("/", &reduced, &Int::constant(rest), 0);
+            return self.symbolic_operation("/", &reduced, &Int::constant(rest), 0);
         }
         self.demand(a, m);
         Err(NotAffine)
@@ -424,7 +425,7 @@ impl World {
             return Ok(low);
         }
         if reduced.is_alike() {
-            let high = self.uniform_operation("%", &reduced, &Int::constant(rest), rest - 1)?;
+            let high = self.symbolic_operation("%", &reduced, &Int::constant(rest), rest - 1)?;
             return Ok(self.add(&self.scale(&high, step), &low));
         }
         self.demand(a, m);
@@ -452,8 +453,9 @@ impl World {
         }
     }
 
-    /// The symbol for an operator over uniform values; at most `high` when that is positive.
-    pub(crate) fn uniform_operation(
+    /// The symbol for an operator over values that are made alike for all threads: one of each thread's own where
+    /// such a one is among theirs. At most `high` when that is positive.
+    pub(crate) fn symbolic_operation(
         &mut self,
         op: &'static str,
         a: &Int,
@@ -501,14 +503,14 @@ impl World {
             return Ok(if max { b.clone() } else { a.clone() });
         }
         if max {
-            self.known_or_uniform("max", a, b, i64::max)
+            self.known_or_symbolic("max", a, b, i64::max)
         } else {
-            self.known_or_uniform("min", a, b, i64::min)
+            self.known_or_symbolic("min", a, b, i64::min)
         }
     }
 
     /// Thread by thread when both are known, a symbol when both are uniform.
-    pub(crate) fn known_or_uniform(
+    pub(crate) fn known_or_symbolic(
         &mut self,
         op: &'static str,
         a: &Int,
@@ -517,7 +519,7 @@ impl World {
     ) -> Result<Int, NotAffine> {
         match (a.as_known(), b.as_known()) {
             (Some(x), Some(y)) => Ok(Int::known(self.results.of(op, x, y, || x.zip(y, self.shape, apply)))),
-            _ => self.uniform_operation(op, a, b, 0),
+            _ => self.symbolic_operation(op, a, b, 0),
         }
     }
 

@@ -19,7 +19,7 @@
 
 mod meet;
 
-use crate::domain::{Shape, SymbolId, ThreadSet};
+use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Branches, Event, Stored, Trace};
 use crate::source::Span;
 use meet::{Meeting, Relation, Side};
@@ -305,7 +305,12 @@ impl<'a> Walk<'a> {
     fn hold(&mut self, one: &Live<'a>, other: &Live<'a>) {
         let alike = match (kind(one.access.op), kind(other.access.op)) {
             (Kind::Reads, Kind::Reads) | (Kind::Atomic, Kind::Atomic) => return,
-            (Kind::Writes, Kind::Writes) => writes_the_same(&one.event.stored, &other.event.stored),
+            (Kind::Writes, Kind::Writes) => {
+                one.access.bytes == other.access.bytes
+                    && is_in_steps(one)
+                    && is_in_steps(other)
+                    && writes_the_same(&one.event.stored, &other.event.stored)
+            }
             _ => false,
         };
         let object = |live: &Live<'_>| match self.trace.arrays[live.access.array].dynamic {
@@ -397,6 +402,14 @@ fn kind(op: AccessOp) -> Kind {
 
 fn within(inner: &Branches, outer: &Branches) -> bool {
     inner.iter().all(|it| outer.contains(it))
+}
+
+/// Whether an access only goes to multiples of its own bytes, so that it meets another such one as a whole.
+fn is_in_steps(live: &Live<'_>) -> bool {
+    let step = live.access.bytes.map_or(0, u64::from);
+    let are = |lanes: &Lanes| step > 0 && lanes.gcd().is_multiple_of(step);
+    let all = |offset: &Int| are(&offset.base) && offset.terms.iter().all(|(_, factor)| are(factor));
+    live.event.offset.as_ref().is_some_and(all)
 }
 
 /// Whether two stores surely write one value, in whatever threads.

@@ -11,6 +11,7 @@ mod finding;
 mod kernels;
 mod listing;
 mod picture;
+mod ranking;
 mod timeline;
 
 use super::{Place, count};
@@ -20,8 +21,9 @@ use crate::source::{Sources, Span};
 use crate::visible::{lines, one_line, without_commands};
 use askama::Template;
 use finding::{Card, Cards};
-use kernels::{Kernel, Kernels};
+use kernels::Kernel;
 use listing::{Listing, Sheet};
+use ranking::Kernels;
 use std::collections::BTreeMap;
 
 /// The most findings on a page.

@@ -6,6 +6,9 @@ use crate::events::{Access, AccessOp, Assumption, Trace};
 use crate::facts::{Facts, Race};
 use crate::source::Span;
 
+/// Accesses of further races that are shown with a finding, at the most.
+const MOST_OTHERS: usize = 3;
+
 /// Facts about single accesses as findings: one for each site, for the first run that has it. `of`: the facts
 /// of a run; `access`: which access one of them is about.
 pub(super) fn of_each_site<T>(
@@ -60,6 +63,26 @@ pub(super) fn hazard(trace: &Trace, race: &Race) -> Option<Box<Hazard>> {
         after,
         before,
     }))
+}
+
+/// Labels on accesses of further races; `shown`: the accesses that the finding shows already, with `places`.
+pub(super) fn also_unordered(
+    trace: &Trace,
+    shown: &[usize],
+    places: &[Span],
+    others: &[&Race],
+) -> Vec<(Span, String)> {
+    let span = |number: usize| trace.accesses[number].span;
+    let mut seen: Vec<Span> =
+        shown.iter().map(|number| span(*number)).chain(places.iter().copied()).collect();
+    let mut labels = Vec::new();
+    for other in others.iter().flat_map(|it| [it.first, it.second]).map(span) {
+        if !seen.contains(&other) && labels.len() < MOST_OTHERS {
+            labels.push((other, "this is not ordered either".to_owned()));
+            seen.push(other);
+        }
+    }
+    labels
 }
 
 /// Words to add where both write: that is told only where what they write differs.

@@ -55,11 +55,9 @@
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
+use crate::events::Assumption;
 use crate::facts::{Between, PossibleRace, Race};
 use crate::source::Span;
-
-/// Other accesses that are shown with a finding, at the most.
-const MOST_OTHERS: usize = 3;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -105,78 +103,62 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     }
 }
 
+/// What is told of a pair, of a race or of a possible one.
+struct Pair<'a> {
+    /// The accesses, by their numbers in the trace.
+    accesses: (usize, usize),
+    threads: (usize, usize),
+    across: Option<Span>,
+    assumptions: &'a [Assumption],
+}
+
+impl Pair<'_> {
+    /// The finding; `possible`: words before what happens; `other`: words behind it.
+    fn describe(&self, case: &Case<'_>, number: usize, possible: &str, other: &str) -> Diagnostic {
+        let trace = &case.runs[number].trace;
+        let (first, second) = (&trace.accesses[self.accesses.0], &trace.accesses[self.accesses.1]);
+        let array = &trace.arrays[first.array];
+        let (before, after) = self.threads;
+        let (earlier, then) = (fact::does(first), fact::does(second));
+        let round = if self.across.is_some() { " in the round before" } else { "" };
+        let what = format!("thread {after} {then} what thread {before} {earlier}{round}{other}");
+        let message = format!("`{}`: {possible}{what}, with no barrier in between", array.name);
+        let mut labels = Vec::new();
+        if first.span != second.span {
+            labels.push((first.span, format!("thread {before}, of warp {}, {earlier} it here", before / 32)));
+        }
+        labels.push((array.name_span, "declared here".to_owned()));
+        let finding = fact::finding(&RULE, case, number, second, self.assumptions, message);
+        let place = if self.across.is_some() { "at the end of the loop's body" } else { "between the two" };
+        Diagnostic {
+            primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
+            labels,
+            helps: vec![format!("put `__syncthreads()` {place}, where every thread of the block reaches it")],
+            ..finding
+        }
+    }
+}
+
 /// A note on a race that takes data that lead there.
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
-    let trace = &case.runs[number].trace;
-    let (first, second) = (&trace.accesses[race.first], &trace.accesses[race.second]);
-    let array = &trace.arrays[first.array];
-    let (before, after) = race.threads;
-    let (earlier, then) = (fact::does(first), fact::does(second));
-    let round = if race.across.is_some() { " in the round before" } else { "" };
-    let message = format!(
-        "`{}`: possible: thread {after} {then} what thread {before} {earlier}{round}, with no barrier in between",
-        array.name
-    );
-    let chosen = if race.first_is_chosen { first } else { second };
-    let mut labels = Vec::new();
-    if first.span != second.span {
-        labels.push((first.span, format!("thread {before}, of warp {}, {earlier} it here", before / 32)));
-    }
-    labels.push((array.name_span, "declared here".to_owned()));
-    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
+    let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
+    let pair = Pair { accesses: (first, second), threads, across, assumptions };
+    let mut finding = pair.describe(case, number, "possible: ", "");
+    let chosen = &case.runs[number].trace.accesses[if race.first_is_chosen { first } else { second }];
     let why = chosen.unknown.as_ref().map_or(String::new(), |why| format!(": {}", why.detail));
     finding.notes.insert(0, format!("data choose the element that one of the two goes to{why}"));
-    let place = match race.across {
-        Some(_) => "at the end of the loop's body",
-        None => "between the two",
-    };
-    Diagnostic {
-        level: Level::Note,
-        primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
-        labels,
-        helps: vec![format!("put `__syncthreads()` {place}, where every thread of the block reaches it")],
-        ..finding
-    }
+    Diagnostic { level: Level::Note, ..finding }
 }
 
 fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Diagnostic {
     let trace = &case.runs[number].trace;
-    let (first, second) = (&trace.accesses[race.first], &trace.accesses[race.second]);
-    let array = &trace.arrays[first.array];
-    let (before, after) = race.threads;
-    let (earlier, then) = (fact::does(first), fact::does(second));
-    let round = if race.across.is_some() { " in the round before" } else { "" };
-    let other = fact::another_value(first, second);
-    let message = format!(
-        "`{}`: thread {after} {then} what thread {before} {earlier}{round}{other}, with no barrier in between",
-        array.name
-    );
-    let mut labels = Vec::new();
-    if first.span != second.span {
-        labels.push((first.span, format!("thread {before}, of warp {}, {earlier} it here", before / 32)));
+    let Race { first, second, threads, across, ref assumptions, .. } = *race;
+    let other = fact::another_value(&trace.accesses[first], &trace.accesses[second]);
+    let pair = Pair { accesses: (first, second), threads, across, assumptions };
+    let mut finding = pair.describe(case, number, "", other);
+    finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));
+    if let Some(span) = across {
+        finding.notes.insert(0, format!("each round of the loop at {} follows another", (case.place)(span)));
     }
-    labels.push((array.name_span, "declared here".to_owned()));
-    let mut shown = vec![first.span, second.span];
-    for span in others.iter().flat_map(|it| [it.first, it.second]).map(|at| trace.accesses[at].span) {
-        if !shown.contains(&span) && shown.len() < 2 + MOST_OTHERS {
-            labels.push((span, "this is not ordered either".to_owned()));
-            shown.push(span);
-        }
-    }
-    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
-    let place = match race.across {
-        Some(span) => {
-            let words = format!("each round of the loop at {} follows another", (case.place)(span));
-            finding.notes.insert(0, words);
-            "at the end of the loop's body"
-        }
-        None => "between the two",
-    };
-    Diagnostic {
-        primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
-        labels,
-        hazard: fact::hazard(trace, race),
-        helps: vec![format!("put `__syncthreads()` {place}, where every thread of the block reaches it")],
-        ..finding
-    }
+    Diagnostic { hazard: fact::hazard(trace, race), ..finding }
 }

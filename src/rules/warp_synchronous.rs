@@ -59,9 +59,6 @@ use crate::diagnostic::{Diagnostic, Level};
 use crate::facts::{Between, Race};
 use crate::source::Span;
 
-/// Other accesses that are shown with a finding, at the most.
-const MOST_OTHERS: usize = 3;
-
 /// The rule.
 pub(super) static RULE: Rule = Rule {
     id: "warp-synchronous",
@@ -119,19 +116,16 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     if first.span != second.span {
         labels.push((first.span, format!("lane {} {earlier} it here", before % 32)));
     }
-    let mut shown = vec![first.span, second.span];
     let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
-    if let Between::Lanes { exchange: Some(span) } = race.between {
+    let exchange = match race.between {
+        Between::Lanes { exchange } => exchange,
+        Between::Warps => None,
+    };
+    if let Some(span) = exchange {
         finding.level = Level::Note;
         labels.push((span, "this exchanges values and does not order memory".to_owned()));
-        shown.push(span);
     }
-    for span in others.iter().flat_map(|it| [it.first, it.second]).map(|at| trace.accesses[at].span) {
-        if !shown.contains(&span) && shown.len() < 2 + MOST_OTHERS {
-            labels.push((span, "this is not ordered either".to_owned()));
-            shown.push(span);
-        }
-    }
+    labels.extend(fact::also_unordered(trace, &[race.first, race.second], exchange.as_slice(), others));
     finding
         .notes
         .insert(0, "since compute capability 7.0 the lanes of a warp need not run in step".to_owned());

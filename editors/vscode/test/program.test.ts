@@ -7,7 +7,7 @@ function around(programs: string[], more: Partial<Surroundings> = {}): Surroundi
     platform: "linux",
     env: { PATH: "/usr/bin:.:bin::/opt/bin" },
     home: "/home/me",
-    folder: "/work/project",
+    folder: "/home/me/project",
     isProgram: (path) => programs.includes(path),
     ...more,
   };
@@ -23,18 +23,18 @@ test("nothing written means the first program of that name in PATH", () => {
 });
 
 test("a folder of PATH that is not absolute is passed over", () => {
-  for (const file of ["cudalint", "./cudalint", "bin/cudalint", "/work/project/cudalint"]) {
+  for (const file of ["cudalint", "./cudalint", "bin/cudalint", "/home/me/project/cudalint"]) {
     assert.ok("missing" in findProgram("", around([file])), file);
   }
 });
 
 test("a path is taken from the home, the open folder or the root", () => {
-  const programs = ["/home/me/bin/cudalint", "/work/project/build/cudalint", "/opt/cudalint"];
+  const programs = ["/home/me/bin/cudalint", "/home/me/project/build/cudalint", "/opt/cudalint"];
   const find = (setting: string, more: Partial<Surroundings> = {}) =>
     findProgram(setting, around(programs, more));
   assert.deepEqual(find("~/bin/cudalint"), { program: "/home/me/bin/cudalint" });
-  assert.deepEqual(find("build/cudalint"), { program: "/work/project/build/cudalint" });
-  assert.deepEqual(find("${workspaceFolder}/build/cudalint"), { program: "/work/project/build/cudalint" });
+  assert.deepEqual(find("build/cudalint"), { program: "/home/me/project/build/cudalint" });
+  assert.deepEqual(find("${workspaceFolder}/build/cudalint"), { program: "/home/me/project/build/cudalint" });
   assert.deepEqual(find("/opt/cudalint"), { program: "/opt/cudalint" });
   assert.ok("missing" in find("build/cudalint", { folder: undefined }));
 });

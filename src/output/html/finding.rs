@@ -1,8 +1,8 @@
 //! What does a finding look like on the page?
 
-use super::kernels::Kernels;
 use super::listing::Listing;
 use super::picture::Pictures;
+use super::ranking::Kernels;
 use super::timeline::Timeline;
 use super::{Link, Report, number, words};
 use crate::diagnostic::{Certainty, Diagnostic};

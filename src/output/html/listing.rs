@@ -4,8 +4,8 @@
 //! page has no more room, the lines around those of which there is something to tell. A line's wavefronts are
 //! those of its accesses in one kernel: the one that wastes most there, where several come by it.
 
-use super::kernels::{Kernels, block};
 use super::number;
+use super::ranking::{Kernels, block};
 use crate::diagnostic::Diagnostic;
 use crate::output::op_word;
 use crate::source::{SourceFile, Sources, Span};
