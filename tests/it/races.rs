@@ -53,7 +53,7 @@ fn what_is_in_doubt_is_told_with_its_places() {
     assert_eq!(lines, [155, 156]);
     let (text, lines) = reason("unseen_open");
     assert_eq!(text, "something is not followed that may access shared memory");
-    assert_eq!(lines, [217]);
+    assert_eq!(lines, [225]);
 }
 
 #[test]
