@@ -62,6 +62,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Where `#include` looks besides the including file's folder, in order.
     pub include_dirs: Vec<PathBuf>,
+    /// Whether races for global memory are asked for, which takes another run of each kernel.
+    pub global_memory: bool,
 }
 
 /// What is judged for unless the user says otherwise: the family of 5.x and newer.
@@ -203,6 +205,7 @@ struct Settings {
     targets: Vec<Target>,
     blocks: Vec<BlockOption>,
     eight_byte_banks: bool,
+    global_memory: bool,
 }
 
 impl Settings {
@@ -218,6 +221,7 @@ impl Settings {
             targets,
             blocks: options.blocks.clone(),
             eight_byte_banks: options.bank_size_eight,
+            global_memory: options.global_memory,
         }
     }
 }
@@ -358,6 +362,7 @@ impl Run {
                 hosts,
                 budget: &budget,
                 follow: wanted.follow(),
+                memory: self.settings[loaded.settings].global_memory,
             };
             let runs = subject.run_all(probes);
             report.entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
@@ -429,6 +434,7 @@ impl Run {
                 hosts: &[],
                 budget: &budget,
                 follow: wanted.follow(),
+                memory: self.settings[loaded.settings].global_memory,
             };
             self.report(&subject, subject.run_all(probes), wanted, &mut report);
         }

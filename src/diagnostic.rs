@@ -30,6 +30,8 @@ pub struct Diagnostic {
     pub rule: &'static str,
     /// How it is reported. Rules set their default; the run's levels replace it.
     pub level: Level,
+    /// The loudest that the run's levels may make it: what happens for some data only is no more than a note.
+    pub loudest: Level,
     /// What is the matter, in one line, without a final full stop.
     pub message: String,
     /// Where.
@@ -76,6 +78,7 @@ impl Diagnostic {
             fix: None,
             kernel: String::new(),
             kernel_at: None,
+            loudest: Level::Deny,
             conflict: None,
             hazard: None,
             parts: Vec::new(),

@@ -7,6 +7,7 @@
 
 mod aliased;
 mod alignment;
+mod blocks;
 mod bounds;
 mod copies;
 mod freedom;
@@ -19,6 +20,7 @@ mod witness;
 
 pub(crate) use aliased::Overwritten;
 pub(crate) use alignment::Misaligned;
+pub(crate) use blocks::{Launched, MemoryRace};
 pub(crate) use bounds::Overrun;
 pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use freedom::{Doubt, Freedom};
@@ -51,6 +53,8 @@ pub(crate) struct Facts {
     pub unwritten: Vec<Unwritten>,
     /// Lanes that do not meet as an intrinsic asks them to.
     pub lanes: Vec<LaneFault>,
+    /// Accesses of global memory that nothing orders, if that was asked.
+    pub memory: Vec<MemoryRace>,
     /// Whether the threads are proved not to race for shared memory, if that was asked.
     pub freedom: Option<Freedom>,
 }
@@ -72,6 +76,7 @@ impl Facts {
             misaligned: alignment::find(trace, shape),
             unwritten: unwritten::find(trace, shape),
             lanes: Vec::new(),
+            memory: Vec::new(),
             freedom: None,
         }
     }
@@ -81,6 +86,12 @@ impl Facts {
     /// brings lanes together.
     pub(crate) fn add_lanes(&mut self, trace: &Trace, shape: Shape, given: bool, all_seen: bool) {
         self.lanes = lanes::find(trace, shape, given, all_seen);
+    }
+
+    /// Adds the races for global memory of a run that was made to see it, within a block and between blocks.
+    pub(crate) fn add_memory(&mut self, trace: &Trace, shape: Shape, launched: &Launched<'_>) {
+        self.memory = blocks::find_within(trace, shape);
+        self.memory.extend(blocks::find(trace, shape, launched));
     }
 
     /// Adds the proof that no threads race, or the doubts about it.

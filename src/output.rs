@@ -197,6 +197,7 @@ pub(crate) mod testing {
             parts: Vec::new(),
             kernel: "k".to_owned(),
             kernel_at: None,
+            loudest: Level::Deny,
         };
         (sources, finding)
     }

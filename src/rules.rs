@@ -8,6 +8,7 @@ mod bank_conflict;
 mod divergent_barrier;
 mod divergent_warp_sync;
 mod fact;
+pub mod global_race;
 mod launch_bounds_exceeded;
 mod launches;
 mod misaligned_vector_access;
@@ -82,6 +83,7 @@ pub static ALL: &[&Rule] = &[
     &bank_conflict::RULE,
     &divergent_barrier::RULE,
     &divergent_warp_sync::RULE,
+    &global_race::RULE,
     &launch_bounds_exceeded::RULE,
     &misaligned_vector_access::RULE,
     &missing_atomic::RULE,
@@ -244,6 +246,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     bank_conflict::check(case, &mut found);
     divergent_barrier::check(case, &mut found);
     divergent_warp_sync::check(case, &mut found);
+    global_race::check(case, &mut found);
     launch_bounds_exceeded::check(case, &mut found);
     misaligned_vector_access::check(case, &mut found);
     missing_atomic::check(case, &mut found);

@@ -50,11 +50,13 @@ pub(crate) struct Given {
     pub escaping: bool,
     /// Whether it is asked where the lanes of a warp meet.
     pub lanes: bool,
+    /// Whether it is asked what is done to global memory, too.
+    pub memory: bool,
 }
 
 impl Given {
     /// As a kernel is started.
-    pub(crate) const KERNEL: Given = Given { global: u64::MAX, escaping: false, lanes: false };
+    pub(crate) const KERNEL: Given = Given { global: u64::MAX, escaping: false, lanes: false, memory: false };
 
     fn is_global(self, param: usize) -> bool {
         param < 64 && self.global >> param & 1 == 1
@@ -68,7 +70,7 @@ pub(crate) struct Slice {
     data: FxHashSet<LocalId>,
     /// Variables that are not carried; those not listed are.
     passing: FxHashSet<LocalId>,
-    /// Pointers that lead to no shared memory and no variable.
+    /// Pointers that lead to no shared memory and no variable, where only shared memory is asked for.
     global: FxHashSet<LocalId>,
     /// Variables that hold their value themselves.
     places: Places,
@@ -94,7 +96,9 @@ impl Slice {
         let Some(body) = function.body.as_deref() else { return Slice::default() };
         let plains = Plains::new(given.lanes);
         let mut flow = Flow::of(function, body, given, program, &plains);
-        flow.find_global(function, given);
+        if !given.memory {
+            flow.find_global(function, given);
+        }
         let matters = flow.all_into(flow.matters.clone());
         let carried = flow.all_into(flow.carried_of(&matters));
         let without = |set: &FxHashSet<LocalId>| -> FxHashSet<LocalId> {

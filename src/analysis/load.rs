@@ -126,7 +126,8 @@ impl Run {
         let spelled = |words: Words, header: &Included| words | self.spelled.of(&header.file);
         let words =
             replayed.headers.iter().fold(self.settings[settings].defined | self.spelled.of(&file), spelled);
-        if !words.may_be_judged() {
+        let global_memory = self.settings[settings].global_memory;
+        if !words.may_be_judged() && !global_memory {
             let comments = Some((file.id, replayed.comments()));
             let waiting = Some((replayed, words));
             return Loaded { waiting, settings, comments, cut_short, ..Loaded::default() };
@@ -137,7 +138,7 @@ impl Run {
         let worth = self.memory.worth(file.id, &program, told, || {
             let reach = Reach::new(&program);
             let mut worth = kernels(&program, &headers, &self.headers);
-            worth.retain(|kernel| reach.worth_running(kernel));
+            worth.retain(|kernel| global_memory || reach.worth_running(kernel));
             worth
         });
         Loaded { program, worth, headers, settings, cut_short, ..Loaded::default() }

@@ -12,9 +12,9 @@ use crate::codegen::Merges;
 use crate::domain::{Reason, Shape, Unknown};
 use crate::events::{Access, EventTree, LaunchArg, LaunchSite, Trace};
 use crate::exec::budget::FileBudget;
-use crate::exec::entry::{Setting, run_kernel, run_lanes};
+use crate::exec::entry::{Setting, run_kernel, run_lanes, run_memory};
 use crate::exec::pitch::Pitch;
-use crate::facts::{Between, Facts};
+use crate::facts::{Between, Facts, Launched};
 use crate::ir::names::mentioned_names;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind};
@@ -90,6 +90,8 @@ pub struct Subject<'a> {
     pub budget: &'a FileBudget,
     /// What becomes of the event tree of each run.
     pub follow: Follow,
+    /// Whether races for global memory are asked for.
+    pub memory: bool,
 }
 
 impl Subject<'_> {
@@ -124,6 +126,13 @@ impl Subject<'_> {
                     let dynamic = scenario.dynamic_bytes.filter(|_| scenario.refuted.is_none());
                     let dynamic = dynamic.map(|(bytes, _)| bytes);
                     facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
+                    if self.memory {
+                        let trace =
+                            run_memory(self.program, self.kernel, &setting(scenario, variant), self.budget);
+                        let params: Vec<&str> = self.kernel.params.iter().map(|param| &*param.name).collect();
+                        let launched = Launched { grid: self.grid(scenario), params: &params };
+                        facts.add_memory(&trace, Shape { dims: variant.block }, &launched);
+                    }
                     self.drop_hidden_orders(&mut facts);
                     if self.follow == Follow::Proof {
                         facts.prove_freedom(&trace, Shape { dims: variant.block });
@@ -171,6 +180,15 @@ impl Subject<'_> {
         given && !doubtful && !self.hides_barriers()
     }
 
+    /// The blocks of the launch that a scenario comes from, by axis, as far as known.
+    fn grid(&self, scenario: &Scenario) -> [Option<i64>; 3] {
+        let mut of = self.launches.iter().filter(|launch| Some(launch.span) == scenario.launch);
+        let Some(first) = of.next() else { return [None; 3] };
+        of.fold(first.grid, |grid, other| {
+            std::array::from_fn(|axis| grid[axis].filter(|blocks| Some(*blocks) == other.grid[axis]))
+        })
+    }
+
     /// Whether it may meet an intrinsic by which the lanes of a warp do.
     fn brings_lanes_together(&self) -> bool {
         Reach::new(self.program).may_bring_lanes_together(self.kernel)
@@ -185,7 +203,7 @@ impl Subject<'_> {
     /// Takes back the races that something may keep from happening which is run without being named, in a
     /// function that it calls: a barrier, or a `__syncwarp`.
     fn drop_hidden_orders(&self, facts: &mut Facts) {
-        if facts.races.is_empty() && facts.possible.is_empty() {
+        if facts.races.is_empty() && facts.possible.is_empty() && facts.memory.is_empty() {
             return;
         }
         let called = |function: &Arc<Function>| -> Vec<&Arc<Function>> {
@@ -199,6 +217,7 @@ impl Subject<'_> {
         if self.nameless().any(waits) {
             facts.races.clear();
             facts.possible.clear();
+            facts.memory.retain(|race| race.apart.is_some());
         } else if self.nameless().any(meets) {
             facts.races.retain(|race| race.between == Between::Warps || race.is_update);
         }

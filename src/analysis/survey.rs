@@ -101,6 +101,7 @@ impl Run {
     fn reached_kernels(&self, loaded: &Loaded, wanted: &JudgedKernels) -> Vec<Arc<Function>> {
         let launched: FxHashSet<_> = loaded.launches.iter().flat_map(|it| &it.site.definitions).collect();
         let mut known: FxHashSet<_> = loaded.worth.iter().map(|kernel| kernel.name_span).collect();
+        let global_memory = self.settings[loaded.settings].global_memory;
         let mut reach = None;
         let mut found = Vec::new();
         for function in loaded.program.modules.iter().skip(1).flat_map(|module| &module.functions) {
@@ -109,7 +110,8 @@ impl Run {
             let meant = || loaded.keeps.contains(&place.file) || launched.contains(&place);
             if is_kernel && wanted.contains(&function.name) && meant() && known.insert(place) {
                 let reach = reach.get_or_insert_with(|| Reach::new(&loaded.program));
-                found.extend(reach.worth_running(function).then(|| Arc::clone(function)));
+                let is_worth = global_memory || reach.worth_running(function);
+                found.extend(is_worth.then(|| Arc::clone(function)));
             }
         }
         found

@@ -11,6 +11,8 @@ pub use values::element_bytes;
 
 use crate::analysis::{Options, Wanted};
 use crate::config::WhichCommands;
+use crate::diagnostic::Level;
+use crate::rules;
 use crate::syntax;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
@@ -317,6 +319,9 @@ pub struct AnalysisArgs {
     /// No summary and no progress bar
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+    /// The levels of rules, where findings are asked for.
+    #[arg(skip)]
+    pub levels: Option<Levels>,
 }
 
 /// How the files are built.
@@ -418,6 +423,10 @@ impl AnalysisArgs {
             blocks: self.blocks.clone(),
             defines: self.defines.clone(),
             include_dirs: self.include_dirs.clone(),
+            global_memory: self.levels.as_ref().is_some_and(|levels| {
+                let rule = &rules::global_race::RULE;
+                levels.of(rule.id, rule.level) != Level::Allow
+            }),
         }
     }
 }
@@ -568,6 +577,7 @@ impl LspArgs {
             no_ignore: self.no_ignore,
             threads: self.threads,
             quiet: true,
+            levels: Some(self.levels.clone()),
         };
         CheckArgs {
             analysis,

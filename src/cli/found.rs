@@ -132,7 +132,7 @@ pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) 
     let mut told: Vec<Diagnostic> = heard.findings.into_iter().flatten().collect();
     for finding in &mut told {
         let path = &sources.get(finding.primary.file).path;
-        finding.level = level(path, finding.rule, finding.level);
+        finding.level = level(path, finding.rule, finding.level).min(finding.loudest);
     }
     told.retain(|finding| finding.level != Level::Allow);
     // What is found in a header is told where the header's turn is, through whichever file it was found.

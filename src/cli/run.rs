@@ -51,6 +51,7 @@ fn first<T: Clone>(chain: &[Rc<Config>], said: impl Fn(&Config) -> Option<&Set<T
 pub(super) fn completed(args: &CheckArgs, buffers: &Overlay) -> Option<CheckArgs> {
     let told = OfRun::read(buffers)?;
     let mut args = args.clone();
+    args.analysis.levels = Some(args.levels.clone());
     if args.format.is_empty() {
         let format = told.format.and_then(|set| Format::from_str(&set.value, false).ok());
         args.format.extend(format.map(|format| Report { format, file: None }));

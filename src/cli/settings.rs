@@ -8,6 +8,7 @@ use crate::analysis::Options;
 use crate::config::{Config, Configs, NAME, Patterns, Set};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::headers::normalise;
+use crate::rules;
 use crate::shape::BlockOption;
 use crate::walk::{Candidate, Ignored};
 use std::cell::RefCell;
@@ -134,6 +135,11 @@ impl Settings {
     pub(super) fn options(&self, args: &AnalysisArgs, file: &Path) -> Options {
         let told = self.in_force(file);
         let mut options = args.options();
+        let global_race = &rules::global_race::RULE;
+        options.global_memory = args
+            .levels
+            .as_ref()
+            .is_some_and(|flags| self.level(flags, file, global_race.id, global_race.level) != Level::Allow);
         if options.targets.is_empty() {
             options.targets = told.targets.map(|set| set.value).unwrap_or_default();
         }

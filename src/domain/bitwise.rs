@@ -40,7 +40,7 @@ impl World {
                 let low = self.floor_rem(a, 1i64 << shift)?;
                 return Ok(self.sub(a, &low));
             }
-            if mask > 0 && (run & (run + 1)) == 0 && mask < 1 << 61 {
+            if mask > 0 && mask < 1 << 61 && (run & (run + 1)) == 0 {
                 let kept = self.floor_rem(a, mask + (1i64 << shift))?;
                 let cut = self.floor_rem(&kept, 1i64 << shift)?;
                 return Ok(self.sub(&kept, &cut));

@@ -2,7 +2,7 @@
 
 use crate::source::Span;
 
-/// A shared array (or scalar, or struct).
+/// A shared array (or scalar, or struct); in a run that is made to see it, global memory under a name.
 #[derive(Clone, Debug)]
 pub struct Array {
     /// Its name.
@@ -21,6 +21,8 @@ pub struct Array {
     pub element: String,
     /// Whether it is sized at launch.
     pub dynamic: bool,
+    /// Whether it is no array but global memory under a name.
+    pub global: bool,
     /// Bytes that its start is surely aligned to: the element's, what is written, 16 if dynamic.
     pub alignment: u64,
     /// Whether it was ever used other than by subscripting every dimension, so that something may

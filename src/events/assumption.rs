@@ -35,6 +35,8 @@ pub enum Assumption {
         uniform: bool,
         /// Likewise.
         possible: bool,
+        /// Whether it lets all threads of the second and third block in, in each direction.
+        further_in: bool,
     },
     /// A loop whose bound is not known goes on until an index leaves its array.
     RunsOn {

@@ -228,17 +228,26 @@ impl EventTree {
         self.is_cut &= events >= MOST;
     }
 
-    /// Keeps what is known of the symbols that stand in offsets.
+    /// Keeps what is known of the symbols that stand in offsets and in what is stored, and of their factors.
     pub(crate) fn keep_symbols(&mut self, get: impl Fn(SymbolId) -> (Symbol, Option<Remainder>)) {
         for event in &self.events {
-            let Event::Access(AccessEvent { offset: Some(offset), .. }) = event else { continue };
-            for (id, _) in &offset.terms {
-                let Entry::Vacant(slot) = self.symbols.entry(*id) else { continue };
-                let (symbol, remainder) = get(*id);
+            let Event::Access(AccessEvent { offset, stored, .. }) = event else { continue };
+            let stored = if let Stored::Number(number) = stored { Some(number) } else { None };
+            let mut waiting: Vec<SymbolId> =
+                offset.iter().chain(stored).flat_map(|int| &int.terms).map(|(id, _)| *id).collect();
+            while let Some(id) = waiting.pop() {
+                let Entry::Vacant(slot) = self.symbols.entry(id) else { continue };
+                let (symbol, remainder) = get(id);
+                waiting.extend(symbol.factors.iter().copied());
                 slot.insert(symbol);
-                self.remainders.extend(remainder.map(|it| (*id, it)));
+                self.remainders.extend(remainder.map(|it| (id, it)));
             }
         }
+    }
+
+    /// What is known of all symbols in offsets and in what is stored.
+    pub(crate) fn symbols(&self) -> impl Iterator<Item = &Symbol> {
+        self.symbols.values()
     }
 
     /// What is known of a symbol in an offset.

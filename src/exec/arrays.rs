@@ -1,11 +1,12 @@
 //! What is a shared array: its object, its shape, its alignment?
 
-use super::machine::{Machine, Object, ObjectKind};
+use super::machine::{Aim, Machine, Mode, Object, ObjectKind};
+use super::resolve::NOWHERE;
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Target};
 use crate::domain::Int;
 use crate::events::Array;
-use crate::ir::{Declaration, Storage};
+use crate::ir::{Declaration, Name, Storage};
 use std::rc::Rc;
 
 /// Bytes that dynamic shared memory is taken to be aligned to.
@@ -39,6 +40,27 @@ impl Machine<'_> {
             }
         };
         Pointer { target: Target::Memory(object, Offset::Known(Int::constant(0))), pointee: ty }
+    }
+
+    /// The number in the trace of global memory that has this name, if accesses of it are asked for.
+    pub(crate) fn global_array(&mut self, name: &Name) -> Option<usize> {
+        if self.aim != Aim::Memory || self.mode != Mode::Device {
+            return None;
+        }
+        self.trace.arrays.push(Array {
+            name: name.to_string(),
+            name_span: NOWHERE,
+            span: NOWHERE,
+            dimensions: vec![None],
+            dimension_spans: Vec::new(),
+            element_bytes: None,
+            element: String::new(),
+            dynamic: false,
+            global: true,
+            alignment: 1,
+            flattened: false,
+        });
+        Some(self.trace.arrays.len() - 1)
     }
 
     /// The number of an array in the trace: that of another instance of its function, if they are alike.
@@ -81,6 +103,7 @@ impl Machine<'_> {
             element_bytes: inner.constant_size(),
             element: inner.describe(),
             dynamic,
+            global: false,
             alignment,
             flattened: false,
         }
@@ -100,6 +123,12 @@ impl Machine<'_> {
     pub(crate) fn is_shared(&self, pointer: &Pointer) -> bool {
         matches!(pointer.target, Target::Memory(object, _)
             if self.objects[object.0 as usize].kind == ObjectKind::Shared)
+    }
+
+    /// Whether accesses through a pointer are recorded.
+    #[must_use]
+    pub(crate) fn is_recorded(&self, pointer: &Pointer) -> bool {
+        matches!(pointer.target, Target::Memory(object, _) if self.objects[object.0 as usize].array.is_some())
     }
 
     /// Bytes that the start of an array is surely aligned to, as the compiler sees it.

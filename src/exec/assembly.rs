@@ -191,7 +191,7 @@ impl Machine<'_> {
             Value::opaque(Variation::Maybe, why)
         });
         let pointer = self.advance(&pointer, &offset, 1, span);
-        if self.is_shared(&pointer) {
+        if self.is_recorded(&pointer) {
             // Of an address that all lanes have it is not known whether the compiler sees that.
             let atomic = atomic.map(|atomic| match &pointer.target {
                 Target::Memory(_, Offset::Known(offset)) if !offset.is_uniform() => {

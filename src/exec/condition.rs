@@ -281,6 +281,23 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether all threads of the second and third block, in each direction, are on a side of a comparison that
+    /// is made of the block's number and of nothing else that is not known.
+    fn holds_further_in(&self, difference: &Int, relation: Relation, taken: bool) -> bool {
+        let is_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
+        let factors: Option<Vec<i64>> =
+            difference.terms.iter().map(|(id, by)| by.as_constant().filter(|_| is_block(*id))).collect();
+        let Some(factors) = factors.filter(|factors| factors.len() <= 3) else { return false };
+        let values = difference.base.spread(self.shape());
+        // Each of the numbers is 1 or 2.
+        (0..1usize << factors.len()).all(|choice| {
+            let number = |at: usize| 1 + (choice >> at & 1) as i64;
+            let moved: i64 = factors.iter().enumerate().map(|(at, by)| by.wrapping_mul(number(at))).sum();
+            let holds = |thread: usize| relation.holds(values[thread].wrapping_add(moved).signum()) == taken;
+            self.state.active.threads().all(holds)
+        })
+    }
+
     /// What is assumed of a guard whose usual side is taken.
     fn usual_side(&self, difference: &Int, relation: Relation, taken: bool) -> Assumption {
         let of = |least: Origin| -> Vec<String> {
@@ -313,7 +330,8 @@ impl Machine<'_> {
                 let values = difference.base.spread(self.shape());
                 let first = |thread: usize| relation.holds(values[thread].signum()) == taken;
                 let possible = self.state.active.threads().all(first);
-                Assumption::UsualBlock { uniform, possible }
+                let further_in = self.holds_further_in(difference, relation, taken);
+                Assumption::UsualBlock { uniform, possible, further_in }
             }
         }
     }

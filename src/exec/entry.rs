@@ -89,6 +89,19 @@ pub(crate) fn run_lanes(
     trace
 }
 
+/// Runs a kernel for what it does to global memory, too.
+#[must_use]
+pub(crate) fn run_memory(
+    program: &Program,
+    function: &Arc<Function>,
+    setting: &Setting,
+    budget: &FileBudget,
+) -> Trace {
+    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), Aim::Memory);
+    budget.charge(steps);
+    trace
+}
+
 /// The trace of the last try, and the steps of all.
 fn run_in_lengths(
     program: &Program,
@@ -125,7 +138,7 @@ fn run_in_lengths(
         if !told.is_empty() && machine.trace.stopped.is_none() {
             machine = run(told.clone(), false);
         }
-        if contents::is_worthwhile(&machine.trace) {
+        if aim != Aim::Memory && contents::is_worthwhile(&machine.trace) {
             machine = run(told, true);
         }
         most_rounds = machine.most_rounds;

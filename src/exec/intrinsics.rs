@@ -260,7 +260,7 @@ impl Machine<'_> {
         let one = if kind == "Sub" { -1 } else { 1 };
         // Up to the largest number an increment is a sum.
         let counts = kind == "Inc" && constant.is_some_and(|most| most as u32 == u32::MAX);
-        if self.is_shared(&pointer) {
+        if self.is_recorded(&pointer) {
             let atomic = Atomic {
                 operation: if counts { Operation::Add } else { operation },
                 used,

@@ -40,6 +40,8 @@ pub enum Aim {
     Flat,
     /// By which intrinsics the lanes of a warp meet, too.
     Lanes,
+    /// The same as usual, and what is done to global memory under a name.
+    Memory,
 }
 
 /// One run.
@@ -283,7 +285,7 @@ pub struct Object {
     pub name: Name,
     /// Why a value read from it is not known.
     pub read: Arc<str>,
-    /// Index into [`Trace::arrays`] for shared ones.
+    /// Index into [`Trace::arrays`] for those whose accesses are recorded.
     pub array: Option<usize>,
 }
 
@@ -401,11 +403,16 @@ impl<'p> Machine<'p> {
         if self.mode == Mode::Host {
             return Rc::default();
         }
-        let (program, given) = (self.program, Given { lanes: self.aim == Aim::Lanes, ..given });
+        let (program, given) = (self.program, self.asked(given));
         let known = self.slices.entry((Arc::as_ptr(function).addr(), given));
         let slice = Rc::clone(known.or_insert_with(|| Rc::new(Slice::of(function, given, program))));
         self.use_axes(slice.axes);
         slice
+    }
+
+    /// What a function is given, in a run with this aim.
+    fn asked(&self, given: Given) -> Given {
+        Given { lanes: self.aim == Aim::Lanes, memory: self.aim == Aim::Memory, ..given }
     }
 
     /// Notes which thread coordinates are used.

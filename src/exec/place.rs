@@ -460,7 +460,8 @@ impl Machine<'_> {
                 let info = &self.objects[object.0 as usize];
                 let (kind, name, words) = (info.kind, info.name.clone(), Arc::clone(&info.read));
                 let variation = offset.variation();
-                if kind == ObjectKind::Shared {
+                let is_recorded = info.array.is_some();
+                if is_recorded {
                     self.record(AccessOp::Load, pointer, span, None);
                 } else {
                     self.elsewhere = self.elsewhere.wrapping_add(1);
@@ -493,7 +494,7 @@ impl Machine<'_> {
             }
             Target::Memory(object, _) => {
                 self.note_pitched_escape(&value, span, "it is stored in memory");
-                if self.objects[object.0 as usize].kind == ObjectKind::Shared {
+                if self.objects[object.0 as usize].array.is_some() {
                     self.record_store(pointer, &value, span);
                 } else {
                     self.elsewhere = self.elsewhere.wrapping_add(1);

@@ -346,7 +346,11 @@ impl Machine<'_> {
         let known = self.objects.iter().position(|o| o.kind == ObjectKind::Global && o.name == *name);
         let object = match known {
             Some(at) => super::value::ObjectId(at as u32),
-            None => self.global_object(name.clone()),
+            None => {
+                let object = self.global_object(name.clone());
+                self.objects[object.0 as usize].array = self.global_array(name);
+                object
+            }
         };
         Pointer { target: Target::Memory(object, Offset::Known(Int::constant(0))), pointee: ty.clone() }
     }

@@ -48,7 +48,7 @@ impl Machine<'_> {
 
     /// What was just written is made of what was read there.
     pub(super) fn note_update(&mut self, pointer: &Pointer) {
-        if self.recording && self.is_shared(pointer) {
+        if self.recording && self.is_recorded(pointer) {
             self.trace.tree.set_stored(Stored::Update);
         }
     }

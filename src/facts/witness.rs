@@ -9,6 +9,15 @@ pub(super) fn is_possible(event: &AccessEvent) -> bool {
     unconditional && can_hold(&event.assumptions)
 }
 
+/// Whether it surely happens in two neighbouring blocks, in any direction: of the first two, or of the second and
+/// third.
+pub(super) fn is_possible_in_neighbours(event: &AccessEvent) -> bool {
+    let (of_blocks, others): (Vec<Assumption>, _) =
+        event.assumptions.iter().cloned().partition(|it| matches!(it, Assumption::UsualBlock { .. }));
+    let holds = |it: &Assumption| matches!(it, Assumption::UsualBlock { further_in: true, .. });
+    event.is_sure && !event.is_passable && of_blocks.iter().all(holds) && can_hold(&others)
+}
+
 /// Whether assumptions can surely hold at once, and none is a guess that was made from the arrays' lengths.
 pub(super) fn can_hold(assumptions: &[Assumption]) -> bool {
     let guessed = |it: &Assumption| {

@@ -255,8 +255,10 @@ mod tests {
     fn the_table_has_a_row_for_each_verdict_and_no_lines() {
         let sources = sources();
         let known = verdict(&sources, "tile[a]");
-        let assumptions =
-            vec![Assumption::UsualBlock { uniform: true, possible: true }, Assumption::MeetsBanksEvenly];
+        let assumptions = vec![
+            Assumption::UsualBlock { uniform: true, possible: true, further_in: true },
+            Assumption::MeetsBanksEvenly,
+        ];
         let other = SiteVerdict { assumptions, ..unknown(&known, "r") };
         let text = String::from_utf8(render_table(&sources, &[&known, &other])).unwrap();
         let expected = "\

@@ -309,6 +309,7 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagn
         conflict: None,
         hazard: None,
         kernel_at: None,
+        loudest: Level::Deny,
         parts: Vec::new(),
         kernel: run.kernel.clone(),
     }

@@ -147,7 +147,7 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     let chosen = &case.runs[number].trace.accesses[if race.first_is_chosen { first } else { second }];
     let why = chosen.unknown.as_ref().map_or(String::new(), |why| format!(": {}", why.detail));
     finding.notes.insert(0, format!("data choose the element that one of the two goes to{why}"));
-    Diagnostic { level: Level::Note, ..finding }
+    Diagnostic { level: Level::Note, loudest: Level::Note, ..finding }
 }
 
 fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Diagnostic {

@@ -152,6 +152,7 @@ pub(super) fn describe(
         conflict: None,
         hazard: None,
         kernel_at: None,
+        loudest: Level::Deny,
         parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }

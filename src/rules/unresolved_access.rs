@@ -106,6 +106,7 @@ pub(super) fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: 
         conflict: None,
         hazard: None,
         kernel_at: None,
+        loudest: Level::Deny,
         parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }

@@ -42,6 +42,7 @@ fn compare(text: &str, name: &str, paddings: impl IntoIterator<Item = u64>) -> u
         hosts: &[],
         budget: &budget,
         follow: Follow::Nothing,
+        memory: false,
     };
     let runs = subject.run_all(probes);
     let padder = Padded::new(subject, &runs);

@@ -48,6 +48,7 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
         conflict: None,
         hazard: None,
         kernel_at: None,
+        loudest: Level::Deny,
         parts: Vec::new(),
         kernel: kernel.kernel.clone(),
     }
