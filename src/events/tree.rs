@@ -93,6 +93,10 @@ pub(crate) enum Event {
     CopyGroup {
         /// Those that do, at the most.
         threads: ThreadSet,
+        /// Whether all of them surely do, as far as the branches around are taken.
+        is_sure: bool,
+        /// The branches around.
+        branches: Branches,
     },
     /// Threads wait for asynchronous copies of their own.
     CopyWait {
@@ -100,6 +104,10 @@ pub(crate) enum Event {
         threads: ThreadSet,
         /// They wait for all groups but so many of the latest; `None`: for all copies.
         but: Option<u32>,
+        /// Whether all of them surely do, as far as the branches around are taken.
+        is_sure: bool,
+        /// The branches around.
+        branches: Branches,
     },
     /// A loop of which one pass through the body stands for all begins.
     Loop {

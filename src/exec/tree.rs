@@ -85,10 +85,13 @@ impl Machine<'_> {
             }
             None => active,
         };
-        let is_sure =
-            self.state.doubt.is_none() && self.splits.iter().all(|split| split.kind == SplitKind::Known);
-        let branches = self.branches();
+        let (is_sure, branches) = (self.is_surely_by_all(), self.branches());
         self.trace.tree.push(Event::WarpOrder { span, threads, is_fence, is_sure, branches });
+    }
+
+    /// Whether the active threads, and no fewer, do what happens now, as far as the branches around are taken.
+    fn is_surely_by_all(&self) -> bool {
+        self.state.doubt.is_none() && self.splits.iter().all(|split| split.kind == SplitKind::Known)
     }
 
     /// Something that is not followed may order the threads, or bring lanes together.
@@ -112,10 +115,12 @@ impl Machine<'_> {
         if !self.recording {
             return;
         }
-        let threads = self.state.active;
+        let (threads, is_sure, branches) = (self.state.active, self.is_surely_by_all(), self.branches());
         match (waits, but.map(u32::try_from)) {
-            (false, _) => self.trace.tree.push(Event::CopyGroup { threads }),
-            (true, Some(Ok(but))) => self.trace.tree.push(Event::CopyWait { threads, but: Some(but) }),
+            (false, _) => self.trace.tree.push(Event::CopyGroup { threads, is_sure, branches }),
+            (true, Some(Ok(but))) => {
+                self.trace.tree.push(Event::CopyWait { threads, but: Some(but), is_sure, branches });
+            }
             (true, _) => self.orders_by_memory(span),
         }
     }
@@ -123,7 +128,8 @@ impl Machine<'_> {
     /// The active threads wait for all of their copies.
     pub(super) fn wait_for_copies(&mut self) {
         if self.recording {
-            self.trace.tree.push(Event::CopyWait { threads: self.state.active, but: None });
+            let (threads, is_sure, branches) = (self.state.active, self.is_surely_by_all(), self.branches());
+            self.trace.tree.push(Event::CopyWait { threads, but: None, is_sure, branches });
         }
     }
 

@@ -82,8 +82,10 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<EarlyRead> {
                 }
                 pending.retain(|copy| !copy.event.threads.minus(&copy.told).is_empty());
             }
-            Event::CopyGroup { threads } => pending.iter_mut().for_each(|copy| copy.group(threads)),
-            Event::CopyWait { threads, but } => pending.iter_mut().for_each(|copy| copy.wait(threads, *but)),
+            Event::CopyGroup { threads, .. } => pending.iter_mut().for_each(|copy| copy.group(threads)),
+            Event::CopyWait { threads, but, .. } => {
+                pending.iter_mut().for_each(|copy| copy.wait(threads, *but));
+            }
             Event::Access(event) => {
                 let Some(access) = trace.accesses.get(event.access).filter(|_| is_possible(event)) else {
                     continue;

@@ -16,18 +16,24 @@
 //! A loop of which one pass stands for all rounds is walked twice: once for what happens in one round, and once
 //! with what the end of a round left open, against the beginning of the next. Where no barrier lies in the body,
 //! that is any later round. [`meet`] says whether two accesses can touch one byte.
+//!
+//! What is copied asynchronously may be written at any time until its thread has waited for it, whatever barriers
+//! come before. A copy that is on its way for several rounds is held against each of them.
 
+mod live;
 mod meet;
 
 use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Branches, Event, Stored, Trace};
+use crate::events::{AccessEvent, AccessOp, Assumption, Branches, Event, Stored, Trace};
 use crate::source::Span;
+use live::{Live, within};
 use meet::{Meeting, Relation, Side};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Comparisons of threads, and of accesses, that one proof may take.
 const MOST_STEPS: u64 = 1 << 24;
+/// Rounds that a copy may be on its way for.
+const MOST_ROUNDS: i64 = 8;
 /// Doubts that are kept.
 const MOST_DOUBTS: usize = 16;
 
@@ -59,29 +65,12 @@ pub(crate) enum Doubt {
     MayDiffer(Span),
     /// An access rests on a supposed value.
     Supposed(usize),
-    /// What is copied asynchronously is written at a time that is not followed.
+    /// Of an asynchronous copy it is not known when it has arrived.
     Asynchronous(usize),
     /// The events are not kept to the end, or the run was stopped.
     Incomplete,
     /// There are too many accesses between barriers to hold each against each.
     TooMany,
-}
-
-/// An access that nothing has surely ordered before the place at hand.
-#[derive(Clone)]
-struct Live<'a> {
-    event: &'a AccessEvent,
-    access: &'a Access,
-    /// The number of the event.
-    at: usize,
-    /// How its rounds of the loops around relate to those of the place at hand.
-    relation: Relation,
-    /// Of barriers that came since: the branches around them that are not around it.
-    passed: Vec<Vec<u32>>,
-    /// The warps whose lanes have met since, by bit.
-    met: u32,
-    /// The branches around it.
-    branches: Branches,
 }
 
 /// A loop in the list of events.
@@ -160,9 +149,13 @@ impl<'a> Walk<'a> {
                 }
                 Event::WarpOrder { threads, is_fence: true, is_sure: true, branches, .. } => {
                     let warps = self.whole_warps(threads);
-                    open.iter_mut().filter(|live| within(branches, &live.branches)).for_each(|live| {
-                        live.met |= warps;
-                    });
+                    open.iter_mut().for_each(|live| live.meets(warps, branches));
+                }
+                Event::CopyGroup { threads, is_sure: true, branches } => {
+                    open.iter_mut().for_each(|live| live.is_grouped(threads, branches));
+                }
+                Event::CopyWait { threads, but, is_sure: true, branches } => {
+                    open.iter_mut().for_each(|live| live.is_waited_for(threads, *but, branches));
                 }
                 Event::MayAccess { span, .. } => self.doubt(Doubt::Unfollowed(*span)),
                 Event::MayDiffer { span } => self.doubt(Doubt::MayDiffer(*span)),
@@ -217,30 +210,61 @@ impl<'a> Walk<'a> {
             });
             supposed.into_iter().for_each(|doubt| self.doubt(doubt));
         }
+        let numbered = of.round.filter(|_| orders);
         let mut entering = open.clone();
-        if let (true, Some(round)) = (orders, of.round) {
-            // What comes before the loop meets the first round only.
-            let before = entering.iter_mut().filter(|live| live.relation == Relation::Same);
-            before.for_each(|live| live.relation = Relation::First { round });
+        if let Some(round) = numbered {
+            // What comes before the loop meets the first round, and later ones only if it is on its way.
+            entering.iter_mut().for_each(|live| live.comes_before_round(round, 0));
         }
         let after = self.pass(body.clone(), entering, first);
         let (inner, outer): (Vec<_>, Vec<_>) =
             after.into_iter().partition(|live| first && body.contains(&live.at));
-        let left = |live: Live<'a>, relation: Relation| live.leaves(of, relation);
-        if let (true, Some(round)) = (first, of.round) {
-            let relation = match orders {
-                true => Relation::Next { round, from: of.first_symbol },
-                false => Relation::Apart { from: of.first_symbol },
-            };
-            let before = inner.iter().map(|live| left(live.clone(), relation)).collect();
-            self.pass(body.clone(), before, false);
+        let apart = Relation::Apart { from: of.first_symbol };
+        if let Some(round) = numbered {
+            let mut on_their_way: Vec<Live<'a>> = outer.clone();
+            on_their_way.retain(|live| live.is_before_rounds(round));
+            self.later_rounds(body, on_their_way, &|live, by| live.comes_before_round(round, by));
         }
-        let relation = Relation::Apart { from: of.first_symbol };
+        match (first, numbered, of.round) {
+            (true, Some(round), _) => {
+                let from = of.first_symbol;
+                let mut before: Vec<Live<'a>> = inner
+                    .iter()
+                    .map(|live| live.clone().leaves(of, Relation::Next { round, by: 1, from }))
+                    .collect();
+                before = self.pass(body.clone(), before, false);
+                self.later_rounds(body, before, &|live, by| {
+                    live.relation = Relation::Next { round, by: by + 1, from };
+                });
+            }
+            (true, None, Some(_)) => {
+                let before = inner.iter().map(|live| live.clone().leaves(of, apart)).collect();
+                self.pass(body.clone(), before, false);
+            }
+            _ => {}
+        }
         // A loop that may not run at all leaves open what was open.
         let mut result: Vec<Live<'a>> =
             if of.runs { outer.into_iter().map(Live::after_first_round).collect() } else { open };
-        result.extend(inner.into_iter().map(|live| left(live, relation)));
+        result.extend(inner.into_iter().map(|live| live.leaves(of, apart)));
         result
+    }
+
+    /// Holds copies that are on their way against one round after the other, as long as any is.
+    fn later_rounds(
+        &mut self,
+        body: &Range<usize>,
+        mut open: Vec<Live<'a>>,
+        put_before: &dyn Fn(&mut Live<'a>, i64),
+    ) {
+        for by in 1..=MOST_ROUNDS {
+            if open.is_empty() {
+                return;
+            }
+            open.iter_mut().for_each(|live| put_before(live, by));
+            open = self.pass(body.clone(), open, false);
+        }
+        open.iter().for_each(|live| self.doubt(Doubt::Asynchronous(live.event.access)));
     }
 
     /// Whether each round of a loop has a barrier.
@@ -271,19 +295,7 @@ impl<'a> Walk<'a> {
 
     fn access(&mut self, at: usize, event: &'a AccessEvent, open: &mut Vec<Live<'a>>, first: bool) {
         let Some(access) = self.trace.accesses.get(event.access) else { return };
-        if access.op == AccessOp::AsyncCopy {
-            self.doubt(Doubt::Asynchronous(event.access));
-            return;
-        }
-        let new = Live {
-            event,
-            access,
-            at,
-            relation: Relation::Same,
-            passed: Vec::new(),
-            met: 0,
-            branches: Arc::clone(&event.branches),
-        };
+        let new = Live::new(event, access, at);
         for live in open.iter() {
             if self.left == 0 {
                 return;
@@ -295,7 +307,7 @@ impl<'a> Walk<'a> {
         }
         if first {
             if !matches!(kind(access.op), Kind::Reads) {
-                self.hold(&new, &new);
+                self.hold(&new.arrived(), &new.arrived());
             }
             open.push(new);
         }
@@ -332,7 +344,9 @@ impl<'a> Walk<'a> {
                 let whole_warp = one.access.is_warp_wide() || other.access.is_warp_wide();
                 let relation = one.relation;
                 let tree = &self.trace.tree;
-                let meeting = Meeting { tree, shape: self.shape, relation, met: one.met, whole_warp };
+                // A thread's own copy is not ordered with what it does itself.
+                let own_counts = whole_warp || one.is_on_its_way() || other.is_on_its_way();
+                let meeting = Meeting { tree, shape: self.shape, relation, met: one.met, own_counts };
                 match meeting.first_in_any_turn(&a, &b, &mut self.left) {
                     Some(threads) => Some(threads),
                     None => return,
@@ -341,46 +355,11 @@ impl<'a> Walk<'a> {
             None => None,
         };
         let (first, second) = pair;
-        self.doubt(Doubt::Pair { first, second, threads });
-    }
-}
-
-impl Live<'_> {
-    /// A barrier with these branches around comes; whether it surely orders the access.
-    fn is_passed(&mut self, branches: &Branches) -> bool {
-        let rest: Vec<u32> = branches.iter().filter(|it| !self.branches.contains(it)).copied().collect();
-        let orders = rest.is_empty();
-        if !orders && !self.passed.contains(&rest) {
-            self.passed.push(rest);
+        // Whether what is on its way arrives in time is asked of the copy.
+        match one.is_on_its_way() && one.at != other.at {
+            true => self.doubt(Doubt::Asynchronous(first)),
+            false => self.doubt(Doubt::Pair { first, second, threads }),
         }
-        orders
-    }
-
-    /// Whether something with these branches around surely comes after a barrier that came after this, or
-    /// never happens beside it.
-    fn is_before(&self, branches: &Branches) -> bool {
-        let passed = self.passed.iter().any(|rest| rest.iter().all(|it| branches.contains(it)));
-        let excluded = self.branches.iter().any(|it| branches.contains(&(it ^ 1)));
-        passed || excluded
-    }
-
-    /// The same as it is for another round of a loop, and for what follows the loop.
-    #[must_use]
-    fn leaves(mut self, of: &Loop<'_>, relation: Relation) -> Self {
-        self.relation = relation;
-        let outside = |it: &u32| of.branches.contains(it);
-        self.branches = self.branches.iter().filter(|it| outside(it)).copied().collect();
-        self.passed.retain(|rest| rest.iter().all(outside));
-        self
-    }
-
-    /// The same as it is for what follows a loop.
-    #[must_use]
-    fn after_first_round(mut self) -> Self {
-        if let Relation::First { .. } = self.relation {
-            self.relation = Relation::Same;
-        }
-        self
     }
 }
 
@@ -398,10 +377,6 @@ fn kind(op: AccessOp) -> Kind {
         AccessOp::Store | AccessOp::MatrixStore | AccessOp::AsyncCopy => Kind::Writes,
         AccessOp::Atomic => Kind::Atomic,
     }
-}
-
-fn within(inner: &Branches, outer: &Branches) -> bool {
-    inner.iter().all(|it| outer.contains(it))
 }
 
 /// Whether an access only goes to multiples of its own bytes, so that it meets another such one as a whole.

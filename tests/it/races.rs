@@ -21,7 +21,22 @@ fn standings(root: &Path, file: &str) -> (Vec<Value>, String) {
 
 #[test]
 fn kernels_stand_as_their_names_say() {
-    let (standings, summary) = standings(Path::new("."), "fixtures/races/standings.cu");
+    stand_as_named(
+        "fixtures/races/standings.cu",
+        "22 runs of kernels with shared memory: 13 proved free of races",
+    );
+}
+
+#[test]
+fn kernels_with_copies_on_their_way_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/copies.cu",
+        "12 runs of kernels with shared memory: 5 proved free of races",
+    );
+}
+
+fn stand_as_named(file: &str, counts: &str) {
+    let (standings, summary) = standings(Path::new("."), file);
     let kernels = standings.iter().map(|it| (it["kernel"].as_str().unwrap(), it["races"].as_str().unwrap()));
     let mut seen = 0;
     for (kernel, races) in kernels {
@@ -34,9 +49,9 @@ fn kernels_stand_as_their_names_say() {
         assert_eq!(races, expected, "{kernel}");
         seen += 1;
     }
-    let text = std::fs::read_to_string("fixtures/races/standings.cu").unwrap();
+    let text = std::fs::read_to_string(file).unwrap();
     assert_eq!(seen, text.matches("__global__").count());
-    assert!(summary.contains("22 runs of kernels with shared memory: 13 proved free of races"), "{summary}");
+    assert!(summary.contains(counts), "{summary}");
 }
 
 #[test]

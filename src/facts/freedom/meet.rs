@@ -20,15 +20,19 @@ use crate::events::EventTree;
 pub(super) enum Relation {
     /// They are the same.
     Same,
-    /// The later access is done in the first round of a loop that this one lies before.
-    First {
-        /// The number of the round.
+    /// The later access is done in a round of a loop that this one lies before.
+    Before {
+        /// The symbol of the round's number.
         round: SymbolId,
+        /// That number.
+        number: i64,
     },
-    /// The later one is done in the next round.
+    /// The later one is done in a later round.
     Next {
-        /// The number of the round.
+        /// The symbol of the round's number.
         round: SymbolId,
+        /// How many rounds later.
+        by: i64,
         /// The first symbol that differs between rounds.
         from: SymbolId,
     },
@@ -58,8 +62,8 @@ pub(super) struct Meeting<'a> {
     pub relation: Relation,
     /// The warps whose lanes have met in between, by bit.
     pub met: u32,
-    /// Whether an access of a thread stands for its whole warp.
-    pub whole_warp: bool,
+    /// Whether what one thread does twice counts: where an access stands for its whole warp, or is on its way.
+    pub own_counts: bool,
 }
 
 /// What symbols add to the distance of two accesses.
@@ -91,10 +95,15 @@ impl Meeting<'_> {
         let Some((round, turns)) = self.turns(one.offset, other.offset) else {
             return self.first(one, other, left);
         };
-        let next = matches!(self.relation, Relation::Next { round: of, .. } if of == round);
-        (0..turns).find_map(|turn| {
+        let (first, by) = match self.relation {
+            Relation::Next { round: of, by, .. } if of == round => (0..turns, by),
+            // The earlier one does not know the number.
+            Relation::Before { round: of, number } if of == round => (number..number + 1, 0),
+            _ => (0..turns, 0),
+        };
+        first.into_iter().find_map(|turn| {
             let (offset, later) = (self.in_turn(one.offset, round, turn), other.offset);
-            let later = self.in_turn(later, round, turn + i64::from(next));
+            let later = self.in_turn(later, round, turn.saturating_add(by));
             let (one, other) = (Side { offset: &offset, ..*one }, Side { offset: &later, ..*other });
             self.first(&one, &other, left)
         })
@@ -176,7 +185,7 @@ impl Meeting<'_> {
                     }
                     let same_warp = thread / 32 == by / 32;
                     let ordered = same_warp && self.met >> (thread / 32) & 1 == 1;
-                    let own = thread == *by && !self.whole_warp;
+                    let own = thread == *by && !self.own_counts;
                     if !own && !ordered && may_touch(later[*by].wrapping_sub(at)) {
                         return Some((thread, *by));
                     }
@@ -201,10 +210,10 @@ impl Meeting<'_> {
             let there = find(other, *id);
             let same = factor.as_constant().is_some() && there.as_ref() == Some(factor);
             if same && self.is_one_number(*id) {
-                if let Relation::Next { round, .. } = self.relation
+                if let Relation::Next { round, by, .. } = self.relation
                     && round == *id
                 {
-                    added.known = added.known.add(factor, self.shape);
+                    added.known = added.known.add(&factor.scale(by), self.shape);
                 }
                 continue;
             }
@@ -214,9 +223,12 @@ impl Meeting<'_> {
             }
         }
         for (id, factor) in &other.terms {
-            let is_first = self.relation == Relation::First { round: *id };
-            if !is_first && find(one, *id).is_none() {
-                self.widen(&mut added, *id, factor, 1);
+            match self.relation {
+                Relation::Before { round, number } if round == *id => {
+                    added.known = added.known.add(&factor.scale(number), self.shape);
+                }
+                _ if find(one, *id).is_none() => self.widen(&mut added, *id, factor, 1),
+                _ => {}
             }
         }
         added
@@ -226,8 +238,8 @@ impl Meeting<'_> {
     fn is_one_number(&self, id: SymbolId) -> bool {
         !id.is_per_thread()
             && match self.relation {
-                Relation::Same | Relation::First { .. } => true,
-                Relation::Next { round, from } => id == round || id < from,
+                Relation::Same | Relation::Before { .. } => true,
+                Relation::Next { round, from, .. } => id == round || id < from,
                 Relation::Apart { from } => id < from,
             }
     }

@@ -36,11 +36,11 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
             Event::MayDiffer { span } => {
                 writeln!(out, "perhaps something else at {}, at the end of the problem", places.of(*span))
             }
-            Event::CopyGroup { threads } => writeln!(out, "copies become a group, {}", who(threads)),
-            Event::CopyWait { threads, but: Some(but) } => {
+            Event::CopyGroup { threads, .. } => writeln!(out, "copies become a group, {}", who(threads)),
+            Event::CopyWait { threads, but: Some(but), .. } => {
                 writeln!(out, "wait for all groups of copies but {but}, {}", who(threads))
             }
-            Event::CopyWait { threads, but: None } => {
+            Event::CopyWait { threads, but: None, .. } => {
                 writeln!(out, "wait for all copies, {}", who(threads))
             }
             Event::Loop { span, .. } => writeln!(out, "loop at {}", places.of(*span)),
