@@ -8,6 +8,7 @@
 //! [`Run::analyze_all`] is all passes at once. Touches no stdout
 //! and no exit code, and reads headers only through the [`Files`] it is given.
 
+mod between;
 mod context;
 mod kept;
 mod links;
@@ -526,6 +527,10 @@ impl Run {
             let most = constant_in_kernel(subject.program, subject.kernel, args, bound)?;
             Some((u64::try_from(most).ok()?, bound.span))
         };
+        let between = |places: (Span, Span), across: Option<Span>, statement: &str| {
+            let file_of = |span: Span| sources.get(span.file);
+            between::insert_between(subject.program, &file_of, places, across, statement)
+        };
         let (kernel, padder) = (subject.kernel.name_span, &padder);
         let case = Case {
             kernel,
@@ -537,6 +542,7 @@ impl Run {
             text: &text,
             constant: &constant,
             place: &place,
+            between: &between,
             says: &says,
         };
         match wanted {

@@ -127,9 +127,11 @@ pub struct Fix {
     pub basis: Basis,
 }
 
-/// On what a longer row of an array rests.
+/// On what a repair rests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Basis {
+    /// On nothing but that the finding is gone with it: why it may not be what the author wants.
+    Judgement(String),
     /// On the language: a subscript finds its element whatever the declaration says. The text around is
     /// to be asked whether anything else rests on the declaration.
     Subscripts,

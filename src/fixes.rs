@@ -1,6 +1,7 @@
 //! Which edits repair the findings, are they safe, and what is a file's text with them?
 //!
-//! An edit lengthens the rows of an array in its declaration. The model has run the kernel with it;
+//! An edit that puts a barrier between two accesses is never safe: where all threads come by is for the author to
+//! say. Any other lengthens the rows of an array in its declaration. The model has run the kernel with it;
 //! what the model cannot see is code that rests on the array's type or size. So an edit is safe
 //! when the declaration is written out where it stands, and everything in its scope that names the
 //! array gives it all its subscripts and takes no address.
@@ -31,6 +32,7 @@ pub(crate) fn repairs<'a>(sources: &Sources, findings: &'a [Diagnostic]) -> Vec<
             Some(repair) => repair.findings.push(number),
             None => {
                 let doubt = match &fix.basis {
+                    Basis::Judgement(doubt) => Some(doubt.clone()),
                     Basis::Subscripts => {
                         fix.edits.iter().find_map(|edit| doubt(&sources.get(edit.span.file), edit))
                     }

@@ -29,7 +29,7 @@ mod warp_synchronous;
 mod zero_sized_launch;
 
 use crate::banks::Target;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Edit, Level};
 use crate::events::{Access, AccessOp, Assumption, Call, Doubted, EndedBy, LaunchSite, Refuted, Trace};
 use crate::explanation::{Explanation, KernelView};
 use crate::facts::Facts;
@@ -234,9 +234,15 @@ pub struct Case<'a> {
     pub constant: &'a dyn Fn(Span) -> Option<Constant>,
     /// `file:line` of a span.
     pub place: &'a dyn Fn(Span) -> String,
+    /// The edit that puts a statement between two places, the second of which comes later or, where a loop is
+    /// given, in its next round.
+    pub between: &'a Between<'a>,
     /// Whether the kernel's files, or the one that a span lies in, hold one of these words.
     pub says: &'a dyn Fn(Span, &[&str]) -> bool,
 }
+
+/// As in [`Case::between`]: the two places, the loop, and the statement.
+pub type Between<'a> = dyn Fn((Span, Span), Option<Span>, &str) -> Option<Edit> + 'a;
 
 /// All findings of all rules on one kernel.
 #[must_use]

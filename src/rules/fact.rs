@@ -1,7 +1,7 @@
 //! How is a finding made of a fact?
 
 use super::{Case, Rule, access_words};
-use crate::diagnostic::{Diagnostic, Hazard, Step};
+use crate::diagnostic::{Basis, Diagnostic, Fix, Hazard, Step};
 use crate::events::{Access, AccessOp, Assumption, Trace};
 use crate::facts::{Facts, Race};
 use crate::source::Span;
@@ -46,6 +46,29 @@ pub(super) fn finding(
     notes.extend(assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
     let kernel = case.runs[run].kernel.clone();
     Diagnostic { notes, kernel, ..Diagnostic::plain(rule.id, rule.level, access.span, message) }
+}
+
+/// Puts a barrier between two accesses that nothing orders: the advice, and the edit where there is a place for it.
+/// `who`: those who have to reach it, in words.
+pub(super) fn barrier(
+    case: &Case<'_>,
+    places: (Span, Span),
+    across: Option<Span>,
+    call: &str,
+    who: &str,
+) -> (String, Option<Fix>) {
+    let Some(edit) = (case.between)(places, across, &format!("{call};")) else {
+        let place = if across.is_some() { "at the end of the loop's body" } else { "between the two" };
+        return (format!("put `{call}` {place}, where {who} reaches it"), None);
+    };
+    let place = match across {
+        Some(_) => "at the end of the loop's body".to_owned(),
+        None => format!("before the statement at {}", (case.place)(edit.span)),
+    };
+    let title = format!("put `{call}` {place}");
+    let doubt = format!("whether {who} comes by there is for you to say");
+    let help = format!("{title}, where {who} reaches it");
+    (help, Some(Fix { title, edits: vec![edit], basis: Basis::Judgement(doubt) }))
 }
 
 /// The two threads of a race.

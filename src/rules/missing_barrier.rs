@@ -51,7 +51,7 @@
 //!   function speaks of `volatile`, or whose files hide barriers in constructors, destructors or operators.
 //! - Of rounds of a loop only neighbouring ones are compared.
 //! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
-//!   such pair. No fix is written: where all threads come by is for the author to say.
+//!   such pair. Only `--unsafe-fixes` writes the barrier: where all threads come by is for the author to say.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -129,11 +129,13 @@ impl Pair<'_> {
         }
         labels.push((array.name_span, "declared here".to_owned()));
         let finding = fact::finding(&RULE, case, number, second, self.assumptions, message);
-        let place = if self.across.is_some() { "at the end of the loop's body" } else { "between the two" };
+        let (places, who) = ((first.span, second.span), "every thread of the block");
+        let (help, fix) = fact::barrier(case, places, self.across, "__syncthreads()", who);
         Diagnostic {
             primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
             labels,
-            helps: vec![format!("put `__syncthreads()` {place}, where every thread of the block reaches it")],
+            helps: vec![help],
+            fix,
             ..finding
         }
     }

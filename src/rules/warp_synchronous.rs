@@ -129,15 +129,14 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     finding
         .notes
         .insert(0, "since compute capability 7.0 the lanes of a warp need not run in step".to_owned());
-    let place = match race.across {
-        Some(_) => "at the end of the loop's body",
-        None => "between the two",
-    };
+    let (places, who) = ((first.span, second.span), "every lane of the warp");
+    let (help, fix) = fact::barrier(case, places, race.across, "__syncwarp()", who);
     Diagnostic {
         primary_label: format!("lane {} {then} it here", after % 32),
         labels,
         hazard: fact::hazard(trace, race),
-        helps: vec![format!("put `__syncwarp()` {place}, where every lane of the warp reaches it")],
+        helps: vec![help],
+        fix,
         ..finding
     }
 }

@@ -5,7 +5,8 @@
 //! seen on the host, where accesses of different threads that nothing orders are races: of different warps
 //! between the same barriers, of one warp with no `__syncwarp` in between. Each fault that is told of has to be
 //! one that happened, in the mutants and in the files as they are. Of the kernels that
-//! race between a read and a write, or within a warp from a write to a read, so many have to be found.
+//! race between a read and a write, or within a warp from a write to a read, so many have to be found; and of
+//! those, in a thorough run, so many have to be free of such races with what `--unsafe-fixes` writes.
 //!
 //! ```text
 //! cargo test --test it oracle::mutants -- --nocapture
@@ -13,7 +14,7 @@
 //! ```
 
 use super::compile;
-use super::execution;
+use super::execution::{self, Launch};
 use super::findings::{Finding, RULES, base, findings, proved, refuted, unconfirmed};
 use super::kernel_files;
 use super::races::{Between, Race, races};
@@ -22,6 +23,7 @@ use crate::support::thorough;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// What is taken out, and who has to tell of it.
 struct Removal {
@@ -30,11 +32,25 @@ struct Removal {
     between: Between,
     /// The least share of kernels with a race that are told of.
     least_found: f64,
+    /// The least share of these that `--unsafe-fixes` repairs.
+    least_repaired: f64,
 }
 
 const REMOVALS: [Removal; 2] = [
-    Removal { text: "__syncthreads();", rule: "missing-barrier", between: Between::Warps, least_found: 0.8 },
-    Removal { text: "__syncwarp();", rule: "warp-synchronous", between: Between::Lanes, least_found: 0.5 },
+    Removal {
+        text: "__syncthreads();",
+        rule: "missing-barrier",
+        between: Between::Warps,
+        least_found: 0.8,
+        least_repaired: 0.5,
+    },
+    Removal {
+        text: "__syncwarp();",
+        rule: "warp-synchronous",
+        between: Between::Lanes,
+        least_found: 0.5,
+        least_repaired: 0.5,
+    },
 ];
 
 /// What came of a mutant.
@@ -47,6 +63,9 @@ struct Tally {
     /// Those that are proved free of races.
     proved: usize,
     told: usize,
+    /// Those told of that do not race with what `--unsafe-fixes` makes of the mutant, and those that do.
+    repaired: usize,
+    racing_still: Vec<String>,
     wrong: Vec<String>,
 }
 
@@ -109,8 +128,41 @@ fn judge(path: &Path, removal: &Removal, number: Option<usize>) -> Tally {
         }
     }
     tally.racing = racing.len();
-    tally.found = racing.iter().filter(|kernel| told.iter().any(|it| base(&it.kernel) == **kernel)).count();
+    let found: Vec<&str> =
+        racing.into_iter().filter(|kernel| told.iter().any(|it| base(&it.kernel) == *kernel)).collect();
+    tally.found = found.len();
+    if thorough() && !found.is_empty() {
+        let racing = racing_when_repaired(path, root.path(), removal);
+        let (still, repaired): (Vec<&str>, Vec<_>) = found.into_iter().partition(|it| racing.contains(*it));
+        tally.repaired = repaired.len();
+        tally.racing_still.extend(still.iter().map(|kernel| format!("{place}: {kernel}")));
+    }
     tally
+}
+
+/// The kernels that race with what `--unsafe-fixes` makes of a mutant.
+fn racing_when_repaired(path: &Path, root: &Path, removal: &Removal) -> BTreeSet<String> {
+    let run = Command::new(env!("CARGO_BIN_EXE_cudalint"))
+        .current_dir(root)
+        .args([
+            "--fix",
+            "--unsafe-fixes",
+            "-A",
+            "all",
+            "-W",
+            removal.rule,
+            "-W",
+            "divergent-barrier",
+            "-q",
+            "mutant.cu",
+        ])
+        .output();
+    assert!(run.unwrap().status.code().is_some_and(|code| code <= 1));
+    let text = std::fs::read_to_string(root.join("mutant.cu")).unwrap();
+    let compiled = compile::compiler().unwrap().build_foreign(path, &text).unwrap();
+    let launches = execution::read(&compiled);
+    let races = |launch: &&Launch| races(launch).iter().any(|race| counts(race, removal.between));
+    launches.iter().filter(races).map(|launch| base(&launch.kernel).to_owned()).collect()
 }
 
 #[test]
@@ -139,6 +191,15 @@ fn barriers_that_are_taken_out_are_missed() {
             sum(|tally| tally.told),
             sum(|tally| tally.proved),
         );
+        if thorough() {
+            let still: Vec<&String> = tallies.iter().flat_map(|tally| &tally.racing_still).collect();
+            let repaired = sum(|tally| tally.repaired);
+            println!("`--unsafe-fixes` repairs {repaired} of these; not {still:#?}");
+            assert!(
+                repaired as f64 >= removal.least_repaired * found as f64,
+                "only {repaired} of {found} are repaired"
+            );
+        }
         let wrong: Vec<&String> = tallies.iter().flat_map(|tally| &tally.wrong).collect();
         let lines: Vec<&str> = wrong.iter().map(|line| line.as_str()).collect();
         assert!(wrong.is_empty(), "{} that are none:\n{}", wrong.len(), lines.join("\n"));
