@@ -89,7 +89,9 @@ pub fn targets(names: &[String], bank_size_eight: bool) -> Vec<Target> {
 pub enum Wanted<'a> {
     /// The findings of the rules, and the verdicts that they rest on.
     Findings,
-    /// The same, and what there is to be seen of each kernel.
+    /// The same, and whether no threads race is proved: what an editor is told.
+    Editor,
+    /// The findings, the verdicts, and what there is to be seen of each kernel.
     Views,
     /// The verdicts alone.
     Verdicts,
@@ -109,7 +111,7 @@ impl Wanted<'_> {
         match self {
             Wanted::Findings | Wanted::Views | Wanted::Place(_) => Follow::Facts,
             Wanted::Runs => Follow::Tree,
-            Wanted::Races => Follow::Proof,
+            Wanted::Editor | Wanted::Races => Follow::Proof,
             Wanted::Verdicts | Wanted::Program => Follow::Nothing,
         }
     }
@@ -335,7 +337,9 @@ impl Run {
         let work = loaded.file().map_or(&[][..], |file| links.work(file));
         let report = || self.judge(loaded, work, links, wanted);
         let report = match wanted {
-            Wanted::Findings => self.memory.report(loaded, work, &|name| links.hosts(name).to_vec(), report),
+            Wanted::Findings | Wanted::Editor => {
+                self.memory.report(loaded, work, &|name| links.hosts(name).to_vec(), report)
+            }
             _ => report(),
         };
         FileReport { asked, cut_short, ..report }
@@ -398,7 +402,7 @@ impl Run {
         }
         let found = || self.judge_unreached(loaded, &unreached, wanted);
         let found = match wanted {
-            Wanted::Findings => {
+            Wanted::Findings | Wanted::Editor => {
                 let places = unreached.iter().map(|function| function.name_span).collect();
                 self.memory.unreached(loaded, places, found)
             }
@@ -546,7 +550,7 @@ impl Run {
             says: &says,
         };
         match wanted {
-            Wanted::Findings => report.diagnostics.extend(rules::check(&case)),
+            Wanted::Findings | Wanted::Editor => report.diagnostics.extend(rules::check(&case)),
             Wanted::Views => {
                 let findings = rules::check(&case);
                 let is_function = subject.kernel.kind != FunctionKind::Kernel;

@@ -3,6 +3,7 @@
 use crate::events::{AccessOp, LaunchSite};
 use crate::ir::Function;
 use crate::rules::KernelRun;
+use crate::rules::standing::{Races, standing};
 use crate::source::Span;
 use crate::verdict::Status;
 
@@ -19,6 +20,9 @@ pub struct MetKernel {
     pub arrays: Vec<MetArray>,
     /// The accesses of them that it came by, each once.
     pub sites: Vec<MetSite>,
+    /// What is known of its races in all of these ways: proved where each is, and found where one is. `None`
+    /// where it does not touch shared memory. Proved only where a proof was asked for.
+    pub races: Option<Races>,
 }
 
 /// A shared array.
@@ -85,6 +89,7 @@ impl MetKernel {
             directive: kernel.block_directive.map(|(_, span)| span),
             arrays: Vec::new(),
             sites: Vec::new(),
+            races: runs.iter().filter_map(standing).map(|(races, _)| races).reduce(Races::join),
         };
         for launch in launches {
             if !met.launches.contains(&launch.span) {

@@ -99,7 +99,8 @@ impl Subject<'_> {
     #[must_use]
     pub fn run_all(&self, mut probes: Probes<'_>) -> Vec<KernelRun> {
         let mut runs: Vec<KernelRun> = Vec::new();
-        let brings_lanes_together = self.follow == Follow::Facts && self.brings_lanes_together();
+        let wants_facts = matches!(self.follow, Follow::Facts | Follow::Proof);
+        let brings_lanes_together = wants_facts && self.brings_lanes_together();
         // Instances mostly differ in what they compute, not in which lanes meet: one for each block is run for that.
         let mut blocks_seen: Vec<([u32; 3], bool)> = Vec::new();
         for scenario in self.scenarios {
@@ -121,7 +122,6 @@ impl Subject<'_> {
             let mut tracer = |variant: &Variant| {
                 let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
                 let usual = *variant == Variant::of(scenario);
-                let wants_facts = matches!(self.follow, Follow::Facts | Follow::Proof);
                 if wants_facts && self.is_given(scenario) && usual {
                     let dynamic = scenario.dynamic_bytes.filter(|_| scenario.refuted.is_none());
                     let dynamic = dynamic.map(|(bytes, _)| bytes);
@@ -148,7 +148,7 @@ impl Subject<'_> {
                     facts.add_lanes(&trace, shape, self.is_given(scenario), all_seen);
                 }
                 ways += 1;
-                if self.follow == Follow::Nothing || self.follow == Follow::Facts && ways > 1 {
+                if self.follow == Follow::Nothing || wants_facts && ways > 1 {
                     trace.tree = EventTree::default();
                 }
                 trace
@@ -163,7 +163,7 @@ impl Subject<'_> {
             };
             run.facts = facts;
             // It speaks for one of several ways.
-            if self.follow == Follow::Facts && ways > 1 {
+            if wants_facts && ways > 1 {
                 run.trace.tree = EventTree::default();
             }
             probes.of_kernel.count_scenario(&run.trace);

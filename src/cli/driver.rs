@@ -5,7 +5,7 @@
 
 use super::args::AnalysisArgs;
 use super::disk::{Disk, Overlay};
-use super::parallel::{guarded, in_parallel};
+use super::parallel::{guarded, in_parallel, pool};
 use super::progress::Progress;
 use super::settings::Settings;
 use super::terminal;
@@ -21,14 +21,8 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-
-/// Enough for the deepest nesting that the analysis follows.
-const STACK_BYTES: usize = 32 << 20;
-/// More threads than any machine has cores for would only take long to start.
-const MOST_THREADS: usize = 256;
 
 /// What a run is about, read once for all the times that it is analysed.
 pub(super) struct Input {
@@ -142,13 +136,8 @@ impl Input {
         }
         warn_of_missing_folders(args, &settings, &found.candidates);
         warn_of_new_targets(&options);
-        let mut builder = rayon::ThreadPoolBuilder::new().stack_size(STACK_BYTES);
-        let from_environment = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
-        if let Some(threads) = args.threads.map(NonZeroUsize::get).or_else(from_environment) {
-            builder = builder.num_threads(threads.min(MOST_THREADS));
-        }
-        let pool =
-            builder.build().map_err(|error| terminal::say_error(&format!("cannot start threads: {error}")));
+        let pool = pool(args.threads)
+            .map_err(|error| terminal::say_error(&format!("cannot start threads: {error}")));
         let failed = report_problems(&found.problems) | report_context_problems(&found.context_problems);
         let candidates = found.candidates;
         let of = |context: bool| {

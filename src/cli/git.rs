@@ -112,6 +112,6 @@ pub(super) fn path_of(bytes: &[u8]) -> OsString {
 
 /// A path as git writes it.
 #[cfg(not(unix))]
-pub fn path_of(bytes: &[u8]) -> OsString {
+pub(super) fn path_of(bytes: &[u8]) -> OsString {
     String::from_utf8_lossy(bytes).into_owned().into()
 }

@@ -138,7 +138,7 @@ impl Group {
             let hiding = Hiding::read(&args)?;
             let input = Input::with_buffers(&args.analysis, buffers.clone())?;
             input.go_on_from(std::mem::take(&mut self.kept));
-            let analyzed = input.analyze_watched(Wanted::Findings, &Overlay::default(), &[], watch);
+            let analyzed = input.analyze_watched(Wanted::Editor, &Overlay::default(), &[], watch);
             Some((args, hiding, input, analyzed))
         });
         let Some((args, hiding, input, mut analyzed)) = ran else {

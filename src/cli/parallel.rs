@@ -1,9 +1,30 @@
 //! How is work on many files shared among threads, and what if some of it panics?
 
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::cell::RefCell;
 use std::cmp::Reverse;
+use std::num::NonZeroUsize;
 use std::panic::{self, AssertUnwindSafe};
+
+/// Enough for the deepest nesting that the analysis follows.
+const STACK_BYTES: usize = 32 << 20;
+/// More threads than any machine has cores for would only take long to start.
+const MOST_THREADS: usize = 256;
+
+/// So many threads; without a number, as many as the environment or else the machine says.
+/// WebAssembly has no threads: there the one that asks does the work.
+pub(super) fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, ThreadPoolBuildError> {
+    let mut builder = ThreadPoolBuilder::new().stack_size(STACK_BYTES);
+    if cfg!(target_family = "wasm") {
+        return builder.num_threads(1).use_current_thread().build();
+    }
+    let from_environment = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
+    if let Some(threads) = threads.map(NonZeroUsize::get).or_else(from_environment) {
+        builder = builder.num_threads(threads.min(MOST_THREADS));
+    }
+    builder.build()
+}
 
 /// Applies `work` to every item, the largest first, so that no thread is left alone with
 /// a large file at the end. Results are in the order of `items`.
@@ -25,8 +46,11 @@ thread_local! {
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`; a panic in it becomes its message and place.
+/// Runs `work`; a panic in it becomes its message and place. Where a panic ends the program, it says so itself.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    if cfg!(panic = "abort") {
+        return Ok(work());
+    }
     static HOOK: std::sync::Once = std::sync::Once::new();
     // The default hook would print at once, among the output of other threads.
     HOOK.call_once(|| {

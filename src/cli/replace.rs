@@ -47,6 +47,7 @@ pub(super) enum Refusal {
     #[error("it has changed since it was read")]
     Changed,
     /// The new file would belong to another group.
+    #[cfg(unix)]
     #[error("its group cannot be kept")]
     Group,
     /// The system would not let us.

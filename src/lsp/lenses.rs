@@ -4,6 +4,7 @@ use super::Checked;
 use super::places::Places;
 use crate::analysis::{MetKernel, MetSite};
 use crate::output::count;
+use crate::rules::standing::Races;
 use crate::source::Span;
 use ls_types::{CodeLens, Command};
 use rustc_hash::FxHashMap;
@@ -25,7 +26,7 @@ pub(super) fn lenses(checked: &Checked, places: &Places<'_>, path: &Path) -> Vec
     kernels.into_iter().filter_map(lens).collect()
 }
 
-/// `3 shared arrays, 4.1 KiB, no conflicts, 12 accesses unknown`
+/// `3 shared arrays, 4.1 KiB, no conflicts, 12 accesses unknown, races not decided`
 fn title(met: &[&MetKernel]) -> Option<String> {
     let mut arrays: FxHashMap<Span, Option<u64>> = FxHashMap::default();
     for array in met.iter().flat_map(|kernel| &kernel.arrays) {
@@ -49,14 +50,24 @@ fn title(met: &[&MetKernel]) -> Option<String> {
         (known, true) => parts.push(format!("{} and more", size(known))),
         (known, false) => parts.push(size(known)),
     }
-    parts.push(match (conflicts, sites.len() - unknown) {
-        (0, 0) => return Some(format!("{}, no access known", parts.join(", "))),
+    let known = sites.len() - unknown;
+    parts.push(match (conflicts, known) {
+        (0, 0) => "no access known".to_owned(),
         (0, _) => "no conflicts".to_owned(),
         (conflicts, _) => format!("{} with conflicts", count(conflicts, "access")),
     });
-    if unknown > 0 {
+    if unknown > 0 && (conflicts, known) != (0, 0) {
         parts.push(format!("{} unknown", count(unknown, "access")));
     }
+    let races = met.iter().filter_map(|kernel| kernel.races).reduce(Races::join);
+    parts.extend(races.map(|races| {
+        let words = match races {
+            Races::Proved => "proved race-free",
+            Races::Found => "races",
+            Races::Undecided => "races not decided",
+        };
+        words.to_owned()
+    }));
     Some(parts.join(", "))
 }
 
@@ -79,8 +90,9 @@ mod tests {
         Span { file: FileId(0), start: at, end: at + 1 }
     }
 
-    fn kernel(arrays: &[(u32, Option<u64>)], sites: &[(u32, bool, bool)]) -> MetKernel {
+    fn kernel(arrays: &[(u32, Option<u64>)], sites: &[(u32, bool, bool)], races: Option<Races>) -> MetKernel {
         MetKernel {
+            races,
             name: span(0),
             launches: Vec::new(),
             directive: None,
@@ -99,18 +111,35 @@ mod tests {
 
     #[test]
     fn a_kernel_is_summed_up_over_its_runs() {
-        let one = kernel(&[(1, Some(4096)), (2, Some(100))], &[(5, false, false), (6, false, true)]);
+        let one = kernel(&[(1, Some(4096)), (2, Some(100))], &[(5, false, false), (6, false, true)], None);
         assert_eq!(
             title(&[&one]).as_deref(),
             Some("2 shared arrays, 4.1 KiB, no conflicts, 1 access unknown")
         );
-        let other = kernel(&[(1, Some(2048))], &[(5, true, false)]);
+        let other = kernel(&[(1, Some(2048))], &[(5, true, false)], Some(Races::Proved));
         assert_eq!(
             title(&[&one, &other]).as_deref(),
-            Some("2 shared arrays, 4.1 KiB, 1 access with conflicts, 1 access unknown")
+            Some("2 shared arrays, 4.1 KiB, 1 access with conflicts, 1 access unknown, proved race-free")
         );
-        let open = kernel(&[(1, None)], &[(5, false, true)]);
-        assert_eq!(title(&[&open]).as_deref(), Some("1 shared array, no access known"));
-        assert_eq!(title(&[&kernel(&[], &[])]), None);
+        let open = kernel(&[(1, None)], &[(5, false, true)], Some(Races::Undecided));
+        assert_eq!(title(&[&open]).as_deref(), Some("1 shared array, no access known, races not decided"));
+        assert_eq!(title(&[&kernel(&[], &[], None)]), None);
+    }
+
+    #[test]
+    fn a_kernel_is_free_of_races_only_if_all_its_runs_are() {
+        let title_of = |all: &[Races]| {
+            let met: Vec<MetKernel> =
+                all.iter().map(|races| kernel(&[(1, Some(4))], &[(5, false, false)], Some(*races))).collect();
+            title(&met.iter().collect::<Vec<_>>()).unwrap()
+        };
+        let (proved, found, open) = (Races::Proved, Races::Found, Races::Undecided);
+        for (all, words) in [
+            (&[proved, proved][..], "proved race-free"),
+            (&[proved, open], "races not decided"),
+            (&[open, found, proved], "races"),
+        ] {
+            assert_eq!(title_of(all), format!("1 shared array, 4 bytes, no conflicts, {words}"));
+        }
     }
 }

@@ -89,7 +89,10 @@ pub(crate) fn render(report: &Report<'_>) -> Vec<u8> {
     let page = Page {
         version: env!("CARGO_PKG_VERSION"),
         style: include_str!("../../templates/report.css"),
-        script: include_str!("../../templates/report.js"),
+        script: concat!(
+            include_str!("../../templates/drawings.js"),
+            include_str!("../../templates/report.js")
+        ),
         summary: report.summary,
         left_out: left_out.map(|(number, what)| count(*number, what)).collect(),
         filters: filters(&cards),

@@ -15,6 +15,18 @@ pub enum Races {
     Undecided,
 }
 
+impl Races {
+    /// What is known of two runs together.
+    #[must_use]
+    pub fn join(self, other: Races) -> Races {
+        match (self, other) {
+            (Races::Found, _) | (_, Races::Found) => Races::Found,
+            (Races::Proved, Races::Proved) => Races::Proved,
+            _ => Races::Undecided,
+        }
+    }
+}
+
 /// A race, or a reason for a doubt.
 #[derive(Clone, Debug)]
 pub struct Why {

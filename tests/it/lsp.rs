@@ -327,10 +327,13 @@ fn a_lens_sums_up_a_kernel() {
     let ask = json!({ "textDocument": { "uri": uri(&path) } });
     let lenses = editor.ask("textDocument/codeLens", ask.clone()).unwrap();
     assert_eq!(lenses[0]["range"]["start"], position(0, 16));
-    assert_eq!(lenses[0]["command"]["title"], "1 shared array, 4 KiB, 1 access with conflicts");
+    assert_eq!(
+        lenses[0]["command"]["title"],
+        "1 shared array, 4 KiB, 1 access with conflicts, proved race-free"
+    );
     editor.show(&path, &padded());
     let lenses = editor.ask("textDocument/codeLens", ask).unwrap();
-    assert_eq!(lenses[0]["command"]["title"], "1 shared array, 4.1 KiB, no conflicts");
+    assert_eq!(lenses[0]["command"]["title"], "1 shared array, 4.1 KiB, no conflicts, proved race-free");
     assert_eq!(lenses.as_array().unwrap().len(), 1);
 }
 

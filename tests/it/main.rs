@@ -44,6 +44,7 @@ mod neovim;
 mod oracle;
 mod packages;
 mod parse;
+mod playground;
 mod races;
 mod remedies;
 mod robust;

@@ -75,7 +75,7 @@ cuda
 moved to 5
 edited: 0
 hover: 32 wavefronts instead of 1
-lens: 1 shared array, 4 KiB, 1 access with conflicts
+lens: 1 shared array, 4 KiB, 1 access with conflicts, proved race-free
 repaired: 0
 stopped
 ";

@@ -10,6 +10,7 @@ pub mod program;
 pub mod random;
 pub mod restructure;
 pub mod rewrite;
+pub mod server;
 pub mod styles;
 
 /// Whether heavy tests run whole: `CUDALINT_THOROUGH=1`, as `.ci/run` sets it. Without it they use
