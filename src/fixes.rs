@@ -31,20 +31,24 @@ pub(crate) fn repairs<'a>(sources: &Sources, findings: &'a [Diagnostic]) -> Vec<
         match found.iter_mut().find(|repair| repair.fix.edits == fix.edits) {
             Some(repair) => repair.findings.push(number),
             None => {
-                let doubt = match &fix.basis {
-                    Basis::Judgement(doubt) => Some(doubt.clone()),
-                    Basis::Subscripts => {
-                        fix.edits.iter().find_map(|edit| doubt(&sources.get(edit.span.file), edit))
-                    }
-                    Basis::Accesses { name, scope, seen, doubt } => {
-                        doubt.clone().or_else(|| unseen(&sources.get(scope.file), name, *scope, seen))
-                    }
-                };
+                let doubt = why_unsafe(sources, fix);
                 found.push(Repair { fix, findings: vec![number], doubt });
             }
         }
     }
     found
+}
+
+/// Why a fix may break the program, so that only `--unsafe-fixes` makes it; `None` if it may not.
+#[must_use]
+pub(crate) fn why_unsafe(sources: &Sources, fix: &Fix) -> Option<String> {
+    match &fix.basis {
+        Basis::Judgement(doubt) => Some(doubt.clone()),
+        Basis::Subscripts => fix.edits.iter().find_map(|edit| doubt(&sources.get(edit.span.file), edit)),
+        Basis::Accesses { name, scope, seen, doubt } => {
+            doubt.clone().or_else(|| unseen(&sources.get(scope.file), name, *scope, seen))
+        }
+    }
 }
 
 /// The bytes with the edits, which are of one file; `None` when they overlap or lie outside.

@@ -2,6 +2,7 @@
 
 use super::{Place, level_word, op_word};
 use crate::diagnostic::{Certainty, Diagnostic, Edit};
+use crate::fixes;
 use crate::source::{Sources, Span};
 use crate::visible;
 use serde::Serialize;
@@ -128,6 +129,7 @@ struct Label<'a> {
 #[derive(Serialize)]
 struct Fix<'a> {
     title: &'a str,
+    r#unsafe: Option<String>,
     edits: Vec<Replacement<'a>>,
 }
 
@@ -189,7 +191,11 @@ fn object<'a>(sources: &Sources, finding: &'a Diagnostic) -> Finding<'a> {
         fix: finding
             .fix
             .as_ref()
-            .map(|fix| Fix { title: &fix.title, edits: fix.edits.iter().map(edit).collect() }),
+            .map(|fix| Fix {
+                title: &fix.title,
+                r#unsafe: fixes::why_unsafe(sources, fix),
+                edits: fix.edits.iter().map(edit).collect(),
+            }),
         conflict: Figures::of(finding),
         lines: finding.each().filter_map(|part| Line::of(sources, part)).collect(),
     }
@@ -236,6 +242,7 @@ mod tests {
                 "lines": [],
                 "fix": {
                     "title": "pad",
+                    "unsafe": null,
                     "edits": [{
                         "file": "d/a.cu", "line": 1, "column": 19, "end_line": 1, "end_column": 23,
                         "byte_start": 18, "byte_end": 22, "replacement": "[33]",

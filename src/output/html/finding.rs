@@ -7,6 +7,7 @@ use super::timeline::Timeline;
 use super::{Link, Report, number, words};
 use crate::diagnostic::{Certainty, Diagnostic};
 use crate::explanation::Drawn;
+use crate::fixes;
 use crate::output::{Place, level_word, page, related};
 use crate::rules;
 use crate::source::{Sources, Span};
@@ -42,8 +43,10 @@ pub(super) struct Card {
     pub places: Vec<Spot>,
     pub notes: Vec<Vec<String>>,
     pub helps: Vec<Vec<String>>,
-    /// What `--fix` would do; may be empty.
+    /// What the option below would do; may be empty.
     pub fix: Vec<String>,
+    /// `--fix` or `--unsafe-fixes`.
+    pub option: &'static str,
     pub timeline: Option<Timeline>,
     pub shots: Vec<Shot>,
 }
@@ -110,6 +113,10 @@ impl Cards<'_> {
             notes: texts(&finding.notes),
             helps: texts(&finding.helps),
             fix: finding.fix.as_ref().map(|fix| words(&fix.title)).unwrap_or_default(),
+            option: match finding.fix.as_ref().and_then(|fix| fixes::why_unsafe(sources, fix)) {
+                Some(_) => "--unsafe-fixes",
+                None => "--fix",
+            },
             timeline: finding.hazard.as_ref().map(|it| Timeline::of(sources, self.listing, it)),
             shots: Vec::new(),
         }

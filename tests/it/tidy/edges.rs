@@ -90,6 +90,7 @@ const ALLOWED: [(&str, &[&str]); 35] = [
             "events",
             "explanation",
             "fingerprint",
+            "fixes",
             "ir",
             "rules",
             "shape",
