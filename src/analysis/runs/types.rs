@@ -64,6 +64,11 @@ impl OpenTypes {
         open: Judged,
         run: &mut dyn FnMut(&Variant) -> Judged,
     ) -> (Variant, Judged) {
+        // What nothing is known of may hide accesses; where all that there are is known, of several it does not.
+        let all_known = open.judgements.iter().flatten().all(|it| it.status != Status::Unknown);
+        if self.names.len() > 1 && all_known && !open.trace.accesses.is_empty() {
+            return (variant.clone(), open);
+        }
         let with = |names: &[Name], bytes| {
             let types = names.iter().map(|name| (name.clone(), of_size(bytes))).collect();
             Variant { types, ..variant.clone() }
@@ -72,7 +77,7 @@ impl OpenTypes {
         for name in self.names.chunks(1) {
             let mut usual = run(&with(name, USUAL));
             if usual.tells_more_than(&open) {
-                OpenType { name: &name[0] }.share(&mut usual, &mut |bytes| run(&with(name, bytes)));
+                OpenType { name: &name[0] }.share(&mut usual, &open, &mut |bytes| run(&with(name, bytes)));
                 told.push(usual);
             }
         }
@@ -101,10 +106,10 @@ impl OpenTypes {
         let of_all = of_all.filter(|(place, _)| place.find(&open.trace).is_none());
         let site = |(place, first): (Place, Option<usize>)| {
             let verdict = |target: usize| {
-                let found =
+                let mut found =
                     runs.iter().filter_map(|run| Some(&run.judgements[target][place.find(&run.trace)?]));
                 let known = found.clone().find(|judgement| judgement.status != Status::Unknown);
-                known.or(found.last()).cloned().unwrap_or_else(|| self.unknown())
+                known.or_else(|| found.next_back()).cloned().unwrap_or_else(|| self.unknown())
             };
             Site {
                 first,
@@ -137,26 +142,25 @@ struct OpenType<'a> {
 
 impl OpenType<'_> {
     /// Leaves the verdicts of the run for the usual size that those for the others share.
-    fn share(&self, usual: &mut Judged, run: &mut dyn FnMut(u32) -> Judged) {
+    fn share(&self, usual: &mut Judged, open: &Judged, run: &mut dyn FnMut(u32) -> Judged) {
         let mut others: Vec<(u32, Judged)> = Vec::new();
-        let mut shared = usual.judgements.clone();
+        let own = usual.judgements.clone();
         for bytes in OTHERS {
             // Another size can only take a verdict back.
-            if super::nothing_known(&shared) {
+            if !usual.tells_more_than(open) {
                 break;
             }
             others.push((bytes, run(bytes)));
-            for (target, judgements) in shared.iter_mut().enumerate() {
-                for (number, judgement) in judgements.iter_mut().enumerate() {
-                    let site = Place::of(&usual.trace, number);
+            for number in 0..usual.trace.accesses.len() {
+                let site = Place::of(&usual.trace, number);
+                for (target, judgements) in usual.judgements.iter_mut().enumerate() {
                     let twins: Vec<(u32, Option<(&Access, &Judgement)>)> =
                         others.iter().map(|(bytes, other)| (*bytes, site.found(other, target))).collect();
-                    let own = &usual.judgements[target][number];
-                    *judgement = self.shared(&usual.trace.accesses[number], own, &twins);
+                    judgements[number] =
+                        self.shared(&usual.trace.accesses[number], &own[target][number], &twins);
                 }
             }
         }
-        usual.judgements = shared;
     }
 
     fn unknown(&self) -> Judgement {
