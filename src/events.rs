@@ -79,6 +79,15 @@ impl Trace {
     pub(crate) fn leaves_an_array(&self) -> bool {
         self.accesses.iter().any(|access| access.overrun.is_some())
     }
+
+    /// The number of an array of another trace, which becomes one of this.
+    pub(crate) fn adopt(&mut self, array: &Array) -> usize {
+        let known = self.arrays.iter().position(|other| other.name_span == array.name_span);
+        known.unwrap_or_else(|| {
+            self.arrays.push(array.clone());
+            self.arrays.len() - 1
+        })
+    }
 }
 
 /// What a verdict may say of a symbol.

@@ -227,14 +227,7 @@ pub(crate) fn scenarios(
         let instantiated = instantiated.unwrap_or_else(unseen);
         let mut without = |template_args| match fixed {
             Some((block, block_from)) => {
-                let setting = Setting {
-                    block,
-                    template_args,
-                    args: Vec::new(),
-                    pads: Vec::new(),
-                    pitch: None,
-                    residues: Vec::new(),
-                };
+                let setting = Setting { template_args, ..Setting::of(block) };
                 Scenario { block_from, ..Scenario::of(setting) }
             }
             None => {
@@ -252,7 +245,7 @@ pub(crate) fn scenarios(
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
             let residues = group.residues(kernel);
             let (template_args, args) = (group.template_args, group.args);
-            let setting = Setting { block, template_args, args, pads: Vec::new(), pitch: None, residues };
+            let setting = Setting { template_args, args, residues, ..Setting::of(block) };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
             let dynamic_bytes = group.dynamic_bytes;
             Scenario { block_from, launch, refuted, rival, dynamic_bytes, ..Scenario::of(setting) }

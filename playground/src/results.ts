@@ -60,7 +60,7 @@ export class Results {
       const fix = checked.findings[at]?.fix;
       const heads = [...card.querySelectorAll(".words dt")];
       // What the command line calls by its option.
-      const head = heads.find((it) => it.textContent === "--fix");
+      const head = heads.find((it) => ["--fix", "--unsafe-fixes"].includes(it.textContent));
       if (head && fix) {
         head.textContent = "fix";
         head.nextElementSibling?.append(this.#fix(fix));

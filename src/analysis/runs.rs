@@ -10,14 +10,14 @@ use super::links::Modules;
 use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::domain::{Reason, Shape, Unknown};
-use crate::events::{Access, EventTree, LaunchArg, LaunchSite, Trace};
+use crate::events::{Access, AccessOp, EventTree, LaunchSite, Trace};
 use crate::exec::budget::FileBudget;
 use crate::exec::entry::{Setting, run_kernel, run_lanes, run_memory};
 use crate::exec::pitch::Pitch;
 use crate::facts::{Between, Facts, Launched};
 use crate::ir::names::mentioned_names;
 use crate::ir::program::Program;
-use crate::ir::{Function, FunctionKind};
+use crate::ir::{Function, FunctionKind, Name, Type};
 use crate::reach::Reach;
 use crate::rules::{KernelRun, is_assumed};
 use crate::scenario::{Probes, Scenario};
@@ -38,16 +38,16 @@ pub struct Variant {
     pub block: [u32; 3],
     /// As in [`Setting::residues`].
     pub residues: Residues,
-    /// As in [`Setting::template_args`].
-    pub template_args: Vec<LaunchArg>,
+    /// As in [`Setting::types`].
+    pub types: Vec<(Name, Type)>,
 }
 
 impl Variant {
     /// The scenario as it is.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Variant {
-        let Setting { block, residues, template_args, .. } = scenario.setting.clone();
-        Variant { block, residues, template_args }
+        let Setting { block, residues, types, .. } = scenario.setting.clone();
+        Variant { block, residues, types }
     }
 }
 
@@ -118,6 +118,8 @@ impl Subject<'_> {
                 continue;
             }
             let mut facts = Facts::default();
+            // The sites that they speak of, by number.
+            let mut spoken_of: Vec<(Span, AccessOp)> = Vec::new();
             let mut ways = 0;
             let mut tracer = |variant: &Variant| {
                 let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
@@ -133,6 +135,7 @@ impl Subject<'_> {
                         let launched = Launched { grid: self.grid(scenario), params: &params };
                         facts.add_memory(&trace, Shape { dims: variant.block }, &launched);
                     }
+                    spoken_of = places(&trace).collect();
                     self.drop_hidden_orders(&mut facts);
                     if self.follow == Follow::Proof {
                         facts.prove_freedom(&trace, Shape { dims: variant.block });
@@ -161,7 +164,10 @@ impl Subject<'_> {
                 }
                 None => self.judged(scenario, &mut tracer),
             };
-            run.facts = facts;
+            let count = spoken_of.len();
+            if spoken_of.into_iter().eq(places(&run.trace).take(count)) {
+                run.facts = facts;
+            }
             // It speaks for one of several ways.
             if wants_facts && ways > 1 {
                 run.trace.tree = EventTree::default();
@@ -263,7 +269,7 @@ impl Subject<'_> {
         let mut run = |variant: &Variant| -> Judged {
             let mut trace = tracer(variant);
             // A type that is only tried stands for classes of its size, too.
-            if variant.template_args != scenario.setting.template_args {
+            if !variant.types.is_empty() {
                 trace.accesses.iter_mut().for_each(|access| access.scalar = false);
             }
             let merges = Merges::of(&trace);
@@ -288,8 +294,8 @@ impl Subject<'_> {
                 }
                 judged.reconcile(&run(&with(residues)), Reason::NotAffine, &reason);
             }
-        } else if let Some(open) = types::OpenType::of(self.kernel, &usual, &judged.trace) {
-            (usual, judged) = open.try_sizes(&usual, &mut run);
+        } else if let Some(open) = types::OpenTypes::of(self.kernel, &judged.trace) {
+            (usual, judged) = open.try_sizes(&usual, judged, &mut run);
         }
         for block in &scenario.alternatives {
             // Other shapes can only take a verdict back.
@@ -350,14 +356,19 @@ fn residues_of(demands: &[(String, i64)]) -> Vec<Residues> {
     })
 }
 
+/// Where the sites of a run are, and what they do.
+fn places(trace: &Trace) -> impl Iterator<Item = (Span, AccessOp)> + '_ {
+    trace.accesses.iter().map(|access| (access.span, access.op))
+}
+
 fn nothing_known(judgements: &[Vec<Judgement>]) -> bool {
     judgements.iter().flatten().all(|judgement| judgement.status == Status::Unknown)
 }
 
 /// What a scenario is run with in one of its variants.
 fn setting(scenario: &Scenario, variant: &Variant) -> Setting {
-    let Variant { block, residues, template_args } = variant.clone();
-    Setting { block, residues, template_args, ..scenario.setting.clone() }
+    let Variant { block, residues, types } = variant.clone();
+    Setting { block, residues, types, ..scenario.setting.clone() }
 }
 
 /// The trace of a scenario that is not run: the sites of others, of which it knows nothing.
@@ -366,12 +377,7 @@ fn not_run(traces: &[&Trace], why: Unknown) -> Trace {
     let mut all = Trace { stopped: Some(why), entered, ..Trace::default() };
     for trace in traces {
         for access in &trace.accesses {
-            let array = &trace.arrays[access.array];
-            let known = all.arrays.iter().position(|other| other.name_span == array.name_span);
-            let array = known.unwrap_or_else(|| {
-                all.arrays.push(array.clone());
-                all.arrays.len() - 1
-            });
+            let array = all.adopt(&trace.arrays[access.array]);
             let site = |a: &Access| {
                 (a.span, a.op, a.bytes, a.array) == (access.span, access.op, access.bytes, array)
             };

@@ -119,7 +119,7 @@ impl Merges {
         for (at, access) in trace.accesses.iter().enumerate() {
             let Some(bytes) = joinable(access) else { continue };
             for (number, pattern) in access.patterns.iter().enumerate() {
-                if pattern.active == 0 || !pattern.varying.is_empty() {
+                if pattern.active == 0 || pattern.anywhere || !pattern.varying.is_empty() {
                     continue;
                 }
                 let (first, shape) = relative(pattern);

@@ -37,6 +37,15 @@ impl Array {
         self.dimensions.iter().try_fold(self.element_bytes?, |bytes, &d| bytes.checked_mul(d?))
     }
 
+    /// Whether each of its words of 4 bytes has a bank of its own, of 32: accesses of no more than a word never
+    /// conflict then, whichever words lanes take.
+    #[must_use]
+    pub(crate) fn has_a_bank_for_each_word(&self) -> bool {
+        // Where it begins within a word, it has a part of one word more.
+        let most = if self.alignment.is_multiple_of(4) { 128 } else { 125 };
+        !self.dynamic && self.bytes().is_some_and(|bytes| bytes <= most)
+    }
+
     /// Whether its rows can be made longer without a change elsewhere: a static array of rows that
     /// is only subscripted.
     #[must_use]

@@ -174,6 +174,12 @@ impl Assumption {
         }
     }
 
+    /// Whether the first block of a grid does otherwise, and with it the only one of a grid of one.
+    #[must_use]
+    pub fn is_of_inner_block(&self) -> bool {
+        matches!(self, Assumption::UsualBlock { possible: false, .. })
+    }
+
     /// Whether it rests on a bound that any block may be cut short by: with `threadIdx.x < n`, only as many
     /// threads run as `n` says. What also depends on the block's number holds in an interior block.
     #[must_use]

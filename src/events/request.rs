@@ -13,6 +13,9 @@ pub struct Pattern {
     pub offsets: [i64; 32],
     /// The multiple of 256 bytes that was taken away when it first happened, if nothing unknown is added.
     pub moved: Option<i64>,
+    /// Whether it is not known where in the array each lane is, and of no use for the banks, since each word
+    /// has one of its own. The offsets are those of the array's start then.
+    pub anywhere: bool,
     /// Active lanes; an upper bound when the access is in doubt.
     pub active: u32,
     /// Unknown symbols whose factor differs between lanes: index into [`Trace::symbols`](super::Trace::symbols) and the

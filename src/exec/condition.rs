@@ -8,11 +8,12 @@
 //! | `threadIdx.x < 16` | 0 to 15 | 16 to 255 |
 //! | `n > 5` | all, if any | all, if any |
 //! | `blockIdx.x * 256 + threadIdx.x < n` | all (assumed: the block is inside) | some, not known |
+//! | `blockIdx.x * 256 + threadIdx.x == 0` | some, not known | all (assumed: the block is not at the edge) |
 //! | `data[threadIdx.x] > 0` | some, not known | some, not known |
 
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
-use crate::domain::{Int, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
+use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
 use crate::events::{Assumption, Bound, SplitKind};
 use crate::source::Span;
 use std::rc::Rc;
@@ -192,14 +193,20 @@ impl Machine<'_> {
                 });
         }
         truth.apart = self.parts_active(difference, relation);
-        let taken = match relation {
-            Relation::Less | Relation::LessEqual | Relation::Greater | Relation::GreaterEqual => {
-                self.interior(difference, relation, leaves)
-            }
-            Relation::Equal | Relation::NotEqual => None,
+        let guard = match relation {
+            Relation::Less | Relation::LessEqual | Relation::Greater | Relation::GreaterEqual => self
+                .interior(difference, relation, leaves)
+                .map(|taken| (taken, self.usual_side(difference, relation, taken))),
+            Relation::Equal | Relation::NotEqual => self.is_of_one_block(difference).then_some({
+                // Of a grid of one block it is not so.
+                (
+                    relation == Relation::NotEqual,
+                    Assumption::UsualBlock { uniform: false, possible: false, further_in: false },
+                )
+            }),
         };
-        if let Some(taken) = taken {
-            truth.guard = Some((taken, vec![self.usual_side(difference, relation, taken)]));
+        if let Some((taken, assumed)) = guard {
+            truth.guard = Some((taken, vec![assumed]));
             if taken {
                 truth.holds = Some(all);
             } else {
@@ -229,7 +236,7 @@ impl Machine<'_> {
     /// counters are unknown, an ordered comparison is a bound that the interior keeps.
     fn interior(&self, difference: &Int, relation: Relation, leaves: bool) -> Option<bool> {
         let shape = self.shape();
-        let strongest = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).origin).max()?;
+        let strongest = difference.terms.iter().map(|(id, _)| self.rank(*id)).max()?;
         // A bound that changes from iteration to iteration cuts the block at another place each time.
         let changes = |id| self.world.symbols.get(id).origin == Origin::LoopValue;
         if strongest == Origin::Choice || difference.terms.iter().any(|(id, _)| changes(*id)) {
@@ -239,9 +246,7 @@ impl Machine<'_> {
             return Some(!leaves);
         }
         let mut sign = 0;
-        for (_, factor) in
-            difference.terms.iter().filter(|(id, _)| self.world.symbols.get(*id).origin == strongest)
-        {
+        for (_, factor) in difference.terms.iter().filter(|(id, _)| self.rank(*id) == strongest) {
             let (low, high) = factor.bounds(shape);
             let this = if low >= 0 {
                 1
@@ -259,6 +264,30 @@ impl Machine<'_> {
         // A lower bound given at run time (`i >= start`) looks like a size; only a branch that
         // leaves tells `if (i >= n) return;` from it.
         if !holds && !leaves { None } else { Some(holds) }
+    }
+
+    /// What a symbol stands for where a guard lets one outgrow the other: in `blockIdx.x * tile + t < n`, the
+    /// product is a place in the problem as `blockIdx.x` is, and no size of it.
+    fn rank(&self, id: SymbolId) -> Origin {
+        let origin = |id: &SymbolId| self.world.symbols.get(*id).origin;
+        let symbol = self.world.symbols.get(id);
+        let place = |it: &Origin| matches!(it, Origin::Loop | Origin::BlockIndex);
+        let places = symbol.factors.iter().filter(|factor| **factor != id).map(origin).filter(place);
+        places.max().filter(|_| symbol.origin == Origin::Given).unwrap_or(symbol.origin)
+    }
+
+    /// Whether a number that is the same for all blocks is compared with one that differs from block to block,
+    /// as with `x == 0` and `x == width - 1` where `x = blockIdx.x * 16 + threadIdx.x`: they are equal in
+    /// one block of a row at the most, and in none that is not at the edge.
+    fn is_of_one_block(&self, difference: &Int) -> bool {
+        let symbols = &self.world.symbols;
+        let fixed = |(id, factor): &(SymbolId, Lanes)| {
+            factor.as_constant().is_some()
+                && matches!(self.rank(*id), Origin::BlockIndex | Origin::GridSize | Origin::Given)
+        };
+        let moves =
+            |(id, _): &(SymbolId, Lanes)| self.rank(*id) == Origin::BlockIndex && symbols.is_unbounded(*id);
+        difference.terms.iter().all(fixed) && difference.terms.iter().any(moves)
     }
 
     /// Whether a loop with this condition surely runs more than a round for some numbers given at run time.

@@ -7,12 +7,12 @@ use super::launch::launch_environment;
 use super::machine::{Aim, Frame, Machine, Mode};
 use super::pitch::Pitch;
 use super::slots::{Slot, Slots};
-use super::types::{Env, Ty};
+use super::types::{Binding, Env, Ty};
 use super::value::Value;
 use crate::domain::{Int, Key, Origin, Reason, Shape, Sight, SymbolId, ThreadSet, Unknown, Variation};
 use crate::events::{Assumption, LaunchArg, LaunchSite, Trace};
 use crate::ir::program::Program;
-use crate::ir::{Function, Name, Param, Scalar, TemplateArg};
+use crate::ir::{Function, Name, Param, Scalar, TemplateArg, Type};
 use crate::slice::Given;
 use crate::source::Span;
 use rustc_hash::FxHashSet;
@@ -26,6 +26,8 @@ pub(crate) struct Setting {
     pub block: [u32; 3],
     /// Template arguments, as far as known; the rest are symbols.
     pub template_args: Vec<LaunchArg>,
+    /// What type parameters are taken to be of which nothing is known, those of the kernel's class too.
+    pub types: Vec<(Name, Type)>,
     /// Integer arguments, as far as known; the rest are symbols.
     pub args: Vec<Option<i64>>,
     /// What a symbol is taken to be modulo a number: `n = 4·q + 1` is `("n", 4, 1)`.
@@ -34,6 +36,22 @@ pub(crate) struct Setting {
     pub pads: Vec<(Span, u64)>,
     /// The distance between an array's rows, if it is changed or watched.
     pub pitch: Option<Pitch>,
+}
+
+impl Setting {
+    /// One block, of which nothing else is known.
+    #[must_use]
+    pub(crate) fn of(block: [u32; 3]) -> Setting {
+        Setting {
+            block,
+            template_args: Vec::new(),
+            types: Vec::new(),
+            args: Vec::new(),
+            residues: Vec::new(),
+            pads: Vec::new(),
+            pitch: None,
+        }
+    }
 }
 
 /// Runs a kernel (or a device function as if it were one) for one block.
@@ -129,7 +147,7 @@ fn run_in_lengths(
             machine.pads.clone_from(&setting.pads);
             machine.pitch = setting.pitch.clone().map(Box::new);
             machine.residues.clone_from(&setting.residues);
-            machine.start(function, &setting.template_args, &setting.args);
+            machine.start(function, &setting.template_args, &setting.types, &setting.args);
             steps += machine.steps_taken();
             machine
         };
@@ -167,7 +185,7 @@ pub(crate) fn run_host(
     machine.host.lenient = lenient;
     let globals = machine.globals_frame();
     machine.state.frames.push(globals);
-    machine.start(function, template_args, &[]);
+    machine.start(function, template_args, &[], &[]);
     (machine.trace.launches, machine.host.cut)
 }
 
@@ -179,9 +197,21 @@ pub(crate) fn instantiation(program: &Program, args: &[TemplateArg]) -> Vec<Laun
 }
 
 impl Machine<'_> {
-    fn start(&mut self, function: &Arc<Function>, template_args: &[LaunchArg], args: &[Option<i64>]) {
+    fn start(
+        &mut self,
+        function: &Arc<Function>,
+        template_args: &[LaunchArg],
+        types: &[(Name, Type)],
+        args: &[Option<i64>],
+    ) {
         let Some(body) = &function.body else { return };
-        let env = launch_environment(self, function, template_args);
+        let mut env = launch_environment(self, function, template_args);
+        for (name, ty) in types {
+            let known = env.bindings.get(name).is_some_and(|it| !matches!(it, Binding::Type(Ty::Unknown(_))));
+            if !known {
+                env.bindings.insert(name.clone(), Binding::Type(self.resolve_type(ty)));
+            }
+        }
         let env = self.bind_rest(&function.template_params, env);
         let env = Rc::new(self.bind_rest(&function.owner_params, env));
         let mut slots = Slots::unwritten(function.locals.len());

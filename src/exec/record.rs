@@ -63,6 +63,7 @@ struct Shift {
     apart: u8,
     added: u64,
     sight: Sight,
+    anywhere: bool,
 }
 
 impl Shift {
@@ -80,6 +81,7 @@ impl Shift {
 /// What tells one request of a site from another.
 #[derive(PartialEq, Eq, Hash)]
 struct Requested<'a> {
+    anywhere: bool,
     active: u32,
     unit: u64,
     offsets: &'a [i64; 32],
@@ -89,8 +91,9 @@ struct Requested<'a> {
 
 impl<'a> Requested<'a> {
     fn of(pattern: &'a Pattern) -> Requested<'a> {
-        let Pattern { offsets, active, varying, unit, source, .. } = pattern;
-        Requested { offsets, active: *active, varying, unit: *unit, source: source.as_deref() }
+        let Pattern { offsets, anywhere, active, varying, unit, source, .. } = pattern;
+        let (anywhere, active, unit) = (*anywhere, *active, *unit);
+        Requested { anywhere, active, unit, offsets, varying, source: source.as_deref() }
     }
 
     fn hash(&self) -> u64 {
@@ -195,8 +198,15 @@ impl Machine<'_> {
                     self.index.journal.push(Undo::Kept { site: site as u32 });
                 } else {
                     self.index.pass(op);
-                    self.record_patterns(site, offset);
+                    let is_apart = offset.terms.iter().any(|(_, factor)| factor.as_constant().is_none());
+                    let anywhere = is_apart && self.is_free_anywhere(site);
+                    self.record_patterns(site, Some(offset).filter(|_| !anywhere));
                 }
+            }
+            (Some(_), Offset::Unknown(..)) if self.is_free_anywhere(site) => {
+                self.index.pass(op);
+                self.may_write(site);
+                self.record_patterns(site, None);
             }
             (unknown, _) => {
                 self.index.pass(op);
@@ -284,10 +294,20 @@ impl Machine<'_> {
         self.state.may_have_left || self.state.assumptions.iter().any(Assumption::may_cut_short)
     }
 
+    /// Whether an access never conflicts, wherever in its array the lanes are.
+    fn is_free_anywhere(&self, site: usize) -> bool {
+        let access = &self.trace.accesses[site];
+        let plain = matches!(access.op, AccessOp::Load | AccessOp::Store);
+        let in_a_word = access.bytes.is_some_and(|bytes| matches!(bytes, 1 | 2 | 4));
+        plain && in_a_word && self.trace.arrays[access.array].has_a_bank_for_each_word()
+    }
+
     /// The warps' requests for one offset: known lanes, lane-dependent factors, and what is only
-    /// a uniform shift.
-    fn record_patterns(&mut self, site: usize, offset: &Int) {
+    /// a uniform shift. Without one, each lane is anywhere in the array.
+    fn record_patterns(&mut self, site: usize, offset: Option<&Int>) {
         let shape = self.shape();
+        let (anywhere, start) = (offset.is_none(), Int::constant(0));
+        let offset = offset.unwrap_or(&start);
         let base = offset.base.spread(shape);
         let bytes = self.trace.accesses[site].bytes.map_or(0, u64::from);
         let (mut unit, mut open) = (0u64, 0u64);
@@ -323,10 +343,10 @@ impl Machine<'_> {
                 }
             }
         }
-        let moved = offset.terms.is_empty().then_some(0);
+        let moved = (offset.terms.is_empty() && !anywhere).then_some(0);
         let (walk, turn, apart) = (walks.then_some(rest), self.turn(site), divisor(&base));
         let (added, sight) = (sum_of_terms(offset), offset.sight);
-        let shift = Shift { unit, open, walk, turn, moved, apart, added, sight };
+        let shift = Shift { unit, open, walk, turn, moved, apart, added, sight, anywhere };
         let active = self.state.active;
         self.trace.accesses[site].occurrences += 1;
         self.index.journal.push(Undo::Occurrence { site: site as u32 });
@@ -373,13 +393,19 @@ impl Machine<'_> {
         shift: Shift,
         warp: u32,
     ) {
-        let Shift { unit, open, walk, turn, moved, apart, added, sight } = shift;
+        let Shift { unit, open, walk, turn, moved, apart, added, sight, anywhere } = shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
         let source = self.copying.as_ref().and_then(|copying| copying.of_warp(warp as usize, active));
         let source = source.map(Box::new);
-        let requested =
-            Requested { active, unit, offsets: &offsets, varying: &varying, source: source.as_deref() };
+        let requested = Requested {
+            anywhere,
+            active,
+            unit,
+            offsets: &offsets,
+            varying: &varying,
+            source: source.as_deref(),
+        };
         let key = (site, requested.hash());
         let (weight, epoch, region) = (self.weight, self.epoch, self.region);
         let innermost = self.uncounted.last().copied();
@@ -415,6 +441,7 @@ impl Machine<'_> {
         let mut pattern = Pattern {
             offsets,
             moved,
+            anywhere,
             active,
             varying,
             unit,

@@ -400,6 +400,7 @@ impl Machine<'_> {
         };
         let text = listed(words);
         let kind = |_: &ThreadSet| truth.split_kind(text.clone());
+        let mut leaves_at_edge = false;
         // The side that an interior block does not enter.
         let idle = if before.and(&hold).is_empty() {
             Some(true)
@@ -421,6 +422,7 @@ impl Machine<'_> {
             let there = std::mem::replace(&mut self.state, start).course;
             self.state.course.also_left(there);
             self.state.may_have_left |= leaves && words.iter().any(Assumption::may_cut_short);
+            leaves_at_edge = leaves && words.iter().any(Assumption::is_of_inner_block);
         }
         if idle.is_none() && !empty[1] {
             self.may_differ(span);
@@ -442,7 +444,7 @@ impl Machine<'_> {
         // What follows rests on the guard only if taking it changed something.
         let frames = || start.iter().zip(&self.state.frames);
         let learned = frames().any(|(then, now)| now.slots.learned_since(&then.slots));
-        if self.state.active == before && !learned {
+        if self.state.active == before && !learned && !leaves_at_edge {
             self.assume_no_more_than(marks);
         }
     }

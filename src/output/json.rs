@@ -188,14 +188,11 @@ fn object<'a>(sources: &Sources, finding: &'a Diagnostic) -> Finding<'a> {
         labels: finding.labels.iter().map(label).collect(),
         notes: &finding.notes,
         helps: &finding.helps,
-        fix: finding
-            .fix
-            .as_ref()
-            .map(|fix| Fix {
-                title: &fix.title,
-                r#unsafe: fixes::why_unsafe(sources, fix),
-                edits: fix.edits.iter().map(edit).collect(),
-            }),
+        fix: finding.fix.as_ref().map(|fix| Fix {
+            title: &fix.title,
+            r#unsafe: fixes::why_unsafe(sources, fix),
+            edits: fix.edits.iter().map(edit).collect(),
+        }),
         conflict: Figures::of(finding),
         lines: finding.each().filter_map(|part| Line::of(sources, part)).collect(),
     }
@@ -242,7 +239,7 @@ mod tests {
                 "lines": [],
                 "fix": {
                     "title": "pad",
-                    "unsafe": null,
+                    "unsafe": "the array's declaration is not written out where it stands",
                     "edits": [{
                         "file": "d/a.cu", "line": 1, "column": 19, "end_line": 1, "end_column": 23,
                         "byte_start": 18, "byte_end": 22, "replacement": "[33]",

@@ -322,7 +322,7 @@ impl Search<'_, '_> {
 
     fn setting(&self, block: [u32; 3]) -> Setting {
         let (template_args, args) = (self.template_args.clone(), self.args.clone());
-        Setting { block, template_args, args, pads: Vec::new(), pitch: None, residues: Vec::new() }
+        Setting { template_args, args, ..Setting::of(block) }
     }
 }
 

@@ -36,6 +36,7 @@ impl Sought<'_> {
     fn fits(self, trace: &Trace, number: usize, tried: &Tried<'_>) -> bool {
         let pattern = &trace.accesses[number].patterns[tried.pattern];
         match self {
+            _ if pattern.anywhere => false,
             Sought::Worst(Totals { worst, .. }) => {
                 same(tried.cost, worst) && pattern.first_warp == worst.warp
             }

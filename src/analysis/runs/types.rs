@@ -10,24 +10,29 @@
 //!
 //! The types are integers, since an index type is a type parameter too; what an atomic costs goes
 //! with more than the size, so atomics stay unknown.
+//!
+//! Of several types that are not known, the sizes of one are tried while nothing is known of the others.
+//! With `T s[64]; U u[64]`, the runs for `T` tell of `s` and not of `u`, those for `U` of `u` alone.
+//! What depends on both sizes, as members of a `struct { T t; U u; }` do, stays unknown.
 
 use super::{Judged, Variant};
 use crate::domain::Reason;
-use crate::events::{Access, AccessOp, Assumption, LaunchArg, Trace};
+use crate::events::{Access, AccessOp, Assumption, EventTree, Trace};
 use crate::ir::{Function, Name, Path, Scalar, TemplateParamKind, Type};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, StrideTable, TableRow, TableSymbol};
 
-/// A type parameter of which nothing is known.
-pub struct OpenType {
-    /// Its name.
-    name: Name,
-    /// Its place among the template parameters.
-    at: usize,
+/// The type parameters of a kernel and of its class of which nothing is known.
+pub struct OpenTypes {
+    names: Vec<Name>,
 }
 
 /// The size for which figures are given.
 const USUAL: u32 = 4;
+/// The sizes that are tried besides.
+const OTHERS: [u32; 4] = [1, 2, 8, 16];
+/// The most types whose sizes are tried.
+const MOST_TYPES: usize = 6;
 
 fn of_size(bytes: u32) -> Type {
     match bytes {
@@ -39,55 +44,123 @@ fn of_size(bytes: u32) -> Type {
     }
 }
 
-impl OpenType {
-    /// The only type parameter whose size a run asked for in vain.
-    pub fn of(kernel: &Function, variant: &Variant, trace: &Trace) -> Option<OpenType> {
-        let open = |(at, name): &(usize, &Name)| {
-            matches!(variant.template_args.get(*at), None | Some(LaunchArg::Unknown))
-                && trace.unsized_types.contains(*name)
-        };
-        let types = kernel.template_params.iter().enumerate().filter(|(_, param)| {
+impl OpenTypes {
+    /// Those whose size a run asked for in vain.
+    pub fn of(kernel: &Function, trace: &Trace) -> Option<OpenTypes> {
+        let params = kernel.template_params.iter().chain(&kernel.owner_params);
+        let types = params.filter(|param| {
             matches!(param.kind, TemplateParamKind::Type(_)) && !param.pack && !param.name.is_empty()
         });
-        let mut types = types.map(|(at, param)| (at, &param.name)).filter(open);
-        let (at, name) = types.next().filter(|_| types.next().is_none())?;
-        Some(OpenType { name: name.clone(), at })
+        let open = types.map(|param| &param.name).filter(|name| trace.unsized_types.contains(name));
+        let names: Vec<Name> = open.cloned().collect();
+        (!names.is_empty() && names.len() <= MOST_TYPES).then_some(OpenTypes { names })
     }
 
-    /// Runs with each size; returns the variant and the run for the usual one, with the verdicts
-    /// that the others share.
-    pub fn try_sizes(&self, variant: &Variant, run: &mut dyn FnMut(&Variant) -> Judged) -> (Variant, Judged) {
-        let with = |bytes: u32| {
-            let mut variant = variant.clone();
-            // Those before it that were not given either have no default, or it would have one too.
-            while variant.template_args.len() <= self.at {
-                variant.template_args.push(LaunchArg::Unknown);
-            }
-            variant.template_args[self.at] = LaunchArg::Type(of_size(bytes));
-            variant
+    /// Runs with each size of each type; `open` is the run in which nothing is known of them. Returns the
+    /// variant and the run in which all have the usual size, with the verdicts that hold for every size.
+    pub fn try_sizes(
+        &self,
+        variant: &Variant,
+        open: Judged,
+        run: &mut dyn FnMut(&Variant) -> Judged,
+    ) -> (Variant, Judged) {
+        // What nothing is known of may hide accesses; where all that there are is known, of several it does not.
+        let all_known = open.judgements.iter().flatten().all(|it| it.status != Status::Unknown);
+        if self.names.len() > 1 && all_known && !open.trace.accesses.is_empty() {
+            return (variant.clone(), open);
+        }
+        let with = |names: &[Name], bytes| {
+            let types = names.iter().map(|name| (name.clone(), of_size(bytes))).collect();
+            Variant { types, ..variant.clone() }
         };
-        let usual = with(USUAL);
-        let mut judged = run(&usual);
+        let mut told: Vec<Judged> = Vec::new();
+        for name in self.names.chunks(1) {
+            let mut usual = run(&with(name, USUAL));
+            if usual.tells_more_than(&open) {
+                OpenType { name: &name[0] }.share(&mut usual, &open, &mut |bytes| run(&with(name, bytes)));
+                told.push(usual);
+            }
+        }
+        if told.is_empty() {
+            return (variant.clone(), open);
+        }
+        // Of a single type, the run for it is that for all of them.
+        let all = with(&self.names, USUAL);
+        let of_all = if self.names.len() > 1 { Some(run(&all)) } else { None };
+        let runs: Vec<&Judged> = std::iter::once(&open).chain(&told).collect();
+        let sites = self.settled(of_all.as_ref().unwrap_or(runs[runs.len() - 1]), &runs);
+        let judged = of_all.or_else(|| told.pop()).map(|judged| judged.with_sites(sites, &open.trace));
+        (all, judged.unwrap_or(open))
+    }
+
+    /// The verdicts that hold whatever is not known, on the sites of the first of `runs`, in their order there,
+    /// then on those of `all` that it lacks. Of what has no size there and is not met in `all`, the latter is right:
+    /// where nothing is known of `T`, which class an `Array<T>` is may be unknown, and then a mention of it is
+    /// taken for an access of the whole.
+    fn settled(&self, all: &Judged, runs: &[&Judged]) -> Vec<Site> {
+        let open = runs[0];
+        let of_open = (0..open.trace.accesses.len()).map(|at| (Place::of(&open.trace, at), Some(at)));
+        let sized = |at: &Option<usize>| at.is_some_and(|at| open.trace.accesses[at].bytes.is_some());
+        let of_open = of_open.filter(|(place, at)| sized(at) || place.find(&all.trace).is_some());
+        let of_all = (0..all.trace.accesses.len()).map(|at| (Place::of(&all.trace, at), None));
+        let of_all = of_all.filter(|(place, _)| place.find(&open.trace).is_none());
+        let site = |(place, first): (Place, Option<usize>)| {
+            let verdict = |target: usize| {
+                let mut found =
+                    runs.iter().filter_map(|run| Some(&run.judgements[target][place.find(&run.trace)?]));
+                let known = found.clone().find(|judgement| judgement.status != Status::Unknown);
+                known.or_else(|| found.next_back()).cloned().unwrap_or_else(|| self.unknown())
+            };
+            Site {
+                first,
+                at: place.find(&all.trace),
+                verdicts: (0..all.judgements.len()).map(verdict).collect(),
+            }
+        };
+        of_open.chain(of_all).map(site).collect()
+    }
+
+    fn unknown(&self) -> Judgement {
+        let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
+        Judgement::unknown(Reason::UnknownType, format!("the sizes of {} are not known", names.join(", ")))
+    }
+}
+
+/// A site and what holds of it, by target.
+struct Site {
+    /// Its number in the run in which nothing is known.
+    first: Option<usize>,
+    /// Its number in the run in which all types have the usual size.
+    at: Option<usize>,
+    verdicts: Vec<Judgement>,
+}
+
+/// One of them.
+struct OpenType<'a> {
+    name: &'a Name,
+}
+
+impl OpenType<'_> {
+    /// Leaves the verdicts of the run for the usual size that those for the others share.
+    fn share(&self, usual: &mut Judged, open: &Judged, run: &mut dyn FnMut(u32) -> Judged) {
         let mut others: Vec<(u32, Judged)> = Vec::new();
-        let mut shared = judged.judgements.clone();
-        for bytes in [1, 2, 8, 16] {
+        let own = usual.judgements.clone();
+        for bytes in OTHERS {
             // Another size can only take a verdict back.
-            if super::nothing_known(&shared) {
+            if !usual.tells_more_than(open) {
                 break;
             }
-            others.push((bytes, run(&with(bytes))));
-            for (target, judgements) in shared.iter_mut().enumerate() {
-                for (number, judgement) in judgements.iter_mut().enumerate() {
-                    let site = Place::of(&judged.trace, number);
+            others.push((bytes, run(bytes)));
+            for number in 0..usual.trace.accesses.len() {
+                let site = Place::of(&usual.trace, number);
+                for (target, judgements) in usual.judgements.iter_mut().enumerate() {
                     let twins: Vec<(u32, Option<(&Access, &Judgement)>)> =
-                        others.iter().map(|(bytes, other)| (*bytes, site.find(other, target))).collect();
-                    let usual = &judged.judgements[target][number];
-                    *judgement = self.shared(&judged.trace.accesses[number], usual, &twins);
+                        others.iter().map(|(bytes, other)| (*bytes, site.found(other, target))).collect();
+                    judgements[number] =
+                        self.shared(&usual.trace.accesses[number], &own[target][number], &twins);
                 }
             }
         }
-        judged.judgements = shared;
-        (usual, judged)
     }
 
     fn unknown(&self) -> Judgement {
@@ -146,7 +219,7 @@ impl OpenType {
             return judgement.depending_on(table);
         }
         let others = totals.iter().map(|(bytes, _)| *bytes).filter(|bytes| *bytes != USUAL).collect();
-        let name = (*self.name).into();
+        let name = (**self.name).into();
         let assumed = Assumption::ElementSize { name, bytes: USUAL, others, conflicts: conflicts > 0 };
         judgement.status = judgement.status.resting_on_more();
         judgement.assumptions.push(assumed);
@@ -154,9 +227,60 @@ impl OpenType {
     }
 }
 
+impl Judged {
+    /// Whether a verdict is known here and not in the other run.
+    fn tells_more_than(&self, other: &Judged) -> bool {
+        let known = |run: &Judged, target: usize, number: usize| {
+            run.judgements[target][number].status != Status::Unknown
+        };
+        (0..self.trace.accesses.len()).any(|number| {
+            let twin = Place::of(&self.trace, number).find(&other.trace);
+            (0..self.judgements.len()).any(|target| {
+                known(self, target, number) && !twin.is_some_and(|twin| known(other, target, twin))
+            })
+        })
+    }
+
+    /// With these sites and verdicts; those that it does not reach are those of the run in which nothing is known.
+    fn with_sites(mut self, sites: Vec<Site>, open: &Trace) -> Judged {
+        let same = sites.iter().enumerate().all(|(number, site)| site.at == Some(number));
+        if !same {
+            // It speaks of other numbers.
+            self.trace.tree = EventTree::default();
+        }
+        let shift = self.trace.symbols.len() as u32;
+        if sites.iter().any(|site| site.at.is_none()) {
+            self.trace.symbols.extend(open.symbols.iter().cloned().map(|mut symbol| {
+                symbol.factors.iter_mut().for_each(|factor| *factor += shift);
+                symbol
+            }));
+        }
+        let own = std::mem::take(&mut self.trace.accesses);
+        self.judgements.iter_mut().for_each(Vec::clear);
+        for Site { first, at, verdicts } in sites {
+            let adopted = || {
+                let mut access = open.accesses[first?].clone();
+                access.array = self.trace.adopt(&open.arrays[access.array]);
+                let varying = access.patterns.iter_mut().flat_map(|pattern| &mut pattern.varying);
+                varying.for_each(|(symbol, _)| *symbol += shift);
+                Some(access)
+            };
+            let Some(access) = at.map(|at| own[at].clone()).or_else(adopted) else { continue };
+            self.trace.accesses.push(access);
+            for (judgements, verdict) in self.judgements.iter_mut().zip(verdicts) {
+                judgements.push(verdict);
+            }
+        }
+        self
+    }
+}
+
+/// The text, what it does, and the name of the array.
+type PlaceKey = (Span, AccessOp, Option<Span>);
+
 /// A site of one run, to find it in another.
 struct Place {
-    key: (Span, AccessOp, Span),
+    key: PlaceKey,
     /// Which of those with the same key it is.
     nth: usize,
     /// How many there are.
@@ -164,8 +288,10 @@ struct Place {
 }
 
 impl Place {
-    fn key(trace: &Trace, access: &Access) -> (Span, AccessOp, Span) {
-        (access.span, access.op, trace.arrays[access.array].name_span)
+    fn key(trace: &Trace, access: &Access) -> PlaceKey {
+        // Each size may have a name of its own for dynamic memory, of which there is one.
+        let array = &trace.arrays[access.array];
+        (access.span, access.op, (!array.dynamic).then_some(array.name_span))
     }
 
     fn of(trace: &Trace, number: usize) -> Place {
@@ -175,10 +301,16 @@ impl Place {
         Place { key, nth, of: trace.accesses.iter().filter(same).count() }
     }
 
-    /// The site in another run, when that run has as many of the kind.
-    fn find<'a>(&self, other: &'a Judged, target: usize) -> Option<(&'a Access, &'a Judgement)> {
-        let all = other.trace.accesses.iter().zip(other.judgements.get(target)?);
-        let same: Vec<_> = all.filter(|(access, _)| Place::key(&other.trace, access) == self.key).collect();
-        if same.len() == self.of { same.get(self.nth).copied() } else { None }
+    /// The site and its verdict in another run.
+    fn found<'a>(&self, other: &'a Judged, target: usize) -> Option<(&'a Access, &'a Judgement)> {
+        let at = self.find(&other.trace)?;
+        Some((&other.trace.accesses[at], &other.judgements[target][at]))
+    }
+
+    /// The number of the site in another run, when that run has as many of the kind.
+    fn find(&self, trace: &Trace) -> Option<usize> {
+        let same = |(_, access): &(usize, &Access)| Place::key(trace, access) == self.key;
+        let all: Vec<usize> = trace.accesses.iter().enumerate().filter(same).map(|(at, _)| at).collect();
+        if all.len() == self.of { all.get(self.nth).copied() } else { None }
     }
 }

@@ -68,7 +68,7 @@ impl Order {
 /// Whether a request surely touches none of these bytes, counted modulo the size of a wide request.
 fn touches_others(access: &Access, pattern: &Pattern, wide: i64, bytes: std::ops::Range<i64>) -> bool {
     let Some(size) = access.bytes.map(i64::from) else { return false };
-    let known = access.unknown.is_none() && pattern.varying.is_empty();
+    let known = access.unknown.is_none() && !pattern.anywhere && pattern.varying.is_empty();
     let lanes = (0..32).filter(|lane| pattern.active >> lane & 1 == 1);
     known
         && pattern.unit.is_multiple_of(wide.unsigned_abs())

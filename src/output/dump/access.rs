@@ -81,7 +81,7 @@ fn request(out: &mut String, places: Places<'_>, access: &Access, number: usize,
         times(pattern.count),
         bits(pattern.warps),
         pattern.active,
-        of_lanes(&pattern.offsets)
+        if pattern.anywhere { "not known".to_owned() } else { of_lanes(&pattern.offsets) }
     );
     let mut line = |words: String| {
         let _ = writeln!(out, "      {words}");
