@@ -122,7 +122,7 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
 /// All such pairs of a run with blocks of this shape, of different blocks.
 pub(super) fn find(trace: &Trace, shape: Shape, launched: &Launched<'_>) -> Vec<MemoryRace> {
     let events = trace.tree.events();
-    let waits = events.iter().any(|event| matches!(event, Event::MayOrder { .. } | Event::MayAccess { .. }));
+    let waits = events.iter().any(|event| matches!(event, Event::MayOrder { .. }));
     let of_grid = trace.barriers.iter().any(|barrier| barrier.of_grid);
     if waits || of_grid || trace.tree.is_volatile() || trace.stopped.is_some() {
         return Vec::new();
