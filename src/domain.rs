@@ -19,6 +19,6 @@ pub(crate) use int::{Int, NotAffine, World, fits};
 pub(crate) use lanes::{Lanes, Shape, Spread};
 pub(crate) use sight::Sight;
 pub(crate) use sight::{MOST_ALIGNED, hashed};
-pub(crate) use symbol::{Key, Origin, Remainder, Symbol, SymbolId, Symbols, joined};
+pub(crate) use symbol::{AmongBlocks, Key, Origin, Remainder, Symbol, SymbolId, Symbols, joined};
 pub(crate) use thread_set::ThreadSet;
 pub(crate) use unknown::{Reason, Unknown, Variation};

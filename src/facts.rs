@@ -20,7 +20,7 @@ mod witness;
 
 pub(crate) use aliased::Overwritten;
 pub(crate) use alignment::Misaligned;
-pub(crate) use blocks::{Launched, MemoryRace};
+pub(crate) use blocks::{Grid, MemoryRace};
 pub(crate) use bounds::Overrun;
 pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use freedom::{Doubt, Freedom};
@@ -89,9 +89,9 @@ impl Facts {
     }
 
     /// Adds the races for global memory of a run that was made to see it, within a block and between blocks.
-    pub(crate) fn add_memory(&mut self, trace: &Trace, shape: Shape, launched: &Launched<'_>) {
+    pub(crate) fn add_memory(&mut self, trace: &Trace, shape: Shape, grid: Grid) {
         self.memory = blocks::find_within(trace, shape);
-        self.memory.extend(blocks::find(trace, shape, launched));
+        self.memory.extend(blocks::find(trace, shape, grid));
     }
 
     /// Adds the proof that no threads race, or the doubts about it.

@@ -12,6 +12,7 @@ mod lexer;
 mod macros;
 mod mask;
 mod outside;
+mod piece;
 mod replacement;
 mod replay;
 mod rewrite;

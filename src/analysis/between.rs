@@ -17,13 +17,15 @@ use crate::diagnostic::Edit;
 use crate::ir::program::Program;
 use crate::ir::visit::own_stmts;
 use crate::ir::{Stmt, StmtKind};
+use crate::preproc::{Lexer, Token};
 use crate::source::{SourceFile, Span};
+use std::sync::Arc;
 
 /// Puts a statement between two places, or behind the body of the loop that lies between them. `text_of` is the
 /// file that a span lies in.
 pub(super) fn insert_between(
     program: &Program,
-    text_of: &dyn Fn(Span) -> std::sync::Arc<SourceFile>,
+    text_of: &dyn Fn(Span) -> Arc<SourceFile>,
     (first, second): (Span, Span),
     across: Option<Span>,
     statement: &str,
@@ -33,12 +35,13 @@ pub(super) fn insert_between(
         functions.filter(|it| it.body.is_some() && holds(it.span, first) && holds(it.span, second));
     let body = around.next()?.body.as_deref()?;
     let file = text_of(second);
+    let tokens = tokens(&file.text);
     let at = match across {
         // A body without braces ends where the loop does.
-        Some(of) => end_of_body(&file.text, find_loop(body, of)?).filter(|at| *at < of.end as usize)?,
+        Some(of) => end_of_body(&tokens, find_loop(body, of)?).filter(|at| *at < of.end as usize)?,
         None => {
             let at = before(body, first, second)?;
-            is_behind_statement(file.text.get(..at)?).then_some(at)?
+            may_begin_at(&tokens, at).then_some(at)?
         }
     };
     let line = file.text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
@@ -48,7 +51,7 @@ pub(super) fn insert_between(
         // The brace that closes the body stands one step further out.
         (true, Some(of)) => {
             let body = find_loop(body, of)?;
-            let inner = indent_of(&file.text, body.last()?.span.start as usize);
+            let inner = indent_of(&file.text, body.last()?.span.start as usize)?;
             format!("{}{statement}\n{indent}", inner.strip_prefix(indent).unwrap_or("    "))
         }
         (false, _) => format!("{statement} "),
@@ -62,10 +65,10 @@ fn holds(outer: Span, inner: Span) -> bool {
 }
 
 /// The white space at the beginning of the line that a place is on.
-fn indent_of(text: &str, at: usize) -> &str {
-    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let rest = &text[line..at];
-    &rest[..rest.len() - rest.trim_start().len()]
+fn indent_of(text: &str, at: usize) -> Option<&str> {
+    let before = text.get(..at)?;
+    let line = before.rfind('\n').map_or(before, |end| &before[end + 1..]);
+    Some(&line[..line.len() - line.trim_start().len()])
 }
 
 /// Where the statement begins that holds the second place, in the innermost list that holds both in this order.
@@ -103,30 +106,22 @@ fn find_loop(list: &[Stmt], span: Span) -> Option<&[Stmt]> {
     })
 }
 
-/// Where the brace stands that closes a body of these statements.
-fn end_of_body(text: &str, body: &[Stmt]) -> Option<usize> {
-    let mut at = body.last()?.span.end as usize;
-    loop {
-        let rest = text.get(at..)?;
-        let skipped = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n', ';']).len();
-        match () {
-            () if skipped > 0 => at += skipped,
-            () if rest.starts_with("//") => at += rest.find('\n')?,
-            () if rest.starts_with("/*") => at += rest.find("*/")? + 2,
-            () => return rest.starts_with('}').then_some(at),
-        }
-    }
+/// The tokens of a text.
+fn tokens(text: &str) -> Vec<Token> {
+    let mut lexer = Lexer::new(text);
+    std::iter::from_fn(|| lexer.next()).collect()
 }
 
-/// Whether a text ends where a statement of a list in braces may begin.
-fn is_behind_statement(text: &str) -> bool {
-    let mut rest = text.trim_end();
-    // Comments on lines of their own, or behind the statement before.
-    while let Some(line) = rest.rfind('\n').map(|end| &rest[end + 1..]) {
-        match line.find("//") {
-            Some(comment) => rest = rest[..rest.len() - line.len() + comment].trim_end(),
-            None => break,
-        }
-    }
-    rest.ends_with(['{', '}', ';'])
+/// Where the brace stands that closes a body of these statements.
+fn end_of_body(tokens: &[Token], body: &[Stmt]) -> Option<usize> {
+    let end = body.last()?.span.end;
+    let mut behind = tokens.iter().filter(|token| token.start >= end && !token.is(b';'));
+    behind.next().filter(|token| token.is(b'}')).map(|token| token.start as usize)
+}
+
+/// Whether a statement of a list in braces may begin there.
+fn may_begin_at(tokens: &[Token], at: usize) -> bool {
+    let before = tokens.partition_point(|token| token.range().end <= at);
+    let last = before.checked_sub(1).and_then(|last| tokens.get(last));
+    last.is_some_and(|token| [b'{', b'}', b';'].into_iter().any(|punct| token.is(punct)))
 }

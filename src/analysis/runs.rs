@@ -14,7 +14,7 @@ use crate::events::{Access, AccessOp, EventTree, LaunchSite, Trace};
 use crate::exec::budget::FileBudget;
 use crate::exec::entry::{Setting, run_kernel, run_lanes, run_memory};
 use crate::exec::pitch::Pitch;
-use crate::facts::{Between, Facts, Launched};
+use crate::facts::{Between, Facts, Grid};
 use crate::ir::names::mentioned_names;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Name, Type};
@@ -131,9 +131,7 @@ impl Subject<'_> {
                     if self.memory {
                         let trace =
                             run_memory(self.program, self.kernel, &setting(scenario, variant), self.budget);
-                        let params: Vec<&str> = self.kernel.params.iter().map(|param| &*param.name).collect();
-                        let launched = Launched { grid: self.grid(scenario), params: &params };
-                        facts.add_memory(&trace, Shape { dims: variant.block }, &launched);
+                        facts.add_memory(&trace, Shape { dims: variant.block }, self.grid(scenario));
                     }
                     spoken_of = places(&trace).collect();
                     self.drop_hidden_orders(&mut facts);
@@ -187,7 +185,7 @@ impl Subject<'_> {
     }
 
     /// The blocks of the launch that a scenario comes from, by axis, as far as known.
-    fn grid(&self, scenario: &Scenario) -> [Option<i64>; 3] {
+    fn grid(&self, scenario: &Scenario) -> Grid {
         let mut of = self.launches.iter().filter(|launch| Some(launch.span) == scenario.launch);
         let Some(first) = of.next() else { return [None; 3] };
         of.fold(first.grid, |grid, other| {

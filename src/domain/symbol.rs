@@ -93,6 +93,8 @@ pub(crate) struct Symbol {
     /// Whether the compiler knows it though the text seen does not tell: a template argument, a constant
     /// defined elsewhere, the size of a type, and what is made of them.
     pub compiled: bool,
+    /// What it is to the blocks of a grid.
+    pub among_blocks: AmongBlocks,
     /// The least value, if known.
     pub low: Option<i64>,
     /// The greatest value, if known.
@@ -101,11 +103,26 @@ pub(crate) struct Symbol {
     pub factors: SmallVec<[SymbolId; 2]>,
 }
 
+/// What a number is to the blocks of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AmongBlocks {
+    /// The block's own number, by axis.
+    Index(usize),
+    /// All blocks have the same: it is given by the launch, or made of what is.
+    Same,
+    /// Blocks may have different ones.
+    Any,
+}
+
 /// What makes two symbols the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
-    /// A parameter or built-in, by name.
+    /// A parameter, by name.
     Named(String),
+    /// `blockIdx`, by axis.
+    Block(usize),
+    /// `gridDim`, by axis.
+    Grid(usize),
     /// The size of a type that is not known.
     Size(String),
     /// A product of symbols, sorted.
@@ -120,7 +137,7 @@ fn is_per_thread(key: &Key) -> bool {
         terms.iter().any(|(id, _)| *id != SymbolId::CONSTANT && SymbolId(*id).is_per_thread())
     };
     match key {
-        Key::Named(_) | Key::Size(_) => false,
+        Key::Named(_) | Key::Block(_) | Key::Grid(_) | Key::Size(_) => false,
         Key::Product(factors) => factors.iter().any(|id| id.is_per_thread()),
         Key::Operation(_, a, b) => any(a) || any(b),
     }
@@ -195,7 +212,7 @@ impl Symbols {
     /// What the symbol was made for, if that is a name.
     #[must_use]
     pub(crate) fn name_key(&self, id: SymbolId) -> Option<&Key> {
-        self.key(id).filter(|key| matches!(key, Key::Named(_)))
+        self.key(id).filter(|key| matches!(key, Key::Named(_) | Key::Block(_) | Key::Grid(_)))
     }
 
     fn key(&self, id: SymbolId) -> Option<&Key> {
@@ -229,8 +246,9 @@ impl Symbols {
         let name = name(self);
         let named = self.is_named(&key);
         let compiled = self.is_compiled(&key);
+        let among_blocks = self.among_blocks(&key);
         let (name, factors) = (Cow::Owned(name), smallvec![id]);
-        self.list.push(Symbol { name, origin, named, compiled, low, high, factors });
+        self.list.push(Symbol { name, origin, named, compiled, among_blocks, low, high, factors });
         let key = Rc::new(key);
         self.keys.insert(id, Rc::clone(&key));
         self.by_key.insert(key, id);
@@ -243,11 +261,25 @@ impl Symbols {
             terms.iter().all(|(id, _)| *id == SymbolId::CONSTANT || given(SymbolId(*id)))
         };
         match key {
-            Key::Named(_) => true,
+            Key::Named(_) | Key::Block(_) | Key::Grid(_) => true,
             Key::Product(factors) => factors.iter().all(|id| given(*id)),
             Key::Operation(_, a, b) => all(a) && all(b),
             Key::Size(_) => false,
         }
+    }
+
+    fn among_blocks(&self, key: &Key) -> AmongBlocks {
+        let same = |id: SymbolId| self.get(id).among_blocks == AmongBlocks::Same;
+        let all = |terms: &[(u32, i64)]| {
+            terms.iter().all(|(id, _)| *id == SymbolId::CONSTANT || same(SymbolId(*id)))
+        };
+        let are_same = match key {
+            Key::Block(axis) => return AmongBlocks::Index(*axis),
+            Key::Named(_) | Key::Grid(_) | Key::Size(_) => true,
+            Key::Product(factors) => factors.iter().all(|id| same(*id)),
+            Key::Operation(_, a, b) => all(a) && all(b),
+        };
+        if are_same { AmongBlocks::Same } else { AmongBlocks::Any }
     }
 
     fn is_compiled(&self, key: &Key) -> bool {
@@ -257,6 +289,7 @@ impl Symbols {
         };
         match key {
             Key::Named(name) => name.starts_with("name ") || name.starts_with("template parameter "),
+            Key::Block(_) | Key::Grid(_) => false,
             Key::Size(_) => true,
             Key::Product(factors) => factors.iter().all(|id| known(*id)),
             Key::Operation(_, a, b) => all(a) && all(b),
@@ -289,7 +322,7 @@ impl Symbols {
         let large = self.get(id).high.is_none_or(|high| high >= LARGE);
         large
             && match self.key(id) {
-                Some(Key::Named(_)) => true,
+                Some(Key::Named(_) | Key::Block(_) | Key::Grid(_)) => true,
                 Some(Key::Product(factors)) => factors.iter().all(|id| self.is_unbounded(*id)),
                 Some(Key::Operation("/", dividend, divisor)) => {
                     let grows = |(id, factor): &(u32, i64)| {
@@ -326,7 +359,8 @@ impl Symbols {
         (low, high): (Option<i64>, Option<i64>),
     ) -> SymbolId {
         let factors = smallvec![id];
-        self.list.push(Symbol { name, origin, named: false, compiled: false, low, high, factors });
+        let (named, compiled, among_blocks) = (false, false, AmongBlocks::Any);
+        self.list.push(Symbol { name, origin, named, compiled, among_blocks, low, high, factors });
         id
     }
 

@@ -64,11 +64,10 @@ impl Machine<'_> {
             }
             _ => {
                 let name = format!("{base}.{}", AXES[axis]);
-                let (origin, low) = match coordinate {
-                    Some(Coordinate::Block) => (Origin::BlockIndex, 0),
-                    _ => (Origin::GridSize, 1),
+                let (key, origin, low) = match coordinate {
+                    Some(Coordinate::Block) => (Key::Block(axis), Origin::BlockIndex, 0),
+                    _ => (Key::Grid(axis), Origin::GridSize, 1),
                 };
-                let key = Key::Named(name.clone());
                 let high = Some(i64::from(i32::MAX));
                 let id = self.world.symbols.intern(key, |_| name, origin, Some(low), high);
                 self.with_residue(id)

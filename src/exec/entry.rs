@@ -88,9 +88,7 @@ pub(crate) fn run_flat(
     setting: &Setting,
     budget: &FileBudget,
 ) -> Trace {
-    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), Aim::Flat);
-    budget.charge(steps);
-    trace
+    run_aiming(Aim::Flat, program, function, setting, budget)
 }
 
 /// Runs a kernel for the intrinsics by which the lanes of its warps meet. What such a run records of anything
@@ -102,9 +100,7 @@ pub(crate) fn run_lanes(
     setting: &Setting,
     budget: &FileBudget,
 ) -> Trace {
-    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), Aim::Lanes);
-    budget.charge(steps);
-    trace
+    run_aiming(Aim::Lanes, program, function, setting, budget)
 }
 
 /// Runs a kernel for what it does to global memory, too.
@@ -115,7 +111,17 @@ pub(crate) fn run_memory(
     setting: &Setting,
     budget: &FileBudget,
 ) -> Trace {
-    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), Aim::Memory);
+    run_aiming(Aim::Memory, program, function, setting, budget)
+}
+
+fn run_aiming(
+    aim: Aim,
+    program: &Program,
+    function: &Arc<Function>,
+    setting: &Setting,
+    budget: &FileBudget,
+) -> Trace {
+    let (trace, steps) = run_in_lengths(program, function, setting, budget.effort(), aim);
     budget.charge(steps);
     trace
 }

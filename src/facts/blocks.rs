@@ -20,7 +20,7 @@
 
 use super::races::{self, Between};
 use super::witness::{are_possible, is_possible, is_possible_in_neighbours};
-use crate::domain::{Origin, Shape, Spread, Symbol, SymbolId};
+use crate::domain::{AmongBlocks, Origin, Shape, Spread, Symbol, SymbolId};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Stored, Trace};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -31,10 +31,6 @@ use std::sync::Arc;
 const MOST_ACCESSES: usize = 1 << 8;
 /// Comparisons of threads that one run may take.
 const MOST_STEPS: usize = 1 << 20;
-
-/// What `blockIdx` holds, by axis.
-const BLOCK: [&str; 3] = ["blockIdx.x", "blockIdx.y", "blockIdx.z"];
-const GRID: [&str; 3] = ["gridDim.x", "gridDim.y", "gridDim.z"];
 
 /// Two accesses of one place of global memory that nothing orders.
 #[derive(Clone, Debug)]
@@ -61,13 +57,8 @@ pub(crate) struct MemoryRace {
     pub assumptions: Vec<Assumption>,
 }
 
-/// What a launch says of the blocks that run.
-pub(crate) struct Launched<'a> {
-    /// How many there are by axis, as far as that is known.
-    pub grid: [Option<i64>; 3],
-    /// The names of the kernel's parameters.
-    pub params: &'a [&'a str],
-}
+/// How many blocks a launch has by axis, as far as that is known.
+pub(crate) type Grid = [Option<i64>; 3];
 
 /// An access, by what its address is made of.
 struct Step<'a> {
@@ -120,7 +111,7 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
 }
 
 /// All such pairs of a run with blocks of this shape, of different blocks.
-pub(super) fn find(trace: &Trace, shape: Shape, launched: &Launched<'_>) -> Vec<MemoryRace> {
+pub(super) fn find(trace: &Trace, shape: Shape, grid: Grid) -> Vec<MemoryRace> {
     let events = trace.tree.events();
     let waits = events.iter().any(|event| matches!(event, Event::MayOrder { .. }));
     let of_grid = trace.barriers.iter().any(|barrier| barrier.of_grid);
@@ -130,7 +121,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, launched: &Launched<'_>) -> Vec<
     let steps: Vec<Step<'_>> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Access(event) => step(trace, event, shape, launched),
+            Event::Access(event) => step(trace, event, shape),
             _ => None,
         })
         .take(MOST_ACCESSES)
@@ -138,12 +129,12 @@ pub(super) fn find(trace: &Trace, shape: Shape, launched: &Launched<'_>) -> Vec<
     let is_used: [bool; 3] =
         std::array::from_fn(|axis| trace.tree.symbols().any(|symbol| axis_of(symbol) == Some(axis)));
     let may_be_many: [bool; 3] =
-        std::array::from_fn(|axis| launched.grid[axis].map_or(is_used[axis], |blocks| blocks > 1));
+        std::array::from_fn(|axis| grid[axis].map_or(is_used[axis], |blocks| blocks > 1));
     let mut search = Search { trace, shape, left: MOST_STEPS, found: Vec::new() };
     for (at, one) in steps.iter().enumerate() {
         for other in &steps[at..] {
             for apart in neighbours(may_be_many) {
-                search.hold(one, other, apart, launched.grid);
+                search.hold(one, other, apart, grid);
             }
         }
     }
@@ -164,12 +155,7 @@ fn neighbours(may_be_many: [bool; 3]) -> impl Iterator<Item = [i64; 3]> {
     axes(1).chain(axes(2)).chain(axes(3))
 }
 
-fn step<'a>(
-    trace: &'a Trace,
-    event: &'a AccessEvent,
-    shape: Shape,
-    launched: &Launched<'_>,
-) -> Option<Step<'a>> {
+fn step<'a>(trace: &'a Trace, event: &'a AccessEvent, shape: Shape) -> Option<Step<'a>> {
     let access = trace.accesses.get(event.access).filter(|access| trace.arrays[access.array].global)?;
     let offset = event.offset.as_ref().filter(|_| is_possible_in_neighbours(event))?;
     let mut step = Step {
@@ -195,7 +181,7 @@ fn step<'a>(
             let known = trace.tree.symbol(*part)?;
             match axis_of(known) {
                 Some(axis) => axes.push(axis),
-                None if is_for_all_blocks(known, trace, launched) => others.push(*part),
+                None if is_for_all_blocks(known) => others.push(*part),
                 None => return None,
             }
         }
@@ -211,19 +197,15 @@ fn step<'a>(
 
 /// The axis of the block's number, if a symbol is that.
 fn axis_of(symbol: &Symbol) -> Option<usize> {
-    BLOCK.iter().position(|name| *name == symbol.name)
+    match symbol.among_blocks {
+        AmongBlocks::Index(axis) => Some(axis),
+        AmongBlocks::Same | AmongBlocks::Any => None,
+    }
 }
 
-/// Whether a number is the same for all blocks, or may be: what is given to the kernel, or the number of a round.
-fn is_for_all_blocks(symbol: &Symbol, trace: &Trace, launched: &Launched<'_>) -> bool {
-    // What is read from memory has the memory's name.
-    let is_memory = |name: &str| trace.arrays.iter().any(|array| array.name == name);
-    match symbol.origin {
-        Origin::Given => launched.params.contains(&&*symbol.name) && !is_memory(&symbol.name),
-        Origin::GridSize => GRID.contains(&&*symbol.name),
-        Origin::Loop => true,
-        _ => false,
-    }
+/// Whether two blocks have the same for a number, or may: that of a round is any there is.
+fn is_for_all_blocks(symbol: &Symbol) -> bool {
+    symbol.among_blocks == AmongBlocks::Same || symbol.origin == Origin::Loop
 }
 
 /// What numbers that are not known are multiplied with, sorted by them. Where two threads agree in it, the distance
@@ -257,7 +239,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Holds an access of one block against one of a block so far apart.
-    fn hold(&mut self, one: &Step<'_>, other: &Step<'_>, apart: [i64; 3], grid: [Option<i64>; 3]) {
+    fn hold(&mut self, one: &Step<'_>, other: &Step<'_>, apart: [i64; 3], grid: Grid) {
         let writes = |step: &Step<'_>| matches!(step.access.op, AccessOp::Store);
         let atomic = |step: &Step<'_>| step.access.op == AccessOp::Atomic;
         let changes = |step: &Step<'_>| writes(step) || atomic(step);
@@ -364,8 +346,7 @@ fn compare(
             }
             let mut difference = b.base.at(by, shape).wrapping_sub(a.base.at(thread, shape));
             for (id, factor) in &a.terms {
-                let name = trace.tree.symbol(*id).map(|symbol| &*symbol.name);
-                match BLOCK.iter().position(|block| Some(*block) == name) {
+                match trace.tree.symbol(*id).and_then(axis_of) {
                     Some(axis) => {
                         let factor = factor.as_constant().unwrap_or(0);
                         difference = difference.wrapping_add(factor.wrapping_mul(apart[axis]));

@@ -3,8 +3,9 @@
 //! C's constant expressions over wrapping 64-bit integers. A name that is no macro is 0.
 //! What cannot be read, and what divides by zero, is false.
 
-use super::expansion::{Expander, Piece};
+use super::expansion::Expander;
 use super::lexer::Kind;
+use super::piece::Piece;
 
 /// How deep parentheses, prefixes and `?:` may nest.
 const MAX_DEPTH: u32 = 256;

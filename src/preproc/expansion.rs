@@ -6,52 +6,18 @@
 
 use super::lexer::{Kind, Lexer, Token, is_ident};
 use super::macros::{MacroRef, Macros};
+use super::piece::{MADE, Piece};
 use super::replacement::{Body, BodyPiece};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The file number of tokens that no file holds: the results of `#` and `##`.
-const MADE: u32 = u32::MAX;
 /// How deep the arguments of macro calls may nest in each other.
 const MAX_NESTING: u32 = 64;
 /// How many tokens one use may handle, its nested uses included.
 const MAX_STEPS: u64 = 400_000;
 /// How many bytes one use may become.
 const MAX_BYTES: usize = 64 << 10;
-
-/// A token on its way through expansion.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
-    pub kind: Kind,
-    /// White space stands before it.
-    pub space: bool,
-    /// It was written as an argument in the expanded file: `start..end` is its place there.
-    pub argument: bool,
-    /// It names a macro that may never be expanded again.
-    painted: bool,
-    file: u32,
-    pub start: u32,
-    pub end: u32,
-}
-
-impl Piece {
-    /// A token of file number `file`.
-    pub(super) fn of(token: Token, file: u32, argument: bool) -> Piece {
-        let Token { kind, start, end, space, .. } = token;
-        Piece { kind, space, argument, painted: false, file, start, end }
-    }
-
-    /// Whether it is a token of the file that is being expanded.
-    pub(super) fn is_main(&self) -> bool {
-        self.file == 0
-    }
-
-    /// Whether `next` follows it without a gap in one and the same file.
-    pub(super) fn touches(&self, next: &Piece) -> bool {
-        self.file == next.file && self.file != MADE && self.end == next.start && !next.space
-    }
-}
 
 /// The use cannot be expanded within the limits, or its call is not closed.
 #[derive(Debug)]

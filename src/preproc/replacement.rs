@@ -4,9 +4,9 @@
 //! among them, once for all uses.
 
 use super::directives::Define;
-use super::expansion::Piece;
 use super::lexer::{Kind, Lexer, Token};
 use super::macros::{MacroRef, Macros};
+use super::piece::Piece;
 
 /// Macros with more parameters, or a longer replacement in bytes, are left alone.
 const MAX_PARAMS: usize = 128;

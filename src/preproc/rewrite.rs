@@ -5,9 +5,10 @@
 //! the result keep their own places: code that is passed to a macro is found where it is written.
 
 use super::builtin::is_short_fallback;
-use super::expansion::{Expander, Kept, Piece, must_separate};
+use super::expansion::{Expander, Kept, must_separate};
 use super::lexer::{Kind, Lexer, Token};
 use super::macros::Macros;
+use super::piece::Piece;
 use super::{Segment, SpanMap};
 use crate::source::Span;
 

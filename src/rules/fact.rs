@@ -66,7 +66,7 @@ pub(super) fn barrier(
         None => format!("before the statement at {}", (case.place)(edit.span)),
     };
     let title = format!("put `{call}` {place}");
-    let doubt = format!("whether {who} comes by there is for you to say");
+    let doubt = format!("only you can tell whether {who} gets there");
     let help = format!("{title}, where {who} reaches it");
     (help, Some(Fix { title, edits: vec![edit], basis: Basis::Judgement(doubt) }))
 }

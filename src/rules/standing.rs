@@ -101,7 +101,7 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             of("which bytes it accesses is known for supposed values only", access(*number))
         }
         Doubt::Asynchronous(number) => {
-            of("an asynchronous copy may be on its way when others access what it writes", access(*number))
+            of("an asynchronous copy may still be in flight when its bytes are accessed", access(*number))
         }
         Doubt::Incomplete => of("the kernel is too long to follow to its end", Vec::new()),
         Doubt::TooMany => of("there are too many accesses between barriers to compare them all", Vec::new()),
