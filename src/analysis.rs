@@ -10,6 +10,7 @@
 
 mod between;
 mod context;
+mod judge;
 mod kept;
 mod links;
 mod load;
@@ -18,33 +19,27 @@ mod padded;
 mod pitch;
 mod runs;
 mod survey;
+mod texts;
 
 use crate::banks::{BankSize, ComputeCapability, Target};
 use crate::diagnostic::Diagnostic;
-use crate::events::{Assumption, LaunchSite};
-use crate::exec::budget::FileBudget;
-use crate::exec::entry::constant_in_kernel;
 use crate::explanation::{Explanation, KernelView};
 pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind, Module};
 use crate::preproc::comments::Directive;
-use crate::preproc::{Defines, HeaderCache, Missing, constant, names};
+use crate::preproc::{Defines, HeaderCache, Missing};
 use crate::relevance::{Spelled, Words};
-use crate::rules::{self, Case, KernelRun};
-use crate::scenario::{self, Probes};
+use crate::rules::KernelRun;
 use crate::shape::BlockOption;
 use crate::source::{FileId, Sources, Span};
-use crate::verdict::{SiteVerdict, Status};
-use crate::visible::one_line;
+use crate::verdict::SiteVerdict;
 pub use kept::Kept;
 use kept::{Memory, World};
 pub use links::Links;
-use links::Work;
 pub use load::Loaded;
 pub use met::{MetArray, MetKernel, MetSite, MetWays};
-use padded::Padded;
-use runs::{Follow, Subject};
+use runs::Follow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -334,47 +329,8 @@ impl Run {
             let modules = loaded.program.modules.clone();
             return FileReport { asked, cut_short, modules, ..FileReport::default() };
         }
-        let work = loaded.file().map_or(&[][..], |file| links.work(file));
-        let report = || self.judge(loaded, work, links, wanted);
-        let report = match wanted {
-            Wanted::Findings | Wanted::Editor => {
-                self.memory.report(loaded, work, &|name| links.hosts(name).to_vec(), report)
-            }
-            _ => report(),
-        };
+        let report = self.judge(loaded, links, wanted);
         FileReport { asked, cut_short, ..report }
-    }
-
-    /// Runs these kernels.
-    fn judge(&self, loaded: &Loaded, work: &[Work], links: &Links, wanted: Wanted<'_>) -> FileReport {
-        let mut report = FileReport::default();
-        let program = &loaded.program;
-        let targets = self.targets_of(loaded);
-        let budget = FileBudget::default();
-        for work in work {
-            let kernel = &work.kernel;
-            let mut probes = Probes::new(&budget);
-            let blocks = self.blocks_of(loaded, kernel);
-            let mut scenarios = scenario::scenarios(program, kernel, &work.launches, blocks, &mut probes);
-            scenarios.extend(scenario::rest(&scenarios, work.left_out));
-            let hosts = links.hosts(&kernel.name);
-            let subject = Subject {
-                program,
-                kernel,
-                scenarios: &scenarios,
-                launches: &work.launches,
-                targets: &targets,
-                hosts,
-                budget: &budget,
-                follow: wanted.follow(),
-                memory: self.settings[loaded.settings].global_memory,
-            };
-            let runs = subject.run_all(probes);
-            report.entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
-            report.kernels.push(MetKernel::of(kernel, &work.launches, &runs));
-            self.report(&subject, runs, wanted, &mut report);
-        }
-        report
     }
 
     /// Runs the device functions with shared memory of their own that no kernel of any file `entered`.
@@ -400,50 +356,7 @@ impl Run {
         if unreached.is_empty() {
             return;
         }
-        let found = || self.judge_unreached(loaded, &unreached, wanted);
-        let found = match wanted {
-            Wanted::Findings | Wanted::Editor => {
-                let places = unreached.iter().map(|function| function.name_span).collect();
-                self.memory.unreached(loaded, places, found)
-            }
-            _ => found(),
-        };
-        report.diagnostics.extend(found.diagnostics);
-        report.verdicts.extend(found.verdicts);
-        report.explanations.extend(found.explanations);
-        report.views.extend(found.views);
-        report.runs.extend(found.runs);
-    }
-
-    /// Runs these functions as if they were kernels.
-    fn judge_unreached(
-        &self,
-        loaded: &Loaded,
-        functions: &[&Arc<Function>],
-        wanted: Wanted<'_>,
-    ) -> FileReport {
-        let mut report = FileReport::default();
-        let (program, targets) = (&loaded.program, self.targets_of(loaded));
-        let budget = FileBudget::default();
-        for &function in functions {
-            let mut probes = Probes::new(&budget);
-            let blocks = self.blocks_of(loaded, function);
-            let scenarios = scenario::scenarios(program, function, &[], blocks, &mut probes);
-            let targets = &targets;
-            let subject = Subject {
-                program,
-                kernel: function,
-                scenarios: &scenarios,
-                launches: &[],
-                targets,
-                hosts: &[],
-                budget: &budget,
-                follow: wanted.follow(),
-                memory: self.settings[loaded.settings].global_memory,
-            };
-            self.report(&subject, subject.run_all(probes), wanted, &mut report);
-        }
-        report
+        report.add(self.judge_unreached(loaded, &unreached, wanted));
     }
 
     /// Analyses files together, one after the other.
@@ -465,140 +378,5 @@ impl Run {
     #[must_use]
     pub fn analyze_file(&self, path: &Path, bytes: Vec<u8>) -> FileReport {
         self.analyze_all(vec![(path, bytes)], Wanted::Findings).pop().unwrap_or_default()
-    }
-
-    fn targets_of(&self, loaded: &Loaded) -> Vec<Target> {
-        let settings = &self.settings[loaded.settings];
-        let own = loaded.program.modules.first();
-        let eight = settings.eight_byte_banks || own.is_some_and(|module| module.eight_byte_banks);
-        let bank_size = if eight { BankSize::Eight } else { BankSize::Four };
-        settings.targets.iter().map(|target| Target { bank_size, ..*target }).collect()
-    }
-
-    /// The block shapes given for the file that a function stands in.
-    fn blocks_of(&self, loaded: &Loaded, function: &Function) -> &[BlockOption] {
-        let path = self.headers.sources().get(function.name_span.file).path.clone();
-        let settings =
-            if self.headers.is_given_path(&path) { self.settings_of(&path) } else { loaded.settings };
-        &self.settings[settings].blocks
-    }
-
-    fn report(
-        &self,
-        subject: &Subject<'_>,
-        runs: Vec<KernelRun>,
-        wanted: Wanted<'_>,
-        report: &mut FileReport,
-    ) {
-        let targets = subject.targets;
-        for run in &runs {
-            verdicts(run, targets, &mut report.verdicts);
-        }
-        if matches!(wanted, Wanted::Runs | Wanted::Races) {
-            let name = subject.kernel.name_span;
-            report.runs.extend(runs.into_iter().map(|run| (name, Arc::new(run))));
-            return;
-        }
-        if wanted == Wanted::Verdicts {
-            return;
-        }
-        let runs = runs.as_slice();
-        let sources = self.headers.sources();
-        let text = |span: Span| sources.get(span.file).slice(span).to_string();
-        let place = |span: Span| {
-            let file = sources.get(span.file);
-            format!("{}:{}", one_line(&file.display_path()), file.line_column(span.start).0)
-        };
-        let padder = Padded::new(*subject, runs);
-        // What a header names too may be used there.
-        let others = |span: Span| {
-            let files = subject.program.modules.iter().filter_map(|module| module.file);
-            files.filter(move |file| *file != span.file).map(|file| sources.get(file))
-        };
-        let constant = |span: Span| {
-            let file = sources.get(span.file);
-            let found = constant(&file.text, span.range())?;
-            (!others(span).any(|other| names(&other.text, file.slice(span)))).then_some(found)
-        };
-        let says = |span: Span, words: &[&str]| {
-            let own = subject.program.modules.iter().filter_map(|module| module.file);
-            let texts = own.chain([span.file]).map(|file| sources.get(file));
-            texts.into_iter().any(|file| words.iter().any(|word| file.text.contains(word)))
-        };
-        let bound = |launch: &LaunchSite| {
-            let bound = subject.kernel.launch_bounds.first()?;
-            let args = launch.template_args.as_deref().unwrap_or_default();
-            let most = constant_in_kernel(subject.program, subject.kernel, args, bound)?;
-            Some((u64::try_from(most).ok()?, bound.span))
-        };
-        let between = |places: (Span, Span), across: Option<Span>, statement: &str| {
-            let file_of = |span: Span| sources.get(span.file);
-            between::insert_between(subject.program, &file_of, places, across, statement)
-        };
-        let (kernel, padder) = (subject.kernel.name_span, &padder);
-        let case = Case {
-            kernel,
-            runs,
-            launches: subject.launches,
-            bound: &bound,
-            targets,
-            padder,
-            text: &text,
-            constant: &constant,
-            place: &place,
-            between: &between,
-            says: &says,
-        };
-        match wanted {
-            Wanted::Findings | Wanted::Editor => report.diagnostics.extend(rules::check(&case)),
-            Wanted::Views => {
-                let findings = rules::check(&case);
-                let is_function = subject.kernel.kind != FunctionKind::Kernel;
-                report.views.extend(rules::view(&case, &findings).map(|it| KernelView { is_function, ..it }));
-                report.diagnostics.extend(findings);
-            }
-            Wanted::Place(place) => {
-                report.explanations.extend(rules::explain(&case, &|span| place.is_in(sources, span)));
-            }
-            Wanted::Verdicts | Wanted::Program | Wanted::Runs | Wanted::Races => {}
-        }
-    }
-}
-
-fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
-    for (target, judgements) in targets.iter().zip(&run.judgements) {
-        for (access, judgement) in run.trace.accesses.iter().zip(judgements) {
-            let mut assumptions: Vec<Assumption> = Vec::new();
-            if matches!(judgement.status, Status::Assumed | Status::Depends) {
-                for assumed in access.assumptions.iter().chain(&judgement.assumptions) {
-                    if !assumptions.iter().any(|known| known.reads_like(assumed)) {
-                        assumptions.push(assumed.clone());
-                    }
-                }
-            }
-            let totals = judgement.totals;
-            out.push(SiteVerdict {
-                span: access.span,
-                kernel: run.kernel.clone(),
-                array: run.trace.arrays[access.array].name.clone(),
-                op: access.op,
-                bytes: access.bytes,
-                block: run.block,
-                block_from: run.block_from,
-                target: target.to_string(),
-                status: judgement.status,
-                assumptions,
-                reason: judgement.reason.clone(),
-                kind: judgement.kind,
-                requests: totals.map(|t| t.requests),
-                wavefronts: totals.map(|t| t.wavefronts),
-                ideal: totals.map(|t| t.ideal),
-                usual: totals.map(|t| t.usual),
-                worst: totals.map(|t| t.worst.wavefronts),
-                worst_ideal: totals.map(|t| t.worst.ideal),
-                uncounted_loops: if totals.is_some() { access.uncounted_loops() } else { Vec::new() },
-                table: judgement.table.clone(),
-            });
-        }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) type Name = Arc<str>;
 pub struct LocalId(pub u32);
 
 /// A possibly qualified name: `tile`, `Traits<T>::kWidth`, `cg::sync`, `load<float4>`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Path {
     /// What stands before the last `::`, outermost first. A namespace or a class:
     /// the parser cannot tell, whoever looks the name up can.
@@ -50,7 +50,7 @@ impl Path {
 
 /// One explicit template argument. `Name` is what the grammar cannot classify:
 /// `foo<N>` may name a type or a value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum TemplateArg {
     /// A type.
     Type(Type),
@@ -111,7 +111,7 @@ impl Scalar {
 }
 
 /// A type as written. `const`, `volatile` and `__restrict__` are dropped.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Type {
     /// `void`
     Void,
@@ -134,7 +134,7 @@ pub enum Type {
 }
 
 /// An expression and where it stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
@@ -143,12 +143,12 @@ pub struct Expr {
 }
 
 /// The kinds of expression. Parentheses are dropped.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum ExprKind {
     /// An integer or character literal (or `true`/`false`), with its type.
     Int(i128, Scalar),
     /// A floating-point literal.
-    Float(f64, Scalar),
+    Float(Real, Scalar),
     /// A string literal's text, without quotes.
     Str(Name),
     /// `nullptr`, `NULL`
@@ -236,6 +236,30 @@ pub enum ExprKind {
     Damaged,
 }
 
+/// The value of a floating-point literal, equal to another if all its bits are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Real(u64);
+
+impl Real {
+    /// This value.
+    #[must_use]
+    pub fn of(value: f64) -> Real {
+        Real(value.to_bits())
+    }
+
+    /// Its value.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl std::fmt::Debug for Real {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
 /// Unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
@@ -291,7 +315,7 @@ pub enum BinaryOp {
 }
 
 /// A kernel launch in host code.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Launch {
     /// The kernel as named, with explicit template arguments.
     pub kernel: Expr,
@@ -307,7 +331,7 @@ pub struct Launch {
 
 /// A lambda. What it captures by reference are slots of the enclosing function; what it captures by
 /// value is copied into slots of its own, where the lambda stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Lambda {
     /// Its parameters, as slots of the enclosing function.
     pub params: Vec<Param>,
@@ -318,7 +342,7 @@ pub struct Lambda {
 }
 
 /// An `asm` statement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Asm {
     /// The template text, string pieces joined.
     pub template: String,
@@ -329,7 +353,7 @@ pub struct Asm {
 }
 
 /// A statement and where it stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Stmt {
     /// What it is.
     pub kind: StmtKind,
@@ -338,7 +362,7 @@ pub struct Stmt {
 }
 
 /// The kinds of statement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum StmtKind {
     /// An expression for its effect.
     Expr(Expr),
@@ -396,7 +420,7 @@ pub enum StmtKind {
 }
 
 /// One arm of a `switch`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Case {
     /// The value; `None` is `default`.
     pub value: Option<Expr>,
@@ -405,7 +429,7 @@ pub struct Case {
 }
 
 /// A variable declared in a function or at file scope.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Declaration {
     /// Its slot; for a file-scope variable, meaningless.
     pub local: LocalId,
@@ -473,7 +497,7 @@ pub enum FunctionKind {
 }
 
 /// A function parameter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Param {
     /// Its slot.
     pub local: LocalId,
@@ -488,7 +512,7 @@ pub struct Param {
 }
 
 /// A template parameter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct TemplateParam {
     /// Its name; empty when it has none.
     pub name: Name,
@@ -507,7 +531,7 @@ impl TemplateParam {
 }
 
 /// What a template parameter stands for, with its default.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum TemplateParamKind {
     /// `typename T`
     Type(Option<Type>),
@@ -518,7 +542,7 @@ pub enum TemplateParamKind {
 }
 
 /// A function or method with a body, or (`body: None`) its declaration.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Function {
     /// Its name, without qualifiers.
     pub name: Name,
@@ -562,8 +586,18 @@ pub struct Function {
     pub span: Span,
 }
 
+impl Function {
+    /// Whether it may be run without being named: a constructor, a destructor, an operator.
+    #[must_use]
+    pub fn is_nameless(&self) -> bool {
+        self.owner.as_ref() == Some(&self.name)
+            || self.name.starts_with('~')
+            || self.name.starts_with("operator")
+    }
+}
+
 /// What a function's own text mentions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mentions {
     /// A `__shared__` declaration.
     pub shared: bool,
@@ -580,7 +614,7 @@ pub struct Mentions {
 }
 
 /// A slot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Local {
     /// Its name, for messages.
     pub name: Name,
@@ -589,7 +623,7 @@ pub struct Local {
 }
 
 /// A `struct`, `class` or `union`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Record {
     /// Its name; empty when it has none.
     pub name: Name,
@@ -631,7 +665,7 @@ impl Record {
 }
 
 /// A data member.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Field {
     /// Its name; empty for an anonymous struct or union.
     pub name: Name,
@@ -646,7 +680,7 @@ pub struct Field {
 }
 
 /// `typedef T Name;` and `using Name = T;`
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Alias {
     /// The new name.
     pub name: Name,

@@ -234,6 +234,8 @@ pub struct Case<'a> {
     pub constant: &'a dyn Fn(Span) -> Option<Constant>,
     /// `file:line` of a span.
     pub place: &'a dyn Fn(Span) -> String,
+    /// `line 12` of a span.
+    pub line: &'a dyn Fn(Span) -> String,
     /// The edit that puts a statement between two places, the second of which comes later or, where a loop is
     /// given, in its next round.
     pub between: &'a Between<'a>,

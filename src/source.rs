@@ -3,6 +3,9 @@
 //! Owns bytes, lines, columns and spans. A [`SourceFile`] holds a file's text once;
 //! everything downstream refers to it by [`Span`].
 
+mod moved;
+
+pub(crate) use moved::{Moves, common_ends};
 use rustc_hash::FxHashMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,7 +16,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct FileId(pub u32);
 
 /// A half-open byte range `start..end` of one file's original text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     /// The file.
     pub file: FileId,
@@ -130,18 +133,21 @@ fn repair_utf8(mut bytes: Vec<u8>) -> String {
 pub struct Sources {
     files: RwLock<Vec<Arc<SourceFile>>>,
     /// Files that were read before, by path: what is still the same keeps its number.
-    before: FxHashMap<PathBuf, Arc<SourceFile>>,
+    before: Arc<FxHashMap<PathBuf, Arc<SourceFile>>>,
 }
 
 impl Sources {
     /// The files that go on with the numbers of `all`, of which those in `before` may be met again.
-    pub(crate) fn after(all: Vec<Arc<SourceFile>>, before: FxHashMap<PathBuf, Arc<SourceFile>>) -> Sources {
+    pub(crate) fn after(
+        all: Vec<Arc<SourceFile>>,
+        before: Arc<FxHashMap<PathBuf, Arc<SourceFile>>>,
+    ) -> Sources {
         Sources { files: RwLock::new(all), before }
     }
 
     /// The same files apart from these, which may grow.
     pub(crate) fn snapshot(&self) -> Sources {
-        Sources::after(self.all(), FxHashMap::default())
+        Sources::after(self.all(), Arc::default())
     }
 
     /// Adds a file and returns it with its number, which is that of before if nothing of it has changed.

@@ -2,11 +2,13 @@
 //!
 //! Parses expanded text with tree-sitter. Never fails; knows its error spans.
 
+mod again;
 pub mod query;
 mod recover;
 
 use crate::preproc::Expanded;
 use crate::source::Span;
+pub use again::Clean;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::OnceLock;
@@ -57,13 +59,23 @@ impl SyntaxTree {
     /// Parses; `None` only when the parser gives up, which it does not without a time limit.
     #[must_use]
     pub fn parse(expanded: Expanded) -> Option<SyntaxTree> {
+        SyntaxTree::parse_after(expanded, None)
+    }
+
+    /// The same, the sooner the more of an earlier version of the text still stands.
+    #[must_use]
+    pub fn parse_after(expanded: Expanded, earlier: Option<&Clean>) -> Option<SyntaxTree> {
         thread_local! {
             static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
         }
         let (tree, recovered) = PARSER.with_borrow_mut(|slot| {
             let parser = slot.get_or_insert_with(Parser::new);
             parser.set_language(&tree_sitter_cuda::LANGUAGE.into()).ok()?;
-            let tree = parser.parse(expanded.text(), None)?;
+            let changed = earlier.and_then(|earlier| earlier.changed_to(parser, expanded.text()));
+            let tree = match changed {
+                Some(tree) => tree,
+                None => parser.parse(expanded.text(), None)?,
+            };
             let recovered = recover::kernels(parser, expanded.text(), &tree);
             Some((tree, recovered))
         })?;

@@ -8,38 +8,50 @@
 //! |---|---|
 //! | the number of a file | its path, its text |
 //! | a file's items | the file, what its directives leave of it, the macros that its text sees |
+//! | the tree of a file that is edited | the text: what did not change is not parsed again |
 //! | a program | the items of a file and of its headers |
 //! | the kernels worth running | the program, which of its headers mean something else there |
 //! | the launches | the program, the names of the kernels worth judging, the headers that count as its own |
-//! | the report | the program, the kernels to judge for it, their launches, the programs with launches |
-//! | what no kernel entered | the program, the functions |
+//! | what is found in a kernel | all that its runs came by: see [`parts`] |
 //!
 //! Which files are given and which options they have is asked first: where that has changed, no piece but
 //! the numbers of files is taken over. Macros and headers are followed anew in each run, because the disk
 //! may have changed.
 
-use super::links::{Modules, Work};
-use super::{FileReport, Loaded, Options, Run};
+mod difference;
+mod parts;
+mod pieces;
+
+use super::texts::Texts;
+use super::{FileReport, Options, Run};
 use crate::events::LaunchSite;
+use crate::exec::budget::FileBudget;
 use crate::ir::program::Program;
 use crate::ir::{Function, Module, Name};
 use crate::preproc::{Print, Replayed};
-use crate::source::{FileId, SourceFile, Sources, Span};
+use crate::source::{FileId, SourceFile, Sources};
+use crate::syntax::Clean;
+use difference::Differences;
+pub(super) use parts::Judged;
+use parts::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Of how many files that are not edited any more the tree is kept.
+const MOST_TREES: usize = 8;
 
 /// What a run leaves to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     /// Whether anything is to be kept at all.
     keeps: bool,
-    world: World,
+    world: Arc<World>,
     /// Every file by its number; nothing is in those that are not needed any more.
-    all: Vec<Arc<SourceFile>>,
+    all: Arc<[Arc<SourceFile>]>,
     /// Those that may be met again, by the path that they are shown with.
-    files: FxHashMap<PathBuf, Arc<SourceFile>>,
-    pieces: Pieces,
+    files: Arc<FxHashMap<PathBuf, Arc<SourceFile>>>,
+    pieces: Arc<Pieces>,
 }
 
 /// What holds for all files of a run.
@@ -53,16 +65,20 @@ pub(super) struct World {
 /// What decides what a file's items are: the file, the number of the options, the print of its macros.
 type Expansion = (FileId, usize, Print);
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Pieces {
     modules: FxHashMap<Expansion, Arc<Module>>,
+    /// Of files that are edited, with the number of their options.
+    trees: FxHashMap<(PathBuf, usize), Arc<Clean>>,
     programs: FxHashMap<FileId, Arc<Program>>,
     worth: FxHashMap<FileId, Worth>,
     names: Arc<FxHashSet<Name>>,
     launches: FxHashMap<FileId, Launches>,
-    reports: FxHashMap<FileId, Arc<Reported>>,
-    unreached: FxHashMap<FileId, Arc<Unreached>>,
+    parts: FxHashMap<Owner, Vec<Arc<Part>>>,
 }
+
+/// For which file a kernel was judged, what it is called, and whether it is a function that no kernel entered.
+type Owner = (PathBuf, Name, bool);
 
 #[derive(Clone, Debug)]
 struct Worth {
@@ -80,36 +96,14 @@ struct Launches {
     found: Arc<[LaunchSite]>,
 }
 
-#[derive(Debug)]
-struct Reported {
-    program: Arc<Program>,
-    work: Vec<Judged>,
-    report: FileReport,
-}
-
-/// A kernel that was judged.
-#[derive(Debug)]
-struct Judged {
-    kernel: Arc<Function>,
-    launches: Vec<LaunchSite>,
-    left_out: usize,
-    hosts: Vec<Modules>,
-}
-
-#[derive(Debug)]
-struct Unreached {
-    program: Arc<Program>,
-    functions: Vec<Span>,
-    report: FileReport,
-}
-
 /// What a run takes over, and what it keeps.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     keeps: bool,
-    world: World,
-    files: FxHashMap<PathBuf, Arc<SourceFile>>,
-    before: Pieces,
+    world: Arc<World>,
+    files: Arc<FxHashMap<PathBuf, Arc<SourceFile>>>,
+    before: Arc<Pieces>,
+    differences: Differences,
     now: Mutex<Pieces>,
 }
 
@@ -128,9 +122,10 @@ impl Kept {
 
     /// For a run in this world: the sources that it starts with, and what it remembers.
     pub(super) fn start(self, world: World) -> (Sources, Memory) {
-        let before = if self.world == world { self.pieces } else { Pieces::default() };
-        let sources = Sources::after(self.all, self.files.clone());
-        (sources, Memory { keeps: self.keeps, world, files: self.files, before, now: Mutex::default() })
+        let before = if *self.world == world { self.pieces } else { Arc::default() };
+        let sources = Sources::after(self.all.to_vec(), Arc::clone(&self.files));
+        let (world, differences, now) = (Arc::new(world), Differences::default(), Mutex::default());
+        (sources, Memory { keeps: self.keeps, world, files: self.files, before, differences, now })
     }
 }
 
@@ -144,7 +139,7 @@ impl Run {
         let mut files = self.headers.met();
         if !finished {
             pieces.take_over(&before);
-            for (path, file) in &self.memory.files {
+            for (path, file) in &*self.memory.files {
                 files.entry(path.clone()).or_insert_with(|| Arc::clone(file));
             }
         }
@@ -155,7 +150,8 @@ impl Run {
         for file in all.iter_mut().filter(|file| !needed.contains(&file.id)) {
             *file = Arc::clone(&nothing);
         }
-        Kept { keeps: memory.keeps, world: memory.world.clone(), all, files, pieces }
+        let world = Arc::clone(&memory.world);
+        Kept { keeps: memory.keeps, world, all: all.into(), files: Arc::new(files), pieces: Arc::new(pieces) }
     }
 }
 
@@ -168,11 +164,11 @@ impl Pieces {
             }
         }
         add(&mut self.modules, &before.modules);
+        add(&mut self.trees, &before.trees);
         add(&mut self.programs, &before.programs);
         add(&mut self.worth, &before.worth);
         add(&mut self.launches, &before.launches);
-        add(&mut self.reports, &before.reports);
-        add(&mut self.unreached, &before.unreached);
+        add(&mut self.parts, &before.parts);
     }
 }
 
@@ -186,14 +182,25 @@ impl Memory {
         &self,
         settings: usize,
         replayed: Replayed,
-        lower: impl FnOnce(Replayed) -> Module,
+        lower: impl FnOnce(Replayed, Option<&Clean>) -> (Module, Option<Clean>),
     ) -> Arc<Module> {
         if !self.keeps {
-            return Arc::new(lower(replayed));
+            return Arc::new(lower(replayed, None).0);
         }
         let key = (replayed.file.id, settings, replayed.print());
-        let module = self.before.modules.get(&key).cloned().unwrap_or_else(|| Arc::new(lower(replayed)));
-        self.now().modules.insert(key, Arc::clone(&module));
+        let path = (replayed.file.path.clone(), settings);
+        let is_edited = self.files.get(&path.0).is_some_and(|before| before.id != replayed.file.id);
+        let mut tree = self.before.trees.get(&path).cloned();
+        let module = self.before.modules.get(&key).cloned().unwrap_or_else(|| {
+            let (module, clean) = lower(replayed, tree.as_deref());
+            tree = clean.filter(|_| is_edited).map(Arc::new).or(tree.take());
+            Arc::new(module)
+        });
+        let mut now = self.now();
+        if let Some(tree) = tree.filter(|_| is_edited || now.trees.len() < MOST_TREES) {
+            now.trees.insert(path, tree);
+        }
+        now.modules.insert(key, Arc::clone(&module));
         module
     }
 
@@ -259,59 +266,32 @@ impl Memory {
         found.to_vec()
     }
 
-    /// The report on a file; `hosts` says which programs launch a kernel of a name.
-    pub(super) fn report(
+    /// What is found in a kernel that is judged for the file of this path. `make` makes it in a program that
+    /// notes what is looked up in it, and with texts that note what they are asked.
+    pub(super) fn part(
         &self,
-        loaded: &Loaded,
-        work: &[Work],
-        hosts: &dyn Fn(&Name) -> Vec<Modules>,
-        make: impl FnOnce() -> FileReport,
+        path: &Path,
+        judged: Judged,
+        sources: &Sources,
+        budget: &FileBudget,
+        make: impl FnOnce(&Program, &Texts<'_>) -> FileReport,
     ) -> FileReport {
-        let Some(file) = loaded.file().filter(|_| self.keeps) else { return make() };
-        let judged: Vec<Judged> = work
-            .iter()
-            .map(|work| Judged {
-                kernel: Arc::clone(&work.kernel),
-                launches: work.launches.clone(),
-                left_out: work.left_out,
-                hosts: hosts(&work.kernel.name),
-            })
-            .collect();
-        let known = self.before.reports.get(&file);
-        let known = known.filter(|it| Arc::ptr_eq(&it.program, &loaded.program) && it.work == judged);
-        let reported = known.cloned().unwrap_or_else(|| {
-            Arc::new(Reported { program: Arc::clone(&loaded.program), work: judged, report: make() })
+        if !self.keeps {
+            let program = &judged.program;
+            return make(program, &Texts::new(sources, program, false));
+        }
+        let owner = (path.to_path_buf(), judged.kernel.name.clone(), judged.alone);
+        let before = self.before.parts.get(&owner).map_or(&[][..], Vec::as_slice);
+        let known = before.iter().find_map(|part| part.still(&judged, &self.differences, budget, sources));
+        let part = known.unwrap_or_else(|| {
+            let start = budget.steps();
+            let (program, sought) = judged.program.watched();
+            let texts = Texts::new(sources, &program, true);
+            let report = make(&program, &texts);
+            Arc::new(Part::new(judged, sought, texts.notes(), budget.spent_since(start), report))
         });
-        self.now().reports.insert(file, Arc::clone(&reported));
-        reported.report.clone()
-    }
-
-    /// What is to be added to the report on a file for functions that no kernel entered.
-    pub(super) fn unreached(
-        &self,
-        loaded: &Loaded,
-        functions: Vec<Span>,
-        make: impl FnOnce() -> FileReport,
-    ) -> FileReport {
-        let Some(file) = loaded.file().filter(|_| self.keeps) else { return make() };
-        let known = self.before.unreached.get(&file);
-        let known = known.filter(|it| Arc::ptr_eq(&it.program, &loaded.program) && it.functions == functions);
-        let found = known.cloned().unwrap_or_else(|| {
-            Arc::new(Unreached { program: Arc::clone(&loaded.program), functions, report: make() })
-        });
-        self.now().unreached.insert(file, Arc::clone(&found));
-        found.report.clone()
-    }
-}
-
-impl PartialEq for Judged {
-    fn eq(&self, other: &Judged) -> bool {
-        let same_hosts = |(a, b): (&Modules, &Modules)| are_same(a, b);
-        Arc::ptr_eq(&self.kernel, &other.kernel)
-            && self.launches == other.launches
-            && self.left_out == other.left_out
-            && self.hosts.len() == other.hosts.len()
-            && self.hosts.iter().zip(&other.hosts).all(same_hosts)
+        self.now().parts.entry(owner).or_default().push(Arc::clone(&part));
+        part.report()
     }
 }
 
@@ -324,7 +304,6 @@ fn are_same(a: &[Arc<Module>], b: &[Arc<Module>]) -> bool {
 mod tests {
     use super::*;
     use crate::analysis::{NoFiles, Wanted};
-    use std::path::Path;
 
     /// Runs over two files, one of which has this text.
     fn run(kept: Kept, text: &str) -> Kept {
@@ -342,16 +321,62 @@ mod tests {
         let text = "__global__ void a(int *o) { __shared__ int first[9]; o[0] = first[threadIdx.x]; }";
         let first = run(Kept::nothing_yet(), text);
         let second = run(first.clone(), &text.replace("first", "second"));
-        let report = |kept: &Kept, path: &str| {
-            let file = &kept.files[Path::new(path)];
-            Arc::clone(&kept.pieces.reports[&file.id])
+        let part = |kept: &Kept, path: &str, name: &str| {
+            Arc::clone(&kept.pieces.parts[&(path.into(), name.into(), false)][0])
         };
-        assert!(Arc::ptr_eq(&report(&first, "b.cu"), &report(&second, "b.cu")));
-        assert!(!Arc::ptr_eq(&report(&first, "a.cu"), &report(&second, "a.cu")));
+        assert!(Arc::ptr_eq(&part(&first, "b.cu", "b"), &part(&second, "b.cu", "b")));
+        assert!(!Arc::ptr_eq(&part(&first, "a.cu", "a"), &part(&second, "a.cu", "a")));
         assert_eq!((first.all.len(), second.all.len()), (2, 3));
         assert!(second.all.iter().all(|file| !file.text.contains("first")));
         // Where files come or go, all is done again.
         let other = Run::after(second.clone(), &[], [], Box::new(NoFiles));
-        assert!(other.memory.before.reports.is_empty());
+        assert!(other.memory.before.parts.is_empty());
+    }
+
+    /// Two kernels, one of which calls a function, and launches of both.
+    const KERNELS: &str = "__device__ int get(int *s) { return s[threadIdx.x * 2]; }
+__global__ void a(int *o) { __shared__ int s[64]; s[threadIdx.x] = 1; __syncthreads(); o[0] = get(s); }
+int other(int n) { return n; }
+__global__ void b(int *o) { __shared__ int s[64]; s[threadIdx.x * 2] = 1; __syncthreads(); o[0] = s[1]; }
+void run(int *o) { a<<<1, 32>>>(o); b<<<1, 32>>>(o); }
+";
+
+    /// Which of the two kernels are run again after this change, and what is told then.
+    fn run_again(from: &str, to: &str) -> Vec<&'static str> {
+        let changed = KERNELS.replacen(from, to, 1);
+        assert_ne!(changed, KERNELS);
+        let (before, after) =
+            (run(Kept::nothing_yet(), KERNELS), run(run(Kept::nothing_yet(), KERNELS), &changed));
+        let first = run(before, KERNELS);
+        let second = run(first.clone(), &changed);
+        let part =
+            |kept: &Kept, name: &str| Arc::clone(&kept.pieces.parts[&("a.cu".into(), name.into(), false)][0]);
+        // What was made anew looked everything up by itself.
+        let again = |name: &&str| !part(&first, name).is_carried_on_by(&part(&second, name));
+        let findings = |kept: &Kept| ["a", "b"].map(|name| part(kept, name).report().diagnostics);
+        let fresh = run(Kept::nothing_yet(), &changed);
+        let words = |kept: &Kept| {
+            findings(kept)
+                .map(|all| all.into_iter().map(|it| (it.message, it.primary.start)).collect::<Vec<_>>())
+        };
+        assert_eq!(words(&second), words(&fresh), "{to}");
+        assert_eq!(words(&after), words(&fresh), "{to}");
+        ["a", "b"].into_iter().filter(again).collect()
+    }
+
+    #[test]
+    fn a_kernel_is_run_again_only_if_what_it_came_by_has_changed() {
+        let none: [&str; 0] = [];
+        assert_eq!(run_again("return n;", "return n + 1;"), none);
+        assert_eq!(run_again("return n;", "int unused = 3; return n;"), none);
+        assert_eq!(run_again("__device__ int get", "// a word\n__device__ int get"), none);
+        assert_eq!(run_again("return n;", "\n\n  return n;"), none);
+        assert_eq!(run_again("s[threadIdx.x] = 1;", "s[threadIdx.x] = 2;"), ["a"]);
+        assert_eq!(run_again("threadIdx.x * 2]; }", "threadIdx.x * 4]; }"), ["a"]);
+        assert_eq!(run_again("b<<<1, 32>>>", "b<<<1, 16>>>"), ["b"]);
+        // Where more changes than bodies, anything may mean something else.
+        assert_eq!(run_again("int other(int n)", "int other(long n)"), ["a", "b"]);
+        assert_eq!(run_again("int other", "__device__ int more;\nint other"), ["a", "b"]);
+        assert_eq!(run_again("return n;", "atomicAdd(&n, 1); return n;"), ["a", "b"]);
     }
 }

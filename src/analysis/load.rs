@@ -15,7 +15,7 @@ use crate::preproc::{Expanded, Included, Outside, Replayed, Surroundings};
 use crate::reach::Reach;
 use crate::relevance::Words;
 use crate::source::{FileId, SourceFile};
-use crate::syntax::SyntaxTree;
+use crate::syntax::{Clean, SyntaxTree};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -155,7 +155,7 @@ impl Run {
         let included = replayed.headers.clone();
         let file = replayed.file.id;
         let lowered = |replayed: Replayed| {
-            self.memory.module(settings, replayed, |replayed| lowered(replayed.expand()))
+            self.memory.module(settings, replayed, |replayed, earlier| lowered(replayed.expand(), earlier))
         };
         let alone = Reading { file, settings, outside: Outside::default() };
         let mut modules = vec![self.headers.module(alone, || lowered(replayed))];
@@ -168,8 +168,10 @@ impl Run {
     }
 }
 
-fn lowered(expanded: Expanded) -> Module {
-    SyntaxTree::parse(expanded).map(|tree| lower(&tree)).unwrap_or_default()
+/// What a file holds, and what is to be kept of its tree.
+fn lowered(expanded: Expanded, earlier: Option<&Clean>) -> (Module, Option<Clean>) {
+    let tree = SyntaxTree::parse_after(expanded, earlier);
+    tree.map(|tree| (lower(&tree), Clean::of(tree))).unwrap_or_default()
 }
 
 /// The kernels that a file may be judged for: its own, and those of headers that are not given

@@ -18,6 +18,7 @@ use crate::ir::{Expr, ExprKind, Function, Name, Storage};
 use crate::rules::{KernelRun, Length, PitchSite, Pitched};
 use crate::shape::BlockFrom;
 use crate::source::Span;
+pub(super) use launches::names;
 use parts::{Parts, parts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sites::{Factor, Product, Sites, address, is_written_out, mentions};

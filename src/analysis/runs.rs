@@ -230,9 +230,7 @@ impl Subject<'_> {
     /// What is run without being named.
     fn nameless(&self) -> impl Iterator<Item = &Arc<Function>> {
         let functions = self.program.modules.iter().flat_map(|module| &module.functions);
-        functions.filter(|it| {
-            it.owner.as_ref() == Some(&it.name) || it.name.starts_with('~') || it.name.starts_with("operator")
-        })
+        functions.filter(|it| it.is_nameless())
     }
 
     /// Whether a launch may mean another kernel of the same name.

@@ -5,7 +5,7 @@ use crate::source::Span;
 use std::sync::Arc;
 
 /// A kernel launch in host code.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct LaunchSite {
     /// The launch.
     pub span: Span,
@@ -38,7 +38,7 @@ pub struct LaunchSite {
 }
 
 /// What keeps a launch from happening: with the numbers found the program ends before it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Refuted {
     /// The `assert`, or the condition.
     pub span: Span,
@@ -49,7 +49,7 @@ pub struct Refuted {
 }
 
 /// A variable that is not what it was asked to be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Doubted {
     /// Its name.
     pub name: String,
@@ -58,7 +58,7 @@ pub struct Doubted {
 }
 
 /// How a program ends when something is not as it was asked to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndedBy {
     /// An `assert` fails.
     Assert,
@@ -89,7 +89,7 @@ impl LaunchSite {
 }
 
 /// A template argument at a launch.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum LaunchArg {
     /// A number.
     Value(i64),

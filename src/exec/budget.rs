@@ -72,6 +72,39 @@ impl FileBudget {
     pub(super) fn charge(&self, steps: u64) {
         self.steps.set(self.steps.get().saturating_add(steps));
     }
+
+    /// The steps so far.
+    #[must_use]
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// What was spent since there were so many steps.
+    #[must_use]
+    pub(crate) fn spent_since(&self, start: u64) -> Spent {
+        Spent { start, steps: self.steps.get().saturating_sub(start) }
+    }
+
+    /// Counts the steps of runs that were made before. False, and nothing is counted, where they would not take
+    /// the same steps now.
+    #[must_use]
+    pub(crate) fn spend(&self, spent: &Spent) -> bool {
+        let in_time = |start: u64| start.saturating_add(spent.steps) < FILE_STEP_BUDGET;
+        let alike = self.steps.get() == spent.start || in_time(spent.start) && in_time(self.steps.get());
+        if alike {
+            self.charge(spent.steps);
+        }
+        alike
+    }
+}
+
+/// What some runs for a file took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spent {
+    /// The steps before them.
+    start: u64,
+    /// Their own.
+    steps: u64,
 }
 
 /// How many runs of one kernel were stopped, and so how hard the next is tried: a kernel too long to be

@@ -28,7 +28,7 @@ impl Machine<'_> {
         }
         match &expr.kind {
             ExprKind::Int(value, scalar) => Value::Int(Int::constant(*value as i64), *scalar),
-            ExprKind::Float(value, scalar) => super::operators::float(*value, *scalar),
+            ExprKind::Float(value, scalar) => super::operators::float(value.value(), *scalar),
             ExprKind::Null => Value::Int(Int::constant(0), Scalar::I64),
             ExprKind::Local(local) => self.read_variable(*local).unwrap_or_else(|| self.read_lvalue(expr)),
             ExprKind::Index(..) => match self.called_subscript(expr) {

@@ -2,14 +2,43 @@
 
 use super::namespace::meant;
 use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Type};
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The items visible from one file, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// The file's own module first, then headers in order of inclusion.
     pub modules: Vec<Arc<Module>>,
+    index: Arc<Index>,
+    /// What is looked up, if somebody wants to know.
+    sought: Option<Arc<Sought>>,
+}
+
+/// What has been looked up in a program.
+#[derive(Debug, Default)]
+pub(crate) struct Sought {
+    functions: Mutex<FxHashSet<Name>>,
+    all: AtomicBool,
+}
+
+impl Sought {
+    /// Whether functions of this name were asked for.
+    #[must_use]
+    pub(crate) fn function(&self, name: &str) -> bool {
+        self.functions.lock().unwrap_or_else(PoisonError::into_inner).contains(name)
+    }
+
+    /// Whether all functions were asked whether they name the kernel.
+    #[must_use]
+    pub(crate) fn all(&self) -> bool {
+        self.all.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Index {
     functions: FxHashMap<Name, Vec<Arc<Function>>>,
     records: FxHashMap<Name, Vec<Arc<Record>>>,
     variables: FxHashMap<Name, Vec<Arc<Declaration>>>,
@@ -24,7 +53,7 @@ impl Program {
     /// in other namespaces.
     #[must_use]
     pub(crate) fn new(modules: Vec<Arc<Module>>) -> Program {
-        let mut program = Program::default();
+        let mut program = Index::default();
         for module in &modules {
             for function in &module.functions {
                 program.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
@@ -46,44 +75,69 @@ impl Program {
                 program.enums.entry(name.clone()).or_insert_with(|| ty.clone());
             }
         }
-        program.modules = modules;
-        program
+        Program { modules, index: Arc::new(program), sought: None }
+    }
+
+    /// The same program, and what will have been looked up in it.
+    #[must_use]
+    pub(crate) fn watched(&self) -> (Program, Arc<Sought>) {
+        let sought = Arc::new(Sought::default());
+        let (modules, index) = (self.modules.clone(), Arc::clone(&self.index));
+        (Program { modules, index, sought: Some(Arc::clone(&sought)) }, sought)
+    }
+
+    /// Other modules, that what is looked up in them counts as looked up here.
+    #[must_use]
+    pub(crate) fn beside(&self, modules: Vec<Arc<Module>>) -> Program {
+        Program { sought: self.sought.clone(), ..Program::new(modules) }
+    }
+
+    /// Somebody asks all functions whether they name the kernel.
+    pub(crate) fn seek_all(&self) {
+        self.sought.iter().for_each(|sought| sought.all.store(true, Ordering::Relaxed));
     }
 
     /// Whether a class has a destructor that does something on the device.
     #[must_use]
     pub(crate) fn has_destructors(&self) -> bool {
-        self.has_destructors
+        self.index.has_destructors
     }
 
     /// Functions of this name: overloads, specialisations, methods of any class.
     #[must_use]
     pub(crate) fn functions(&self, name: &str) -> &[Arc<Function>] {
-        self.functions.get(name).map_or(&[], Vec::as_slice)
+        let Some((name, found)) = self.index.functions.get_key_value(name) else { return &[] };
+        if let Some(sought) = &self.sought {
+            let mut names = sought.functions.lock().unwrap_or_else(PoisonError::into_inner);
+            if !names.contains(name) {
+                names.insert(name.clone());
+            }
+        }
+        found
     }
 
     /// Records of this name: the primary template and its specialisations.
     #[must_use]
     pub(crate) fn records(&self, name: &str) -> &[Arc<Record>] {
-        self.records.get(name).map_or(&[], Vec::as_slice)
+        self.index.records.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The conversion operators of a class: `operator T *()`.
     #[must_use]
     pub(crate) fn conversions(&self, owner: &str) -> &[Arc<Function>] {
-        self.conversions.get(owner).map_or(&[], Vec::as_slice)
+        self.index.conversions.get(owner).map_or(&[], Vec::as_slice)
     }
 
     /// File-scope variables and constants of this name, in any namespace.
     #[must_use]
     pub(crate) fn variables(&self, name: &str) -> &[Arc<Declaration>] {
-        self.variables.get(name).map_or(&[], Vec::as_slice)
+        self.index.variables.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Type aliases of this name, in any namespace.
     #[must_use]
     pub(crate) fn aliases(&self, name: &str) -> &[Arc<Alias>] {
-        self.aliases.get(name).map_or(&[], Vec::as_slice)
+        self.index.aliases.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The records that a path in the namespace `from` means.
@@ -110,7 +164,7 @@ impl Program {
     /// The underlying type of the enum of this name, if it is one.
     #[must_use]
     pub(crate) fn enumeration(&self, name: &str) -> Option<&Option<Type>> {
-        self.enums.get(name)
+        self.index.enums.get(name)
     }
 
     /// The kernels defined in the file itself.

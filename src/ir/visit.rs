@@ -1,6 +1,7 @@
 //! Which functions does a function's text call, and what does it launch?
 
 use super::{Expr, ExprKind, Function, Name, Stmt, StmtKind};
+use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
 /// Something that a visit finds.
@@ -17,6 +18,11 @@ pub(crate) enum Found<'a> {
 pub struct CalledNames(OnceLock<Vec<Name>>);
 
 /// It says nothing that the body does not.
+impl Hash for CalledNames {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// Likewise.
 impl PartialEq for CalledNames {
     fn eq(&self, _: &CalledNames) -> bool {
         true

@@ -1,6 +1,6 @@
 //! What value and type does a literal have?
 
-use crate::ir::{ExprKind, Scalar, UnaryOp};
+use crate::ir::{ExprKind, Real, Scalar, UnaryOp};
 
 /// A number literal, with the sign that the grammar may have folded into it.
 pub(super) fn number(text: &str) -> ExprKind {
@@ -12,7 +12,7 @@ pub(super) fn number(text: &str) -> ExprKind {
     let kind = unsigned_number(digits.trim());
     match kind {
         ExprKind::Int(value, scalar) if negative && !scalar.is_unsigned() => ExprKind::Int(-value, scalar),
-        ExprKind::Float(value, scalar) if negative => ExprKind::Float(-value, scalar),
+        ExprKind::Float(value, scalar) if negative => ExprKind::Float(Real::of(-value.value()), scalar),
         kind @ ExprKind::Int(..) if negative => {
             // The operand's span is filled in by the caller, who knows it.
             let span = crate::source::Span { file: crate::source::FileId(0), start: 0, end: 0 };
@@ -65,7 +65,7 @@ fn float(radix: u32, text: &str) -> Option<ExprKind> {
         None => (text, Scalar::F64),
     };
     let value = if radix == 16 { hex_float(digits)? } else { digits.parse().ok()? };
-    Some(ExprKind::Float(value, scalar))
+    Some(ExprKind::Float(Real::of(value), scalar))
 }
 
 fn hex_float(text: &str) -> Option<f64> {
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn floats_have_the_type_of_their_suffix() {
-        assert_eq!(number("1.5f"), ExprKind::Float(1.5, Scalar::F32));
-        assert_eq!(number(".5"), ExprKind::Float(0.5, Scalar::F64));
-        assert_eq!(number("3.F"), ExprKind::Float(3.0, Scalar::F32));
-        assert_eq!(number("-1e-3"), ExprKind::Float(-0.001, Scalar::F64));
-        assert_eq!(number("0x1.8p1"), ExprKind::Float(3.0, Scalar::F64));
+        assert_eq!(number("1.5f"), ExprKind::Float(Real::of(1.5), Scalar::F32));
+        assert_eq!(number(".5"), ExprKind::Float(Real::of(0.5), Scalar::F64));
+        assert_eq!(number("3.F"), ExprKind::Float(Real::of(3.0), Scalar::F32));
+        assert_eq!(number("-1e-3"), ExprKind::Float(Real::of(-0.001), Scalar::F64));
+        assert_eq!(number("0x1.8p1"), ExprKind::Float(Real::of(3.0), Scalar::F64));
     }
 
     #[test]

@@ -58,8 +58,9 @@ pub fn counted(subject: &Subject<'_>, array: &Array, grown: Grown) -> Option<Len
     let element = i64::try_from(array.element_bytes?).ok().filter(|element| *element > 0)?;
     let row = element.checked_mul(grown.elements).filter(|row| *row > 0)?;
     let mut found = Found { kernel: subject.kernel, grown, row, sites: Vec::new(), room: i64::MAX };
+    subject.program.seek_all();
     for modules in subject.hosts {
-        let host = Program::new(modules.to_vec());
+        let host = subject.program.beside(modules.to_vec());
         host.modules.iter().flat_map(|it| &it.functions).try_for_each(|it| found.add(&host, it))?;
     }
     let own = subject.program.modules.iter().flat_map(|module| &module.functions);
@@ -164,6 +165,11 @@ impl Found<'_> {
 /// How many rows of that many bytes these are, if they are whole.
 fn whole(bytes: i64, row: i64) -> Option<i64> {
     bytes.checked_div(row).filter(|rows| *rows > 0 && bytes.checked_rem(row) == Some(0))
+}
+
+/// Whether a function names the kernel, for a launch or anything else.
+pub fn names(function: &Function, kernel: &Function) -> bool {
+    Body::of(function).exprs.iter().any(|expr| is_named(expr, kernel))
 }
 
 /// A launch of the kernel.

@@ -124,11 +124,9 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
         Some((warps, each)) => format!("{} x {each} requests", plural(warps.into(), "warp")),
     };
     let most = if at_most { "at most " } else { "" };
-    let place = |span: Span| match (case.place)(span) {
-        place if span.file == access.span.file => {
-            format!("line {}", place.rsplit(':').next().unwrap_or_default())
-        }
-        place => place,
+    let place = |span: Span| match span.file == access.span.file {
+        true => (case.line)(span),
+        false => (case.place)(span),
     };
     let each = |span: Span| format!("in each round of the loop at {}", place(span));
     let extra = plural(totals.wavefronts.saturating_sub(totals.ideal), "extra wavefront");

@@ -1,0 +1,199 @@
+//! What does the text say around what was found?
+//!
+//! A kernel is judged by its program; rules ask the text itself for a few things more. Where a later run is
+//! to take over what is found, each question is written down with its answer, so that it can be asked again
+//! when the text has changed.
+
+mod named;
+
+use super::between::insert_between;
+use crate::diagnostic::Edit;
+use crate::ir::program::Program;
+use crate::preproc::{Constant, constant, names};
+use crate::source::{FileId, Moves, SourceFile, Sources, Span};
+use named::Form;
+pub(super) use named::Named;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The texts of a program.
+pub(super) struct Texts<'a> {
+    sources: &'a Sources,
+    program: &'a Program,
+    /// What was asked, if that is to be known.
+    notes: Option<RefCell<Notes>>,
+}
+
+/// What was asked of the texts.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// Each question once.
+    pub asked: Vec<Asked>,
+    /// The lines whose names were asked for, instead of which the answers held marks.
+    pub named: Named,
+}
+
+/// A question and its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Asked {
+    question: Question,
+    answer: Answer,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Question {
+    Text(Span),
+    Constant(Span),
+    Says(Span, Vec<String>),
+    Between { places: (Span, Span), across: Option<Span>, statement: String },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Answer {
+    Words(String),
+    Says(bool),
+    /// What it is defined as, whether it is a macro, and where it is named.
+    Constant(Option<(Span, bool, Vec<Span>)>),
+    /// Where something is to be put, and what.
+    Edit(Option<(Span, String)>),
+}
+
+impl Question {
+    /// The same of a later version of the texts; `None` where a place is nowhere any more.
+    fn moved(&self, moves: &Moves) -> Option<Question> {
+        let place = |span: &Span| moves.now(*span);
+        Some(match self {
+            Question::Text(span) => Question::Text(place(span)?),
+            Question::Constant(span) => Question::Constant(place(span)?),
+            Question::Says(span, words) => Question::Says(place(span)?, words.clone()),
+            Question::Between { places: (first, second), across, statement } => Question::Between {
+                places: (place(first)?, place(second)?),
+                across: match across {
+                    Some(span) => Some(place(span)?),
+                    None => None,
+                },
+                statement: statement.clone(),
+            },
+        })
+    }
+}
+
+impl<'a> Texts<'a> {
+    /// The texts of these modules; `notes`: whether what is asked of them is to be written down.
+    pub(super) fn new(sources: &'a Sources, program: &'a Program, notes: bool) -> Texts<'a> {
+        Texts { sources, program, notes: notes.then(RefCell::default) }
+    }
+
+    /// What was asked so far.
+    pub(super) fn notes(self) -> Notes {
+        self.notes.map(RefCell::into_inner).unwrap_or_default()
+    }
+
+    /// The original text under a span.
+    pub(super) fn text(&self, span: Span) -> String {
+        let text = self.sources.get(span.file).slice(span).to_owned();
+        self.note(Question::Text(span), || Answer::Words(text.clone()));
+        text
+    }
+
+    /// `file:line` of a span.
+    pub(super) fn place(&self, span: Span) -> String {
+        self.name(Form::Whole, span)
+    }
+
+    /// `line 12` of a span.
+    pub(super) fn line(&self, span: Span) -> String {
+        self.name(Form::Line, span)
+    }
+
+    fn name(&self, form: Form, span: Span) -> String {
+        match &self.notes {
+            Some(notes) => notes.borrow_mut().named.mark(form, span, self.sources),
+            None => form.words(span, self.sources),
+        }
+    }
+
+    /// The constant that is named under a span, if no header names it, too: it may be used there.
+    pub(super) fn constant(&self, span: Span) -> Option<Constant> {
+        let file = self.sources.get(span.file);
+        let mut others = self.files().filter(|other| *other != span.file).map(|it| self.sources.get(it));
+        let found = constant(&file.text, span.range());
+        let found = found.filter(|_| !others.any(|other| names(&other.text, file.slice(span))));
+        self.note(Question::Constant(span), || {
+            Answer::Constant(found.as_ref().map(|Constant { value, is_macro, mentions }| {
+                let place = |range: &std::ops::Range<usize>| Span {
+                    start: range.start as u32,
+                    end: range.end as u32,
+                    ..span
+                };
+                (place(value), *is_macro, mentions.iter().map(place).collect())
+            }))
+        });
+        found
+    }
+
+    /// Whether the program's files, or the one that a span lies in, hold one of these words.
+    pub(super) fn says(&self, span: Span, words: &[&str]) -> bool {
+        let mut texts = self.files().chain([span.file]).map(|file| self.sources.get(file));
+        let says = texts.any(|file| words.iter().any(|word| file.text.contains(word)));
+        let question = || Question::Says(span, words.iter().map(|&word| word.to_owned()).collect());
+        self.note_with(question, || Answer::Says(says));
+        says
+    }
+
+    /// The edit that puts a statement between two places.
+    pub(super) fn between(
+        &self,
+        places: (Span, Span),
+        across: Option<Span>,
+        statement: &str,
+    ) -> Option<Edit> {
+        let file_of = |span: Span| -> Arc<SourceFile> { self.sources.get(span.file) };
+        let edit = insert_between(self.program, &file_of, places, across, statement);
+        let question = || Question::Between { places, across, statement: statement.to_owned() };
+        self.note_with(question, || Answer::Edit(edit.as_ref().map(|it| (it.span, it.text.clone()))));
+        edit
+    }
+
+    fn files(&self) -> impl Iterator<Item = FileId> + '_ {
+        self.program.modules.iter().filter_map(|module| module.file)
+    }
+
+    fn note(&self, question: Question, answer: impl FnOnce() -> Answer) {
+        self.note_with(|| question, answer);
+    }
+
+    fn note_with(&self, question: impl FnOnce() -> Question, answer: impl FnOnce() -> Answer) {
+        let Some(notes) = &self.notes else { return };
+        let question = question();
+        let asked = &mut notes.borrow_mut().asked;
+        if !asked.iter().any(|it| it.question == question) {
+            asked.push(Asked { question, answer: answer() });
+        }
+    }
+
+    /// Asks what was asked of an earlier version of the texts. `None` if an answer is another now, where things
+    /// stand aside.
+    pub(super) fn ask_again(self, earlier: &[Asked], moves: &Moves) -> Option<Vec<Asked>> {
+        for asked in earlier {
+            self.ask(&asked.question.moved(moves)?);
+        }
+        let now = self.notes().asked;
+        let alike = |(before, now): (&Asked, &Asked)| moves.lead(&before.answer, &now.answer);
+        (earlier.len() == now.len() && earlier.iter().zip(&now).all(alike)).then_some(now)
+    }
+
+    /// Asks a question, of which only the answer is noted.
+    fn ask(&self, question: &Question) {
+        match question {
+            Question::Text(span) => drop(self.text(*span)),
+            Question::Constant(span) => drop(self.constant(*span)),
+            Question::Says(span, words) => {
+                self.says(*span, &words.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+            Question::Between { places, across, statement } => {
+                drop(self.between(*places, *across, statement));
+            }
+        }
+    }
+}
