@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench editor` starts the released program as an editor does, for a generated folder of 500
 //! files, and one file of 2,000 lines among them. The table holds the time from the start to the first
-//! findings, and from an edit to its findings, the server's pause for quiet among it. With
+//! findings, and from an edit to its findings, the server's pause for quiet among it: of a blank that comes and
+//! goes, and of statements that are typed, character by character, most of which leave a text with errors. With
 //! `CUDALINT_CORPUS=FOLDER` every folder in FOLDER is measured too, with edits of its largest file.
 //! Criterion's figure is an edit of the generated folder.
 
@@ -20,6 +21,10 @@ use std::time::{Duration, Instant};
 
 /// How many edits of a file are measured.
 const EDITS: usize = 60;
+
+/// What is typed.
+const TYPED: &str =
+    "\n  // then what follows\n  float more = 2.0f;\n  if (more > 3) { more += more; }\n  more = more * 2;";
 
 /// A server and the text that it is shown.
 struct Editor {
@@ -76,20 +81,43 @@ impl Editor {
         }
     }
 
-    /// Changes a character in the middle of the file; the time to the findings.
-    fn edit(&mut self) -> Duration {
-        let line = self.text.lines().count() / 2;
-        let place = json!({ "line": line, "character": 0 });
-        // One in, and out again.
-        let end = json!({ "line": line, "character": (self.version + 1) % 2 });
-        let text = if self.version % 2 == 1 { " " } else { "" };
+    /// Replaces `length` characters of a line; the time to the findings.
+    fn replace(&mut self, line: usize, at: usize, length: usize, text: &str) -> Duration {
+        let (start, end) =
+            (json!({ "line": line, "character": at }), json!({ "line": line, "character": at + length }));
         self.version += 1;
         let document = json!({ "uri": self.uri, "version": self.version });
-        let change = json!([{ "range": { "start": place, "end": end }, "text": text }]);
+        let change = json!([{ "range": { "start": start, "end": end }, "text": text }]);
         let start = Instant::now();
         self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": change }));
         self.wait();
         start.elapsed()
+    }
+
+    /// Puts a blank into the middle of the file, or takes it out again; the time to the findings.
+    fn edit(&mut self) -> Duration {
+        let line = self.text.lines().count() / 2;
+        match self.version % 2 {
+            1 => self.replace(line, 0, 0, " "),
+            _ => self.replace(line, 0, 1, ""),
+        }
+    }
+
+    /// Types statements into a body in the middle of the file; the time to the findings of each character.
+    fn type_in(&mut self) -> Vec<Duration> {
+        let middle = self.text.lines().count() / 2;
+        let ends = |line: &&str| line.ends_with(';') && line.starts_with("  ");
+        let below = self.text.lines().skip(middle).position(|line| ends(&line));
+        let mut line = middle + below.unwrap_or_default();
+        let mut at = self.text.lines().nth(line).unwrap_or_default().chars().count();
+        let mut times = Vec::new();
+        for typed in TYPED.chars() {
+            times.push(self.replace(line, at, 0, &typed.to_string()));
+            (line, at) = if typed == '\n' { (line + 1, 0) } else { (line, at + 1) };
+            // Nobody types faster.
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        times
     }
 }
 
@@ -153,19 +181,24 @@ fn largest(root: &Path) -> Option<PathBuf> {
 
 fn row(name: &str, folder: &Path, file: &Path) {
     let (mut editor, first) = Editor::start(folder, file);
-    let mut times: Vec<Duration> = (0..EDITS).map(|_| editor.edit()).collect();
-    times.sort();
-    let of = |share: usize| times[(EDITS * share).div_ceil(100).saturating_sub(1)];
-    let (lines, [half, most]) = (editor.text.lines().count(), [of(50), of(95)]);
-    println!("| {name} | {lines} | {first:.0?} | {half:.0?} | {most:.0?} |");
+    let of = |mut times: Vec<Duration>| {
+        times.sort();
+        [50, 95].map(|share| times[(times.len() * share).div_ceil(100).saturating_sub(1)])
+    };
+    let [half, most] = of((0..EDITS).map(|_| editor.edit()).collect());
+    let [typed_half, typed_most] = of(editor.type_in());
+    let lines = editor.text.lines().count();
+    println!(
+        "| {name} | {lines} | {first:.0?} | {half:.0?} | {most:.0?} | {typed_half:.0?} | {typed_most:.0?} |"
+    );
 }
 
 fn edits(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let large = generated(&root);
-    println!("| folder | lines of the file | first findings | an edit, half | an edit, 95 % |");
-    println!("|---|---|---|---|---|");
+    println!("| folder | lines of the file | first findings | a blank, half | 95 % | typing, half | 95 % |");
+    println!("|---|---|---|---|---|---|---|");
     row("generated, 500 files", &root, &large);
     row("the same, a small file", &root, &root.join("3.cu"));
     if let Some(corpora) = std::env::var_os("CUDALINT_CORPUS") {

@@ -188,7 +188,7 @@ pub struct Asked {
 pub struct Run {
     headers: Headers,
     cache: HeaderCache,
-    spelled: Spelled,
+    spelled: Arc<Spelled>,
     settings: Vec<Settings>,
     /// Which settings hold for a file; the first for one that is not here.
     of: FxHashMap<PathBuf, usize>,
@@ -264,11 +264,11 @@ impl Run {
         }
         let known = settings.len();
         let world = World { options: options.to_vec(), files: files.clone() };
-        let (sources, memory) = kept.start(world);
+        let (sources, spelled, memory) = kept.start(world);
         Run {
             headers: Headers::new(&given, include_dirs, disk, sources),
             cache: HeaderCache::default(),
-            spelled: Spelled::default(),
+            spelled,
             settings,
             of: files.into_iter().filter(|(_, at)| (1..known).contains(at)).collect(),
             memory,

@@ -120,6 +120,9 @@ pub(crate) trait Analyst {
     /// The repairs of findings of what was checked last, by their numbers among those of one answer, that a
     /// second run has confirmed.
     fn offers(&mut self, answer: usize, findings: &[usize]) -> Vec<Offer>;
+
+    /// Clears away what is not needed any more, now that nobody waits.
+    fn rest(&mut self);
 }
 
 #[cfg(test)]

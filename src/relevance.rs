@@ -127,7 +127,7 @@ fn is_whole_word(text: &str, range: Range<usize>) -> bool {
     !in_word(range.start.checked_sub(1)) && !in_word(Some(range.end))
 }
 
-/// What each file of a run spells, looked up once.
+/// What each file spells, looked up once.
 #[derive(Debug, Default)]
 pub(crate) struct Spelled {
     files: Mutex<FxHashMap<FileId, Words>>,
@@ -144,6 +144,11 @@ impl Spelled {
             lock().insert(file.id, words);
             words
         })
+    }
+
+    /// Forgets all files but these.
+    pub(crate) fn keep(&self, files: &FxHashSet<FileId>) {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).retain(|file, _| files.contains(file));
     }
 }
 

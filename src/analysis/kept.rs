@@ -7,6 +7,7 @@
 //! | piece | made from |
 //! |---|---|
 //! | the number of a file | its path, its text |
+//! | what a file spells | its text |
 //! | a file's items | the file, what its directives leave of it, the macros that its text sees |
 //! | the tree of a file that is edited | the text: what did not change is not parsed again |
 //! | a program | the items of a file and of its headers |
@@ -29,6 +30,7 @@ use crate::exec::budget::FileBudget;
 use crate::ir::program::Program;
 use crate::ir::{Function, Module, Name};
 use crate::preproc::{Print, Replayed};
+use crate::relevance::Spelled;
 use crate::source::{FileId, SourceFile, Sources};
 use crate::syntax::Clean;
 use difference::Differences;
@@ -51,6 +53,7 @@ pub struct Kept {
     all: Arc<[Arc<SourceFile>]>,
     /// Those that may be met again, by the path that they are shown with.
     files: Arc<FxHashMap<PathBuf, Arc<SourceFile>>>,
+    spelled: Arc<Spelled>,
     pieces: Arc<Pieces>,
 }
 
@@ -120,12 +123,16 @@ impl Kept {
         self.keeps
     }
 
-    /// For a run in this world: the sources that it starts with, and what it remembers.
-    pub(super) fn start(self, world: World) -> (Sources, Memory) {
+    /// For a run in this world: the sources that it starts with, what they spell, and what it remembers.
+    pub(super) fn start(self, world: World) -> (Sources, Arc<Spelled>, Memory) {
         let before = if *self.world == world { self.pieces } else { Arc::default() };
         let sources = Sources::after(self.all.to_vec(), Arc::clone(&self.files));
         let (world, differences, now) = (Arc::new(world), Differences::default(), Mutex::default());
-        (sources, Memory { keeps: self.keeps, world, files: self.files, before, differences, now })
+        (
+            sources,
+            self.spelled,
+            Memory { keeps: self.keeps, world, files: self.files, before, differences, now },
+        )
     }
 }
 
@@ -145,13 +152,16 @@ impl Run {
         }
         let memory = &self.memory;
         let needed: FxHashSet<FileId> = files.values().map(|file| file.id).collect();
+        let spelled = Arc::clone(&self.spelled);
+        spelled.keep(&needed);
         let nothing = Arc::new(SourceFile::new(FileId(u32::MAX), PathBuf::new(), Vec::new()));
         let mut all = self.sources().all();
         for file in all.iter_mut().filter(|file| !needed.contains(&file.id)) {
             *file = Arc::clone(&nothing);
         }
         let world = Arc::clone(&memory.world);
-        Kept { keeps: memory.keeps, world, all: all.into(), files: Arc::new(files), pieces: Arc::new(pieces) }
+        let (files, pieces) = (Arc::new(files), Arc::new(pieces));
+        Kept { keeps: memory.keeps, world, all: all.into(), files, spelled, pieces }
     }
 }
 

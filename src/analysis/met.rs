@@ -2,8 +2,8 @@
 
 use crate::events::{AccessOp, LaunchSite};
 use crate::ir::Function;
-use crate::rules::KernelRun;
 use crate::rules::standing::{Races, standing};
+use crate::rules::{KernelRun, is_assumed};
 use crate::source::Span;
 use crate::verdict::Status;
 
@@ -14,8 +14,12 @@ pub struct MetKernel {
     pub name: Span,
     /// The launches that it was run for, each once.
     pub launches: Vec<Span>,
+    /// All of it.
+    pub whole: Span,
     /// Where a comment above it gives its block.
     pub directive: Option<Span>,
+    /// The block that it was run with first, if nobody gave one: threads in x, y and z.
+    pub assumed: Option<[u32; 3]>,
     /// The shared arrays that it came by, each once.
     pub arrays: Vec<MetArray>,
     /// The accesses of them that it came by, each once.
@@ -86,7 +90,9 @@ impl MetKernel {
         let mut met = MetKernel {
             name: kernel.name_span,
             launches: Vec::new(),
+            whole: kernel.span,
             directive: kernel.block_directive.map(|(_, span)| span),
+            assumed: runs.iter().find(|run| is_assumed(run.block_from)).map(|run| run.block),
             arrays: Vec::new(),
             sites: Vec::new(),
             races: runs.iter().filter_map(standing).map(|(races, _)| races).reduce(Races::join),

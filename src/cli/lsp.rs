@@ -57,6 +57,8 @@ struct Group {
     alone: Option<PathBuf>,
     kept: Kept,
     state: Option<State>,
+    /// Earlier runs, which only take room.
+    past: Vec<State>,
 }
 
 /// The last run of a group.
@@ -90,7 +92,7 @@ impl Session {
         self.groups.retain(|group| wanted.contains(&group.alone));
         for alone in wanted {
             if !self.groups.iter().any(|group| group.alone == alone) {
-                self.groups.push(Group { alone, kept: Kept::nothing_yet(), state: None });
+                self.groups.push(Group { alone, kept: Kept::nothing_yet(), state: None, past: Vec::new() });
             }
         }
     }
@@ -131,8 +133,8 @@ impl Group {
         watch: lsp::Watch<'_>,
     ) -> Option<Checked> {
         let watch = Watch { cancelled: watch.cancelled, step: watch.step };
-        // Nothing is asked of the last run any more, which would only take room.
-        self.state = None;
+        // Nothing is asked of the last run any more, but to clear it away takes time.
+        self.past.extend(self.state.take());
         let (ran, heard) = terminal::overheard(|| {
             let args = run::completed(args, buffers)?;
             let hiding = Hiding::read(&args)?;
@@ -210,6 +212,10 @@ impl Analyst for Session {
             all.push(group.check(&args, home, &buffers, watch)?);
         }
         Some(all)
+    }
+
+    fn rest(&mut self) {
+        self.groups.iter_mut().for_each(|group| group.past.clear());
     }
 
     fn explain(&mut self, file: &Path, line: usize, column: usize) -> Vec<Explanation> {

@@ -1,9 +1,11 @@
-//! What can be done about findings: repair them, allow them, or remove a comment that does nothing?
+//! What can be done about findings: repair them, allow them, say which block their kernel has, or remove a
+//! comment that does nothing?
 
 use super::client::Client;
 use super::places::Places;
 use super::publish::shown;
 use super::{Analyst, Checked, Offer};
+use crate::analysis::MetKernel;
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, SourceFile, Span};
 use crate::suppress::{self, comment};
@@ -39,6 +41,15 @@ pub(super) fn actions(
     let only = offers.iter().filter(|offer| offer.doubt.is_none()).count() == 1;
     for offer in &offers {
         all.extend(repair(offer, only, places, checked, client));
+    }
+    let about = |kernel: &MetKernel| {
+        let finds =
+            |number: &usize| checked.findings[*number].each().any(|it| it.kernel_at == Some(kernel.name));
+        holds(kernel.name) || numbers.iter().any(finds)
+    };
+    let mut told: BTreeSet<Span> = BTreeSet::new();
+    for kernel in checked.kernels.iter().filter(|kernel| about(kernel)) {
+        all.extend(told.insert(kernel.name).then(|| block(kernel, places)).flatten());
     }
     for number in numbers {
         all.extend(allowed(&checked.findings[number], places, client));
@@ -126,6 +137,25 @@ fn above_lines(
         changes.entry(places.uri(file)?).or_default().push(insertion(places, file, place, comment));
     }
     Some(changes)
+}
+
+/// A comment that gives a kernel the block that was assumed of it, to be corrected.
+fn block(kernel: &MetKernel, places: &Places<'_>) -> Option<CodeAction> {
+    let Span { file, start, .. } = kernel.whole;
+    let (text, assumed) = (places.file(file), kernel.assumed?);
+    let place = comment::place_above(&text, start as usize).ok()?;
+    let edit = insertion(places, file, place, comment::block(&text, place, assumed));
+    let words = comment::block_words(assumed);
+    Some(CodeAction {
+        title: format!("Give the block of `{}` with a comment: `{words}`", text.slice(kernel.name)),
+        kind: Some(CodeActionKind::QUICKFIX),
+        edit: Some(WorkspaceEdit {
+            changes: Some(HashMap::from([(places.uri(file)?, vec![edit])])),
+            ..WorkspaceEdit::default()
+        }),
+        is_preferred: Some(false),
+        ..CodeAction::default()
+    })
 }
 
 /// The text without a comment that does nothing.

@@ -95,7 +95,9 @@ mod tests {
             races,
             name: span(0),
             launches: Vec::new(),
+            whole: span(0),
             directive: None,
+            assumed: None,
             arrays: arrays.iter().map(|&(at, bytes)| MetArray { name: span(at), bytes }).collect(),
             sites: sites
                 .iter()

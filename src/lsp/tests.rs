@@ -34,6 +34,8 @@ impl Analyst for Fake {
     fn offers(&mut self, _: usize, _: &[usize]) -> Vec<Offer> {
         Vec::new()
     }
+
+    fn rest(&mut self) {}
 }
 
 /// A client, what the analyst saw, and the server's thread.

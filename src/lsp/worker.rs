@@ -119,6 +119,7 @@ impl<'a, A: Analyst> Worker<'a, A> {
                     self.answer(number, id, question);
                 }
             }
+            self.analyst.rest();
         }
     }
 

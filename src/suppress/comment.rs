@@ -46,10 +46,28 @@ pub(crate) fn place_above(file: &SourceFile, at: usize) -> Result<usize, &'stati
 /// A line of its own, as the line below it is indented, that allows these rules; without a reason if it is empty.
 #[must_use]
 pub(crate) fn line(file: &SourceFile, place: usize, rules: &[&str], reason: &str) -> String {
-    let below = file.text.get(place..).unwrap_or("");
     let because = if reason.trim().is_empty() { String::new() } else { format!(": {}", reason.trim()) };
+    above(file, place, &format!("allow({}){because}", rules.join(", ")))
+}
+
+/// Likewise, that gives a kernel's block: threads in x, y and z.
+#[must_use]
+pub(crate) fn block(file: &SourceFile, place: usize, block: [u32; 3]) -> String {
+    above(file, place, &block_words(block))
+}
+
+/// `block(32, 8)`: the last numbers may be left out where they are 1.
+#[must_use]
+pub(crate) fn block_words(block: [u32; 3]) -> String {
+    let told = block.iter().rposition(|threads| *threads != 1).unwrap_or(0);
+    let numbers: Vec<String> = block[..=told].iter().map(u32::to_string).collect();
+    format!("block({})", numbers.join(", "))
+}
+
+fn above(file: &SourceFile, place: usize, asks: &str) -> String {
+    let below = file.text.get(place..).unwrap_or("");
     let end = if file.text.contains("\r\n") { "\r\n" } else { "\n" };
-    format!("{}// cudalint: allow({}){because}{end}", indent(below), rules.join(", "))
+    format!("{}// cudalint: {asks}{end}", indent(below))
 }
 
 /// The white space before a line's text.

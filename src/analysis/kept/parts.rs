@@ -148,9 +148,12 @@ impl Part {
         }
         let Difference { moves, functions } = now.difference(&self.of, differences, sources)?;
         let names_kernel = |function: &Function| self.sought.all() && names(function, &now.kernel);
-        let is_met =
-            |function: &Arc<Function>| self.sought.function(&function.name) || names_kernel(function);
-        let is_same = moves.lead(&*self.of.kernel, &*now.kernel)
+        let is_met = |function: &Arc<Function>| {
+            Arc::ptr_eq(function, &now.kernel)
+                || self.sought.function(&function.name)
+                || names_kernel(function)
+        };
+        let is_same = moves.now(self.of.kernel.name_span) == Some(now.kernel.name_span)
             && moves.lead(&self.of.launches, &now.launches)
             && !functions.iter().any(is_met);
         if !is_same {

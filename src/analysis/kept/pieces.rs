@@ -207,8 +207,9 @@ impl Pieces for SiteVerdict {
 
 impl Pieces for MetKernel {
     fn each(&mut self, found: Found<'_>) -> Option<()> {
-        let MetKernel { name, launches, directive, arrays, sites, races: _ } = self;
+        let MetKernel { name, launches, whole, directive, assumed: _, arrays, sites, races: _ } = self;
         name.each(found)?;
+        whole.each(found)?;
         launches.each(found)?;
         directive.each(found)?;
         arrays.iter_mut().try_for_each(|MetArray { name, bytes: _ }| name.each(found))?;

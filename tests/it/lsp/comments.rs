@@ -1,4 +1,4 @@
-//! Can a comment that does nothing be removed with one action?
+//! Can a comment be put in, or removed where it does nothing, with one action?
 
 use super::{COLUMN, LAUNCH};
 use crate::support::editor::{Editor, edited};
@@ -38,4 +38,31 @@ fn a_comment_that_does_nothing_is_removed() {
     editor.replace(&path, 3, &needed);
     let titles: Vec<Value> = editor.actions(&path, 4).iter().map(|it| it["title"].clone()).collect();
     assert!(!titles.contains(&json!(REMOVE)), "{titles:?}");
+}
+
+#[test]
+fn the_block_that_is_assumed_can_be_given_in_a_comment() {
+    let kernel = "int n;\n\n  template <int N>\n  __global__ void far(float* out) {\n    __shared__ float s[512];\n    \
+                  s[threadIdx.x * 2] = 1;\n    __syncthreads();\n    out[0] = s[N];\n  }\n";
+    let root = folder(&[("run.cu", "")]);
+    let path = root.path().join("run.cu");
+    let mut editor = Editor::open(&[root.path()], json!({}));
+    editor.show(&path, kernel);
+    assert_eq!(editor.rules(&path), ["bank-conflict"]);
+    let of = |actions: &[Value]| {
+        let is_block =
+            |it: &&Value| it["title"].as_str().is_some_and(|title| title.starts_with("Give the block"));
+        actions.iter().find(is_block).cloned()
+    };
+    // At the finding, and at the kernel's name; elsewhere nobody asks.
+    let [at_finding, at_name] = [5, 3].map(|line| of(&editor.actions(&path, line)).unwrap());
+    assert_eq!(at_finding, at_name);
+    assert_eq!(at_name["title"], "Give the block of `far` with a comment: `block(256)`");
+    assert!(of(&editor.actions(&path, 0)).is_none());
+    let given = edited(kernel, &at_name, &path);
+    assert_eq!(given, kernel.replace("  template", "  // cudalint: block(256)\n  template"));
+    editor.replace(&path, 2, &given);
+    assert_eq!(editor.rules(&path), ["bank-conflict"]);
+    // Now it is given.
+    assert!(of(&editor.actions(&path, 6)).is_none());
 }
