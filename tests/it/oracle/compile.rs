@@ -25,7 +25,7 @@ const FLAGS: [&str; 15] = [
     "-fno-threadsafe-statics",
     "-fdata-sections",
     "-fsanitize=thread",
-    "-fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero",
+    "-fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero,alignment",
     "-fsanitize-coverage=trace-pc",
     "--param",
     "tsan-distinguish-volatile=1",
@@ -144,7 +144,12 @@ fn run(command: &mut Command) -> Result<(), String> {
         return Ok(());
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let stderr: String = stderr.lines().take(12).map(|line| format!("{line}\n")).collect();
+    let stderr: String = stderr
+        .lines()
+        .filter(|line| !line.contains(" note: "))
+        .take(40)
+        .map(|line| format!("{line}\n"))
+        .collect();
     Err(format!("{}\n{stderr}", output.status))
 }
 
@@ -188,6 +193,18 @@ impl Compiler {
     /// what it did before it failed or was stopped counts.
     pub fn build_foreign(&self, path: &Path, text: &str) -> Result<Compiled, String> {
         let compiled = self.compile(path, text)?;
+        self.run_foreign(&compiled)?;
+        Ok(compiled)
+    }
+
+    /// The same for one of many versions of a file, in a folder of the caller: none of it is kept.
+    pub fn build_version(&self, path: &Path, text: &str, folder: &Path) -> Result<Compiled, String> {
+        let compiled = self.compile_into(folder, path, &rewrite(text)?)?;
+        self.run_foreign(&compiled)?;
+        Ok(compiled)
+    }
+
+    fn run_foreign(&self, compiled: &Compiled) -> Result<(), String> {
         let empty = tempfile::tempdir().unwrap();
         into_place(&compiled.trace, |to| {
             std::fs::write(to, []).unwrap();
@@ -199,11 +216,11 @@ impl Compiler {
                 .arg(line)
                 .current_dir(empty.path())
                 .env("ORACLE_TRACE", to)
-                .env("ORACLE_ONCE", "1");
+                .env("ORACLE_ONCE", "1")
+                .env("ORACLE_FORK", "1");
             let _ = run(&mut command);
             Ok(())
-        })?;
-        Ok(compiled)
+        })
     }
 
     fn compile(&self, path: &Path, text: &str) -> Result<Compiled, String> {
@@ -224,6 +241,11 @@ impl Compiler {
         let parts: [&str; 6] = [&rewritten, &name, &headers, &runtime, &self.version, &flags];
         // Files in other folders may have the same name.
         let folder = folder(&format!("{stem}-{:08x}", hash(&[&name]) as u32), &parts);
+        self.compile_into(&folder, path, &rewritten)
+    }
+
+    fn compile_into(&self, folder: &Path, path: &Path, rewritten: &str) -> Result<Compiled, String> {
+        let (name, beside) = (path.to_string_lossy(), path.parent().unwrap());
         let source = folder.join("source.cpp");
         let compiled = Compiled { executable: folder.join("program"), trace: folder.join("trace") };
         into_place(&source, |to| {

@@ -45,15 +45,32 @@ pub enum Step {
         interval: u32,
     },
     /// Lanes met at a barrier of the warp, which orders what they do.
-    WarpSync {
-        mask: u32,
-    },
+    WarpSync(Meeting),
+    /// Lanes met at a shuffle or a vote, which orders nothing.
+    WarpOp(Meeting),
     /// A subscript left its array.
     Subscript(Subscript),
     /// Arithmetic that C++ does not define.
     Undefined {
         site: SiteId,
     },
+    /// An address was no multiple of what the type of the access asks for.
+    Misaligned {
+        site: SiteId,
+    },
+}
+
+/// Lanes came to an intrinsic of the warp together.
+#[derive(Debug)]
+pub struct Meeting {
+    pub site: SiteId,
+    pub mask: u32,
+    /// Whether all came that are named and had not left the kernel.
+    pub is_complete: bool,
+    /// Whether each lane that came is in the mask that it gave.
+    pub are_named: bool,
+    /// Whether all that are named came, also those that had left the kernel.
+    pub are_all: bool,
 }
 
 /// A request of a warp to shared memory.
@@ -95,6 +112,8 @@ pub struct Subscript {
 const SLOT: u64 = 1 << 18;
 /// How far below a variable an access is still taken for one of it.
 const BELOW: u64 = SLOT / 8;
+/// A flag of warp-wide operations: lanes of the mask did not come.
+const NOT_ALL: u8 = 8;
 /// The name of all dynamic shared memory.
 pub const DYNAMIC: &str = "dynamic";
 
@@ -130,8 +149,9 @@ impl<'a> Reading<'a> {
     }
 
     fn launch(mut self) -> Launch {
-        let warps = self.raw.warps.iter();
-        let warps = warps.map(|steps| steps.iter().filter_map(|step| self.step(step)).collect()).collect();
+        let warps = self.raw.warps.iter().enumerate();
+        let warps = warps.map(|(warp, steps)| steps.iter().map(|step| self.step(warp, step)).collect());
+        let warps = warps.collect();
         Launch {
             kernel: self.kernel.unwrap_or_else(|| self.raw.kernel.clone()),
             block: self.raw.block,
@@ -142,13 +162,14 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn step(&mut self, step: &trace::Step) -> Option<Step> {
+    fn step(&mut self, warp: usize, step: &trace::Step) -> Step {
         let site = self.site(step.path, step.pc);
         let lanes = self.raw.lanes(step);
-        Some(match step.kind {
+        match step.kind {
             Kind::Barrier => Step::Barrier { site, mask: step.mask, interval: step.interval },
-            Kind::WarpSync => Step::WarpSync { mask: step.mask },
-            Kind::WarpOp => return None,
+            Kind::WarpSync => Step::WarpSync(self.meeting(warp, site, step)),
+            Kind::WarpOp => Step::WarpOp(self.meeting(warp, site, step)),
+            Kind::Misaligned => Step::Misaligned { site },
             Kind::Undefined => Step::Undefined { site },
             Kind::Subscript => Step::Subscript(Subscript {
                 site,
@@ -171,7 +192,22 @@ impl<'a> Reading<'a> {
                     lanes: lanes.map(|(lane, address)| self.lane(lane, address.into())).collect(),
                 })
             }
-        })
+        }
+    }
+
+    fn meeting(&self, warp: usize, site: SiteId, step: &trace::Step) -> Meeting {
+        // `__activemask` names nobody.
+        let named = |(lane, named): (u8, u32)| named == 0 || named >> lane & 1 == 1;
+        let threads = self.raw.block.iter().product::<u32>();
+        let lanes_of_warp = u32::MAX >> (32 - (threads - 32 * warp as u32).min(32));
+        let named_of_warp = |(_, named): (u8, u32)| named & lanes_of_warp & !step.mask == 0;
+        Meeting {
+            are_all: self.raw.lanes(step).all(named_of_warp),
+            site,
+            mask: step.mask,
+            is_complete: step.flags & NOT_ALL == 0,
+            are_named: self.raw.lanes(step).all(named),
+        }
     }
 
     /// The variable that an address belongs to. What lies behind one belongs to it up to the next.

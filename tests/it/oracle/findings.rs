@@ -3,10 +3,11 @@
 //! A race that is told of has to be a race at the same two lines, an overrun an access that left its array,
 //! and so on. That holds for any program, right or wrong.
 
+use super::barriers::meetings;
 use super::escapes::escapes;
-use super::execution::Launch;
+use super::execution::{Launch, Step};
 use super::races::{Between, Part, Race, races};
-use super::unwritten::unwritten;
+use super::unwritten::{made_of_unwritten, unwritten};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,6 +16,18 @@ use std::process::Command;
 /// The rules whose findings the host can confirm.
 pub const RULES: [&str; 5] =
     ["missing-atomic", "missing-barrier", "shared-out-of-bounds", "uninitialized-shared", "warp-synchronous"];
+
+/// The same, and of what is wrong with barriers, masks and addresses.
+pub const ALL_RULES: [&str; 8] = [
+    "divergent-barrier",
+    "divergent-warp-sync",
+    "misaligned-vector-access",
+    "missing-atomic",
+    "missing-barrier",
+    "shared-out-of-bounds",
+    "uninitialized-shared",
+    "warp-synchronous",
+];
 
 /// A finding, as far as it matters here.
 #[derive(Debug, Deserialize)]
@@ -108,37 +121,76 @@ impl Finding {
     }
 }
 
+/// A rule that has to tell of something, and the lines where that happened: of both accesses of a race.
+type Happened = (&'static str, (u32, u32));
+
+/// What happened that some rule has to tell of.
+fn happened(launch: &Launch) -> BTreeSet<Happened> {
+    let mut happened = BTreeSet::new();
+    let at = |site| (launch.place(site).line, launch.place(site).line);
+    for race in races(launch) {
+        let rule = match race.between {
+            Between::Warps => "missing-barrier",
+            Between::Lanes => "warp-synchronous",
+            Between::OneInstruction => continue,
+        };
+        let lines = lines(launch, &race);
+        happened.insert((rule, lines));
+        if lines.0 == lines.1 {
+            happened.insert(("missing-atomic", lines));
+        }
+    }
+    happened.extend(made_of_unwritten(launch).into_iter().map(|site| ("uninitialized-shared", at(site))));
+    happened.extend(faults(launch));
+    happened
+}
+
+/// The faults of a launch that are no races, each with the rule that has to tell of it and with its lines.
+pub fn faults(launch: &Launch) -> BTreeSet<Happened> {
+    let mut found = BTreeSet::new();
+    let at = |site| (launch.place(site).line, launch.place(site).line);
+    found.extend(escapes(launch).iter().map(|it| ("shared-out-of-bounds", at(it.site))));
+    let unwritten = unwritten(launch).into_iter().filter(|it| !it.is_race);
+    found.extend(unwritten.map(|it| ("uninitialized-shared", at(it.site))));
+    for meeting in meetings(launch) {
+        let places: BTreeSet<_> = meeting.arrived.keys().map(|site| launch.place(*site)).collect();
+        if places.len() > 1 || !meeting.ended.is_empty() {
+            found.extend(meeting.arrived.keys().map(|site| ("divergent-barrier", at(*site))));
+        }
+    }
+    found.extend(launch.warps.iter().flatten().filter_map(|step| match step {
+        Step::WarpSync(it) | Step::WarpOp(it) if !(it.is_complete && it.are_named && it.are_all) => {
+            Some(("divergent-warp-sync", at(it.site)))
+        }
+        Step::Misaligned { site } => Some(("misaligned-vector-access", at(*site))),
+        _ => None,
+    }));
+    found
+}
+
 /// The findings on these launches that are of nothing that happened, a line each.
 pub fn unconfirmed(told: &[Finding], launches: &[Launch]) -> Vec<String> {
-    let mut happened: BTreeSet<(&str, &str, (u32, u32))> = BTreeSet::new();
+    let mut confirmed: BTreeSet<(&str, Happened)> = BTreeSet::new();
     for launch in launches {
-        let kernel = base(&launch.kernel);
-        let at = |site| (launch.place(site).line, launch.place(site).line);
-        for race in races(launch) {
-            let rule = match race.between {
-                Between::Warps => "missing-barrier",
-                Between::Lanes => "warp-synchronous",
-                Between::OneInstruction => continue,
-            };
-            let lines = lines(launch, &race);
-            happened.insert((rule, kernel, lines));
-            if lines.0 == lines.1 {
-                happened.insert(("missing-atomic", kernel, lines));
-            }
-        }
-        happened.extend(escapes(launch).iter().map(|it| ("shared-out-of-bounds", kernel, at(it.site))));
-        happened.extend(unwritten(launch).iter().map(|it| ("uninitialized-shared", kernel, at(it.site))));
+        confirmed.extend(happened(launch).into_iter().map(|it| (base(&launch.kernel), it)));
     }
     let is_confirmed = |it: &&Finding| {
         let lines = match &*it.rule {
             "missing-barrier" | "warp-synchronous" => it.lines(),
             _ => (it.line, it.line),
         };
-        let rule = RULES.into_iter().find(|rule| *rule == it.rule);
-        rule.is_some_and(|rule| happened.contains(&(rule, base(&it.kernel), lines)))
+        let rule = ALL_RULES.into_iter().find(|rule| *rule == it.rule);
+        rule.is_some_and(|rule| confirmed.contains(&(base(&it.kernel), (rule, lines))))
     };
     let words = |it: &Finding| format!("{:?}: {}: `{}`: {}", it.lines(), it.rule, it.kernel, it.message);
     // What other data would lead to does not happen here.
-    let is_certain = |it: &&Finding| !it.message.contains(": possible: ");
+    let is_possible = |it: &Finding| it.message.contains(": possible: ");
+    // What a kernel does that was stopped is not known.
+    let of = |it: &Finding, launch: &&Launch| base(&launch.kernel) == base(&it.kernel);
+    let ran = |it: &Finding| {
+        let mut its = launches.iter().filter(|launch| of(it, launch)).peekable();
+        its.peek().is_some() && its.all(|launch| !launch.given_up)
+    };
+    let is_certain = |it: &&Finding| !is_possible(it) && ran(it);
     told.iter().filter(is_certain).filter(|it| !is_confirmed(it)).map(words).collect()
 }

@@ -109,10 +109,10 @@ fn judge(path: &Path, removal: &Removal, number: Option<usize>) -> Tally {
     if barriers == 0 && number.is_some() {
         return tally;
     }
-    // Wrong data may lead a kernel anywhere: what it did until then counts.
-    let Ok(compiled) = compile::compiler().unwrap().build_foreign(path, &text) else { return tally };
-    let launches = execution::read(&compiled);
     let root = folder(&[("mutant.cu", text.as_str())]);
+    // Wrong data may lead a kernel anywhere: what it did until then counts.
+    let built = compile::compiler().unwrap().build_version(path, &text, &root.path().join("built"));
+    let launches = execution::read(&built.unwrap());
     let told = findings(&root.path().join("mutant.cu"), &RULES);
     let place = format!("{} without {} {number:?}", path.display(), removal.text);
     tally.wrong.extend(unconfirmed(&told, &launches).iter().map(|it| format!("{place}: {it}")));
@@ -159,7 +159,8 @@ fn racing_when_repaired(path: &Path, root: &Path, removal: &Removal) -> BTreeSet
         .output();
     assert!(run.unwrap().status.code().is_some_and(|code| code <= 1));
     let text = std::fs::read_to_string(root.join("mutant.cu")).unwrap();
-    let compiled = compile::compiler().unwrap().build_foreign(path, &text).unwrap();
+    let built = compile::compiler().unwrap().build_version(path, &text, &root.join("repaired"));
+    let compiled = built.unwrap();
     let launches = execution::read(&compiled);
     let races = |launch: &&Launch| races(launch).iter().any(|race| counts(race, removal.between));
     launches.iter().filter(races).map(|launch| base(&launch.kernel).to_owned()).collect()

@@ -50,7 +50,7 @@ pub fn accesses_in_order(launch: &Launch, mut visit: impl FnMut(usize, &Access, 
         for step in steps {
             match step {
                 Step::Access(access) => visit(warp, access, &clocks),
-                Step::WarpSync { mask } => clocks.meet(*mask),
+                Step::WarpSync(meeting) => clocks.meet(meeting.mask),
                 _ => {}
             }
         }

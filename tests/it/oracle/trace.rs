@@ -28,6 +28,7 @@ pub enum Kind {
     WarpOp,
     Subscript,
     Undefined,
+    Misaligned,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -160,6 +161,7 @@ fn kind(number: u32) -> Kind {
         7 => Kind::WarpOp,
         8 => Kind::Subscript,
         9 => Kind::Undefined,
+        10 => Kind::Misaligned,
         other => panic!("a step of kind {other}"),
     }
 }

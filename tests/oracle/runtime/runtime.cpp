@@ -12,14 +12,17 @@
 // on, as they do where branches meet again.
 //
 // The result goes to the file that ORACLE_TRACE names; `trace.rs` reads it and describes the format.
-// With ORACLE_ONCE in the environment, a launch that was made before is not made again.
+// With ORACLE_ONCE in the environment, a launch that was made before is not made again. With ORACLE_FORK each
+// launch is a process of its own, so that one that fails or does not end leaves the others alone.
 #include "runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <set>
 #include <string>
@@ -52,6 +55,9 @@ constexpr int kWarp = 32;
 constexpr size_t kStackBytes = 256 << 10;
 // Loads, stores and basic blocks of all threads together. A launch that takes more is given up.
 constexpr uint64_t kMostEvents = 48'000'000;
+// The same, and seconds, of a launch that may not end because of a fault.
+constexpr uint64_t kMostForkedEvents = 6'000'000;
+constexpr unsigned kMostForkedSeconds = 5;
 
 // Numbers of `trace.rs`.
 enum Kind : uint8_t {
@@ -65,6 +71,7 @@ enum Kind : uint8_t {
     kWarpOp = 7,
     kSubscript = 8,
     kUndefined = 9,
+    kMisaligned = 10,
 };
 enum Flag : uint8_t {
     kWhole = 1,    // a class or an array as a whole, or a wide access of unknown alignment
@@ -138,7 +145,7 @@ void *kernel_context;
 std::vector<Path> paths;
 std::unordered_map<uint64_t, uint32_t> path_numbers;
 std::vector<const OutOfBoundsData *> subscripts;
-uint64_t event_count = 0;
+uint64_t event_count = 0, most_events = kMostEvents;
 bool too_long = false;
 FILE *trace = nullptr;
 
@@ -163,7 +170,7 @@ void give_up() {
 }
 
 void add(const void *pc, uint32_t address, size_t bytes, Kind kind, uint8_t flags) {
-    if (++event_count > kMostEvents) {
+    if (++event_count > most_events) {
         give_up();
     }
     uint32_t path = current->frames.empty() ? 0 : current->frames.back().path;
@@ -382,7 +389,7 @@ void write_warp(unsigned first) {
 void write_trace(const char *kernel, const char *file, int line, size_t dynamic_bytes) {
     if (!trace) {
         const char *name = getenv("ORACLE_TRACE");
-        trace = fopen(name ? name : "/dev/null", "wb");
+        trace = fopen(name ? name : "/dev/null", getenv("ORACLE_FORK") ? "ab" : "wb");
         if (!trace) {
             perror(name);
             exit(3);
@@ -438,16 +445,8 @@ void prepare(Fiber &fiber, unsigned number) {
     makecontext(&fiber.context, fiber_main, 0);
 }
 
-} // namespace
-
-void launch_block(const char *kernel, const char *file, int line, Extent grid, Extent block, size_t dynamic_bytes,
-                  void (*body)(void *), void *context) {
-    // A program may launch the same many times, to measure it.
-    static std::set<std::string> launched;
-    if (getenv("ORACLE_ONCE")) {
-        unsigned shape[] = {unsigned(line), grid.x, grid.y, grid.z, block.x, block.y, block.z, unsigned(dynamic_bytes)};
-        if (!launched.emplace(std::string(kernel) + '\n' + std::string(reinterpret_cast<char *>(shape), sizeof shape)).second) return;
-    }
+void run_launch(const char *kernel, const char *file, int line, Extent grid, Extent block, size_t dynamic_bytes,
+                void (*body)(void *), void *context) {
     threads = block.x * block.y * block.z;
     if (threads == 0 || threads > 1024 || dynamic_bytes > kSlot) {
         fprintf(stderr, "%s:%d: a block of %u threads and %zu bytes cannot be launched\n", file, line, threads, dynamic_bytes);
@@ -468,7 +467,33 @@ void launch_block(const char *kernel, const char *file, int line, Extent grid, E
     while (pool.size() < threads) pool.push_back(new Fiber);
     for (unsigned i = 0; i < threads; i++) prepare(*pool[i], i);
     run_block();
+    // What is written is whole.
+    alarm(0);
     write_trace(kernel, file, line, dynamic_bytes);
+}
+
+} // namespace
+
+void launch_block(const char *kernel, const char *file, int line, Extent grid, Extent block, size_t dynamic_bytes,
+                  void (*body)(void *), void *context) {
+    // A program may launch the same many times, to measure it.
+    static std::set<std::string> launched;
+    if (getenv("ORACLE_ONCE")) {
+        unsigned shape[] = {unsigned(line), grid.x, grid.y, grid.z, block.x, block.y, block.z, unsigned(dynamic_bytes)};
+        if (!launched.emplace(std::string(kernel) + '\n' + std::string(reinterpret_cast<char *>(shape), sizeof shape)).second) return;
+    }
+    const bool forks = getenv("ORACLE_FORK");
+    if (forks) {
+        pid_t child = fork();
+        if (child != 0) {
+            if (child > 0) waitpid(child, nullptr, 0);
+            return;
+        }
+        most_events = kMostForkedEvents;
+        alarm(kMostForkedSeconds);
+    }
+    run_launch(kernel, file, line, grid, block, dynamic_bytes, body, context);
+    if (forks) _exit(0);
 }
 
 int sync_threads(int predicate, const void *place) {
@@ -510,7 +535,9 @@ void record_async_copy(const volatile void *address, size_t bytes, const void *p
 void *allocate(size_t bytes) {
     constexpr size_t kMargin = size_t(64) << 20;
     size_t whole = bytes + 2 * kMargin;
-    void *memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    // What one launch writes, another reads, be it in another process.
+    const int sharing = getenv("ORACLE_FORK") ? MAP_SHARED : MAP_PRIVATE;
+    void *memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         perror("mmap");
         exit(3);
@@ -583,6 +610,11 @@ void __ubsan_handle_out_of_bounds(void *data, unsigned long index) {
     void __ubsan_handle_##NAME(void *, unsigned long, unsigned long) {                                                 \
         if (oracle::current) oracle::add(PLACE, 0, 0, oracle::kUndefined, 0);                                          \
     }
+// A pointer that is no multiple of what its type asks for; null is none of ours.
+void __ubsan_handle_type_mismatch_v1(void *, unsigned long pointer) {
+    touch(PLACE, reinterpret_cast<void *>(pointer), 0, oracle::kMisaligned, 0);
+}
+
 ORACLE_UNDEFINED(add_overflow)
 ORACLE_UNDEFINED(sub_overflow)
 ORACLE_UNDEFINED(mul_overflow)

@@ -1,0 +1,184 @@
+//! Is a fault that is put into a kernel told of, and is only told what happens?
+//!
+//! `mutation.rs` says which faults there are: indices, bounds and extents that are off by one, stores that are
+//! missing, masks that name other lanes than those that come, barriers that not all threads reach. What a mutant
+//! does is seen on the host. Each finding has to be of something that happened. Of the kernels that do what they
+//! did not do before, so many have to be told of by the rule that looks for it.
+//!
+//! ```text
+//! cargo test --test it oracle::faults -- --nocapture
+//! CUDALINT_THOROUGH=1 cargo test --test it oracle::faults -- --nocapture      # more places
+//! CUDALINT_SHOW=1 cargo test --test it oracle::faults -- --nocapture          # and what is missed
+//! ```
+
+use super::compile::compiler;
+use super::execution::{Launch, read};
+use super::findings::{ALL_RULES, base, faults, findings, unconfirmed};
+use super::kernel_files;
+use super::mutation::{OPERATORS, Operator, mutated};
+use super::said::{Said, said};
+use crate::support::folder::folder;
+use crate::support::thorough;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// If not thorough, one of so many files is taken for each operator.
+const ONE_OF: usize = 3;
+
+/// What came of the mutants of one operator.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Functions that were changed, and lines that then do not compile.
+    pub changed: usize,
+    pub broken: usize,
+    /// Kernels that do what the rule looks for, and those that are told of.
+    pub faulty: usize,
+    pub found: usize,
+    /// The same, of kernels whose accesses are all decided.
+    pub faulty_decided: usize,
+    pub found_decided: usize,
+    /// Findings by any rule.
+    pub told: usize,
+    pub missed: Vec<String>,
+    pub wrong: Vec<String>,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: Tally) {
+        self.changed += other.changed;
+        self.broken += other.broken;
+        self.faulty += other.faulty;
+        self.found += other.found;
+        self.faulty_decided += other.faulty_decided;
+        self.found_decided += other.found_decided;
+        self.told += other.told;
+        self.missed.extend(other.missed);
+        self.wrong.extend(other.wrong);
+    }
+
+    /// A row of the table.
+    pub fn row(&self, name: &str) -> String {
+        format!(
+            "{name:34} {:7} {:6} {:6} {:6} {:8} {:6} {:5} {:5}",
+            self.changed,
+            self.broken,
+            self.faulty,
+            self.found,
+            self.faulty_decided,
+            self.found_decided,
+            self.told,
+            self.wrong.len(),
+        )
+    }
+}
+
+/// Above the rows.
+pub const HEAD: &str =
+    "                                   changed broken faulty  found  decided  found  told wrong";
+
+/// The kernels in whose launches something happens that a rule looks for.
+fn faulty<'a>(launches: &'a [Launch], rule: &str) -> BTreeSet<&'a str> {
+    let is_faulty = |launch: &&Launch| faults(launch).iter().any(|(its, _)| *its == rule);
+    launches.iter().filter(is_faulty).map(|launch| base(&launch.kernel)).collect()
+}
+
+/// Counts what is told of a mutant's kernels, `faulty` of which do what the operator's rule looks for.
+pub fn compare(place: &str, rule: &str, (before, launches): (&[Launch], &[Launch]), mutant: &Path) -> Tally {
+    let told = findings(mutant, &ALL_RULES);
+    let said = said(mutant);
+    let mut tally = Tally { told: told.len(), ..Tally::default() };
+    tally.wrong.extend(unconfirmed(&told, launches).iter().map(|it| format!("{place}: {it}")));
+    for kernel in &faulty(launches, rule) - &faulty(before, rule) {
+        let is_found = told.iter().any(|it| it.rule == rule && base(&it.kernel) == kernel);
+        let mut rows = said.iter().filter(|row| base(&row.kernel) == kernel).peekable();
+        let is_decided = rows.peek().is_some() && rows.all(Said::is_decided);
+        tally.faulty += 1;
+        tally.found += usize::from(is_found);
+        tally.faulty_decided += usize::from(is_decided);
+        tally.found_decided += usize::from(is_found && is_decided);
+        if !is_found {
+            let of_kernel = launches.iter().filter(|launch| base(&launch.kernel) == kernel);
+            let all = of_kernel.flat_map(faults).filter(|(its, _)| *its == rule);
+            let lines: BTreeSet<u32> = all.map(|(_, (line, _))| line).collect();
+            let known = if is_decided { "decided" } else { "undecided" };
+            tally.missed.push(format!("{place}: {rule}: `{kernel}`, lines {lines:?}, {known}"));
+        }
+    }
+    tally
+}
+
+fn judge(path: &Path, before: &[Launch], operator: &Operator, number: usize) -> Tally {
+    let text = std::fs::read_to_string(path).unwrap();
+    // What does not compile in one function stays as it was.
+    let mut spared: BTreeSet<usize> = BTreeSet::new();
+    let (root, changed, built) = loop {
+        let (mutant, changed) = mutated(&text, operator, number, &spared);
+        if changed == 0 {
+            return Tally { broken: spared.len(), ..Tally::default() };
+        }
+        let root = folder(&[("mutant.cu", mutant.as_str())]);
+        match compiler().unwrap().build_version(path, &mutant, &root.path().join("built")) {
+            Ok(built) => break (root, changed, built),
+            Err(error) => {
+                let lines = error_lines(path, &error);
+                if lines.is_subset(&spared) {
+                    return Tally { changed, broken: changed, ..Tally::default() };
+                }
+                spared.extend(lines);
+            }
+        }
+    };
+    let place = format!("{}: {} {number}", path.display(), operator.name);
+    let launches = (before, &*read(&built));
+    let compared = compare(&place, operator.rule, launches, &root.path().join("mutant.cu"));
+    Tally { changed, broken: spared.len(), ..compared }
+}
+
+/// The lines of a file that a compiler complains of.
+fn error_lines(path: &Path, error: &str) -> BTreeSet<usize> {
+    let name = format!("{}:", path.display());
+    error
+        .lines()
+        .filter(|line| line.contains("error"))
+        .filter_map(|line| line.strip_prefix(&name)?.split(':').next()?.parse().ok())
+        .collect()
+}
+
+#[test]
+fn faults_that_are_put_in_are_told() {
+    if let Err(why) = compiler() {
+        assert!(std::env::var_os("CUDALINT_NEEDS_COMPILER").is_none(), "{why}");
+        println!("skipped: {why}");
+        return;
+    }
+    let places = if thorough() { 6 } else { 1 };
+    let files: Vec<PathBuf> = kernel_files(&std::env::var("CUDALINT_ORACLE").unwrap_or_default());
+    let as_it_is = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        read(&compiler().unwrap().build(path, &text).unwrap())
+    };
+    let before: Vec<Vec<Launch>> = files.par_iter().map(as_it_is).collect();
+    let (mut all, mut too_few) = (Tally::default(), Vec::new());
+    println!("{HEAD}");
+    for (rank, operator) in OPERATORS.iter().enumerate() {
+        let numbers = |at: usize| (0..places).map(move |number| (at, number));
+        let mut mutants: Vec<(usize, usize)> = (0..files.len()).flat_map(numbers).collect();
+        mutants.retain(|(at, _)| thorough() || (at + rank) % ONE_OF == 0);
+        let mutant = |(at, number): &(usize, usize)| judge(&files[*at], &before[*at], operator, *number);
+        let tallies: Vec<Tally> = mutants.par_iter().map(mutant).collect();
+        let mut tally = Tally::default();
+        tallies.into_iter().for_each(|it| tally.add(it));
+        println!("{}", tally.row(operator.name));
+        if (tally.found as f64) < operator.least * tally.faulty as f64 {
+            too_few.push(operator.name);
+        }
+        all.add(tally);
+    }
+    println!("{}", all.row("all"));
+    if std::env::var_os("CUDALINT_SHOW").is_some() {
+        all.missed.iter().for_each(|line| println!("missed: {line}"));
+    }
+    assert!(all.wrong.is_empty(), "{} that are none:\n{}", all.wrong.len(), all.wrong.join("\n"));
+    assert!(too_few.is_empty(), "too few are told of: {too_few:?}");
+}
