@@ -122,15 +122,16 @@ struct Request<'a> {
 
 /// Compares what is said of a file with its launches. `file` is the name that debug information uses;
 /// headers are not compared.
-pub fn compare(file: &str, launches: &[Launch], said: &[Said]) -> Vec<Line> {
+pub fn compare<'a>(file: &str, launches: impl IntoIterator<Item = &'a Launch>, said: &[Said]) -> Vec<Line> {
+    let launches: Vec<&Launch> = launches.into_iter().collect();
     let mut lines: BTreeMap<(String, u32, String, String), Outcome> = BTreeMap::new();
     // What is said of a line that only another launch of the same kernel reaches is not said in vain.
     let mut reached: BTreeSet<(String, Key)> = BTreeSet::new();
-    for launch in launches {
+    for launch in &launches {
         let keys = seen(file, launch, said);
         reached.extend(keys.into_keys().map(|key| (launch.kernel.clone(), key)));
     }
-    for launch in launches.iter().filter(|launch| !launch.given_up) {
+    for launch in launches.into_iter().filter(|launch| !launch.given_up) {
         let here: Vec<&Said> = said.iter().filter(|it| it.is_of(launch)).collect();
         let seen = seen(file, launch, said);
         let mut keys: BTreeSet<Key> = seen.keys().cloned().collect();
@@ -158,7 +159,8 @@ pub fn compare(file: &str, launches: &[Launch], said: &[Said]) -> Vec<Line> {
     lines.into_iter().map(line).collect()
 }
 
-fn rank(outcome: &Outcome) -> u8 {
+/// How far an outcome is from right.
+pub fn rank(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Right => 0,
         Outcome::Modelled => 1,

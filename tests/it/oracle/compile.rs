@@ -38,6 +38,9 @@ const LINK_FLAGS: [&str; 2] = ["-no-pie", "-Wl,--sort-section=alignment"];
 const MOST_SECONDS: u32 = 100;
 const MOST_FOREIGN_SECONDS: u32 = 20;
 
+/// Lines of a compiler's words that are kept.
+const MOST_ERRORS: usize = 400;
+
 /// A C++ compiler that can do this.
 #[derive(Debug)]
 pub struct Compiler {
@@ -144,12 +147,8 @@ fn run(command: &mut Command) -> Result<(), String> {
         return Ok(());
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let stderr: String = stderr
-        .lines()
-        .filter(|line| !line.contains(" note: "))
-        .take(40)
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let errors = stderr.lines().filter(|line| line.contains("rror") || line.contains("undefined reference"));
+    let stderr: String = errors.take(MOST_ERRORS).map(|line| format!("{line}\n")).collect();
     Err(format!("{}\n{stderr}", output.status))
 }
 
@@ -193,18 +192,18 @@ impl Compiler {
     /// what it did before it failed or was stopped counts.
     pub fn build_foreign(&self, path: &Path, text: &str) -> Result<Compiled, String> {
         let compiled = self.compile(path, text)?;
-        self.run_foreign(&compiled)?;
+        self.run_foreign(&compiled, true)?;
         Ok(compiled)
     }
 
     /// The same for one of many versions of a file, in a folder of the caller: none of it is kept.
     pub fn build_version(&self, path: &Path, text: &str, folder: &Path) -> Result<Compiled, String> {
         let compiled = self.compile_into(folder, path, &rewrite(text)?)?;
-        self.run_foreign(&compiled)?;
+        self.run_foreign(&compiled, false)?;
         Ok(compiled)
     }
 
-    fn run_foreign(&self, compiled: &Compiled) -> Result<(), String> {
+    fn run_foreign(&self, compiled: &Compiled, once: bool) -> Result<(), String> {
         let empty = tempfile::tempdir().unwrap();
         into_place(&compiled.trace, |to| {
             std::fs::write(to, []).unwrap();
@@ -216,8 +215,10 @@ impl Compiler {
                 .arg(line)
                 .current_dir(empty.path())
                 .env("ORACLE_TRACE", to)
-                .env("ORACLE_ONCE", "1")
                 .env("ORACLE_FORK", "1");
+            if once {
+                command.env("ORACLE_ONCE", "1");
+            }
             let _ = run(&mut command);
             Ok(())
         })
@@ -257,6 +258,8 @@ impl Compiler {
             let object = to.with_extension("o");
             let mut command = Command::new(&self.command);
             command.args(FLAGS).arg("-I").arg(&includes).arg("-I").arg(beside);
+            // Headers that the program lacks here.
+            command.arg("-idirafter").arg(folder.join("missing"));
             command.arg("-include").arg(includes.join("cuda_runtime.h")).arg("-c").arg(&source);
             run(command.arg("-o").arg(&object))?;
             let linked = self.link(&object, to);

@@ -69,6 +69,8 @@ pub struct Meeting {
     pub is_complete: bool,
     /// Whether each lane that came is in the mask that it gave.
     pub are_named: bool,
+    /// Whether some lane that came reads one that did, or its own value, or no lane reads another.
+    pub reads_some: bool,
     /// Whether all that are named came, also those that had left the kernel.
     pub are_all: bool,
 }
@@ -114,6 +116,8 @@ const SLOT: u64 = 1 << 18;
 const BELOW: u64 = SLOT / 8;
 /// A flag of warp-wide operations: lanes of the mask did not come.
 const NOT_ALL: u8 = 8;
+/// Another: each of the lanes reads one that did not come.
+const NO_SOURCE: u8 = 16;
 /// The name of all dynamic shared memory.
 pub const DYNAMIC: &str = "dynamic";
 
@@ -205,6 +209,7 @@ impl<'a> Reading<'a> {
             are_all: self.raw.lanes(step).all(named_of_warp),
             site,
             mask: step.mask,
+            reads_some: step.flags & NO_SOURCE == 0,
             is_complete: step.flags & NOT_ALL == 0,
             are_named: self.raw.lanes(step).all(named),
         }

@@ -13,7 +13,7 @@
 
 use super::compile::compiler;
 use super::execution::{Launch, read};
-use super::findings::{ALL_RULES, base, faults, findings, unconfirmed};
+use super::findings::{ALL_RULES, Finding, base, faults, findings, unconfirmed};
 use super::kernel_files;
 use super::mutation::{OPERATORS, Operator, mutated};
 use super::said::{Said, said};
@@ -83,23 +83,27 @@ fn faulty<'a>(launches: &'a [Launch], rule: &str) -> BTreeSet<&'a str> {
     launches.iter().filter(is_faulty).map(|launch| base(&launch.kernel)).collect()
 }
 
-/// Counts what is told of a mutant's kernels, `faulty` of which do what the operator's rule looks for.
-pub fn compare(place: &str, rule: &str, (before, launches): (&[Launch], &[Launch]), mutant: &Path) -> Tally {
-    let told = findings(mutant, &ALL_RULES);
-    let said = said(mutant);
+/// Counts what is told of a mutant's kernels that do what a rule looks for, and did not do it before.
+pub fn compare(
+    place: &str,
+    rule: &str,
+    (before, launches): (&[Launch], &[Launch]),
+    (told, said): (&[Finding], &[Said]),
+) -> Tally {
+    let told: Vec<&Finding> =
+        told.iter().filter(|it| launches.iter().any(|launch| it.is_of(launch))).collect();
     let mut tally = Tally { told: told.len(), ..Tally::default() };
-    tally.wrong.extend(unconfirmed(&told, launches).iter().map(|it| format!("{place}: {it}")));
     for kernel in &faulty(launches, rule) - &faulty(before, rule) {
         let is_found = told.iter().any(|it| it.rule == rule && base(&it.kernel) == kernel);
-        let mut rows = said.iter().filter(|row| base(&row.kernel) == kernel).peekable();
+        let of_kernel = || launches.iter().filter(|launch| base(&launch.kernel) == kernel);
+        let mut rows = said.iter().filter(|row| of_kernel().any(|launch| row.is_of(launch))).peekable();
         let is_decided = rows.peek().is_some() && rows.all(Said::is_decided);
         tally.faulty += 1;
         tally.found += usize::from(is_found);
         tally.faulty_decided += usize::from(is_decided);
         tally.found_decided += usize::from(is_found && is_decided);
         if !is_found {
-            let of_kernel = launches.iter().filter(|launch| base(&launch.kernel) == kernel);
-            let all = of_kernel.flat_map(faults).filter(|(its, _)| *its == rule);
+            let all = of_kernel().flat_map(faults).filter(|(its, _)| *its == rule);
             let lines: BTreeSet<u32> = all.map(|(_, (line, _))| line).collect();
             let known = if is_decided { "decided" } else { "undecided" };
             tally.missed.push(format!("{place}: {rule}: `{kernel}`, lines {lines:?}, {known}"));
@@ -131,12 +135,15 @@ fn judge(path: &Path, before: &[Launch], operator: &Operator, number: usize) -> 
     };
     let place = format!("{}: {} {number}", path.display(), operator.name);
     let launches = (before, &*read(&built));
-    let compared = compare(&place, operator.rule, launches, &root.path().join("mutant.cu"));
-    Tally { changed, broken: spared.len(), ..compared }
+    let mutant = root.path().join("mutant.cu");
+    let (told, said) = (findings(&mutant, &ALL_RULES), said(&mutant));
+    let wrong = unconfirmed(&told, launches.1).iter().map(|it| format!("{place}: {it}")).collect();
+    let compared = compare(&place, operator.rule, launches, (&told, &said));
+    Tally { changed, broken: spared.len(), wrong, ..compared }
 }
 
 /// The lines of a file that a compiler complains of.
-fn error_lines(path: &Path, error: &str) -> BTreeSet<usize> {
+pub fn error_lines(path: &Path, error: &str) -> BTreeSet<usize> {
     let name = format!("{}:", path.display());
     error
         .lines()

@@ -8,6 +8,7 @@ use super::escapes::escapes;
 use super::execution::{Launch, Step};
 use super::races::{Between, Part, Race, races};
 use super::unwritten::{made_of_unwritten, unwritten};
+use crate::support::accesses::of_text;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,10 +33,12 @@ pub const ALL_RULES: [&str; 8] = [
 /// A finding, as far as it matters here.
 #[derive(Debug, Deserialize)]
 pub struct Finding {
+    file: String,
     pub rule: String,
     pub line: u32,
     pub kernel: String,
     pub message: String,
+    notes: Vec<String>,
     labels: Vec<Label>,
 }
 
@@ -47,14 +50,23 @@ struct Label {
 
 /// What is told of a file by these rules.
 pub fn findings(path: &Path, rules: &[&str]) -> Vec<Finding> {
-    let output = Command::new(env!("CARGO_BIN_EXE_cudalint"))
-        .args(["--format", "json", "--quiet", "-A", "all"])
-        .args(rules.iter().flat_map(|rule| ["-N", rule]))
-        .arg(path)
-        .output()
-        .unwrap();
+    let output = check(rules).arg(path).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The same of a text that a file may hold, among the files of a folder.
+pub fn findings_of_text(path: &Path, text: &str, folder: &Path, rules: &[&str]) -> Vec<Finding> {
+    let stdout = of_text(check(rules), path, text, folder);
+    let findings = stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    findings.filter(|it: &Finding| Path::new(&it.file) == path).collect()
+}
+
+fn check(rules: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
+    command.args(["--format", "json", "--quiet", "-A", "all"]);
+    command.args(rules.iter().flat_map(|rule| ["-N", rule]));
+    command
 }
 
 /// What is said of the races of a kernel.
@@ -113,6 +125,15 @@ fn lines(launch: &Launch, race: &Race) -> (u32, u32) {
 }
 
 impl Finding {
+    /// Whether it is said of a launch: of the kernel, and of the block that it names.
+    pub fn is_of(&self, launch: &Launch) -> bool {
+        let [x, y, z] = launch.block;
+        let block = format!("block is ({x}, {y}, {z})");
+        let names_another = self.notes.iter().any(|note| note.starts_with("block is ("));
+        let names_this = self.notes.iter().any(|note| note.starts_with(&block));
+        base(&self.kernel) == base(&launch.kernel) && (names_this || !names_another)
+    }
+
     /// The lines of the two accesses that race, the lesser first.
     fn lines(&self) -> (u32, u32) {
         let label = self.labels.iter().find(|label| label.text.ends_with("it here"));
@@ -145,10 +166,14 @@ fn happened(launch: &Launch) -> BTreeSet<Happened> {
     happened
 }
 
-/// The faults of a launch that are no races, each with the rule that has to tell of it and with its lines.
+/// The faults of a launch, each with the rule that has to tell of it and with its lines. Of races those between
+/// warps, of which one reads.
 pub fn faults(launch: &Launch) -> BTreeSet<Happened> {
     let mut found = BTreeSet::new();
     let at = |site| (launch.place(site).line, launch.place(site).line);
+    let told = |race: &Race| race.between == Between::Warps && reads(race);
+    let races = races(launch).into_iter().filter(told);
+    found.extend(races.map(|race| ("missing-barrier", lines(launch, &race))));
     found.extend(escapes(launch).iter().map(|it| ("shared-out-of-bounds", at(it.site))));
     let unwritten = unwritten(launch).into_iter().filter(|it| !it.is_race);
     found.extend(unwritten.map(|it| ("uninitialized-shared", at(it.site))));
@@ -159,7 +184,9 @@ pub fn faults(launch: &Launch) -> BTreeSet<Happened> {
         }
     }
     found.extend(launch.warps.iter().flatten().filter_map(|step| match step {
-        Step::WarpSync(it) | Step::WarpOp(it) if !(it.is_complete && it.are_named && it.are_all) => {
+        Step::WarpSync(it) | Step::WarpOp(it)
+            if !(it.is_complete && it.are_named && it.are_all && it.reads_some) =>
+        {
             Some(("divergent-warp-sync", at(it.site)))
         }
         Step::Misaligned { site } => Some(("misaligned-vector-access", at(*site))),
@@ -186,9 +213,8 @@ pub fn unconfirmed(told: &[Finding], launches: &[Launch]) -> Vec<String> {
     // What other data would lead to does not happen here.
     let is_possible = |it: &Finding| it.message.contains(": possible: ");
     // What a kernel does that was stopped is not known.
-    let of = |it: &Finding, launch: &&Launch| base(&launch.kernel) == base(&it.kernel);
     let ran = |it: &Finding| {
-        let mut its = launches.iter().filter(|launch| of(it, launch)).peekable();
+        let mut its = launches.iter().filter(|launch| it.is_of(launch)).peekable();
         its.peek().is_some() && its.all(|launch| !launch.given_up)
     };
     let is_certain = |it: &&Finding| !is_possible(it) && ran(it);

@@ -45,6 +45,10 @@ pub const OPERATORS: [Operator; 14] = [
     Operator { name: "rows padded by one", rule: "misaligned-vector-access", least: 0.9, place: padded },
 ];
 
+/// Barriers that are taken out: `mutants.rs` does it to the kernels of this project.
+pub const TAKEN_OUT: Operator =
+    Operator { name: "a barrier taken out", rule: "missing-barrier", least: 0.8, place: barrier_removed };
+
 /// The text with a fault at the place of this number of each function, and in how many functions there is one.
 /// Functions with one of the lines `spared` stay as they are.
 pub fn mutated(text: &str, operator: &Operator, number: usize, spared: &BTreeSet<usize>) -> (String, usize) {
@@ -271,6 +275,12 @@ fn every_other_lane(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
 
 fn is_barrier(file: &File<'_>, node: Node<'_>) -> bool {
     calls(file, node, |name| name == "__syncthreads")
+}
+
+fn barrier_removed(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
+    if is_barrier(file, node) {
+        out.push(vec![(node.byte_range(), ";".to_owned())]);
+    }
 }
 
 fn barrier_for_few(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {

@@ -1,9 +1,10 @@
 //! What does `cudalint accesses` say of a file?
 
 use super::execution::Launch;
-use crate::support::accesses::accesses;
+use crate::support::accesses::{accesses, of_text};
 use serde::Deserialize;
 use std::path::Path;
+use std::process::Command;
 
 /// One line of `cudalint accesses --format json`, as far as it matters here.
 #[derive(Clone, Debug, Deserialize)]
@@ -89,6 +90,15 @@ impl Said {
 pub fn said(path: &Path) -> Vec<Said> {
     // Of headers nothing is compared.
     accesses(path).into_iter().filter(|said: &Said| Path::new(&said.file) == path).collect()
+}
+
+/// The same of a text that a file may hold, among the files of a folder.
+pub fn said_of_text(path: &Path, text: &str, folder: &Path) -> Vec<Said> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
+    command.args(["accesses", "--format", "json", "--quiet", "--threads", "1", "--target", "sm_90"]);
+    let stdout = of_text(command, path, text, folder);
+    let said = stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    said.filter(|said: &Said| Path::new(&said.file) == path).collect()
 }
 
 /// Whether the tool and the compiler mean the same instance of a kernel. The tool may write `?` for an

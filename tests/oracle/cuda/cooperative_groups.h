@@ -19,12 +19,16 @@ ORACLE_QUIET static inline thread_block this_thread_block() { return {}; }
 
 template <unsigned Size, typename Parent = void> class thread_block_tile {
     static_assert(Size && Size <= 32 && (Size & (Size - 1)) == 0, "a tile is a part of a warp");
+
+  public:
+    thread_block_tile() = default;
+    // The lanes that take part: nothing that CUDA has.
     ORACLE_QUIET unsigned mask() const {
         unsigned lanes = Size == 32 ? ~0u : (1u << Size % 32) - 1;
         return lanes << (oracle::lane() & ~int(Size - 1));
     }
-
-  public:
+    // Which group it is a part of makes no difference.
+    template <typename Other> ORACLE_QUIET thread_block_tile(const thread_block_tile<Size, Other> &) {}
     ORACLE_AT_CALLER void sync() const { oracle::sync_warp(mask(), ORACLE_PLACE); }
     ORACLE_QUIET unsigned thread_rank() const { return oracle::lane() % Size; }
     ORACLE_QUIET static constexpr unsigned size() { return Size; }
@@ -76,6 +80,36 @@ class coalesced_group {
 };
 ORACLE_AT_CALLER static inline coalesced_group coalesced_threads() {
     return coalesced_group(oracle::active_mask(ORACLE_PLACE));
+}
+
+// One block runs; a barrier of the grid is one of it.
+class grid_group {
+  public:
+    ORACLE_AT_CALLER void sync() const { oracle::sync_threads(0, ORACLE_PLACE); }
+    ORACLE_QUIET unsigned thread_rank() const {
+        return (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) * this_thread_block().size() +
+               oracle::linear_thread();
+    }
+    ORACLE_QUIET unsigned size() const { return gridDim.x * gridDim.y * gridDim.z * this_thread_block().size(); }
+};
+ORACLE_QUIET static inline grid_group this_grid() { return {}; }
+
+template <typename T> struct plus {
+    ORACLE_QUIET T operator()(T a, T b) const { return a + b; }
+};
+template <typename T> struct greater {
+    ORACLE_QUIET T operator()(T a, T b) const { return a < b ? b : a; }
+};
+template <typename T> struct less {
+    ORACLE_QUIET T operator()(T a, T b) const { return b < a ? b : a; }
+};
+template <unsigned Size, typename Parent, typename T, typename Op>
+ORACLE_AT_CALLER T reduce(const thread_block_tile<Size, Parent> &tile, T value, Op op) {
+    for (unsigned step = Size / 2; step > 0; step /= 2) {
+        T other = oracle::exchanged(tile.mask(), value, oracle::lane() ^ int(step), ORACLE_PLACE);
+        value = op(value, other);
+    }
+    return value;
 }
 
 template <typename Group> ORACLE_AT_CALLER void sync(const Group &group) { group.sync(); }

@@ -43,3 +43,37 @@ ORACLE_QUIET static inline __half __hadd(__half a, __half b) { return __half(flo
 ORACLE_QUIET static inline __half __hmul(__half a, __half b) { return __half(float(a) * float(b)); }
 ORACLE_QUIET static inline __half __hfma(__half a, __half b, __half c) { return __half(float(a) * float(b) + float(c)); }
 ORACLE_QUIET static inline __half2 __hadd2(__half2 a, __half2 b) { return {__hadd(a.x, b.x), __hadd(a.y, b.y)}; }
+ORACLE_QUIET static inline __half2 __float2half2_rn(float value) { return {__half(value), __half(value)}; }
+ORACLE_QUIET static inline __half2 __float22half2_rn(float2 v) { return {__half(v.x), __half(v.y)}; }
+ORACLE_QUIET static inline __half2 __halves2half2(__half x, __half y) { return {x, y}; }
+ORACLE_QUIET static inline __half2 __half2half2(__half x) { return {x, x}; }
+ORACLE_QUIET static inline float __low2float(__half2 v) { return v.x; }
+ORACLE_QUIET static inline float __high2float(__half2 v) { return v.y; }
+ORACLE_QUIET static inline __half __int2half_rn(int value) { return __half(float(value)); }
+ORACLE_QUIET static inline int __half2int_rz(__half value) { return int(float(value)); }
+ORACLE_QUIET static inline int __half2int_rn(__half value) { return int(nearbyintf(float(value))); }
+
+#define ORACLE_HALF_OF_ONE(NAME, EXPRESSION)                                                                           \
+    ORACLE_QUIET static inline __half NAME(__half a) { float x = a; return __half(EXPRESSION); }
+ORACLE_HALF_OF_ONE(hexp, expf(x))
+ORACLE_HALF_OF_ONE(hlog, logf(x))
+ORACLE_HALF_OF_ONE(hsqrt, sqrtf(x))
+ORACLE_HALF_OF_ONE(hrsqrt, 1 / sqrtf(x))
+ORACLE_HALF_OF_ONE(hrcp, 1 / x)
+ORACLE_HALF_OF_ONE(__hneg, -x)
+ORACLE_HALF_OF_ONE(__habs, fabsf(x))
+
+// Of halves, and of each half of two pairs.
+#define ORACLE_HALF_OF_TWO(NAME, EXPRESSION)                                                                           \
+    ORACLE_QUIET static inline __half NAME(__half a, __half b) { float x = a, y = b; return __half(EXPRESSION); }      \
+    ORACLE_QUIET static inline __half2 NAME##2(__half2 a, __half2 b) { return {NAME(a.x, b.x), NAME(a.y, b.y)}; }
+ORACLE_HALF_OF_TWO(__hsub, x - y)
+ORACLE_HALF_OF_TWO(__hdiv, x / y)
+ORACLE_HALF_OF_TWO(__hmax, x < y ? y : x)
+ORACLE_HALF_OF_TWO(__hmin, y < x ? y : x)
+ORACLE_QUIET static inline __half2 __hmul2(__half2 a, __half2 b) { return {__hmul(a.x, b.x), __hmul(a.y, b.y)}; }
+ORACLE_QUIET static inline __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
+    return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
+}
+ORACLE_QUIET static inline bool __hgt(__half a, __half b) { return float(a) > float(b); }
+ORACLE_QUIET static inline bool __hlt(__half a, __half b) { return float(a) < float(b); }

@@ -323,6 +323,13 @@ template <typename T> static inline void __stcs(T *p, T value) { *p = value; }
 template <typename T> static inline void __stcg(T *p, T value) { *p = value; }
 ORACLE_QUIET static inline long long clock64() { return 0; }
 
+// Textures hold zeros.
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
+template <typename T, typename... Coordinates> ORACLE_QUIET T tex1Dfetch(cudaTextureObject_t, Coordinates...) { return T(); }
+template <typename T, typename... Coordinates> ORACLE_QUIET T tex1D(cudaTextureObject_t, Coordinates...) { return T(); }
+template <typename T, typename... Coordinates> ORACLE_QUIET T tex2D(cudaTextureObject_t, Coordinates...) { return T(); }
+template <typename T, typename... Coordinates> ORACLE_QUIET T tex3D(cudaTextureObject_t, Coordinates...) { return T(); }
+
 // ---- The host's side -----------------------------------------------------------------------------
 
 typedef enum cudaError { cudaSuccess = 0, cudaErrorInvalidValue = 1 } cudaError_t;
@@ -338,7 +345,7 @@ template <typename T> static inline cudaError_t cudaMalloc(T **p, size_t bytes) 
     return cudaSuccess;
 }
 template <typename T> static inline cudaError_t cudaMallocManaged(T **p, size_t bytes, unsigned = 1) { return cudaMalloc(p, bytes); }
-template <typename T> static inline cudaError_t cudaMallocHost(T **p, size_t bytes) { return cudaMalloc(p, bytes); }
+template <typename T> static inline cudaError_t cudaMallocHost(T **p, size_t bytes, unsigned = 0) { return cudaMalloc(p, bytes); }
 ORACLE_QUIET static inline cudaError_t cudaFree(void *) { return cudaSuccess; }
 ORACLE_QUIET static inline cudaError_t cudaFreeHost(void *) { return cudaSuccess; }
 ORACLE_QUIET static inline cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind) { memcpy(to, from, bytes); return cudaSuccess; }
@@ -357,6 +364,7 @@ template <typename F> static inline cudaError_t cudaFuncSetAttribute(F, cudaFunc
 template <typename F> static inline cudaError_t cudaFuncSetCacheConfig(F, cudaFuncCache) { return cudaSuccess; }
 ORACLE_QUIET static inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
 ORACLE_QUIET static inline const char *cudaGetErrorName(cudaError_t) { return "cudaSuccess"; }
+enum { cudaHostAllocDefault, cudaHostAllocPortable, cudaHostAllocMapped, cudaHostAllocWriteCombined = 4 };
 template <typename T> ORACLE_QUIET static inline cudaError_t cudaHostAlloc(T **p, size_t bytes, unsigned) { return cudaMalloc(p, bytes); }
 template <typename T> ORACLE_QUIET static inline cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t width, size_t height) {
     *pitch = (width + 511) / 512 * 512;

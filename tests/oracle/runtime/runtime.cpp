@@ -56,8 +56,8 @@ constexpr size_t kStackBytes = 256 << 10;
 // Loads, stores and basic blocks of all threads together. A launch that takes more is given up.
 constexpr uint64_t kMostEvents = 48'000'000;
 // The same, and seconds, of a launch that may not end because of a fault.
-constexpr uint64_t kMostForkedEvents = 6'000'000;
-constexpr unsigned kMostForkedSeconds = 5;
+constexpr uint64_t kMostForkedEvents = 16'000'000;
+constexpr unsigned kMostForkedSeconds = 3;
 
 // Numbers of `trace.rs`.
 enum Kind : uint8_t {
@@ -78,6 +78,7 @@ enum Flag : uint8_t {
     kVolatile = 2,
     kValueIsOne = 4,
     kNotAll = 8,   // a warp-wide operation that went on without all lanes of its mask
+    kNoSource = 16, // a shuffle from a lane that does not take part
 };
 
 struct Event {
@@ -247,6 +248,7 @@ void answer_warp(unsigned first, unsigned group, bool all) {
             // From a lane that does not take part the value is undefined: one's own, here.
             bool there = fiber.source >= 0 && fiber.source < kWarp && (group >> fiber.source & 1);
             fiber.result = there ? pool[first + fiber.source]->value : fiber.value;
+            if (!there) fiber.events[fiber.waiting_event].flags |= kNoSource;
             break;
         }
         default: break;

@@ -1,0 +1,216 @@
+//! Is what is told of public kernels what they do on the host, as they are and with faults put in?
+//!
+//! ```text
+//! CUDALINT_CORPUS=dir cargo test --test it oracle::public -- --nocapture
+//! CUDALINT_CORPUS=dir CUDALINT_THOROUGH=1 cargo test --test it oracle::public -- --nocapture    # mutants, too
+//! ```
+//!
+//! `corpus.rs` runs programs as they are. Here only kernels run, each in the blocks in which the tool judges it,
+//! with arguments that are made up: `harness.rs` says how. Findings that nothing confirms are printed, and are to be
+//! looked at: other data than those that were made up may confirm them.
+
+use super::compare::{self, Outcome};
+use super::compile::compiler;
+use super::execution::{Launch, read};
+use super::faults::{HEAD, Tally, compare, error_lines};
+use super::findings::{ALL_RULES, base, findings_of_text, unconfirmed};
+use super::harness::{Case, FEW_SIZES, Harness, SIZES};
+use super::mutation::{OPERATORS, Operator, TAKEN_OUT, mutated};
+use super::said::{Said, said_of_text};
+use crate::support::kernels::number;
+use crate::support::thorough;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The blocks and template arguments of one kernel that are run, at the most.
+const MOST_CASES: usize = 4;
+
+/// What came of one file.
+#[derive(Debug, Default)]
+struct Outcomes {
+    compiled: usize,
+    kernels: BTreeSet<String>,
+    ran: BTreeSet<String>,
+    left_out: Vec<String>,
+    agreed: usize,
+    undecided: usize,
+    differing: Vec<String>,
+    told: usize,
+    wrong: Vec<String>,
+    tallies: BTreeMap<usize, Tally>,
+}
+
+impl Outcomes {
+    /// Compares accesses. What is said may rest on the arguments that the program itself gives: it has to be so for
+    /// one of the sizes.
+    fn compare(&mut self, path: &Path, launches: &[Launch], said: &[Said]) {
+        let mut best: BTreeMap<(String, u32, String, String), Outcome> = BTreeMap::new();
+        let mut times: BTreeMap<(&str, [u32; 3]), usize> = BTreeMap::new();
+        let mut with_size: Vec<Vec<&Launch>> = vec![Vec::new(); SIZES.len()];
+        for launch in launches {
+            let time = times.entry((&launch.kernel, launch.block)).or_default();
+            with_size[(*time).min(SIZES.len() - 1)].push(launch);
+            *time += 1;
+        }
+        for launches in with_size {
+            for line in compare::compare(&path.to_string_lossy(), launches, said) {
+                let known = best.entry((line.kernel, line.line, line.op, line.array));
+                let known = known.or_insert_with(|| line.outcome.clone());
+                if compare::rank(&line.outcome) < compare::rank(known) {
+                    *known = line.outcome;
+                }
+            }
+        }
+        for ((kernel, line, op, array), outcome) in best {
+            match outcome {
+                Outcome::Right | Outcome::Modelled => self.agreed += 1,
+                Outcome::Undecided(_) => self.undecided += 1,
+                // With other sizes it may.
+                Outcome::Extra(_) => {}
+                Outcome::Wrong(what) | Outcome::Missing(what) => {
+                    self.differing.push(format!("{}:{line} {kernel} {op} {array}: {what}", path.display()));
+                }
+            }
+        }
+    }
+}
+
+fn files(corpus: &Path) -> Vec<PathBuf> {
+    let entries = walkdir::WalkDir::new(corpus).sort_by_file_name().into_iter().flatten();
+    let files = entries.map(walkdir::DirEntry::into_path);
+    files
+        .filter(|path| path.extension().is_some_and(|it| it == "cu" || it == "cuh"))
+        .filter(|path| {
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            text.contains("__global__") && text.contains("__shared__")
+        })
+        .collect()
+}
+
+/// The folder in which a file's launches are looked for: its own, or of a header that above.
+fn context(path: &Path) -> &Path {
+    let beside = path.parent().unwrap();
+    let is_header = path.extension().is_some_and(|it| it == "cuh");
+    if is_header { beside.parent().unwrap_or(beside) } else { beside }
+}
+
+fn judge(path: &Path) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    let Ok(text) = std::fs::read_to_string(path) else { return outcomes };
+    let said = said_of_text(path, &text, context(path));
+    let mut cases: Vec<Case> = Vec::new();
+    for row in &said {
+        let case = Case { kernel: row.kernel.clone(), block: row.block };
+        let alike = cases.iter().filter(|it| base(&it.kernel) == base(&case.kernel)).count();
+        if alike < MOST_CASES && !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    if cases.is_empty() {
+        return outcomes;
+    }
+    outcomes.kernels = cases.iter().map(|case| base(&case.kernel).to_owned()).collect();
+    let root = tempfile::tempdir().unwrap();
+    let (harness, built) = match Harness::build(path, &text, &cases, root.path()) {
+        Ok(built) => built,
+        Err(why) => {
+            outcomes.left_out.extend(outcomes.kernels.iter().map(|_| why.clone()));
+            return outcomes;
+        }
+    };
+    outcomes.compiled = 1;
+    let launches = read(&built);
+    outcomes.ran = launches.iter().map(|launch| base(&launch.kernel).to_owned()).collect();
+    for kernel in &outcomes.kernels - &outcomes.ran {
+        let of_kernel = harness.left_out.iter().find(|(case, _)| base(&case.kernel) == kernel);
+        outcomes.left_out.push(of_kernel.map_or("it failed when it ran".to_owned(), |(_, why)| why.clone()));
+    }
+    outcomes.compare(path, &launches, &said);
+    let told = findings_of_text(path, &text, context(path), &ALL_RULES);
+    outcomes.told = told.iter().filter(|it| launches.iter().any(|launch| it.is_of(launch))).count();
+    outcomes.wrong.extend(unconfirmed(&told, &launches).iter().map(|it| format!("{}: {it}", path.display())));
+    if thorough() {
+        for (rank, operator) in OPERATORS.iter().chain([&TAKEN_OUT]).enumerate() {
+            outcomes.tallies.insert(rank, judge_mutant(path, &text, &harness, &launches, operator));
+        }
+    }
+    outcomes
+}
+
+fn judge_mutant(path: &Path, text: &str, harness: &Harness, before: &[Launch], operator: &Operator) -> Tally {
+    let mut spared: BTreeSet<usize> = BTreeSet::new();
+    let (mutant, changed, built) = loop {
+        let (mutant, changed) = mutated(text, operator, 0, &spared);
+        if changed == 0 {
+            return Tally { broken: spared.len(), ..Tally::default() };
+        }
+        let root = tempfile::tempdir().unwrap();
+        match harness.run(path, &mutant, &FEW_SIZES, root.path()) {
+            Ok(built) => break (mutant, changed, read(&built)),
+            Err(error) => {
+                let lines = error_lines(path, &error);
+                if lines.is_subset(&spared) {
+                    return Tally { changed, broken: changed, ..Tally::default() };
+                }
+                spared.extend(lines);
+            }
+        }
+    };
+    let place = format!("{}: {}", path.display(), operator.name);
+    let told = findings_of_text(path, &mutant, context(path), &ALL_RULES);
+    let said = said_of_text(path, &mutant, context(path));
+    let wrong = unconfirmed(&told, &built).iter().map(|it| format!("{place}: {it}")).collect();
+    let compared = compare(&place, operator.rule, (before, &built), (&told, &said));
+    Tally { changed, broken: spared.len(), wrong, ..compared }
+}
+
+#[test]
+fn public_kernels_do_what_is_told() {
+    let Some(corpus) = std::env::var_os("CUDALINT_CORPUS") else {
+        println!("skipped: CUDALINT_CORPUS names no folder");
+        return;
+    };
+    if let Err(why) = compiler() {
+        println!("skipped: {why}");
+        return;
+    }
+    let files = files(Path::new(&corpus));
+    let step = files.len().div_ceil(number("CUDALINT_CASES", 100) as usize).max(1);
+    let files: Vec<PathBuf> = files.into_iter().step_by(step).collect();
+    let all: Vec<Outcomes> = files.par_iter().map(|path| judge(path)).collect();
+    let sum = |part: fn(&Outcomes) -> usize| all.iter().map(part).sum::<usize>();
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    all.iter().flat_map(|it| &it.left_out).for_each(|why| *reasons.entry(why).or_default() += 1);
+    reasons.iter().for_each(|(why, count)| println!("left out: {count:4} kernels: {why}"));
+    all.iter().flat_map(|it| &it.differing).for_each(|line| println!("differs: {line}"));
+    all.iter().flat_map(|it| &it.wrong).for_each(|line| println!("not confirmed: {line}"));
+    println!(
+        "{} files: {} compile; {} of {} kernels run; of {} decided lines {} agree, {} undecided; \
+         {} findings, {} not confirmed",
+        files.len(),
+        sum(|it| it.compiled),
+        sum(|it| it.ran.len()),
+        sum(|it| it.kernels.len()),
+        sum(|it| it.agreed + it.differing.len()),
+        sum(|it| it.agreed),
+        sum(|it| it.undecided),
+        sum(|it| it.told),
+        sum(|it| it.wrong.len()),
+    );
+    if !thorough() {
+        return;
+    }
+    let mut tallies: BTreeMap<usize, Tally> = BTreeMap::new();
+    for (rank, tally) in all.into_iter().flat_map(|it| it.tallies) {
+        tallies.entry(rank).or_default().add(tally);
+    }
+    for tally in tallies.values() {
+        tally.missed.iter().for_each(|line| println!("missed: {line}"));
+        tally.wrong.iter().for_each(|line| println!("not confirmed: {line}"));
+    }
+    println!("{HEAD}");
+    for (operator, tally) in OPERATORS.iter().chain([&TAKEN_OUT]).zip(tallies.values()) {
+        println!("{}", tally.row(operator.name));
+    }
+}

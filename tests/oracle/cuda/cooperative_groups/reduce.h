@@ -1,0 +1,3 @@
+// See cooperative_groups.h.
+#pragma once
+#include "../cooperative_groups.h"
