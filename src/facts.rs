@@ -10,6 +10,7 @@ mod alignment;
 mod blocks;
 mod bounds;
 mod copies;
+mod early;
 mod freedom;
 mod intervals;
 mod lanes;

@@ -13,6 +13,7 @@
 //! An access counts if none of its bytes is written: what fills the gaps of a struct is read with it. What only
 //! changes what is there, as `+=` and `atomicAdd` do, does not begin with anything of its own. Where something is not followed that may write, and of arrays that are sized at launch, nothing is said.
 
+use super::early;
 use super::witness::is_possible;
 use crate::domain::{Shape, Spread};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Operation, Stored, Trace};
@@ -33,6 +34,8 @@ pub(crate) struct Unwritten {
     pub offset: i64,
     /// Whether no thread writes any of the array.
     pub whole: bool,
+    /// Whether some thread writes it later.
+    pub is_early: bool,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
 }
@@ -45,8 +48,16 @@ enum Written {
     Bytes(Vec<bool>),
 }
 
-/// All such reads of a run, one for each site.
+/// All such reads of a run, and those of what is only written later, one for each site.
 pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
+    let mut found = never_written(trace, shape);
+    let known = |it: &Unwritten| found.iter().any(|known| known.access == it.access);
+    let early: Vec<Unwritten> = early::find(trace, shape).into_iter().filter(|it| !known(it)).collect();
+    found.extend(early);
+    found
+}
+
+fn never_written(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
     let mut found: Vec<Unwritten> = Vec::new();
     let events = trace.tree.events();
     let may_write = |event: &Event| matches!(event, Event::MayAccess { writes: true, .. });
@@ -100,6 +111,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
                 thread,
                 offset: offsets[thread],
                 whole: all.iter().all(|byte| !byte),
+                is_early: false,
                 assumptions: event.assumptions.to_vec(),
             });
         }
@@ -108,7 +120,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
 }
 
 /// Whether an access may give memory a value that does not come from there.
-fn begins(event: &AccessEvent, access: &Access) -> bool {
+pub(super) fn begins(event: &AccessEvent, access: &Access) -> bool {
     match access.op {
         AccessOp::Load | AccessOp::MatrixLoad => false,
         AccessOp::Store => !matches!(event.stored, Stored::Update),
@@ -121,7 +133,7 @@ fn begins(event: &AccessEvent, access: &Access) -> bool {
 }
 
 /// The offset of each thread and the bytes, where they are numbers.
-fn known(event: &AccessEvent, access: &Access, shape: Shape) -> Option<(Arc<Spread>, i64)> {
+pub(super) fn known(event: &AccessEvent, access: &Access, shape: Shape) -> Option<(Arc<Spread>, i64)> {
     let offset = event.offset.as_ref().filter(|offset| offset.terms.is_empty())?;
     let plain = !access.is_warp_wide() && access.op != AccessOp::AsyncCopy;
     plain.then(|| Some((offset.base.spread(shape), i64::from(access.bytes?))))?

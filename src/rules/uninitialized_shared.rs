@@ -1,5 +1,6 @@
 //! ## What it does
-//! Finds reads of shared memory that no thread of the block initializes, at any time of the kernel.
+//! Finds reads of shared memory that no thread of the block initializes: at any time of the kernel, or before the
+//! read.
 //!
 //! ## Why is this bad
 //! Shared memory holds what the block before left in it. The value read changes from run to run. It is what a
@@ -36,9 +37,10 @@
 //! ```
 //!
 //! ## Limits
-//! - Only in a block that a launch or the user gives, and only of arrays whose length is written in the
-//!   source; not of arrays that are sized at launch.
-//! - Whether a write comes before the read is not asked: that is what `missing-barrier` is about.
+//! - Only in a block that a launch or the user gives. Of arrays that are sized at launch only reads before the first
+//!   write are told, and only where a kernel has one such array.
+//! - Where a write stands before the read, or where nothing orders the two, the read is taken to come later: that is
+//!   what `missing-barrier` is about. A read in a loop counts only if it is surely done in the first round.
 //! - A read counts if none of its bytes is written, and if it surely happens. What `+=` and `atomicAdd` write is
 //!   made of what they read.
 //! - Where something is not followed that may write shared memory (a function that is not seen, a write through a
@@ -97,7 +99,10 @@ fn describe(case: &Case<'_>, number: usize, unwritten: &Unwritten, others: &[&Un
         0 => format!("element {} of `{name}`", unwritten.offset / element),
         _ => format!("byte {} of `{name}`", unwritten.offset),
     };
-    let message = format!("thread {thread} {does} {at}, which no thread initializes");
+    let lacks =
+        if unwritten.is_early { "before any thread writes it" } else { "which no thread initializes" };
+    let comma = if unwritten.is_early { "" } else { "," };
+    let message = format!("thread {thread} {does} {at}{comma} {lacks}");
     let whole = if unwritten.whole { "no thread initializes any of it" } else { "declared here" };
     let mut labels = vec![(array.name_span, whole.to_owned())];
     for other in others.iter().take(MOST_OTHERS) {

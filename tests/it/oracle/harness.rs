@@ -24,7 +24,7 @@ use tree_sitter::{Node, Parser};
 /// The sizes that are tried: none, less than a block and odd, several tiles, the largest block.
 pub const SIZES: [usize; 6] = [0, 1, 40, 128, 256, 1024];
 /// The sizes that are tried of mutants.
-pub const FEW_SIZES: [usize; 2] = [40, 128];
+pub const FEW_SIZES: [usize; 3] = [40, 128, 1024];
 /// Bytes of dynamic shared memory.
 const DYNAMIC_BYTES: u32 = 48 << 10;
 /// How often it is tried without what did not compile.

@@ -10,7 +10,7 @@
 //! looked at: other data than those that were made up may confirm them.
 
 use super::compare::{self, Outcome};
-use super::compile::compiler;
+use super::compile::{Compiled, compiler};
 use super::execution::{Launch, read};
 use super::faults::{HEAD, Tally, compare, error_lines};
 use super::findings::{ALL_RULES, base, findings_of_text, unconfirmed};
@@ -95,6 +95,13 @@ fn context(path: &Path) -> &Path {
     if is_header { beside.parent().unwrap_or(beside) } else { beside }
 }
 
+/// The launches that were not given up. The largest of the sizes is too large for some kernels.
+fn whole(built: &Compiled) -> Vec<Launch> {
+    let mut launches = read(built);
+    launches.retain(|launch| !launch.given_up);
+    launches
+}
+
 fn judge(path: &Path) -> Outcomes {
     let mut outcomes = Outcomes::default();
     let Ok(text) = std::fs::read_to_string(path) else { return outcomes };
@@ -120,7 +127,7 @@ fn judge(path: &Path) -> Outcomes {
         }
     };
     outcomes.compiled = 1;
-    let launches = read(&built);
+    let launches = whole(&built);
     outcomes.ran = launches.iter().map(|launch| base(&launch.kernel).to_owned()).collect();
     for kernel in &outcomes.kernels - &outcomes.ran {
         let of_kernel = harness.left_out.iter().find(|(case, _)| base(&case.kernel) == kernel);
@@ -147,7 +154,7 @@ fn judge_mutant(path: &Path, text: &str, harness: &Harness, before: &[Launch], o
         }
         let root = tempfile::tempdir().unwrap();
         match harness.run(path, &mutant, &FEW_SIZES, root.path()) {
-            Ok(built) => break (mutant, changed, read(&built)),
+            Ok(built) => break (mutant, changed, whole(&built)),
             Err(error) => {
                 let lines = error_lines(path, &error);
                 if lines.is_subset(&spared) {

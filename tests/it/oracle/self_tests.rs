@@ -4,9 +4,10 @@ use super::banks::{Serving, cost};
 use super::barriers::meetings;
 use super::compile::compiler;
 use super::escapes::{escapes, wrong_subscripts};
-use super::execution::{Launch, read};
+use super::execution::{Launch, Step, read};
 use super::races::{Between, races};
 use super::unwritten::unwritten;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Runs one kernel text; `None` without a compiler.
@@ -235,4 +236,57 @@ int main() { float4 *o; cudaMalloc(&o, 4096); k<<<1, 32>>>(o); }
     let expected =
         [(9, "p", 8), (9, "p", 8), (9, "p", 8), (2, "q", 4), (2, "q", 4), (11, "v", 16), (12, "v", 16)];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn lanes_that_are_named_and_do_not_come_are_seen() {
+    let text = "\
+__global__ void k(float *o) {
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    s[t] = __shfl_xor_sync(0xffffffff, 1.0f, 1);
+    if (t < 16) __syncwarp();
+    s[t] = __shfl_xor_sync(0xffff, s[t], 1);
+    __syncthreads();
+    o[t] = s[t];
+}
+int main() { float *o; cudaMalloc(&o, 4096); k<<<1, 32>>>(o); }
+";
+    let Some(launches) = run("meetings", text) else { return };
+    let launch = &launches[0];
+    let meetings: Vec<(u32, u32, bool, bool)> = launch
+        .warps
+        .iter()
+        .flatten()
+        .filter_map(|step| match step {
+            Step::WarpSync(it) | Step::WarpOp(it) => {
+                Some((line(launch, it.site), it.mask, it.is_complete, it.are_named))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(meetings[0], (4, u32::MAX, true, true));
+    assert!(meetings.contains(&(5, 0xffff, false, true)), "{meetings:x?}");
+    assert!(meetings.iter().any(|(line, _, _, are_named)| *line == 6 && !are_named), "{meetings:x?}");
+}
+
+#[test]
+fn addresses_that_a_type_does_not_allow_are_seen() {
+    let text = "\
+__global__ void k(float *o) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = s[t + 32] = t;
+    __syncwarp();
+    o[t] = reinterpret_cast<float2 *>(&s[2 * t])->x;
+    o[t] = reinterpret_cast<float2 *>(&s[t])->x;
+}
+int main() { float *o; cudaMalloc(&o, 4096); k<<<1, 32>>>(o); }
+";
+    let Some(launches) = run("addresses", text) else { return };
+    let launch = &launches[0];
+    let misaligned =
+        |step: &Step| if let Step::Misaligned { site } = step { Some(line(launch, *site)) } else { None };
+    let lines: BTreeSet<u32> = launch.warps.iter().flatten().filter_map(misaligned).collect();
+    assert_eq!(lines, BTreeSet::from([7]));
 }
