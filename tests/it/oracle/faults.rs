@@ -160,7 +160,8 @@ fn faults_that_are_put_in_are_told() {
         return;
     }
     let places = if thorough() { 6 } else { 1 };
-    let files: Vec<PathBuf> = kernel_files(&std::env::var("CUDALINT_ORACLE").unwrap_or_default());
+    let filter = std::env::var("CUDALINT_ORACLE").unwrap_or_default();
+    let files: Vec<PathBuf> = kernel_files(&filter);
     let as_it_is = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).unwrap();
         read(&compiler().unwrap().build(path, &text).unwrap())
@@ -187,5 +188,6 @@ fn faults_that_are_put_in_are_told() {
         all.missed.iter().for_each(|line| println!("missed: {line}"));
     }
     assert!(all.wrong.is_empty(), "{} that are none:\n{}", all.wrong.len(), all.wrong.join("\n"));
-    assert!(too_few.is_empty(), "too few are told of: {too_few:?}");
+    // The shares are those of all files.
+    assert!(too_few.is_empty() || !filter.is_empty(), "too few are told of: {too_few:?}");
 }

@@ -131,7 +131,7 @@ fn shared_names<'t>(text: &'t str, function: Node<'_>) -> BTreeSet<&'t str> {
         if is_shared_declaration(text, node) {
             let mut cursor = node.walk();
             for declarator in node.children_by_field_name("declarator", &mut cursor) {
-                let mut at = declarator;
+                let mut at = without_alignment(declarator);
                 while at.kind() != "identifier" {
                     let Some(inner) = at.child_by_field_name("declarator") else { return };
                     at = inner;
@@ -141,6 +141,14 @@ fn shared_names<'t>(text: &'t str, function: Node<'_>) -> BTreeSet<&'t str> {
         }
     });
     names
+}
+
+/// The declarator behind `__align__(16) float`, which the grammar takes for one in parentheses.
+fn without_alignment(declarator: Node<'_>) -> Node<'_> {
+    let mut cursor = declarator.walk();
+    let mut inner = declarator.named_children(&mut cursor).filter(|it| it.kind().ends_with("declarator"));
+    let is_broken = declarator.kind() == "parenthesized_declarator";
+    inner.next().filter(|_| is_broken).unwrap_or(declarator)
 }
 
 fn is_shared_declaration(text: &str, node: Node<'_>) -> bool {
@@ -199,7 +207,7 @@ fn extents<'t>(file: &File<'_>, node: Node<'t>) -> Vec<(Node<'t>, bool)> {
     if is_shared_declaration(file.text, node) {
         let mut cursor = node.walk();
         for declarator in node.children_by_field_name("declarator", &mut cursor) {
-            let mut at = Some(declarator);
+            let mut at = Some(without_alignment(declarator));
             let mut is_last = true;
             while let Some(array) = at.filter(|at| at.kind() == "array_declarator") {
                 found.extend(array.child_by_field_name("size").map(|size| (size, is_last)));
@@ -309,6 +317,14 @@ fn barrier_into_branch(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
         around(body, "{ ", file, &format!(" {barrier} }}"))
     };
     out.push(vec![inside, (node.byte_range(), ";".to_owned())]);
+}
+
+#[test]
+fn arrays_with_an_alignment_are_shared_too() {
+    let text = "__global__ void k(float4 *o) {\n    __shared__ __align__(16) float s[8][32];\n    *o = *(float4 *)s[1];\n}\n";
+    let padded = OPERATORS.iter().find(|operator| operator.name == "rows padded by one").unwrap();
+    let (mutant, _) = mutated(text, padded, 0, &BTreeSet::new());
+    assert!(mutant.contains("s[8][(32) + 1]"), "{mutant}");
 }
 
 #[test]
