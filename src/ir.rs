@@ -605,6 +605,8 @@ pub struct Mentions {
     pub barrier: bool,
     /// A `volatile` object: what is read is read each time.
     pub volatile: bool,
+    /// A loop that may wait for what another thread writes, if what it reads is read each time.
+    pub waits: bool,
     /// An atomic by any spelling.
     pub atomics: bool,
     /// An intrinsic by which the lanes of a warp meet.

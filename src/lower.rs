@@ -29,6 +29,7 @@ mod record;
 mod scope;
 mod stmt;
 mod types;
+mod waits;
 
 use crate::ir::{Declaration, ExprKind, Module, Path, Scalar, Storage, Type};
 use crate::syntax::query::Found;

@@ -32,8 +32,10 @@ pub(crate) struct EventTree {
     events: Vec<Event>,
     /// Whether more happened than is kept.
     is_cut: bool,
-    /// Whether some function that ran speaks of `volatile`, so that threads may wait for what they read.
+    /// Whether some function that ran speaks of `volatile`.
     is_volatile: bool,
+    /// Whether some function that ran has a loop that may wait for what it reads, if that is read each time.
+    has_waiting_loop: bool,
     /// What is known of the symbols in offsets.
     symbols: FxHashMap<SymbolId, Symbol>,
     /// Those of them that are remainders.
@@ -206,13 +208,14 @@ impl EventTree {
     }
 
     /// Whether threads may wait for what they read.
-    pub(crate) fn is_volatile(&self) -> bool {
-        self.is_volatile
+    pub(crate) fn may_wait(&self) -> bool {
+        self.is_volatile && self.has_waiting_loop
     }
 
-    /// Threads may wait for what they read.
-    pub(crate) fn set_volatile(&mut self) {
-        self.is_volatile = true;
+    /// A function runs that speaks of `volatile`, or has a loop that may wait for what it reads.
+    pub(crate) fn note_mentions(&mut self, volatile: bool, waits: bool) {
+        self.is_volatile |= volatile;
+        self.has_waiting_loop |= waits;
     }
 
     /// Adds one.

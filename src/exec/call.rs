@@ -198,9 +198,7 @@ impl Machine<'_> {
             self.trace.entered.push(function.name_span);
         }
         let name: Arc<str> = Arc::clone(&function.name);
-        if function.mentions.volatile {
-            self.trace.tree.set_volatile();
-        }
+        self.trace.tree.note_mentions(function.mentions.volatile, function.mentions.waits);
         self.calls.push(Call { function: name, span });
         self.at_launch.enter(self.state.frames.len(), &from_launch);
         self.enter_uniform_call(function, args);

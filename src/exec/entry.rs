@@ -229,9 +229,7 @@ impl Machine<'_> {
         if self.mode == Mode::Device {
             self.enter_uniform_kernel(function);
         }
-        if function.mentions.volatile {
-            self.trace.tree.set_volatile();
-        }
+        self.trace.tree.note_mentions(function.mentions.volatile, function.mentions.waits);
         let slice = self.slice_of(function, Given::KERNEL);
         self.state.frames.push(Frame {
             function: Arc::clone(function),

@@ -16,7 +16,7 @@
 //! Only accesses count that surely happen in each block, at addresses made of thread and block numbers and of what the
 //! launch gives alike to all blocks. A number that a parameter is multiplied with has to be the same on both sides.
 //! Kernels in which blocks may wait for each other are left out: those with fences, with atomics whose result is
-//! used, with `volatile`, or with barriers of the grid.
+//! used, with `volatile` and loops that may wait for it, or with barriers of the grid.
 
 use super::races::{self, Between};
 use super::witness::{are_possible, is_possible, is_possible_in_neighbours};
@@ -115,7 +115,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, grid: Grid) -> Vec<MemoryRace> {
     let events = trace.tree.events();
     let waits = events.iter().any(|event| matches!(event, Event::MayOrder { .. }));
     let of_grid = trace.barriers.iter().any(|barrier| barrier.of_grid);
-    if waits || of_grid || trace.tree.is_volatile() || trace.stopped.is_some() {
+    if waits || of_grid || trace.tree.may_wait() || trace.stopped.is_some() {
         return Vec::new();
     }
     let steps: Vec<Step<'_>> = events

@@ -57,7 +57,7 @@ struct Step<'a> {
 /// All such pairs of a run.
 pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
     let mut found: Vec<PossibleRace> = Vec::new();
-    if shape.threads() <= 32 || trace.tree.is_volatile() {
+    if shape.threads() <= 32 || trace.tree.may_wait() {
         return found;
     }
     for interval in intervals(&trace.tree, shape) {

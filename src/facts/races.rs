@@ -15,8 +15,8 @@
 //! is said of it, unless it writes what it makes of what it reads there, as in `sum += x`: then what one
 //! thread adds is lost. Of two writes something is said where they surely write different values.
 //!
-//! Between different warps, functions that speak of `volatile` are left out: they may wait for what they
-//! read. Within a warp only what is read after it was written counts, or written twice; lanes that read
+//! Between different warps, functions are left out that speak of `volatile` and have a loop that may wait for what
+//! they read. Within a warp only what is read after it was written counts, or written twice; lanes that read
 //! before others write do so in one instruction. `__syncwarp` orders the lanes that come to it, and
 //! shuffles and votes do not. Let each lane count how often it has come to a `__syncwarp`: where neither
 //! of two lanes has come to one between the two accesses, none can have ordered them.
@@ -126,7 +126,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
     let mut found: Vec<Race> = Vec::new();
     let mut left = MOST_TOUCHED;
     let warps = shape.threads().div_ceil(32);
-    let among_warps = warps > 1 && !trace.tree.is_volatile();
+    let among_warps = warps > 1 && !trace.tree.may_wait();
     for interval in intervals(&trace.tree, shape) {
         for steps in groups(trace, shape, &interval).values() {
             let mut look = |scope| {

@@ -4,6 +4,7 @@ use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
 use super::outline::{Level, Outline, declared_name};
 use super::scope::Binding;
 use super::types::Declared;
+use super::waits::may_wait;
 use crate::builtins::{ptx, says_lanes};
 use crate::ir::visit::CalledNames;
 use crate::ir::{
@@ -135,6 +136,7 @@ impl<'t> Lowerer<'t> {
         let outermost = enclosing.outermost(node);
         let span = self.span(outermost).to(self.span(node));
         let name_span = self.span(name_node);
+        let waits = body.as_ref().is_some_and(|body| may_wait(&params, body));
         Some(Function {
             name,
             namespace: self.namespace.clone(),
@@ -155,6 +157,7 @@ impl<'t> Lowerer<'t> {
             calls: CalledNames::default(),
             mentions: Mentions {
                 volatile: says_volatile(self.text(node)),
+                waits,
                 atomics: says_atomic(self.text(node)),
                 lanes: says_lanes(self.text(node)),
                 ..self.outline.mentions.get(&node.id()).copied().unwrap_or_default()

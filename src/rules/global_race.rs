@@ -39,8 +39,9 @@
 //!   of threads, blocks and rounds and of the kernel's parameters. What data choose is left out.
 //! - Blocks are compared with their neighbours. Where the launch does not tell how many blocks there are, two are
 //!   supposed, in the directions that the kernel asks for.
-//! - Between blocks nothing is said of kernels with fences, with atomics whose result is used, with `volatile`,
-//!   with barriers of the grid, or that call what is not seen: blocks may wait for each other there.
+//! - Between blocks nothing is said of kernels with fences, with atomics whose result is used, with barriers of
+//!   the grid, with `volatile` and loops that may wait for what they read, or that call what is not seen: blocks
+//!   may wait for each other there.
 //! - Two writes by different blocks of values that may be equal are a note that says "possible".
 //! - Within a block, threads of one warp are told of only where one loses what another adds.
 //! - One finding for each access that comes second, at the first pair found. Each kernel is run once more for this

@@ -45,7 +45,7 @@
 //! - Only in a block that a launch or the user gives, where the threads surely do it, at offsets that are known:
 //!   a histogram whose bins data choose is not told.
 //! - An H200's racecheck reports the same lines for its fixtures, and `|=` as well.
-//! - Nothing is said of kernels in which a function speaks of `volatile`, but within a warp.
+//! - Nothing is said of kernels with `volatile` and loops that may wait for what they read, but within a warp.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
