@@ -67,6 +67,8 @@ impl Facts {
     pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Facts {
         let (without_bytes, overruns) =
             bounds::find(trace, shape, dynamic).into_iter().partition(|it| it.size == 0);
+        let mut unwritten = unwritten::find(trace, shape);
+        unwritten.extend(early::find(trace, shape, &unwritten));
         Facts {
             races: races::find(trace, shape),
             possible: possible::find(trace, shape),
@@ -75,7 +77,7 @@ impl Facts {
             copies: copies::find(trace, shape),
             aliased: aliased::find(trace, shape),
             misaligned: alignment::find(trace, shape),
-            unwritten: unwritten::find(trace, shape),
+            unwritten,
             lanes: Vec::new(),
             memory: Vec::new(),
             freedom: None,

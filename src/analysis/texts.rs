@@ -92,7 +92,7 @@ impl<'a> Texts<'a> {
     /// The original text under a span.
     pub(super) fn text(&self, span: Span) -> String {
         let text = self.sources.get(span.file).slice(span).to_owned();
-        self.note(Question::Text(span), || Answer::Words(text.clone()));
+        self.note(|| Question::Text(span), || Answer::Words(text.clone()));
         text
     }
 
@@ -119,16 +119,19 @@ impl<'a> Texts<'a> {
         let mut others = self.files().filter(|other| *other != span.file).map(|it| self.sources.get(it));
         let found = constant(&file.text, span.range());
         let found = found.filter(|_| !others.any(|other| names(&other.text, file.slice(span))));
-        self.note(Question::Constant(span), || {
-            Answer::Constant(found.as_ref().map(|Constant { value, is_macro, mentions }| {
-                let place = |range: &std::ops::Range<usize>| Span {
-                    start: range.start as u32,
-                    end: range.end as u32,
-                    ..span
-                };
-                (place(value), *is_macro, mentions.iter().map(place).collect())
-            }))
-        });
+        self.note(
+            || Question::Constant(span),
+            || {
+                Answer::Constant(found.as_ref().map(|Constant { value, is_macro, mentions }| {
+                    let place = |range: &std::ops::Range<usize>| Span {
+                        start: range.start as u32,
+                        end: range.end as u32,
+                        ..span
+                    };
+                    (place(value), *is_macro, mentions.iter().map(place).collect())
+                }))
+            },
+        );
         found
     }
 
@@ -137,7 +140,7 @@ impl<'a> Texts<'a> {
         let mut texts = self.files().chain([span.file]).map(|file| self.sources.get(file));
         let says = texts.any(|file| words.iter().any(|word| file.text.contains(word)));
         let question = || Question::Says(span, words.iter().map(|&word| word.to_owned()).collect());
-        self.note_with(question, || Answer::Says(says));
+        self.note(question, || Answer::Says(says));
         says
     }
 
@@ -151,7 +154,7 @@ impl<'a> Texts<'a> {
         let file_of = |span: Span| -> Arc<SourceFile> { self.sources.get(span.file) };
         let edit = insert_between(self.program, &file_of, places, across, statement);
         let question = || Question::Between { places, across, statement: statement.to_owned() };
-        self.note_with(question, || Answer::Edit(edit.as_ref().map(|it| (it.span, it.text.clone()))));
+        self.note(question, || Answer::Edit(edit.as_ref().map(|it| (it.span, it.text.clone()))));
         edit
     }
 
@@ -159,11 +162,7 @@ impl<'a> Texts<'a> {
         self.program.modules.iter().filter_map(|module| module.file)
     }
 
-    fn note(&self, question: Question, answer: impl FnOnce() -> Answer) {
-        self.note_with(|| question, answer);
-    }
-
-    fn note_with(&self, question: impl FnOnce() -> Question, answer: impl FnOnce() -> Answer) {
+    fn note(&self, question: impl FnOnce() -> Question, answer: impl FnOnce() -> Answer) {
         let Some(notes) = &self.notes else { return };
         let question = question();
         let asked = &mut notes.borrow_mut().asked;

@@ -70,8 +70,8 @@ impl Bytes {
     }
 }
 
-/// All such reads of a run, one for each site.
-pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
+/// All such reads of a run, one for each site, but for those of what is `never` written.
+pub(super) fn find(trace: &Trace, shape: Shape, never: &[Unwritten]) -> Vec<Unwritten> {
     let mut found: Vec<Unwritten> = Vec::new();
     // By number in `found`: the variable and the bytes.
     let mut places: Vec<(u32, Range<i64>)> = Vec::new();
@@ -103,7 +103,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
         let is_inside = |bytes: &Range<i64>| bytes.start >= 0 && bytes.end <= size;
         let lies_alone = dynamic.len() < 2 || !dynamic.contains(&event.object);
         if let Some(place) = place.as_ref().filter(|_| lies_alone && is_read(event, access)) {
-            let is_new = !found.iter().any(|it| it.access == event.access);
+            let is_new = !never.iter().chain(&found).any(|it| it.access == event.access);
             let unwritten =
                 |thread: &usize| is_inside(&place.of(*thread)) && before.has_none_of(&place.of(*thread));
             if is_new && looked_at < MOST_READS && event.threads.threads().any(|thread| unwritten(&thread)) {

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! An access counts if none of its bytes is written: what fills the gaps of a struct is read with it. What only
-//! changes what is there, as `+=` and `atomicAdd` do, does not begin with anything of its own. Where something is not followed that may write, and of arrays that are sized at launch, nothing is said.
+//! changes what is there, as `+=` and `atomicAdd` do, does not begin with anything of its own. Where something is not
+//! followed that may write, and of arrays that are sized at launch, nothing is said.
 
-use super::early;
 use super::witness::is_possible;
 use crate::domain::{Shape, Spread};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Operation, Stored, Trace};
@@ -48,16 +48,8 @@ enum Written {
     Bytes(Vec<bool>),
 }
 
-/// All such reads of a run, and those of what is only written later, one for each site.
+/// All such reads of a run, one for each site.
 pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
-    let mut found = never_written(trace, shape);
-    let known = |it: &Unwritten| found.iter().any(|known| known.access == it.access);
-    let early: Vec<Unwritten> = early::find(trace, shape).into_iter().filter(|it| !known(it)).collect();
-    found.extend(early);
-    found
-}
-
-fn never_written(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
     let mut found: Vec<Unwritten> = Vec::new();
     let events = trace.tree.events();
     let may_write = |event: &Event| matches!(event, Event::MayAccess { writes: true, .. });

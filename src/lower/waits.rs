@@ -18,11 +18,12 @@ use std::slice;
 pub(super) fn may_wait(params: &[Param], body: &[Stmt]) -> bool {
     let all = within(body);
     let own = own_variables(params, &all);
-    all.iter().any(|stmt| match &stmt.kind {
+    let is_lost = |expr: &&Expr| matches!(expr.kind, ExprKind::Damaged | ExprKind::Unsupported(_));
+    let waits = |stmt: &Stmt| match &stmt.kind {
         StmtKind::Loop { cond, .. } => !cond.as_ref().is_some_and(|cond| ends(stmt, cond, &own)),
-        StmtKind::Unsupported(..) | StmtKind::Damaged | StmtKind::Goto(_) => true,
-        _ => exprs(stmt).iter().any(|it| matches!(it.kind, ExprKind::Damaged | ExprKind::Unsupported(_))),
-    })
+        kind => matches!(kind, StmtKind::Unsupported(..) | StmtKind::Damaged | StmtKind::Goto(_)),
+    };
+    all.iter().any(|stmt| waits(stmt) || exprs(stmt).iter().any(is_lost))
 }
 
 /// The variables that only the thread itself changes, and only by their name.
@@ -40,7 +41,7 @@ fn own_variables(params: &[Param], all: &[&Stmt]) -> FxHashSet<LocalId> {
     for expr in all.iter().flat_map(|stmt| exprs(stmt)) {
         match &expr.kind {
             ExprKind::AddressOf(of) => lent.push(of),
-            ExprKind::Call { args, .. } => lent.extend(args),
+            ExprKind::Call { args, .. } | ExprKind::Construct(_, args) => lent.extend(args),
             ExprKind::Asm(asm) => lent.extend(asm.outputs.iter().map(|(_, output)| output)),
             ExprKind::Lambda(lambda) => {
                 let assigned = within(&lambda.body).into_iter().flat_map(assigned);
@@ -135,8 +136,8 @@ fn declarations(stmt: &Stmt) -> Option<&[Declaration]> {
     }
 }
 
-/// Each variable that a statement gives a value, and the expression that it is made of beside itself, if there is
-/// one.
+/// Each variable that a statement gives a value, or one of its members, and the expression that this is made of
+/// beside itself, if there is one.
 fn assigned(stmt: &Stmt) -> Vec<(LocalId, Option<&Expr>)> {
     let by_expr = exprs(stmt).into_iter().filter_map(|expr| {
         let (to, value) = match &expr.kind {
@@ -144,6 +145,10 @@ fn assigned(stmt: &Stmt) -> Vec<(LocalId, Option<&Expr>)> {
             ExprKind::Step { target, .. } => (target, None),
             _ => return None,
         };
+        let mut to = &**to;
+        while let ExprKind::Member { base, arrow: false, .. } = &to.kind {
+            to = base;
+        }
         if let ExprKind::Local(local) = to.kind { Some((local, value)) } else { None }
     });
     let declared = declarations(stmt).unwrap_or_default().iter().map(|it| (it.local, it.init.as_ref()));

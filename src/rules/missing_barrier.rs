@@ -47,8 +47,9 @@
 //! - Nothing is said of what is done under a condition that is the same for all threads and not decided, nor
 //!   of rounds of a loop whose bound may be small.
 //! - Threads of one warp are what `warp-synchronous` is about.
-//! - Nothing is said of a thread that reads what the same statement wrote for all, and of kernels with
-//!   `volatile` and loops that may wait for what they read, or whose files hide barriers in constructors, destructors or operators.
+//! - Nothing is said of a thread that reads what the same statement wrote for all; of kernels with `volatile` and
+//!   loops that may wait for what they read; or of those whose files hide barriers in constructors, destructors or
+//!   operators.
 //! - Of rounds of a loop only neighbouring ones are compared.
 //! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
 //!   such pair. Only `--unsafe-fixes` writes the barrier: where all threads come by is for the author to say.

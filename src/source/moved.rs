@@ -2,15 +2,15 @@
 //!
 //! Two versions have a beginning and an end in common; what lies in between is the change. A place before
 //! the change stays where it is, one behind it moves by what the text has grown, and one around it grows.
-//! What begins or ends within the change has no place any more. Example: of
+//! What begins or ends within the change has no place any more. Example:
 //!
 //! ```text
-//! int a; int bcd; int e;
-//! int a; int b; int e;
+//! int a; int bcd; int e;        before
+//! int a; int b; int e;          now
 //! ```
 //!
-//! the change from the first to the third is that 12..14, `cd`, became nothing. `a` stays at 4..5, `e` moves
-//! from 20..21 to 18..19, `bcd` at 11..14 is now at 11..12, and `d` at 13..14 is nowhere.
+//! Bytes 12 to 14, `cd`, have become nothing. `a` stays at 4..5, `e` moves from 20..21 to 18..19, `bcd` at 11..14
+//! is now at 11..12, and `d` at 13..14 is nowhere.
 //!
 //! To compare two values with all the places in them, each is hashed: those of the old one as where they
 //! are now. A [`Span`] is the only thing that hashes as a `u128`, by which the hasher tells it.

@@ -64,8 +64,21 @@ impl Differences {
 fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Difference> {
     let moves = moves(before.file, now.file, sources)?;
     let mut functions = Vec::new();
-    // What its comments ask for is heard elsewhere, and damage is what is damaged.
-    let Module { records, variables, aliases, enums, instantiations, eight_byte_banks, .. } = before;
+    // No kernel is judged by what the others say: comments are heard elsewhere, and what is damaged is itself
+    // another than before.
+    let Module {
+        functions: _,
+        records,
+        variables,
+        aliases,
+        enums,
+        instantiations,
+        damage: _,
+        eight_byte_banks,
+        comments: _,
+        is_cut_short: _,
+        file: _,
+    } = before;
     let lead = moves.lead(
         &(records, variables, aliases, enums, instantiations, eight_byte_banks),
         &(&now.records, &now.variables, &now.aliases, &now.enums, &now.instantiations, &now.eight_byte_banks),

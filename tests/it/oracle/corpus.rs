@@ -35,6 +35,17 @@ struct Tally {
     differing: Vec<String>,
 }
 
+/// The folder with public code, if one is named and there is a compiler for it; says so where not.
+pub fn corpus() -> Option<PathBuf> {
+    let corpus = std::env::var_os("CUDALINT_CORPUS").map(PathBuf::from);
+    let why = match &corpus {
+        None => Some("CUDALINT_CORPUS names no folder".to_owned()),
+        Some(_) => compiler().err().map(|why| why.to_string()),
+    };
+    why.iter().for_each(|why| println!("skipped: {why}"));
+    corpus.filter(|_| why.is_none())
+}
+
 fn programs(corpus: &Path, wanted: usize) -> Vec<PathBuf> {
     let entries = walkdir::WalkDir::new(corpus).sort_by_file_name().into_iter().flatten();
     let files = entries.map(walkdir::DirEntry::into_path);
@@ -74,15 +85,8 @@ fn judge(path: &Path) -> Tally {
 
 #[test]
 fn public_programs_do_what_is_said() {
-    let Some(corpus) = std::env::var_os("CUDALINT_CORPUS") else {
-        println!("skipped: CUDALINT_CORPUS names no folder");
-        return;
-    };
-    if let Err(why) = compiler() {
-        println!("skipped: {why}");
-        return;
-    }
-    let programs = programs(Path::new(&corpus), number("CUDALINT_CASES", 100) as usize);
+    let Some(corpus) = corpus() else { return };
+    let programs = programs(&corpus, number("CUDALINT_CASES", 100) as usize);
     let tallies: Vec<Tally> = programs.par_iter().map(|path| judge(path)).collect();
     let sum = |part: fn(&Tally) -> usize| tallies.iter().map(part).sum::<usize>();
     let differing: Vec<&String> = tallies.iter().flat_map(|tally| &tally.differing).collect();

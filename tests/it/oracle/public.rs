@@ -10,7 +10,8 @@
 //! looked at: other data than those that were made up may confirm them.
 
 use super::compare::{self, Outcome};
-use super::compile::{Compiled, compiler};
+use super::compile::Compiled;
+use super::corpus::corpus;
 use super::execution::{Launch, read};
 use super::faults::{HEAD, Tally, compare, error_lines};
 use super::findings::{ALL_RULES, Finding, base, findings_of_text, unconfirmed};
@@ -192,15 +193,8 @@ fn judge_mutant(path: &Path, text: &str, harness: &Harness, before: &[Launch], o
 
 #[test]
 fn public_kernels_do_what_is_told() {
-    let Some(corpus) = std::env::var_os("CUDALINT_CORPUS") else {
-        println!("skipped: CUDALINT_CORPUS names no folder");
-        return;
-    };
-    if let Err(why) = compiler() {
-        println!("skipped: {why}");
-        return;
-    }
-    let files = files(Path::new(&corpus));
+    let Some(corpus) = corpus() else { return };
+    let files = files(&corpus);
     let step = files.len().div_ceil(number("CUDALINT_CASES", 100) as usize).max(1);
     let files: Vec<PathBuf> = files.into_iter().step_by(step).collect();
     let all: Vec<Outcomes> = files.par_iter().map(|path| judge(path)).collect();
