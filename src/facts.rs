@@ -68,7 +68,7 @@ impl Facts {
         let (without_bytes, overruns) =
             bounds::find(trace, shape, dynamic).into_iter().partition(|it| it.size == 0);
         let mut unwritten = unwritten::find(trace, shape);
-        unwritten.extend(early::find(trace, shape, &unwritten));
+        unwritten.extend(early::find(trace, shape, dynamic, &unwritten));
         Facts {
             races: races::find(trace, shape),
             possible: possible::find(trace, shape),

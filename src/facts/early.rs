@@ -70,8 +70,9 @@ impl Bytes {
     }
 }
 
-/// All such reads of a run, one for each site, but for those of what is `never` written.
-pub(super) fn find(trace: &Trace, shape: Shape, never: &[Unwritten]) -> Vec<Unwritten> {
+/// All such reads of a run, one for each site, but for those of what is `never` written. `dynamic`: the bytes of
+/// dynamic shared memory, if they are known.
+pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, never: &[Unwritten]) -> Vec<Unwritten> {
     let mut found: Vec<Unwritten> = Vec::new();
     // By number in `found`: the variable and the bytes.
     let mut places: Vec<(u32, Range<i64>)> = Vec::new();
@@ -87,9 +88,9 @@ pub(super) fn find(trace: &Trace, shape: Shape, never: &[Unwritten]) -> Vec<Unwr
         }
         _ => None,
     };
-    let mut dynamic: Vec<u32> = events.iter().filter_map(sized_at_launch).collect();
-    dynamic.sort_unstable();
-    dynamic.dedup();
+    let mut sized: Vec<u32> = events.iter().filter_map(sized_at_launch).collect();
+    sized.sort_unstable();
+    sized.dedup();
     let mut written: FxHashMap<u32, Written> = FxHashMap::default();
     let mut looked_at = 0;
     for (at, event) in events.iter().enumerate() {
@@ -98,10 +99,11 @@ pub(super) fn find(trace: &Trace, shape: Shape, never: &[Unwritten]) -> Vec<Unwr
         let place = known(event, access, shape).map(|(offsets, bytes)| Bytes { offsets, bytes });
         let before = written.entry(event.object).or_default();
         // What lies outside is another's.
-        let size =
-            trace.arrays[access.array].bytes().map_or(MOST_BYTES, |size| size.min(MOST_BYTES as u64) as i64);
+        let array = &trace.arrays[access.array];
+        let size = array.bytes().or(dynamic.filter(|_| array.dynamic));
+        let size = size.map_or(MOST_BYTES, |size| size.min(MOST_BYTES as u64) as i64);
         let is_inside = |bytes: &Range<i64>| bytes.start >= 0 && bytes.end <= size;
-        let lies_alone = dynamic.len() < 2 || !dynamic.contains(&event.object);
+        let lies_alone = sized.len() < 2 || !sized.contains(&event.object);
         if let Some(place) = place.as_ref().filter(|_| lies_alone && is_read(event, access)) {
             let is_new = !never.iter().chain(&found).any(|it| it.access == event.access);
             let unwritten =
