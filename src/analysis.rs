@@ -17,6 +17,7 @@ mod load;
 mod met;
 mod padded;
 mod pitch;
+mod removal;
 mod runs;
 mod survey;
 mod texts;
@@ -37,6 +38,7 @@ use crate::verdict::SiteVerdict;
 pub use kept::Kept;
 use kept::{Memory, World};
 pub use links::Links;
+use load::Asks;
 pub use load::Loaded;
 pub use met::{MetArray, MetKernel, MetSite, MetWays};
 use runs::Follow;
@@ -60,6 +62,8 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// Whether races for global memory are asked for, which takes another run of each kernel.
     pub global_memory: bool,
+    /// Whether barriers are asked for that may be taken out, which takes another run of each kernel with barriers.
+    pub needless_barriers: bool,
 }
 
 /// What is judged for unless the user says otherwise: the family of 5.x and newer.
@@ -203,7 +207,7 @@ struct Settings {
     targets: Vec<Target>,
     blocks: Vec<BlockOption>,
     eight_byte_banks: bool,
-    global_memory: bool,
+    asks: Asks,
 }
 
 impl Settings {
@@ -219,7 +223,7 @@ impl Settings {
             targets,
             blocks: options.blocks.clone(),
             eight_byte_banks: options.bank_size_eight,
-            global_memory: options.global_memory,
+            asks: Asks { races: options.global_memory, needless_barriers: options.needless_barriers },
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) use alignment::Misaligned;
 pub(crate) use blocks::{Grid, MemoryRace};
 pub(crate) use bounds::Overrun;
 pub(crate) use copies::{EarlyRead, Lacks};
-pub(crate) use freedom::{Doubt, Freedom};
+pub(crate) use freedom::{Doubt, Freedom, Needless, NeedlessBarrier};
 pub(crate) use lanes::{LaneFault, Lanes, NotThere};
 pub(crate) use possible::PossibleRace;
 pub(crate) use races::{Between, Race};
@@ -32,6 +32,7 @@ pub(crate) use unwritten::Unwritten;
 
 use crate::domain::Shape;
 use crate::events::Trace;
+use crate::source::Span;
 
 /// What follows from one run.
 #[derive(Debug, Default)]
@@ -58,6 +59,8 @@ pub(crate) struct Facts {
     pub memory: Vec<MemoryRace>,
     /// Whether the threads are proved not to race for shared memory, if that was asked.
     pub freedom: Option<Freedom>,
+    /// Which barriers may be taken out, if that was asked and can be told.
+    pub needless: Option<Needless>,
 }
 
 impl Facts {
@@ -81,6 +84,7 @@ impl Facts {
             lanes: Vec::new(),
             memory: Vec::new(),
             freedom: None,
+            needless: None,
         }
     }
 
@@ -95,6 +99,11 @@ impl Facts {
     pub(crate) fn add_memory(&mut self, trace: &Trace, shape: Shape, grid: Grid) {
         self.memory = blocks::find_within(trace, shape);
         self.memory.extend(blocks::find(trace, shape, grid));
+    }
+
+    /// Adds which barriers in a kernel's own body may be taken out, by a run that was made to see global memory.
+    pub(crate) fn find_needless(&mut self, trace: &Trace, shape: Shape, body: Span) {
+        self.needless = freedom::find_needless(trace, shape, body);
     }
 
     /// Adds the proof that no threads race, or the doubts about it.

@@ -505,6 +505,8 @@ pub struct Param {
     pub name: Name,
     /// Its type.
     pub ty: Type,
+    /// Whether it is a pointer with `__restrict__`.
+    pub restrict: bool,
     /// Its default.
     pub default: Option<Expr>,
     /// Where it stands.
@@ -714,6 +716,8 @@ pub struct Module {
     /// Whether `cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)` (or the per-function
     /// form) is visible in the text.
     pub eight_byte_banks: bool,
+    /// Whether a variable, a member or an alias outside any function is `volatile`.
+    pub volatile: bool,
     /// What its comments ask of the tool.
     pub comments: Vec<Directive>,
     /// Whether a header was left out or not run to its end, so that macros may be missing.

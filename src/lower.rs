@@ -34,7 +34,7 @@ mod waits;
 use crate::ir::{Declaration, ExprKind, Module, Path, Scalar, Storage, Type};
 use crate::syntax::query::Found;
 use crate::syntax::{SyntaxTree, field};
-use function::{Enclosing, is_macro_block, prototypes};
+use function::{Enclosing, is_macro_block, prototypes, says_volatile};
 use lowerer::Lowerer;
 use outline::{Level, Outline, walk};
 use std::sync::Arc;
@@ -58,13 +58,17 @@ fn item<'t>(outline: &Outline<'t>, levels: &[Level<'t>], what: Found, node: Node
         Found::Function => function(outline, levels, node, node, module),
         Found::Record if !in_function => {
             let enclosing = Enclosing::new(outline, levels);
-            let record = Lowerer::new(outline, levels).enclosed_record(node, &enclosing);
+            let mut lowerer = Lowerer::new(outline, levels);
+            module.volatile |= says_volatile(lowerer.text(node));
+            let record = lowerer.enclosed_record(node, &enclosing);
             module.records.extend(record.map(Arc::new));
         }
         Found::Enum => enumeration(outline, levels, node, module),
         Found::Alias if !in_function && !inside(Found::Record) => {
             let heads = Enclosing::new(outline, levels).templates;
-            let aliases = Lowerer::new(outline, levels).aliases(node, &heads);
+            let mut lowerer = Lowerer::new(outline, levels);
+            module.volatile |= says_volatile(lowerer.text(node));
+            let aliases = lowerer.aliases(node, &heads);
             module.aliases.extend(aliases.into_iter().map(Arc::new));
         }
         Found::Declaration if !in_function => declaration(outline, levels, node, module),
@@ -133,6 +137,7 @@ fn declaration<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>, 
     for head in Enclosing::new(outline, levels).templates {
         template_params.extend(lowerer.template_head(head));
     }
+    module.volatile |= functions.is_empty() && says_volatile(lowerer.text(node));
     let mut variables = lowerer.file_declarations(node);
     variables.iter_mut().for_each(|variable| variable.template_params.clone_from(&template_params));
     for declarator in functions {

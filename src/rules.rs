@@ -15,6 +15,7 @@ mod misaligned_vector_access;
 mod missing_atomic;
 mod missing_barrier;
 mod missing_dynamic_shared_size;
+pub mod redundant_barrier;
 mod shared_memory_limit;
 mod shared_out_of_bounds;
 pub mod standing;
@@ -89,6 +90,7 @@ pub static ALL: &[&Rule] = &[
     &missing_atomic::RULE,
     &missing_barrier::RULE,
     &missing_dynamic_shared_size::RULE,
+    &redundant_barrier::RULE,
     &shared_memory_limit::RULE,
     &shared_out_of_bounds::RULE,
     &stride_dependent_conflict::RULE,
@@ -239,6 +241,8 @@ pub struct Case<'a> {
     /// The edit that puts a statement between two places, the second of which comes later or, where a loop is
     /// given, in its next round.
     pub between: &'a Between<'a>,
+    /// The edit that takes out the statement that is this expression, if it can be.
+    pub removal: &'a dyn Fn(Span) -> Option<Edit>,
     /// Whether the kernel's files, or the one that a span lies in, hold one of these words.
     pub says: &'a dyn Fn(Span, &[&str]) -> bool,
 }
@@ -260,6 +264,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
     missing_atomic::check(case, &mut found);
     missing_barrier::check(case, &mut found);
     missing_dynamic_shared_size::check(case, &mut found);
+    redundant_barrier::check(case, &mut found);
     shared_memory_limit::check(case, &mut found);
     shared_out_of_bounds::check(case, &mut found);
     stride_dependent_conflict::check(case, &mut found);

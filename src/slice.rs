@@ -26,7 +26,7 @@ mod plain;
 
 use crate::builtins::{self, Coordinate};
 use crate::ir::program::Program;
-use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Stmt, Type};
+use crate::ir::{Asm, Declaration, Expr, ExprKind, Function, LocalId, Stmt, Storage, Type};
 use flow::Flow;
 use places::Places;
 use plain::Plains;
@@ -87,6 +87,8 @@ pub(crate) struct Slice {
     pub axes: [bool; 3],
     /// Whether it matters where the lanes of a warp meet.
     lanes: bool,
+    /// Whether it matters what is done to global memory.
+    memory: bool,
 }
 
 impl Slice {
@@ -94,7 +96,7 @@ impl Slice {
     #[must_use]
     pub(crate) fn of(function: &Function, given: Given, program: &Program) -> Slice {
         let Some(body) = function.body.as_deref() else { return Slice::default() };
-        let plains = Plains::new(given.lanes);
+        let plains = Plains::new(given);
         let mut flow = Flow::of(function, body, given, program, &plains);
         if !given.memory {
             flow.find_global(function, given);
@@ -117,6 +119,7 @@ impl Slice {
             parts: FxHashMap::default(),
             axes: flow.axes,
             lanes: given.lanes,
+            memory: given.memory,
         };
         let parts = parts::Finder::new(&slice, program, taken).find(body);
         slice.parts = parts;
@@ -168,7 +171,9 @@ impl Slice {
                 program.functions(&name).iter().any(|f| f.owner.is_some())
             }
             ExprKind::Unary(..) => false,
-            ExprKind::Path(path) => program.variables(&path.name).iter().any(|v| v.storage.is_shared()),
+            ExprKind::Path(path) => {
+                program.variables(&path.name).iter().any(|it| is_asked_for(it, self.memory))
+            }
             ExprKind::Int(..)
             | ExprKind::Float(..)
             | ExprKind::Str(_)
@@ -244,6 +249,11 @@ fn is_global(expr: &Expr, known: &FxHashSet<LocalId>) -> bool {
         ExprKind::Conditional(_, a, b) => is_global(a, known) && is_global(b, known),
         _ => false,
     }
+}
+
+/// Whether a variable lies in memory that is asked for: shared memory; `memory`: or global memory that may change.
+fn is_asked_for(variable: &Declaration, memory: bool) -> bool {
+    variable.storage.is_shared() || memory && variable.storage == Storage::Global && !variable.constant
 }
 
 /// Whether CUDA defines the function, and it does nothing but compute a value of its arguments.

@@ -102,7 +102,7 @@ impl Run {
             hosts,
             budget,
             follow: *follow,
-            memory: self.settings[loaded.settings].global_memory,
+            asks: self.asks_of(loaded),
         };
         let runs = subject.run_all(probes);
         let mut report = FileReport::default();
@@ -170,6 +170,7 @@ impl Run {
             place: &|span| texts.place(span),
             line: &|span| texts.line(span),
             between: &|places, across, statement| texts.between(places, across, statement),
+            removal: &|span| texts.removal(span),
             says: &|span, words| texts.says(span, words),
         };
         match wanted {

@@ -103,6 +103,15 @@ fn cover_function(directive: &mut Directive, module: &Module) {
     }
 }
 
+/// What is asked of a run that is made to see global memory; for nothing, there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asks {
+    /// Races for global memory.
+    pub races: bool,
+    /// Barriers that may be taken out.
+    pub needless_barriers: bool,
+}
+
 impl Run {
     /// Reads one file and its headers' directives; parses and lowers what may hold something to judge.
     #[must_use]
@@ -126,7 +135,7 @@ impl Run {
         let spelled = |words: Words, header: &Included| words | self.spelled.of(&header.file);
         let words =
             replayed.headers.iter().fold(self.settings[settings].defined | self.spelled.of(&file), spelled);
-        let global_memory = self.settings[settings].global_memory;
+        let global_memory = self.settings[settings].asks.races;
         if !words.may_be_judged() && !global_memory {
             let comments = Some((file.id, replayed.comments()));
             let waiting = Some((replayed, words));
@@ -142,6 +151,16 @@ impl Run {
             worth
         });
         Loaded { program, worth, headers, settings, cut_short, ..Loaded::default() }
+    }
+
+    /// What is asked of the runs for a file. Who else uses the kernels of a header is not seen.
+    pub(super) fn asks_of(&self, loaded: &Loaded) -> Asks {
+        let asks = self.settings[loaded.settings].asks;
+        let path = loaded.file().map(|file| self.headers.sources().get(file).path.clone());
+        let extension = path.as_ref().and_then(|path| path.extension()?.to_str()).unwrap_or("");
+        let is_unit =
+            ["cu", "hip", "cc", "cpp", "cxx", "c"].iter().any(|it| extension.eq_ignore_ascii_case(it));
+        Asks { needless_barriers: asks.needless_barriers && is_unit, ..asks }
     }
 
     pub(super) fn surroundings(&self, settings: usize) -> Surroundings<'_> {

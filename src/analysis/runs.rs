@@ -7,6 +7,7 @@
 mod types;
 
 use super::links::Modules;
+use super::load::Asks;
 use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::domain::{Reason, Shape, Unknown};
@@ -21,6 +22,7 @@ use crate::ir::{Function, FunctionKind, Name, Type};
 use crate::reach::Reach;
 use crate::rules::{KernelRun, is_assumed};
 use crate::scenario::{Probes, Scenario};
+use crate::shape::BlockFrom;
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, judge};
 use std::sync::Arc;
@@ -90,8 +92,8 @@ pub struct Subject<'a> {
     pub budget: &'a FileBudget,
     /// What becomes of the event tree of each run.
     pub follow: Follow,
-    /// Whether races for global memory are asked for.
-    pub memory: bool,
+    /// What is asked of a run that is made to see global memory.
+    pub asks: Asks,
 }
 
 impl Subject<'_> {
@@ -128,11 +130,7 @@ impl Subject<'_> {
                     let dynamic = scenario.dynamic_bytes.filter(|_| scenario.refuted.is_none());
                     let dynamic = dynamic.map(|(bytes, _)| bytes);
                     facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
-                    if self.memory {
-                        let trace =
-                            run_memory(self.program, self.kernel, &setting(scenario, variant), self.budget);
-                        facts.add_memory(&trace, Shape { dims: variant.block }, self.grid(scenario));
-                    }
+                    self.add_global_memory(&mut facts, scenario, variant);
                     spoken_of = places(&trace).collect();
                     self.drop_hidden_orders(&mut facts);
                     if self.follow == Follow::Proof {
@@ -174,6 +172,36 @@ impl Subject<'_> {
             runs.push(run);
         }
         runs
+    }
+
+    /// Adds what follows from a run that is made to see global memory, where that is asked for.
+    fn add_global_memory(&self, facts: &mut Facts, scenario: &Scenario, variant: &Variant) {
+        let wants_needless = self.asks.needless_barriers && self.may_have_needless_barriers(scenario);
+        if !self.asks.races && !wants_needless {
+            return;
+        }
+        let trace = run_memory(self.program, self.kernel, &setting(scenario, variant), self.budget);
+        let shape = Shape { dims: variant.block };
+        if self.asks.races {
+            facts.add_memory(&trace, shape, self.grid(scenario));
+        }
+        if wants_needless {
+            facts.find_needless(&trace, shape, self.kernel.span);
+        }
+    }
+
+    /// Whether it may have barriers that can be told to be needless: it is a kernel of the file itself, of which
+    /// every launch is known, and nothing is `volatile` that it may wait for.
+    fn may_have_needless_barriers(&self, scenario: &Scenario) -> bool {
+        let is_launched_as_known =
+            || scenario.block_from != BlockFrom::Launch || self.launches.iter().all(LaunchSite::is_certain);
+        let own = self.program.modules.first().and_then(|module| module.file);
+        let is_volatile = || self.program.modules.iter().any(|module| module.volatile);
+        self.kernel.kind == FunctionKind::Kernel
+            && self.kernel.mentions.barrier
+            && own == Some(self.kernel.name_span.file)
+            && is_launched_as_known()
+            && !is_volatile()
     }
 
     /// Whether somebody gave the block, and nothing speaks against it.

@@ -101,7 +101,7 @@ impl Run {
     fn reached_kernels(&self, loaded: &Loaded, wanted: &JudgedKernels) -> Vec<Arc<Function>> {
         let launched: FxHashSet<_> = loaded.launches.iter().flat_map(|it| &it.site.definitions).collect();
         let mut known: FxHashSet<_> = loaded.worth.iter().map(|kernel| kernel.name_span).collect();
-        let global_memory = self.settings[loaded.settings].global_memory;
+        let global_memory = self.settings[loaded.settings].asks.races;
         let mut reach = None;
         let mut found = Vec::new();
         for function in loaded.program.modules.iter().skip(1).flat_map(|module| &module.functions) {

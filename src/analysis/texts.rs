@@ -7,6 +7,7 @@
 mod named;
 
 use super::between::insert_between;
+use super::removal::remove_statement;
 use crate::diagnostic::Edit;
 use crate::ir::program::Program;
 use crate::preproc::{Constant, constant, names};
@@ -46,6 +47,7 @@ enum Question {
     Constant(Span),
     Says(Span, Vec<String>),
     Between { places: (Span, Span), across: Option<Span>, statement: String },
+    Removal(Span),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -54,7 +56,7 @@ enum Answer {
     Says(bool),
     /// What it is defined as, whether it is a macro, and where it is named.
     Constant(Option<(Span, bool, Vec<Span>)>),
-    /// Where something is to be put, and what.
+    /// What is to be replaced, and by what.
     Edit(Option<(Span, String)>),
 }
 
@@ -74,6 +76,7 @@ impl Question {
                 },
                 statement: statement.clone(),
             },
+            Question::Removal(span) => Question::Removal(place(span)?),
         })
     }
 }
@@ -158,6 +161,14 @@ impl<'a> Texts<'a> {
         edit
     }
 
+    /// The edit that takes a statement out, of which the span is the expression.
+    pub(super) fn removal(&self, span: Span) -> Option<Edit> {
+        let edit = remove_statement(&self.sources.get(span.file), span);
+        let answer = || Answer::Edit(edit.as_ref().map(|it| (it.span, it.text.clone())));
+        self.note(|| Question::Removal(span), answer);
+        edit
+    }
+
     fn files(&self) -> impl Iterator<Item = FileId> + '_ {
         self.program.modules.iter().filter_map(|module| module.file)
     }
@@ -193,6 +204,7 @@ impl<'a> Texts<'a> {
             Question::Between { places, across, statement } => {
                 drop(self.between(*places, *across, statement));
             }
+            Question::Removal(span) => drop(self.removal(*span)),
         }
     }
 }

@@ -63,6 +63,12 @@ pub(crate) fn orders_nothing(instruction: &str) -> bool {
     }
 }
 
+/// Whether assembly reads a clock.
+#[must_use]
+pub(crate) fn reads_clock(template: &str) -> bool {
+    template.contains("clock") || template.contains("globaltimer")
+}
+
 /// Whether an instruction may access shared memory: it names an address, and not one of another kind.
 pub(crate) fn may_access_shared(instruction: &str) -> bool {
     const ELSEWHERE: [&str; 4] = [".global", ".local", ".const", ".param"];

@@ -414,6 +414,11 @@ impl AnalysisArgs {
         AnalysisArgs { paths, ..self.clone() }
     }
 
+    /// Whether a rule is on, where no file says more.
+    fn asks_for(&self, rule: &rules::Rule) -> bool {
+        self.levels.as_ref().is_some_and(|levels| levels.of(rule.id, rule.level) != Level::Allow)
+    }
+
     /// What the analysis needs to know of it, where no file says more.
     #[must_use]
     pub fn options(&self) -> Options {
@@ -423,10 +428,8 @@ impl AnalysisArgs {
             blocks: self.blocks.clone(),
             defines: self.defines.clone(),
             include_dirs: self.include_dirs.clone(),
-            global_memory: self.levels.as_ref().is_some_and(|levels| {
-                let rule = &rules::global_race::RULE;
-                levels.of(rule.id, rule.level) != Level::Allow
-            }),
+            global_memory: self.asks_for(&rules::global_race::RULE),
+            needless_barriers: self.asks_for(&rules::redundant_barrier::RULE),
         }
     }
 }

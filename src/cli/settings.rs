@@ -135,11 +135,12 @@ impl Settings {
     pub(super) fn options(&self, args: &AnalysisArgs, file: &Path) -> Options {
         let told = self.in_force(file);
         let mut options = args.options();
-        let global_race = &rules::global_race::RULE;
-        options.global_memory = args
-            .levels
-            .as_ref()
-            .is_some_and(|flags| self.level(flags, file, global_race.id, global_race.level) != Level::Allow);
+        let asks_for = |rule: &rules::Rule| {
+            let flags = args.levels.as_ref();
+            flags.is_some_and(|flags| self.level(flags, file, rule.id, rule.level) != Level::Allow)
+        };
+        options.global_memory = asks_for(&rules::global_race::RULE);
+        options.needless_barriers = asks_for(&rules::redundant_barrier::RULE);
         if options.targets.is_empty() {
             options.targets = told.targets.map(|set| set.value).unwrap_or_default();
         }

@@ -23,6 +23,9 @@ pub struct Array {
     pub dynamic: bool,
     /// Whether it is no array but global memory under a name.
     pub global: bool,
+    /// Of global memory: whether its name is a pointer with `__restrict__`, which promises that what is written
+    /// through it is reached through no other.
+    pub restrict: bool,
     /// Bytes that its start is surely aligned to: the element's, what is written, 16 if dynamic.
     pub alignment: u64,
     /// Whether it was ever used other than by subscripting every dimension, so that something may

@@ -35,6 +35,8 @@ pub struct LaunchSite {
     pub rival: Option<Span>,
     /// What keeps it from happening, if the numbers found on every way there do.
     pub refuted: Option<Arc<Refuted>>,
+    /// Whether, before it, a shape that is known on one of two ways was taken to be it on both.
+    pub is_guessed: bool,
 }
 
 /// What keeps a launch from happening: with the numbers found the program ends before it.
@@ -73,6 +75,16 @@ impl LaunchSite {
             *mine = mine.filter(|known| Some(*known) == theirs);
         }
         self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
+        self.is_guessed |= other.is_guessed;
+    }
+
+    /// Whether its block and its template arguments are known, whichever way host code goes, and it happens as far
+    /// as is known.
+    #[must_use]
+    pub(crate) fn is_certain(&self) -> bool {
+        let known = |args: &Vec<LaunchArg>| !args.contains(&LaunchArg::Unknown);
+        let is_shaped = self.block.iter().all(Option::is_some);
+        is_shaped && !self.is_guessed && self.refuted.is_none() && self.template_args.iter().all(known)
     }
 
     /// Whether it says the same as another, but for the grid and the dynamic bytes.

@@ -36,6 +36,8 @@ pub(crate) struct EventTree {
     is_volatile: bool,
     /// Whether some function that ran has a loop that may wait for what it reads, if that is read each time.
     has_waiting_loop: bool,
+    /// Whether it may be seen from outside when threads do something: they print, read a clock, or launch.
+    is_watched: bool,
     /// What is known of the symbols in offsets.
     symbols: FxHashMap<SymbolId, Symbol>,
     /// Those of them that are remainders.
@@ -207,6 +209,11 @@ impl EventTree {
         self.is_cut
     }
 
+    /// Whether some function that ran speaks of `volatile`.
+    pub(crate) fn is_volatile(&self) -> bool {
+        self.is_volatile
+    }
+
     /// Whether threads may wait for what they read.
     pub(crate) fn may_wait(&self) -> bool {
         self.is_volatile && self.has_waiting_loop
@@ -216,6 +223,16 @@ impl EventTree {
     pub(crate) fn note_mentions(&mut self, volatile: bool, waits: bool) {
         self.is_volatile |= volatile;
         self.has_waiting_loop |= waits;
+    }
+
+    /// Whether it may be seen from outside when threads do something.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_watched
+    }
+
+    /// It may be seen from outside when threads do something.
+    pub(crate) fn set_watched(&mut self) {
+        self.is_watched = true;
     }
 
     /// Adds one.

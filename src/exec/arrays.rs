@@ -44,7 +44,7 @@ impl Machine<'_> {
 
     /// The number in the trace of global memory that has this name, if accesses of it are asked for.
     pub(crate) fn global_array(&mut self, name: &Name) -> Option<usize> {
-        if self.aim != Aim::Memory || self.mode != Mode::Device {
+        if !self.sees_global_memory() {
             return None;
         }
         self.trace.arrays.push(Array {
@@ -57,10 +57,25 @@ impl Machine<'_> {
             element: String::new(),
             dynamic: false,
             global: true,
+            restrict: false,
             alignment: 1,
             flattened: false,
         });
         Some(self.trace.arrays.len() - 1)
+    }
+
+    /// Notes that nothing else leads to what a kernel's parameter points to.
+    pub(super) fn note_restrict(&mut self, pointer: &Pointer) {
+        if let Target::Memory(object, _) = pointer.target
+            && let Some(array) = self.objects[object.0 as usize].array
+        {
+            self.trace.arrays[array].restrict = true;
+        }
+    }
+
+    /// Whether it is asked what happens in global memory.
+    pub(super) fn sees_global_memory(&self) -> bool {
+        self.aim == Aim::Memory && self.mode == Mode::Device
     }
 
     /// The number of an array in the trace: that of another instance of its function, if they are alike.
@@ -104,6 +119,7 @@ impl Machine<'_> {
             element: inner.describe(),
             dynamic,
             global: false,
+            restrict: false,
             alignment,
             flattened: false,
         }

@@ -28,8 +28,12 @@ impl Machine<'_> {
         for text in self.memo.instructions(asm).iter() {
             self.instruction(text, &mut registers, span);
         }
-        if self.trace.tree.len() - events < self.memo.shared_accesses(asm) {
+        let memory = self.sees_global_memory();
+        if self.trace.tree.len() - events < self.memo.accesses(asm, memory) {
             self.may_access(span);
+        }
+        if ptx::reads_clock(&asm.template) {
+            self.trace.tree.set_watched();
         }
         // What gives no value acts on memory.
         if asm.outputs.is_empty() {

@@ -264,7 +264,13 @@ impl Machine<'_> {
             Ty::Scalar(_) | Ty::Sized { .. } | Ty::Fragment(_) | Ty::Void => {
                 Value::opaque(Variation::Uniform, why)
             }
-            Ty::Pointer(inner) | Ty::Array(inner, _) => Value::Pointer(self.named_global(&param.name, inner)),
+            Ty::Pointer(inner) | Ty::Array(inner, _) => {
+                let pointer = self.named_global(&param.name, inner);
+                if param.restrict {
+                    self.note_restrict(&pointer);
+                }
+                Value::Pointer(pointer)
+            }
             Ty::Record(layout) if layout.record.is_some() || &*layout.name == "dim3" => {
                 self.parameter_symbol(&param.name, None, None, Scalar::I32)
             }

@@ -304,7 +304,11 @@ impl Machine<'_> {
         match self.locate(expr) {
             Ok(pointer) => self.read(&pointer, expr.span),
             Err(why) => {
-                self.may_read(expr);
+                match expr.kind {
+                    // A reference that is not followed.
+                    ExprKind::Local(_) => self.reads_unrecorded(expr.span),
+                    _ => self.may_read(expr),
+                }
                 self.any_exposed_pointer(expr, &why).unwrap_or(Value::opaque(Variation::Maybe, why))
             }
         }
@@ -320,7 +324,10 @@ impl Machine<'_> {
         {
             return match place {
                 Ok(pointer) => self.read(&pointer, expr.span),
-                Err(why) => Value::opaque(Variation::Maybe, why),
+                Err(why) => {
+                    self.reads_unrecorded(expr.span);
+                    Value::opaque(Variation::Maybe, why)
+                }
             };
         }
         match self.lookup(path, expr.span) {

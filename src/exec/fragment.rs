@@ -64,7 +64,14 @@ impl Machine<'_> {
             _ => None,
         };
         let requests = tile.and_then(|tile| Some((tile, tile.requests()?)));
-        let Value::Pointer(pointer) = self.evaluate(pointer) else { return Value::Undefined };
+        let pointer = self.evaluate(pointer);
+        if !matches!(&pointer, Value::Pointer(pointer) if self.is_shared(pointer)) {
+            match load {
+                true => self.reads_unrecorded(span),
+                false => self.writes_unrecorded(span),
+            }
+        }
+        let Value::Pointer(pointer) = pointer else { return Value::Undefined };
         let ld = self.evaluate(&args[2]);
         self.note_flattened(&pointer);
         if !self.is_shared(&pointer) {

@@ -58,6 +58,8 @@ pub(crate) struct Host {
     pub lenient: bool,
     /// Whether a way was left because the numbers refute it, so that launches may be missing.
     pub cut: bool,
+    /// Whether a shape that is known on one of two ways was taken to be it on both.
+    pub guessed: bool,
 }
 
 impl Machine<'_> {

@@ -71,6 +71,7 @@ impl Machine<'_> {
                 }
                 self.are_asserted |= kind == Kind::Assert || name == "__builtin_assume";
                 if kind == Kind::Print {
+                    self.trace.tree.set_watched();
                     self.clobber();
                 }
                 Some(Value::Undefined)
@@ -111,7 +112,10 @@ impl Machine<'_> {
             }
             Kind::CachedLoad if args.len() == 1 => Some(match self.evaluate(&args[0]) {
                 Value::Pointer(pointer) => self.read(&pointer, span),
-                other => Value::opaque(other.variation().min(Variation::Maybe), unseen(name, span)),
+                other => {
+                    self.reads_unrecorded(span);
+                    Value::opaque(other.variation().min(Variation::Maybe), unseen(name, span))
+                }
             }),
             Kind::SharedAddress if args.len() == 1 => {
                 let value = self.evaluate(&args[0]);
@@ -243,8 +247,12 @@ impl Machine<'_> {
         }
         let target = values.first().and_then(|(value, _)| Self::as_pointer(value)).cloned();
         let Some(pointer) = target else {
+            self.writes_unrecorded(span);
             return Value::opaque(Variation::Maybe, unseen("an atomic", span));
         };
+        if !self.is_recorded(&pointer) {
+            self.writes_unrecorded(span);
+        }
         let operation = match (&pointer.pointee, pointer.pointee.constant_size()) {
             (_, Some(8)) => Operation::Wide,
             (Ty::Scalar(_), Some(4)) if kind == "Exch" => Operation::Exchange,

@@ -30,6 +30,7 @@ impl Machine<'_> {
     /// `kernel<<<grid, block, bytes>>>(args)`
     pub(crate) fn launch(&mut self, launch: &Launch, span: Span) {
         if self.mode == Mode::Device {
+            self.trace.tree.set_watched();
             return;
         }
         let kernels = self.launched_kernels(&launch.kernel);
@@ -53,6 +54,7 @@ impl Machine<'_> {
     /// `cudaLaunchKernel(f, grid, block, args, bytes, stream)` and its kin.
     pub(crate) fn launch_call(&mut self, name: &str, args: &[Expr], span: Span) {
         if self.mode == Mode::Device {
+            self.trace.tree.set_watched();
             return;
         }
         let extended = name.starts_with("cudaLaunchKernelEx");
@@ -200,6 +202,7 @@ impl Machine<'_> {
                 rival: None,
                 multiples: multiples.clone(),
                 refuted: self.state.refuted.clone(),
+                is_guessed: self.host.guessed,
             };
             match self.trace.launches.iter_mut().find(|launch| launch.same(&site)) {
                 Some(known) => known.agree(&site),

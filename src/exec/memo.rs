@@ -10,6 +10,7 @@
 use super::machine::Machine;
 use super::types::{Env, Ty};
 use super::value::Value;
+use crate::builtins::ptx;
 use crate::ir::namespace::Namespace;
 use crate::ir::{Asm, Declaration, ExprKind, Function, TemplateArg, Type};
 use rustc_hash::FxHashMap;
@@ -84,16 +85,16 @@ impl Memo {
     pub fn orders_nothing(&mut self, asm: &Asm) -> bool {
         let of = |asm: &Asm| {
             let texts = asm.template.split([';', '\n']);
-            texts.map(super::assembly::clean).all(|text| crate::builtins::ptx::orders_nothing(&text))
+            texts.map(super::assembly::clean).all(|text| ptx::orders_nothing(&text))
         };
         *self.ordering.entry(std::ptr::from_ref(asm).addr()).or_insert_with(|| of(asm))
     }
 
-    /// How many instructions of assembly may access shared memory.
-    pub fn shared_accesses(&mut self, asm: &Asm) -> usize {
+    /// How many instructions of assembly may access shared memory; `memory`: or any other, as all of a run ask.
+    pub fn accesses(&mut self, asm: &Asm, memory: bool) -> usize {
         let of = |asm: &Asm| {
             let texts = asm.template.split([';', '\n']);
-            texts.filter(|text| crate::builtins::ptx::may_access_shared(text)).count()
+            texts.filter(|text| memory && text.contains('[') || ptx::may_access_shared(text)).count()
         };
         *self.accessing.entry(std::ptr::from_ref(asm).addr()).or_insert_with(|| of(asm))
     }

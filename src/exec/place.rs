@@ -465,6 +465,7 @@ impl Machine<'_> {
                     self.record(AccessOp::Load, pointer, span, None);
                 } else {
                     self.elsewhere = self.elsewhere.wrapping_add(1);
+                    self.reads_unrecorded(span);
                 }
                 let why = Unknown::new(Reason::DataDependent, span, words);
                 // Different threads may read equal values, so data is never surely varying.
@@ -498,6 +499,7 @@ impl Machine<'_> {
                     self.record_store(pointer, &value, span);
                 } else {
                     self.elsewhere = self.elsewhere.wrapping_add(1);
+                    self.writes_unrecorded(span);
                 }
             }
         }

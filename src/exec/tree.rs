@@ -61,6 +61,20 @@ impl Machine<'_> {
         }
     }
 
+    /// Something reads memory that is not recorded.
+    pub(super) fn reads_unrecorded(&mut self, span: Span) {
+        if self.recording && self.sees_global_memory() {
+            self.trace.tree.push(Event::MayAccess { span, writes: false });
+        }
+    }
+
+    /// Something writes memory that is not recorded.
+    pub(super) fn writes_unrecorded(&mut self, span: Span) {
+        if self.recording && self.sees_global_memory() {
+            self.trace.tree.push(Event::MayAccess { span, writes: true });
+        }
+    }
+
     /// What is read through a pointer that is not followed may be shared memory.
     pub(super) fn may_read(&mut self, place: &Expr) {
         let through = matches!(

@@ -22,13 +22,18 @@
 
 mod live;
 mod meet;
+mod pair;
+mod without;
 
-use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet};
-use crate::events::{AccessEvent, AccessOp, Assumption, Branches, Event, Stored, Trace};
+use crate::domain::{Shape, SymbolId, ThreadSet};
+use crate::events::{AccessEvent, Assumption, Branches, Event, Trace};
 use crate::source::Span;
 use live::{Live, within};
 use meet::{Meeting, Relation, Side};
+use pair::{Kind, Memory, kind};
 use std::ops::Range;
+pub(super) use without::find as find_needless;
+pub(crate) use without::{Needless, NeedlessBarrier};
 
 /// Comparisons of threads, and of accesses, that one proof may take.
 const MOST_STEPS: u64 = 1 << 24;
@@ -85,14 +90,13 @@ struct Loop<'a> {
 
 /// The proof, or the doubts about it, for a run with a block of this shape.
 pub(super) fn prove(trace: &Trace, shape: Shape) -> Freedom {
-    let events = trace.tree.events();
-    let mut walk = Walk { trace, shape, events, found: Freedom::default(), left: MOST_STEPS };
+    let mut walk = Walk::new(trace, shape, None, MOST_STEPS);
     if trace.tree.is_cut() || trace.stopped.is_some() {
         walk.found.doubts.push(Doubt::Incomplete);
         return walk.found;
     }
     walk.note_assumptions();
-    walk.pass(0..events.len(), Vec::new(), true);
+    walk.pass(0..trace.tree.len(), Vec::new(), true);
     walk.found
 }
 
@@ -100,11 +104,18 @@ struct Walk<'a> {
     trace: &'a Trace,
     shape: Shape,
     events: &'a [Event],
+    /// Barriers that are taken for absent, by their places. In global memory, only what one of them may have
+    /// ordered is held against each other then.
+    gone: Option<&'a [Span]>,
     found: Freedom,
     left: u64,
 }
 
 impl<'a> Walk<'a> {
+    fn new(trace: &'a Trace, shape: Shape, gone: Option<&'a [Span]>, left: u64) -> Walk<'a> {
+        Walk { trace, shape, events: trace.tree.events(), gone, found: Freedom::default(), left }
+    }
+
     fn doubt(&mut self, doubt: Doubt) {
         let same = |known: &Doubt| match (known, &doubt) {
             (Doubt::Pair { first, second, .. }, Doubt::Pair { first: one, second: two, .. }) => {
@@ -144,6 +155,9 @@ impl<'a> Walk<'a> {
         while at < range.end && self.left > 0 {
             match &self.events[at] {
                 Event::Access(event) => self.access(at, event, &mut open, first),
+                Event::Barrier { span, .. } if self.is_gone(*span) => {
+                    open.iter_mut().for_each(|live| live.is_crossed = true);
+                }
                 Event::Barrier { is_sure: true, branches, .. } => {
                     open.retain_mut(|live| !live.is_passed(branches));
                 }
@@ -180,6 +194,11 @@ impl<'a> Walk<'a> {
         open
     }
 
+    /// Whether a barrier is taken for absent.
+    fn is_gone(&self, barrier: Span) -> bool {
+        self.gone.is_some_and(|gone| gone.contains(&barrier))
+    }
+
     fn loop_at(&self, begin: usize) -> Option<Loop<'a>> {
         let Event::Loop { first_symbol, runs, branches, .. } = &self.events[begin] else { return None };
         let mut depth = 0;
@@ -200,8 +219,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Walks the rounds of a loop.
-    fn rounds(&mut self, of: &Loop<'a>, open: Vec<Live<'a>>, first: bool) -> Vec<Live<'a>> {
+    fn rounds(&mut self, of: &Loop<'a>, mut open: Vec<Live<'a>>, first: bool) -> Vec<Live<'a>> {
         let (body, orders) = (&of.body, self.has_barrier(of));
+        let absent = |event: &Event| matches!(event, Event::Barrier { span, .. } if self.is_gone(*span));
+        let crosses = self.events[body.clone()].iter().any(absent);
+        // Some round of the loop crosses it.
+        open.iter_mut().for_each(|live| live.is_crossed |= crosses);
         if of.round.is_none() {
             // Its rounds stand in order, as supposed values lead through them.
             let supposed = self.events[body.clone()].iter().find_map(|event| match event {
@@ -216,7 +239,8 @@ impl<'a> Walk<'a> {
             // What comes before the loop meets the first round, and later ones only if it is on its way.
             entering.iter_mut().for_each(|live| live.comes_before_round(round, 0));
         }
-        let after = self.pass(body.clone(), entering, first);
+        let mut after = self.pass(body.clone(), entering, first);
+        after.iter_mut().for_each(|live| live.is_crossed |= crosses);
         let (inner, outer): (Vec<_>, Vec<_>) =
             after.into_iter().partition(|live| first && body.contains(&live.at));
         let apart = Relation::Apart { from: of.first_symbol };
@@ -281,7 +305,9 @@ impl<'a> Walk<'a> {
                 uncertain -= u32::from(open.pop() == Some(false));
                 false
             }
-            Event::Barrier { is_sure: true, branches, .. } => uncertain == 0 && within(branches, of.branches),
+            Event::Barrier { span, is_sure: true, branches, .. } => {
+                uncertain == 0 && within(branches, of.branches) && !self.is_gone(*span)
+            }
             _ => false,
         })
     }
@@ -296,17 +322,19 @@ impl<'a> Walk<'a> {
     fn access(&mut self, at: usize, event: &'a AccessEvent, open: &mut Vec<Live<'a>>, first: bool) {
         let Some(access) = self.trace.accesses.get(event.access) else { return };
         let new = Live::new(event, access, at);
+        let is_global = self.trace.arrays[access.array].global;
         for live in open.iter() {
             if self.left == 0 {
                 return;
             }
             self.left -= 1;
-            if !live.is_before(&event.branches) {
+            let counts = !is_global || live.is_crossed;
+            if counts && !live.is_before(&event.branches) {
                 self.hold(live, &new);
             }
         }
         if first {
-            if !matches!(kind(access.op), Kind::Reads) {
+            if !is_global && !matches!(kind(access.op), Kind::Reads) {
                 self.hold(&new.arrived(), &new.arrived());
             }
             open.push(new);
@@ -315,22 +343,10 @@ impl<'a> Walk<'a> {
 
     /// Holds two accesses against each other that nothing surely orders.
     fn hold(&mut self, one: &Live<'a>, other: &Live<'a>) {
-        let alike = match (kind(one.access.op), kind(other.access.op)) {
-            (Kind::Reads, Kind::Reads) | (Kind::Atomic, Kind::Atomic) => return,
-            (Kind::Writes, Kind::Writes) => {
-                one.access.bytes == other.access.bytes
-                    && is_in_steps(one)
-                    && is_in_steps(other)
-                    && writes_the_same(&one.event.stored, &other.event.stored)
-            }
-            _ => false,
-        };
-        let object = |live: &Live<'_>| match self.trace.arrays[live.access.array].dynamic {
-            // All of these begin at one place.
-            true => None,
-            false => Some(live.event.object),
-        };
-        if object(one) != object(other) || alike {
+        let memory = pair::memory(self.trace, one, other);
+        // Atomics of one place are no race; a barrier that orders them may count.
+        let atomic = matches!((kind(one.access.op), kind(other.access.op)), (Kind::Atomic, Kind::Atomic));
+        if pair::is_harmless(one, other) || atomic && !one.is_crossed || memory == Memory::Apart {
             return;
         }
         let side = |live: &Live<'a>| {
@@ -339,7 +355,7 @@ impl<'a> Walk<'a> {
             Some(Side { offset: live.event.offset.as_ref()?, threads, bytes, rows: live.access.matrices })
         };
         let pair = (one.event.access, other.event.access);
-        let threads = match side(one).zip(side(other)) {
+        let threads = match side(one).zip(side(other)).filter(|_| memory == Memory::Same) {
             Some((a, b)) => {
                 let whole_warp = one.access.is_warp_wide() || other.access.is_warp_wide();
                 let relation = one.relation;
@@ -360,40 +376,5 @@ impl<'a> Walk<'a> {
             true => self.doubt(Doubt::Asynchronous(first)),
             false => self.doubt(Doubt::Pair { first, second, threads }),
         }
-    }
-}
-
-/// What an access does to memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Reads,
-    Writes,
-    Atomic,
-}
-
-fn kind(op: AccessOp) -> Kind {
-    match op {
-        AccessOp::Load | AccessOp::MatrixLoad => Kind::Reads,
-        AccessOp::Store | AccessOp::MatrixStore | AccessOp::AsyncCopy => Kind::Writes,
-        AccessOp::Atomic => Kind::Atomic,
-    }
-}
-
-/// Whether an access only goes to multiples of its own bytes, so that it meets another such one as a whole.
-fn is_in_steps(live: &Live<'_>) -> bool {
-    let step = live.access.bytes.map_or(0, u64::from);
-    let are = |lanes: &Lanes| step > 0 && lanes.gcd().is_multiple_of(step);
-    let all = |offset: &Int| are(&offset.base) && offset.terms.iter().all(|(_, factor)| are(factor));
-    live.event.offset.as_ref().is_some_and(all)
-}
-
-/// Whether two stores surely write one value, in whatever threads.
-fn writes_the_same(one: &Stored, other: &Stored) -> bool {
-    match (one, other) {
-        (Stored::Number(one), Stored::Number(other)) => {
-            one.as_constant().is_some() && one.as_constant() == other.as_constant()
-        }
-        (Stored::Float(one), Stored::Float(other)) => one == other,
-        _ => false,
     }
 }

@@ -347,7 +347,9 @@ impl<'t> Lowerer<'t> {
             let default = field(node, "default_value").map(|value| self.full_expr(value));
             let name = self.name(declared.name.map_or("", |name| self.text(name)));
             let local = self.declare(&name);
-            out.push(Param { local, name, ty, default, span: self.span(node) });
+            let to_data = matches!(&ty, Type::Pointer(to) if !matches!(**to, Type::Pointer(_)));
+            let restrict = to_data && self.text(node).contains("__restrict");
+            out.push(Param { local, name, ty, restrict, default, span: self.span(node) });
         }
         out
     }
@@ -522,7 +524,7 @@ pub(super) fn is_macro_block(node: Node<'_>) -> bool {
 }
 
 /// Whether a text may hold the qualifier `volatile`, other than as in `asm volatile`.
-fn says_volatile(text: &str) -> bool {
+pub(super) fn says_volatile(text: &str) -> bool {
     memchr::memmem::find_iter(text.as_bytes(), "volatile").any(|at| {
         let before = text.get(..at).unwrap_or("").trim_end();
         !["asm", "__asm", "__asm__"].iter().any(|word| before.ends_with(word))

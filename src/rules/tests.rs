@@ -23,7 +23,11 @@ fn examples(rule: &Rule) -> Vec<(String, String)> {
 
 fn fires(rule: &Rule, code: &str) -> bool {
     let path = PathBuf::from("example.cu");
-    let options = Options { global_memory: rule.id == super::global_race::RULE.id, ..Options::default() };
+    let options = Options {
+        global_memory: rule.id == super::global_race::RULE.id,
+        needless_barriers: rule.id == super::redundant_barrier::RULE.id,
+        ..Options::default()
+    };
     let run = Run::new(options, std::slice::from_ref(&path), Box::new(NoFiles));
     let report = run.analyze_file(Path::new(&path), code.as_bytes().to_vec());
     let heard = suppress::apply(run.sources(), &[report]);

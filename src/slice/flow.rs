@@ -471,6 +471,11 @@ impl<'a> Flow<'a> {
         self.plains.lanes()
     }
 
+    /// Whether it matters what is done to global memory.
+    pub(super) fn minds_memory(&self) -> bool {
+        self.plains.memory()
+    }
+
     /// The variables that a call of a function may change that only computes data.
     fn computed(&self, callee: &Expr, args: &[Expr]) -> Option<Vec<LocalId>> {
         let ExprKind::Path(path) = &callee.kind else { return None };

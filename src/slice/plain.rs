@@ -6,7 +6,7 @@
 //! it is given by reference or pointer.
 
 use super::flow::Flow;
-use super::is_arithmetic;
+use super::{Given, is_arithmetic, is_asked_for};
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Expr, ExprKind, Function, FunctionKind, LocalId, Name, Stmt, StmtKind, Storage, Type};
@@ -22,15 +22,21 @@ pub(super) struct Plains {
     known: RefCell<FxHashMap<Name, bool>>,
     /// Whether it matters where the lanes of a warp meet.
     lanes: bool,
+    /// Whether it matters what is done to global memory.
+    memory: bool,
 }
 
 impl Plains {
-    pub(super) fn new(lanes: bool) -> Plains {
-        Plains { lanes, ..Plains::default() }
+    pub(super) fn new(given: Given) -> Plains {
+        Plains { lanes: given.lanes, memory: given.memory, ..Plains::default() }
     }
 
     pub(super) fn lanes(&self) -> bool {
         self.lanes
+    }
+
+    pub(super) fn memory(&self) -> bool {
+        self.memory
     }
 
     /// Whether all functions of this name only compute data.
@@ -92,7 +98,9 @@ fn is_computation(expr: &Expr, flow: &Flow<'_>, program: &Program) -> bool {
         ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => {
             flow.places.inside(expr).is_some()
         }
-        ExprKind::Path(path) => program.variables(&path.name).iter().all(|it| !it.storage.is_shared()),
+        ExprKind::Path(path) => {
+            !program.variables(&path.name).iter().any(|it| is_asked_for(it, flow.minds_memory()))
+        }
         ExprKind::Call { callee, args } => match &callee.kind {
             ExprKind::Path(path) => {
                 let known = super::computes(&path.name, program, flow.minds_lanes())

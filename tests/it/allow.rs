@@ -103,7 +103,7 @@ fn what_is_there_is_allowed_and_a_second_run_is_clean() {
     assert!(err.starts_with("cudalint: allowed 0 findings in 0 files\n"), "{err}");
     assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), text);
     assert_eq!(
-        told(root.path(), &["-D", "all", "-A", "unresolved-access", "."]),
+        told(root.path(), &["-D", "all", "-A", "unresolved-access", "-A", "redundant-barrier", "."]),
         [] as [&str; 0],
         "no comment is unused"
     );

@@ -111,9 +111,12 @@ fn fixes_of_the_fixtures_leave_no_finding_that_they_repaired() {
 }
 
 /// What `--diff` prints for a fixture, and why fixes are left out; unsafe fixes are those of fixtures that
-/// are named so.
+/// are named so. Their arguments count.
 fn diff_of(name: &str) -> String {
+    let text = fs::read_to_string(Path::new("fixtures/fixes").join(name)).unwrap();
+    let own = text.lines().filter_map(|line| line.strip_prefix("//@ args: ")).flat_map(str::split_whitespace);
     let mut arguments = vec!["--diff", name];
+    arguments.extend(own);
     arguments.extend(name.starts_with("unsafe-").then_some("--unsafe-fixes"));
     let (_, out, err) = run(Path::new("fixtures/fixes"), &arguments);
     let left = err.lines().filter(|line| line.contains("not fixed"));

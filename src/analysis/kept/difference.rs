@@ -74,14 +74,23 @@ fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Differ
         enums,
         instantiations,
         damage: _,
+        volatile,
         eight_byte_banks,
         comments: _,
         is_cut_short: _,
         file: _,
     } = before;
     let lead = moves.lead(
-        &(records, variables, aliases, enums, instantiations, eight_byte_banks),
-        &(&now.records, &now.variables, &now.aliases, &now.enums, &now.instantiations, &now.eight_byte_banks),
+        &(records, variables, aliases, enums, instantiations, volatile, eight_byte_banks),
+        &(
+            &now.records,
+            &now.variables,
+            &now.aliases,
+            &now.enums,
+            &now.instantiations,
+            &now.volatile,
+            &now.eight_byte_banks,
+        ),
     );
     if !lead || before.functions.len() != now.functions.len() {
         return None;

@@ -1,4 +1,5 @@
 use super::{Padded, Span};
+use crate::analysis::load::Asks;
 use crate::analysis::runs::{Follow, Subject};
 use crate::analysis::targets;
 use crate::exec::budget::FileBudget;
@@ -42,7 +43,7 @@ fn compare(text: &str, name: &str, paddings: impl IntoIterator<Item = u64>) -> u
         hosts: &[],
         budget: &budget,
         follow: Follow::Nothing,
-        memory: false,
+        asks: Asks::default(),
     };
     let runs = subject.run_all(probes);
     let padder = Padded::new(subject, &runs);

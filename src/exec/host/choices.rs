@@ -63,7 +63,10 @@ impl Machine<'_> {
                 Value::Int(self.make(How::Either(choice), known, &Int::symbol(other)), *scalar)
             }
             // What the program falls back to.
-            (Value::Opaque(..), known) | (known, Value::Opaque(..)) => known.clone(),
+            (Value::Opaque(..), known) | (known, Value::Opaque(..)) => {
+                self.host.guessed |= matches!(known, Value::Aggregate(_));
+                known.clone()
+            }
             (Value::Function(f), Value::Function(g)) => self.kernel_choice(f, g),
             (Value::Function(f), Value::Int(..)) | (Value::Int(..), Value::Function(f)) => {
                 Value::Function(Rc::clone(f))

@@ -32,6 +32,8 @@ pub(super) struct Live<'a> {
     pub met: u32,
     /// The branches around it.
     pub branches: Branches,
+    /// Whether it may have happened before a barrier that is taken for absent and that came since.
+    pub is_crossed: bool,
     /// How far an asynchronous copy has come.
     way: Way,
 }
@@ -52,7 +54,8 @@ impl<'a> Live<'a> {
     pub(super) fn new(event: &'a AccessEvent, access: &'a Access, at: usize) -> Live<'a> {
         let way = if access.op == AccessOp::AsyncCopy { Way::Begun } else { Way::Arrived };
         let (relation, branches) = (Relation::Same, Arc::clone(&event.branches));
-        Live { event, access, at, relation, passed: Vec::new(), met: 0, branches, way }
+        let (passed, met, is_crossed) = (Vec::new(), 0, false);
+        Live { event, access, at, relation, passed, met, branches, is_crossed, way }
     }
 
     /// The same as if it were done at once.

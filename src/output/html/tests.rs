@@ -92,6 +92,7 @@ fn rows_begin_in_the_banks_that_their_length_leads_to() {
             dynamic: false,
             global: false,
             alignment: element,
+            restrict: false,
             flattened: false,
         };
         BankMap::of(&sources, &listing, &array, (32, 4))

@@ -1,0 +1,111 @@
+//! Is it harmless that nothing orders two accesses, whatever places they go to, and can they go to one place?
+//!
+//! Reads are harmless, and so are writes of one value. Of global memory it is mostly not known whether two names
+//! lead to one place:
+//!
+//! ```text
+//! float *a, float *b                              may be one
+//! float *__restrict__ a, float *__restrict__ b    are two
+//! a, a                                            one: what counts is the offset
+//! ```
+//!
+//! Other blocks may learn by an atomic what was done before it. So one on global memory meets everything there.
+
+use super::live::Live;
+use crate::domain::{Int, Lanes};
+use crate::events::{AccessOp, Operation, Stored, Trace};
+
+/// What an access does to memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Reads,
+    Writes,
+    Atomic,
+}
+
+pub(super) fn kind(op: AccessOp) -> Kind {
+    match op {
+        AccessOp::Load | AccessOp::MatrixLoad => Kind::Reads,
+        AccessOp::Store | AccessOp::MatrixStore | AccessOp::AsyncCopy => Kind::Writes,
+        AccessOp::Atomic => Kind::Atomic,
+    }
+}
+
+/// Whether it makes no difference which of two accesses comes first.
+pub(super) fn is_harmless(one: &Live<'_>, other: &Live<'_>) -> bool {
+    match (kind(one.access.op), kind(other.access.op)) {
+        (Kind::Reads, Kind::Reads) => true,
+        (Kind::Atomic, Kind::Atomic) => commute(one, other),
+        (Kind::Writes, Kind::Writes) => {
+            one.access.bytes == other.access.bytes
+                && is_in_steps(one)
+                && is_in_steps(other)
+                && writes_the_same(&one.event.stored, &other.event.stored)
+        }
+        _ => false,
+    }
+}
+
+/// Whether two atomics give the same in either order, and nobody asks what was there before: the sums of one
+/// statement, say.
+fn commute(one: &Live<'_>, other: &Live<'_>) -> bool {
+    let Some((first, second)) = one.access.atomic.zip(other.access.atomic) else { return false };
+    let is_one_statement = one.access.span == other.access.span;
+    let alike = match first.operation {
+        Operation::Add => is_one_statement || second.operation == Operation::Add,
+        Operation::Combine | Operation::Float => is_one_statement,
+        Operation::Exchange | Operation::CompareAndSwap | Operation::Wide => false,
+    };
+    alike && !first.used && !second.used
+}
+
+/// Whether an access only goes to multiples of its own bytes, so that it meets another such one as a whole.
+fn is_in_steps(live: &Live<'_>) -> bool {
+    let step = live.access.bytes.map_or(0, u64::from);
+    let are = |lanes: &Lanes| step > 0 && lanes.gcd().is_multiple_of(step);
+    let all = |offset: &Int| are(&offset.base) && offset.terms.iter().all(|(_, factor)| are(factor));
+    live.event.offset.as_ref().is_some_and(all)
+}
+
+/// Whether two stores surely write one value, in whatever threads.
+fn writes_the_same(one: &Stored, other: &Stored) -> bool {
+    match (one, other) {
+        (Stored::Number(one), Stored::Number(other)) => {
+            one.as_constant().is_some() && one.as_constant() == other.as_constant()
+        }
+        (Stored::Float(one), Stored::Float(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// How the memory of two accesses relates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// They cannot meet.
+    Apart,
+    /// They meet where their offsets do.
+    Same,
+    /// They may meet, whatever their offsets are.
+    Perhaps,
+}
+
+pub(super) fn memory(trace: &Trace, one: &Live<'_>, other: &Live<'_>) -> Memory {
+    let (a, b) = (&trace.arrays[one.access.array], &trace.arrays[other.access.array]);
+    // A copy reads global memory, at an address that is not recorded.
+    let copies = |live: &Live<'_>| live.access.op == AccessOp::AsyncCopy;
+    match (a.global, b.global) {
+        (true, true) => match one.event.object == other.event.object {
+            _ if [one, other].iter().any(|it| kind(it.access.op) == Kind::Atomic) => Memory::Perhaps,
+            true => Memory::Same,
+            false if a.restrict && b.restrict => Memory::Apart,
+            false => Memory::Perhaps,
+        },
+        (true, false) if copies(other) && kind(one.access.op) != Kind::Reads => Memory::Perhaps,
+        (false, true) if copies(one) && kind(other.access.op) != Kind::Reads => Memory::Perhaps,
+        (true, false) | (false, true) => Memory::Apart,
+        // All dynamic arrays begin at one place.
+        (false, false) if a.dynamic && b.dynamic => Memory::Same,
+        (false, false) if a.dynamic == b.dynamic && one.event.object == other.event.object => Memory::Same,
+        (false, false) => Memory::Apart,
+    }
+}
