@@ -28,6 +28,7 @@ mod known;
 mod launches;
 mod mutants;
 mod mutation;
+mod needless;
 mod order;
 mod program;
 mod public;

@@ -36,6 +36,7 @@ pub struct Finding {
     file: String,
     pub rule: String,
     pub line: u32,
+    pub column: u32,
     pub kernel: String,
     pub message: String,
     notes: Vec<String>,
