@@ -51,6 +51,7 @@ mod members;
 #[allow(unreachable_pub)] // `pub` there is for the evaluator
 mod memo;
 mod methods;
+mod of_blocks;
 mod operator_functions;
 mod operators;
 mod overload;

@@ -21,7 +21,7 @@ mod witness;
 
 pub(crate) use aliased::Overwritten;
 pub(crate) use alignment::Misaligned;
-pub(crate) use blocks::{Grid, MemoryRace};
+pub(crate) use blocks::{Grid, Lack, MemoryRace, TwoBlocks};
 pub(crate) use bounds::Overrun;
 pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use freedom::{Doubt, Freedom, Needless, NeedlessBarrier};

@@ -249,7 +249,7 @@ impl Subject<'_> {
         if self.nameless().any(waits) {
             facts.races.clear();
             facts.possible.clear();
-            facts.memory.retain(|race| race.apart.is_some());
+            facts.memory.retain(|race| race.blocks.is_some());
         } else if self.nameless().any(meets) {
             facts.races.retain(|race| race.between == Between::Warps || race.is_update);
         }

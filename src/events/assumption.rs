@@ -4,6 +4,7 @@
 //! rests on, so that whoever draws a conclusion can tell those that it may not use: what follows from
 //! "no index leaves its array" is of no use to judge whether one does.
 
+use super::Blocks;
 use std::fmt::{Display, Formatter};
 use std::sync::Arc;
 
@@ -35,8 +36,8 @@ pub enum Assumption {
         uniform: bool,
         /// Likewise.
         possible: bool,
-        /// Whether it lets all threads of the second and third block in, in each direction.
-        further_in: bool,
+        /// The blocks of which it surely lets all threads in.
+        blocks: Blocks,
     },
     /// A loop whose bound is not known goes on until an index leaves its array.
     RunsOn {

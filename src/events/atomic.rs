@@ -13,6 +13,30 @@ pub struct Atomic {
     pub operand: Seen,
     /// Whether all lanes of a warp update the same word.
     pub address: Seen,
+    /// Among which threads it is one step.
+    pub scope: Scope,
+}
+
+/// The threads among which an atomic is one step, or a fence puts in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Those of one block.
+    Block,
+    /// All of the device.
+    Device,
+    /// Those of all devices, and the host.
+    System,
+}
+
+impl Scope {
+    /// Of a function whose name says it, as `atomicAdd_block` or `__threadfence_system`.
+    pub(crate) fn of(name: &str) -> Scope {
+        match name.rsplit('_').next() {
+            Some("block") => Scope::Block,
+            Some("system") => Scope::System,
+            _ => Scope::Device,
+        }
+    }
 }
 
 /// What an atomic does, as far as machine code differs.
@@ -55,7 +79,7 @@ impl Atomic {
     #[must_use]
     pub fn new(operation: Operation) -> Atomic {
         let (operand, address) = (Seen::Perhaps, Seen::Perhaps);
-        Atomic { operation, used: true, adds_one: false, operand, address }
+        Atomic { operation, used: true, adds_one: false, operand, address, scope: Scope::Device }
     }
 
     /// What is known when a site is reached again, by another way.

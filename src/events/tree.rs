@@ -16,7 +16,7 @@
 //! stand one after the other, each with the threads that take it. Whatever may order threads and is not
 //! followed is an event, too.
 
-use super::Assumption;
+use super::{Assumption, Blocks, Scope};
 use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
@@ -42,6 +42,8 @@ pub(crate) struct EventTree {
     symbols: FxHashMap<SymbolId, Symbol>,
     /// Those of them that are remainders.
     remainders: FxHashMap<SymbolId, Remainder>,
+    /// By the number of a branch: the blocks that surely take it, if there are any.
+    takers: FxHashMap<u32, Blocks>,
 }
 
 /// One thing that happened.
@@ -62,10 +64,12 @@ pub(crate) enum Event {
         /// The branches around.
         branches: Branches,
     },
-    /// Something that is not followed, and that may order threads.
+    /// Something that may order threads, and of which it is not known whether it does.
     MayOrder {
         /// Where it stands.
         span: Span,
+        /// What it is.
+        by: Orderer,
     },
     /// Something that is not followed, and that may access shared memory.
     MayAccess {
@@ -162,6 +166,17 @@ pub(crate) struct AccessEvent {
     pub stored: Stored,
 }
 
+/// What may order threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Orderer {
+    /// A fence: what was done before it is seen, among these threads, by whoever sees what is done after it.
+    Fence(Scope),
+    /// An atomic with a result by which threads may wait for each other. It puts nothing else in order.
+    Atomic(Scope),
+    /// Something that is not followed.
+    Unknown,
+}
+
 /// What a store writes.
 #[derive(Clone, Debug)]
 pub(crate) enum Stored {
@@ -233,6 +248,19 @@ impl EventTree {
     /// It may be seen from outside when threads do something.
     pub(crate) fn set_watched(&mut self) {
         self.is_watched = true;
+    }
+
+    /// These blocks surely take a branch.
+    pub(crate) fn note_branch(&mut self, number: u32, blocks: Blocks) {
+        if blocks != Blocks::NONE {
+            self.takers.insert(number, blocks);
+        }
+    }
+
+    /// The blocks that surely take all of these branches.
+    pub(crate) fn takers(&self, branches: &Branches) -> Blocks {
+        let of = |branch: &u32| self.takers.get(branch).copied().unwrap_or(Blocks::NONE);
+        branches.iter().map(of).fold(Blocks::ALL, Blocks::and)
     }
 
     /// Adds one.

@@ -14,7 +14,7 @@
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
-use crate::events::{Assumption, Bound, SplitKind};
+use crate::events::{Assumption, Blocks, Bound, SplitKind};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -49,6 +49,9 @@ pub(crate) struct Truth {
     pub why: Option<Unknown>,
     /// `symbol == value`, when that is what it says.
     pub equality: Option<(crate::domain::SymbolId, i64)>,
+    /// Where it is asked what happens in global memory: the blocks of which surely these threads, and no others,
+    /// take the branch where it holds, and the one where it fails.
+    pub blocks: [Blocks; 2],
 }
 
 impl Truth {
@@ -95,8 +98,11 @@ impl Machine<'_> {
     /// What is known of a condition. `leaves`: whether its branch only leaves (`return`,
     /// `continue`, `break`), so that an interior block does not take it.
     pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
-        let truth = self.truth_of(condition, leaves);
+        let mut truth = self.truth_of(condition, leaves);
         self.open += u64::from(!truth.decided);
+        if !truth.decided && self.sees_global_memory() {
+            truth.blocks = self.blocks_by_side(condition, &truth);
+        }
         truth
     }
 
@@ -117,6 +123,7 @@ impl Machine<'_> {
                 apart: !bits.is_empty() && *bits != all,
                 why: None,
                 equality: None,
+                blocks: [Blocks::NONE; 2],
             },
             Condition::Compare { difference, relation, span } => {
                 self.compare_truth(difference, *relation, *span, leaves)
@@ -199,10 +206,9 @@ impl Machine<'_> {
                 .map(|taken| (taken, self.usual_side(difference, relation, taken))),
             Relation::Equal | Relation::NotEqual => self.is_of_one_block(difference).then_some({
                 // Of a grid of one block it is not so.
-                (
-                    relation == Relation::NotEqual,
-                    Assumption::UsualBlock { uniform: false, possible: false, further_in: false },
-                )
+                let taken = relation == Relation::NotEqual;
+                let blocks = self.blocks_on_side(difference, relation, taken);
+                (taken, Assumption::UsualBlock { uniform: false, possible: false, blocks })
             }),
         };
         if let Some((taken, assumed)) = guard {
@@ -310,23 +316,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether all threads of the second and third block, in each direction, are on a side of a comparison that
-    /// is made of the block's number and of nothing else that is not known.
-    fn holds_further_in(&self, difference: &Int, relation: Relation, taken: bool) -> bool {
-        let is_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
-        let factors: Option<Vec<i64>> =
-            difference.terms.iter().map(|(id, by)| by.as_constant().filter(|_| is_block(*id))).collect();
-        let Some(factors) = factors.filter(|factors| factors.len() <= 3) else { return false };
-        let values = difference.base.spread(self.shape());
-        // Each of the numbers is 1 or 2.
-        (0..1usize << factors.len()).all(|choice| {
-            let number = |at: usize| 1 + (choice >> at & 1) as i64;
-            let moved: i64 = factors.iter().enumerate().map(|(at, by)| by.wrapping_mul(number(at))).sum();
-            let holds = |thread: usize| relation.holds(values[thread].wrapping_add(moved).signum()) == taken;
-            self.state.active.threads().all(holds)
-        })
-    }
-
     /// What is assumed of a guard whose usual side is taken.
     fn usual_side(&self, difference: &Int, relation: Relation, taken: bool) -> Assumption {
         let of = |least: Origin| -> Vec<String> {
@@ -359,8 +348,8 @@ impl Machine<'_> {
                 let values = difference.base.spread(self.shape());
                 let first = |thread: usize| relation.holds(values[thread].signum()) == taken;
                 let possible = self.state.active.threads().all(first);
-                let further_in = self.holds_further_in(difference, relation, taken);
-                Assumption::UsualBlock { uniform, possible, further_in }
+                let blocks = self.blocks_on_side(difference, relation, taken);
+                Assumption::UsualBlock { uniform, possible, blocks }
             }
         }
     }
@@ -407,6 +396,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         apart: !uniform,
         why,
         equality: None,
+        blocks: [Blocks::NONE; 2],
     }
 }
 
@@ -447,5 +437,6 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         apart: a.apart || b.apart,
         why: a.why.clone().or_else(|| b.why.clone()),
         equality: a.equality.or(b.equality),
+        blocks: [Blocks::NONE; 2],
     }
 }

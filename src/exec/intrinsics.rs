@@ -7,7 +7,7 @@ use super::value::{Group, Offset, Pointer, Step, Target, Value};
 use crate::builtins::{self, GroupMember, Kind};
 use crate::codegen::{atomics, sight};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
-use crate::events::{AccessOp, Atomic, Operation, Seen};
+use crate::events::{AccessOp, Atomic, Operation, Orderer, Scope, Seen};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
 use crate::source::Span;
 use smallvec::smallvec;
@@ -36,7 +36,7 @@ impl Machine<'_> {
         {
             // Threads may wait for what an atomic tells them.
             if used {
-                self.orders_by_memory(span);
+                self.orders_by_memory(Orderer::Atomic(Scope::of(name)), span);
             }
             return Some(self.atomic(operation, args, used && !self.is_dead(expr), span));
         }
@@ -57,7 +57,7 @@ impl Machine<'_> {
                 // Nothing is kept in registers or joined over a fence.
                 self.epoch += u32::from(matches!(kind, Kind::WarpBarrier | Kind::Fence));
                 if kind == Kind::Fence {
-                    self.orders_by_memory(span);
+                    self.orders_by_memory(Orderer::Fence(Scope::of(name)), span);
                 }
                 // Arguments of `printf` and `assert` may read shared memory.
                 let mut values = Vec::with_capacity(args.len());
@@ -240,6 +240,7 @@ impl Machine<'_> {
     }
 
     fn atomic(&mut self, kind: &str, args: &[Expr], used: bool, span: Span) -> Value {
+        let scope = Scope::of(kind);
         let kind = kind.trim_end_matches("_block").trim_end_matches("_system");
         let mut values: Vec<(Value, bool)> = Vec::new();
         for arg in args {
@@ -279,6 +280,7 @@ impl Machine<'_> {
                     _ => args.get(1).map_or(Seen::Perhaps, |arg| self.seen_same(arg)),
                 },
                 address: self.seen_address(&args[0], &pointer),
+                scope,
             };
             self.record(AccessOp::Atomic, &pointer, span, Some(atomic));
         }

@@ -3,6 +3,7 @@
 use super::machine::{Machine, State};
 use super::value::Value;
 use crate::domain::{SymbolId, Unknown};
+use crate::events::Blocks;
 use std::rc::Rc;
 
 /// How two copies of the state are joined.
@@ -15,16 +16,22 @@ pub(crate) enum Join {
 }
 
 impl Machine<'_> {
-    /// Here code begins that a block may pass by, as it may pass by what comes after it, if it leaves.
-    pub(super) fn enter_passable(&mut self) {
+    /// Here code begins that a block may pass by, as it may pass by what comes after it, if it leaves. `blocks`: those
+    /// of which surely the active threads come here.
+    pub(super) fn enter_passable(&mut self, blocks: Blocks) {
         self.next_split += 1;
-        self.state.passable.push(self.next_split << 1);
+        self.enter_branch(self.next_split << 1, blocks);
+    }
+
+    fn enter_branch(&mut self, number: u32, blocks: Blocks) {
+        self.state.passable.push(number);
+        self.trace.tree.note_branch(number, blocks);
     }
 
     /// Here the other side of a condition begins that is the same for all threads, so that no block takes both.
-    /// `first`: the number of the branch of the first side.
-    pub(super) fn enter_other_side(&mut self, first: u32) {
-        self.state.passable.push(first ^ 1);
+    /// `first`: the number of the branch of the first side. `blocks`: those that surely take this one.
+    pub(super) fn enter_other_side(&mut self, first: u32, blocks: Blocks) {
+        self.enter_branch(first ^ 1, blocks);
     }
 
     /// Joins the present state with another that started from the same one. The doubt about

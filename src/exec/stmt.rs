@@ -11,7 +11,7 @@ use super::slots::Slot;
 use super::types::{Ty, nameless};
 use super::value::{Pointer, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
-use crate::events::{Assumption, Split, SplitKind};
+use crate::events::{Assumption, Blocks, Split, SplitKind};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -324,7 +324,7 @@ impl Machine<'_> {
         }
         let data = |_: &ThreadSet| truth.split_kind(String::new());
         self.enter_side(truth.holds, &truth.can_hold, &why);
-        self.enter_passable();
+        self.enter_passable(truth.blocks[0]);
         let first = self.state.passable.last().copied().unwrap_or_default();
         self.state.facts.extend(truth.equality);
         let side = self.state.active;
@@ -344,8 +344,8 @@ impl Machine<'_> {
         let held = std::mem::replace(&mut self.state, start);
         self.enter_side(truth.fails, &truth.can_fail, &why);
         match truth.uniform {
-            true => self.enter_other_side(first),
-            false => self.enter_passable(),
+            true => self.enter_other_side(first, truth.blocks[1]),
+            false => self.enter_passable(truth.blocks[1]),
         }
         let side = self.state.active;
         self.in_branch(true, |machine| match split {
@@ -432,6 +432,9 @@ impl Machine<'_> {
         let bounds = self.state.bounds.len();
         self.next_split += 1;
         self.state.bounds.push(self.next_split << 1);
+        // For which blocks it holds, the assumptions tell.
+        let blocks = if self.sees_global_memory() { Blocks::ALL } else { Blocks::NONE };
+        self.trace.tree.note_branch(self.next_split << 1, blocks);
         words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;

@@ -5,7 +5,7 @@ use super::join::Join;
 use super::machine::{LoopMask, Machine, State};
 use super::value::Value;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
-use crate::events::SplitKind;
+use crate::events::{Blocks, SplitKind};
 use crate::ir::{Case, Expr};
 use crate::source::Span;
 
@@ -92,7 +92,8 @@ impl Machine<'_> {
             if !uniform {
                 self.state.doubt.get_or_insert_with(|| why.clone());
             }
-            self.enter_passable();
+            let blocks = truth.as_ref().map_or(Blocks::NONE, |truth| truth.blocks[0]);
+            self.enter_passable(blocks);
             self.state.facts.extend(truth.and_then(|t| t.equality));
             self.in_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
             self.state.facts.truncate(start.facts.len());

@@ -3,7 +3,7 @@
 use super::machine::{Machine, Mode};
 use super::value::{ObjectId, Offset, Pointer, Value};
 use crate::domain::{Int, SymbolId, ThreadSet, Variation};
-use crate::events::{AccessEvent, AccessOp, Branches, Event, SplitKind, Stored};
+use crate::events::{AccessEvent, AccessOp, Branches, Event, Orderer, SplitKind, Stored};
 use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
 use std::sync::Arc;
@@ -113,13 +113,13 @@ impl Machine<'_> {
         if self.recording {
             self.trace.lanes.open();
         }
-        self.orders_by_memory(span);
+        self.orders_by_memory(Orderer::Unknown, span);
     }
 
     /// A fence or an atomic, which may order threads by what they read.
-    pub(super) fn orders_by_memory(&mut self, span: Span) {
+    pub(super) fn orders_by_memory(&mut self, by: Orderer, span: Span) {
         if self.recording {
-            self.trace.tree.push(Event::MayOrder { span });
+            self.trace.tree.push(Event::MayOrder { span, by });
         }
     }
 
@@ -135,7 +135,7 @@ impl Machine<'_> {
             (true, Some(Ok(but))) => {
                 self.trace.tree.push(Event::CopyWait { threads, but: Some(but), is_sure, branches });
             }
-            (true, _) => self.orders_by_memory(span),
+            (true, _) => self.orders_by_memory(Orderer::Unknown, span),
         }
     }
 

@@ -13,19 +13,28 @@
 //! the same byte                           4 t = 1024 + 4 u - 4:  t = 255, u = 0
 //! ```
 //!
-//! Only accesses count that surely happen in each block, at addresses made of thread and block numbers and of what the
+//! What only some blocks do, they do by conditions on their numbers. So two blocks with certain numbers are looked at:
+//!
+//! ```text
+//! if (blockIdx.x == 0) *count = 0;      surely in block 0
+//! atomicAdd(count, 1);                  surely in all: in block 1, too
+//! ```
+//!
+//! Only accesses count that surely happen in the two, at addresses made of thread and block numbers and of what the
 //! launch gives alike to all blocks. A number that a parameter is multiplied with has to be the same on both sides.
-//! Kernels in which blocks may wait for each other are left out: those with fences, with atomics whose result is
-//! used, with `volatile` and loops that may wait for it, or with barriers of the grid.
+//! Nothing counts between accesses that blocks may bring in order, as [`order`] tells.
+
+mod order;
+mod step;
 
 use super::races::{self, Between};
-use super::witness::{are_possible, is_possible, is_possible_in_neighbours};
-use crate::domain::{AmongBlocks, Origin, Shape, Spread, Symbol, SymbolId};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Stored, Trace};
+use super::witness::are_possible;
+use crate::domain::{Shape, SymbolId};
+use crate::events::{Access, AccessEvent, Assumption, Blocks, Event, Scope, Stored, Trace};
 use crate::source::Span;
+pub(crate) use order::Lack;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
-use std::sync::Arc;
+use step::{Rest, Step, axis_of, step, swap};
 
 /// Accesses of one run that are looked at, at the most.
 const MOST_ACCESSES: usize = 1 << 8;
@@ -43,8 +52,10 @@ pub(crate) struct MemoryRace {
     pub second: Box<Access>,
     /// A thread that does the first, and one that does the second, by their numbers in their blocks.
     pub threads: (usize, usize),
-    /// By how much the number of the second one's block is larger; `None`: they are threads of one block.
-    pub apart: Option<[i64; 3]>,
+    /// The blocks of the two; `None`: they are threads of one block.
+    pub blocks: Option<TwoBlocks>,
+    /// What would have to bring them in order.
+    pub lack: Lack,
     /// Whether both change what is there, by one statement that reads and writes it.
     pub is_update: bool,
     /// Whether both write, and what is not known to differ.
@@ -57,28 +68,19 @@ pub(crate) struct MemoryRace {
     pub assumptions: Vec<Assumption>,
 }
 
+/// Two blocks, by their numbers in x, y and z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TwoBlocks {
+    /// That of the first access.
+    pub first: [i64; 3],
+    /// That of the second.
+    pub second: [i64; 3],
+    /// Whether the same holds for any two blocks that lie so to each other, away from the edge.
+    pub are_any: bool,
+}
+
 /// How many blocks a launch has by axis, as far as that is known.
 pub(crate) type Grid = [Option<i64>; 3];
-
-/// An access, by what its address is made of.
-struct Step<'a> {
-    event: &'a AccessEvent,
-    access: &'a Access,
-    bytes: i64,
-    /// By thread: what is known.
-    offsets: Arc<Spread>,
-    /// What the block's number is multiplied with, by axis.
-    by_block: [i64; 3],
-    /// Other numbers and what they are multiplied with, by thread. They are the same for both blocks but for
-    /// products with the block's number.
-    rest: Vec<(SymbolId, Arc<Spread>)>,
-    /// Products of the block's number: the axis, the other factor, and what they are multiplied with.
-    products: Vec<(usize, SymbolId, i64)>,
-    /// Axes along which two blocks cannot be compared.
-    opaque: [bool; 3],
-    /// Whether it takes a block that is not the first.
-    further_in: bool,
-}
 
 /// The pairs of a run that are done by threads of one block: of different warps, or where one loses what another
 /// adds.
@@ -98,7 +100,8 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
                 first,
                 second,
                 threads: race.threads,
-                apart: None,
+                blocks: None,
+                lack: Lack::Nothing,
                 is_update: race.is_update,
                 is_possible: false,
                 across: race.across,
@@ -112,16 +115,22 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
 
 /// All such pairs of a run with blocks of this shape, of different blocks.
 pub(super) fn find(trace: &Trace, shape: Shape, grid: Grid) -> Vec<MemoryRace> {
-    let events = trace.tree.events();
-    let waits = events.iter().any(|event| matches!(event, Event::MayOrder { .. }));
-    let of_grid = trace.barriers.iter().any(|barrier| barrier.of_grid);
-    if waits || of_grid || trace.tree.may_wait() || trace.stopped.is_some() {
+    if trace.tree.may_wait() || trace.stopped.is_some() {
         return Vec::new();
     }
-    let steps: Vec<Step<'_>> = events
+    let swaps: Vec<&AccessEvent> = trace.tree.events().iter().filter_map(|it| swap(trace, it)).collect();
+    let steps: Vec<Step<'_>> = trace
+        .tree
+        .events()
         .iter()
-        .filter_map(|event| match event {
-            Event::Access(event) => step(trace, event, shape),
+        .zip(order::places(trace))
+        .filter_map(|(event, place)| match event {
+            Event::Access(event) => {
+                let checks = |swap: &&AccessEvent| swap.object == event.object && swap.offset == event.offset;
+                let mut step = step(trace, event, place, shape)?;
+                step.is_checked = event.offset.is_some() && swaps.iter().any(checks);
+                Some(step)
+            }
             _ => None,
         })
         .take(MOST_ACCESSES)
@@ -130,11 +139,11 @@ pub(super) fn find(trace: &Trace, shape: Shape, grid: Grid) -> Vec<MemoryRace> {
         std::array::from_fn(|axis| trace.tree.symbols().any(|symbol| axis_of(symbol) == Some(axis)));
     let may_be_many: [bool; 3] =
         std::array::from_fn(|axis| grid[axis].map_or(is_used[axis], |blocks| blocks > 1));
-    let mut search = Search { trace, shape, left: MOST_STEPS, found: Vec::new() };
+    let mut search = Search { trace, shape, grid, left: MOST_STEPS, found: Vec::new() };
     for (at, one) in steps.iter().enumerate() {
         for other in &steps[at..] {
             for apart in neighbours(may_be_many) {
-                search.hold(one, other, apart, grid);
+                search.hold(one, other, apart);
             }
         }
     }
@@ -155,161 +164,122 @@ fn neighbours(may_be_many: [bool; 3]) -> impl Iterator<Item = [i64; 3]> {
     axes(1).chain(axes(2)).chain(axes(3))
 }
 
-fn step<'a>(trace: &'a Trace, event: &'a AccessEvent, shape: Shape) -> Option<Step<'a>> {
-    let access = trace.accesses.get(event.access).filter(|access| trace.arrays[access.array].global)?;
-    let offset = event.offset.as_ref().filter(|_| is_possible_in_neighbours(event))?;
-    let mut step = Step {
-        event,
-        access,
-        bytes: i64::from(access.bytes?),
-        offsets: offset.base.spread(shape),
-        by_block: [0; 3],
-        rest: Vec::new(),
-        products: Vec::new(),
-        opaque: [false; 3],
-        further_in: !is_possible(event),
-    };
-    for (id, factor) in &offset.terms {
-        let symbol = trace.tree.symbol(*id).filter(|_| !id.is_per_thread())?;
-        if let Some(axis) = axis_of(symbol) {
-            step.by_block[axis] = factor.as_constant()?;
-            continue;
-        }
-        let mut axes = Vec::new();
-        let mut others = Vec::new();
-        for part in &symbol.factors {
-            let known = trace.tree.symbol(*part)?;
-            match axis_of(known) {
-                Some(axis) => axes.push(axis),
-                None if is_for_all_blocks(known) => others.push(*part),
-                None => return None,
-            }
-        }
-        match (axes.as_slice(), others.as_slice(), factor.as_constant()) {
-            ([], ..) => {}
-            ([axis], [other], Some(factor)) => step.products.push((*axis, *other, factor)),
-            _ => axes.iter().for_each(|axis| step.opaque[*axis] = true),
-        }
-        step.rest.push((*id, factor.spread(shape)));
-    }
-    Some(step)
-}
-
-/// The axis of the block's number, if a symbol is that.
-fn axis_of(symbol: &Symbol) -> Option<usize> {
-    match symbol.among_blocks {
-        AmongBlocks::Index(axis) => Some(axis),
-        AmongBlocks::Same | AmongBlocks::Any => None,
-    }
-}
-
-/// Whether two blocks have the same for a number, or may: that of a round is any there is.
-fn is_for_all_blocks(symbol: &Symbol) -> bool {
-    symbol.among_blocks == AmongBlocks::Same || symbol.origin == Origin::Loop
-}
-
-/// What numbers that are not known are multiplied with, sorted by them. Where two threads agree in it, the distance
-/// of their addresses is known.
-type Rest = SmallVec<[(SymbolId, i64); 4]>;
-
-impl Step<'_> {
-    /// Of a thread of a block that lies so far from the one at hand. Example: with `blockIdx.y * w` for a row, the
-    /// thread of the next block in y has one `w` more.
-    fn rest(&self, thread: usize, apart: [i64; 3]) -> Rest {
-        let mut rest: Rest = self.rest.iter().map(|(id, factors)| (*id, factors[thread])).collect();
-        for (axis, id, factor) in self.products.iter().filter(|(axis, ..)| apart[*axis] != 0) {
-            let more = factor.wrapping_mul(apart[*axis]);
-            match rest.iter_mut().find(|(known, _)| known == id) {
-                Some((_, known)) => *known = known.wrapping_add(more),
-                None => rest.push((*id, more)),
-            }
-        }
-        rest.retain(|(_, factor)| *factor != 0);
-        rest.sort_unstable();
-        rest
-    }
-}
-
 struct Search<'a> {
     trace: &'a Trace,
     shape: Shape,
+    grid: Grid,
     left: usize,
     found: Vec<MemoryRace>,
 }
 
 impl Search<'_> {
     /// Holds an access of one block against one of a block so far apart.
-    fn hold(&mut self, one: &Step<'_>, other: &Step<'_>, apart: [i64; 3], grid: Grid) {
-        let writes = |step: &Step<'_>| matches!(step.access.op, AccessOp::Store);
-        let atomic = |step: &Step<'_>| step.access.op == AccessOp::Atomic;
-        let changes = |step: &Step<'_>| writes(step) || atomic(step);
-        let is_race = (changes(one) || changes(other)) && !(atomic(one) && atomic(other));
+    fn hold(&mut self, one: &Step<'_>, other: &Step<'_>, apart: [i64; 3]) {
+        let changes = |step: &Step<'_>| step.writes() || step.scope().is_some();
+        let are_atomic = one.scope().zip(other.scope());
+        let is_race = match are_atomic {
+            Some((a, b)) => a.min(b) == Scope::Block,
+            None if one.is_guess_for(other) || other.is_guess_for(one) => false,
+            None => changes(one) || changes(other),
+        };
         let known = |race: &MemoryRace| {
             let ops = (race.first.span, race.first.op, race.second.span, race.second.op);
             ops == (one.access.span, one.access.op, other.access.span, other.access.op)
         };
-        let further_in = one.further_in || other.further_in;
-        let comparable = one.by_block == other.by_block
-            && (0..3).all(|axis| {
-                let is_opaque = one.opaque[axis] || other.opaque[axis];
-                let are_enough = !further_in || grid[axis].is_none_or(|blocks| blocks > 2);
-                apart[axis] == 0 || !is_opaque && are_enough
-            });
+        let is_opaque = (0..3).any(|axis| apart[axis] != 0 && (one.opaque[axis] || other.opaque[axis]));
         if !is_race
             || one.event.object != other.event.object
-            || !comparable
+            || is_opaque
             || self.found.iter().any(known)
             || !are_possible(one.event, other.event)
         {
             return;
         }
-        let Some(threads) = self.meet(one, other, apart) else { return };
-        let both_write = writes(one) && writes(other);
+        let lack = match (are_atomic, one.place.lacks(&other.place)) {
+            (_, None) => return,
+            (Some(_), Some(_)) => Lack::Scope,
+            (None, Some(lack)) => lack,
+        };
+        for blocks in self.blocks(one, other, apart) {
+            if let Some(threads) = self.meet(one, other, blocks) {
+                self.note(one, other, blocks, threads, lack);
+                return;
+            }
+        }
+    }
+
+    /// Blocks so far apart, in which the two surely happen, and that differ in where that is.
+    fn blocks(&self, one: &Step<'_>, other: &Step<'_>, apart: [i64; 3]) -> Vec<TwoBlocks> {
+        let is_there = |block: [i64; 3]| {
+            (0..3).all(|axis| block[axis] >= 0 && self.grid[axis].is_none_or(|blocks| block[axis] < blocks))
+        };
+        let second = |first: [i64; 3]| [first[0] + apart[0], first[1] + apart[1], first[2] + apart[2]];
+        let moves_alike = one.moves_as(other);
+        let are_any = moves_alike && one.blocks.has_inner() && other.blocks.has_inner();
+        let all = Blocks::each().map(|first| TwoBlocks { first, second: second(first), are_any });
+        let happens = |it: &TwoBlocks| one.blocks.has(it.first) && other.blocks.has(it.second);
+        let found = all.filter(|it| happens(it) && is_there(it.first) && is_there(it.second));
+        found.take(if moves_alike { 1 } else { usize::MAX }).collect()
+    }
+
+    fn note(
+        &mut self,
+        one: &Step<'_>,
+        other: &Step<'_>,
+        blocks: TwoBlocks,
+        threads: (usize, usize),
+        lack: Lack,
+    ) {
+        let TwoBlocks { first, second, .. } = blocks;
+        let grid_is_supposed = (0..3).any(|axis| first[axis] != second[axis] && self.grid[axis].is_none());
         // What a statement reads and writes, it reads and writes in both blocks.
         let updates = |step: &Step<'_>| matches!(step.event.stored, Stored::Update);
         let is_update = one.access.span == other.access.span
-            && !atomic(one)
+            && one.scope().is_none()
             && (updates(one) || updates(other))
-            && one.rest(threads.0, [0; 3]) == other.rest(threads.1, [0; 3])
-            && one.offsets[threads.0] == other.offsets[threads.1];
+            && one.rest(threads.0, first) == other.rest(threads.1, second)
+            && one.offset(threads.0, first) == other.offset(threads.1, second);
         let mut is_possible = false;
-        if both_write && !is_update {
-            match compare(one, other, threads, apart, self.trace, self.shape) {
+        if one.writes() && other.writes() && !is_update {
+            match compare(one, other, threads, blocks, self.trace, self.shape) {
                 Compared::Equal => return,
                 Compared::Different => {}
+                // Where it is in doubt that they differ, nothing else may be.
+                Compared::Unknown if grid_is_supposed || one.is_cut_short() || other.is_cut_short() => return,
                 Compared::Unknown => is_possible = true,
             }
         }
-        let mut assumptions = one.event.assumptions.to_vec();
-        let more = other.event.assumptions.iter().filter(|it| !one.event.assumptions.contains(it));
+        let mut assumptions = one.assumptions.clone();
+        let more = other.assumptions.iter().filter(|it| !one.assumptions.contains(it));
         assumptions.extend(more.cloned());
         self.found.push(MemoryRace {
             name: self.trace.arrays[one.access.array].name.clone(),
             first: Box::new(one.access.clone()),
             second: Box::new(other.access.clone()),
             threads,
-            apart: Some(apart),
+            blocks: Some(blocks),
+            lack,
             is_update,
             is_possible,
             across: None,
-            grid_is_supposed: (0..3).any(|axis| apart[axis] != 0 && grid[axis].is_none()),
+            grid_is_supposed,
             assumptions,
         });
     }
 
     /// Two threads that touch one byte.
-    fn meet(&mut self, one: &Step<'_>, other: &Step<'_>, apart: [i64; 3]) -> Option<(usize, usize)> {
-        let shift: i64 = (0..3).map(|axis| one.by_block[axis].wrapping_mul(apart[axis])).sum();
+    fn meet(&mut self, one: &Step<'_>, other: &Step<'_>, blocks: TwoBlocks) -> Option<(usize, usize)> {
         let mut places: FxHashMap<Rest, Vec<(i64, usize)>> = FxHashMap::default();
         for thread in one.event.threads.threads() {
             self.left = self.left.checked_sub(1)?;
-            places.entry(one.rest(thread, [0; 3])).or_default().push((one.offsets[thread], thread));
+            let at = one.offset(thread, blocks.first);
+            places.entry(one.rest(thread, blocks.first)).or_default().push((at, thread));
         }
         places.values_mut().for_each(|places| places.sort_unstable());
         for thread in other.event.threads.threads() {
             self.left = self.left.checked_sub(1)?;
-            let at = other.offsets[thread].wrapping_add(shift);
-            let Some(places) = places.get(&other.rest(thread, apart)) else { continue };
+            let at = other.offset(thread, blocks.second);
+            let Some(places) = places.get(&other.rest(thread, blocks.second)) else { continue };
             let first = places.partition_point(|(begin, _)| begin.saturating_add(one.bytes) <= at);
             if let Some((begin, by)) = places.get(first)
                 && *begin < at.saturating_add(other.bytes)
@@ -332,7 +302,7 @@ fn compare(
     one: &Step<'_>,
     other: &Step<'_>,
     (thread, by): (usize, usize),
-    apart: [i64; 3],
+    blocks: TwoBlocks,
     trace: &Trace,
     shape: Shape,
 ) -> Compared {
@@ -349,7 +319,8 @@ fn compare(
                 match trace.tree.symbol(*id).and_then(axis_of) {
                     Some(axis) => {
                         let factor = factor.as_constant().unwrap_or(0);
-                        difference = difference.wrapping_add(factor.wrapping_mul(apart[axis]));
+                        let apart = blocks.second[axis] - blocks.first[axis];
+                        difference = difference.wrapping_add(factor.wrapping_mul(apart));
                     }
                     None => return Compared::Unknown,
                 }

@@ -71,7 +71,7 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
             | Event::MayDiffer { .. }
             | Event::CopyGroup { .. }
             | Event::CopyWait { .. } => {}
-            Event::Barrier { span, .. } | Event::MayOrder { span } => {
+            Event::Barrier { span, .. } | Event::MayOrder { span, .. } => {
                 let accesses = std::mem::take(&mut current);
                 let bounds = (last_order.replace(*span), Some(*span));
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: None, bounds });
@@ -156,7 +156,7 @@ fn orders(event: &Event) -> bool {
 /// Where something stands that may order threads, if the event is such a thing.
 fn order_of(event: &Event) -> Option<Span> {
     match event {
-        Event::Barrier { span, .. } | Event::MayOrder { span } => Some(*span),
+        Event::Barrier { span, .. } | Event::MayOrder { span, .. } => Some(*span),
         _ => None,
     }
 }

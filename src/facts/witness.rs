@@ -1,6 +1,6 @@
 //! Does an access surely happen, in some block?
 
-use crate::events::{AccessEvent, Assumption};
+use crate::events::{AccessEvent, Assumption, Blocks, EventTree};
 
 /// Whether what an access rests on can surely hold, and is no guess that was made from the arrays' lengths.
 pub(super) fn is_possible(event: &AccessEvent) -> bool {
@@ -9,13 +9,17 @@ pub(super) fn is_possible(event: &AccessEvent) -> bool {
     unconditional && can_hold(&event.assumptions)
 }
 
-/// Whether it surely happens in two neighbouring blocks, in any direction: of the first two, or of the second and
-/// third.
-pub(super) fn is_possible_in_neighbours(event: &AccessEvent) -> bool {
-    let (of_blocks, others): (Vec<Assumption>, _) =
-        event.assumptions.iter().cloned().partition(|it| matches!(it, Assumption::UsualBlock { .. }));
-    let holds = |it: &Assumption| matches!(it, Assumption::UsualBlock { further_in: true, .. });
-    event.is_sure && !event.is_passable && of_blocks.iter().all(holds) && can_hold(&others)
+/// The blocks in which it surely happens, and what else that rests on.
+pub(super) fn blocks_with(event: &AccessEvent, tree: &EventTree) -> (Blocks, Vec<Assumption>) {
+    let mut blocks = if event.is_sure { tree.takers(&event.branches) } else { Blocks::NONE };
+    let mut others = Vec::new();
+    for assumption in event.assumptions.iter() {
+        match assumption {
+            Assumption::UsualBlock { blocks: these, .. } => blocks = blocks.and(*these),
+            other => others.push(other.clone()),
+        }
+    }
+    if can_hold(&others) { (blocks, others) } else { (Blocks::NONE, others) }
 }
 
 /// Whether assumptions can surely hold at once, and none is a guess that was made from the arrays' lengths.

@@ -256,7 +256,7 @@ mod tests {
         let sources = sources();
         let known = verdict(&sources, "tile[a]");
         let assumptions = vec![
-            Assumption::UsualBlock { uniform: true, possible: true, further_in: true },
+            Assumption::UsualBlock { uniform: true, possible: true, blocks: crate::events::Blocks::ALL },
             Assumption::MeetsBanksEvenly,
         ];
         let other = SiteVerdict { assumptions, ..unknown(&known, "r") };

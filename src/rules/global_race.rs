@@ -1,7 +1,9 @@
 //! ## What it does
 //! Finds two accesses of one place of global memory, one of which writes, by threads that nothing orders: of two
-//! blocks, or of two warps of a block with no barrier in between. Not reported unless asked for:
-//! `-W global-race`, or `global-race = "warn"` under `[levels]` in `cudalint.toml`.
+//! blocks, or of two warps of a block with no barrier in between. Two blocks are in order only by a barrier of the
+//! grid, or where one hands on what it did by `__threadfence()` and the other may wait for it. Atomics of the block's
+//! scope, as `atomicAdd_block`, are no atomics between blocks. Not reported unless asked for: `-W global-race`, or
+//! `global-race = "warn"` under `[levels]` in `cudalint.toml`.
 //!
 //! ## Why is this bad
 //! Blocks run in any order and at any time. What one of them reads of what another writes changes from run to run,
@@ -37,11 +39,14 @@
 //!   same memory is not asked.
 //! - Only accesses that surely happen, in a block that a launch or the user gives, at addresses made of the numbers
 //!   of threads, blocks and rounds and of the kernel's parameters. What data choose is left out.
-//! - Blocks are compared with their neighbours. Where the launch does not tell how many blocks there are, two are
-//!   supposed, in the directions that the kernel asks for.
-//! - Between blocks nothing is said of kernels with fences, with atomics whose result is used, with barriers of
-//!   the grid, with `volatile` and loops that may wait for what they read, or that call what is not seen: blocks
-//!   may wait for each other there.
+//! - Blocks are compared with their neighbours, and what only some blocks do among the first three in each direction.
+//!   Where the launch does not tell how many there are, enough are supposed, in the directions that the kernel asks
+//!   for.
+//! - By an atomic whose result is used, or by what is not seen, a thread may wait for any other. What a block does after
+//!   that is in order with what another does before a fence of the device's scope. In kernels with `volatile` and loops
+//!   that may wait for what they read nothing is said of two blocks, and nothing across the barriers of the grid.
+//! - What a thread reads to give it to its own `atomicCAS` is a guess, and no race with the atomics of others.
+//! - `cuda::atomic` and `cuda::atomic_ref` are not followed.
 //! - Two writes by different blocks of values that may be equal are a note that says "possible".
 //! - Within a block, threads of one warp are told of only where one loses what another adds.
 //! - One finding for each access that comes second, at the first pair found. Each kernel is run once more for this
@@ -49,7 +54,7 @@
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::facts::MemoryRace;
+use crate::facts::{Lack, MemoryRace, TwoBlocks};
 use crate::source::Span;
 
 /// The rule.
@@ -78,7 +83,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
     let (before, after) = race.threads;
     let (earlier, then) = (fact::does(&race.first), fact::does(&race.second));
-    let (one_block, other_block) = race.apart.map_or(("", ""), |apart| (" of a block", whose(apart)));
+    let (one_block, other_block) = race.blocks.map_or_else(Default::default, whose);
     let name = &race.name;
     let round = if race.across.is_some() { " in the round before" } else { "" };
     let message = match (race.is_update, race.is_possible) {
@@ -90,6 +95,10 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
             "`{name}`: possible: thread {before}{one_block} and thread {after}{other_block} write different values \
              to the same place"
         ),
+        (false, false) if race.lack == Lack::Scope => format!(
+            "`{name}`: thread {before}{one_block} and thread {after}{other_block} change the same place with atomics \
+             that are one step only within a block"
+        ),
         (false, false) => {
             let value = fact::another_value(&race.first, &race.second);
             format!(
@@ -98,13 +107,20 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
             )
         }
     };
-    let help = match race.apart {
+    let help = match (race.blocks, race.lack) {
+        (_, Lack::Scope) => "use the atomics without `_block` in their names: they hold for the whole device",
+        (_, Lack::Fence { narrow: Some(_), .. }) => {
+            "use `__threadfence()`: `__threadfence_block()` hands nothing on to other blocks"
+        }
+        (_, Lack::Fence { narrow: None, .. }) => {
+            "put `__threadfence()` between what is written and the atomic that tells of it"
+        }
         _ if race.is_update => "use an atomic such as `atomicAdd`, or let one thread do it for all",
-        None => "put `__syncthreads()` between the two, where every thread of the block reaches it",
-        Some(_) if race.first.op == race.second.op => {
+        (None, _) => "put `__syncthreads()` between the two, where every thread of the block reaches it",
+        (Some(_), _) if race.first.op == race.second.op => {
             "give each block a place of its own, or let only one of them write"
         }
-        Some(_) => {
+        (Some(_), _) => {
             "write to other memory than is read, or let another launch do what comes second: a launch waits for the \
              one before"
         }
@@ -114,6 +130,10 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
         labels.push((race.first.span, format!("thread {before}{one_block} {earlier} it here")));
     }
     let mut finding = fact::finding(&RULE, case, number, &race.second, &race.assumptions, message);
+    if let Lack::Fence { waits, narrow } = race.lack {
+        labels.push((waits, "a thread may wait here, but that puts no other access in order".to_owned()));
+        labels.extend(narrow.map(|it| (it, "this fence is for the threads of one block".to_owned())));
+    }
     if race.grid_is_supposed {
         finding.notes.push("assumed: the grid has more than one block in that direction".to_owned());
     }
@@ -125,9 +145,11 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
     Diagnostic { loudest, primary_label, labels, helps: vec![help.to_owned()], ..finding }
 }
 
-/// Of which block that lies so far from another.
-fn whose(apart: [i64; 3]) -> &'static str {
-    match apart {
+/// Of which block each of two threads is.
+fn whose(blocks: TwoBlocks) -> (String, String) {
+    let TwoBlocks { first, second, are_any } = blocks;
+    let apart = [second[0] - first[0], second[1] - first[1], second[2] - first[2]];
+    let other = match apart {
         [1, 0, 0] => " of the next block in x",
         [-1, 0, 0] => " of the block before it in x",
         [0, 1, 0] => " of the next block in y",
@@ -135,5 +157,13 @@ fn whose(apart: [i64; 3]) -> &'static str {
         [0, 0, 1] => " of the next block in z",
         [0, 0, -1] => " of the block before it in z",
         _ => " of another block",
+    };
+    let named = |[x, y, z]: [i64; 3]| match (first[1..] == [0, 0], second[1..] == [0, 0]) {
+        (true, true) => format!(" of block {x}"),
+        _ => format!(" of block ({x}, {y}, {z})"),
+    };
+    match are_any {
+        true => (" of a block".to_owned(), other.to_owned()),
+        false => (named(first), named(second)),
     }
 }

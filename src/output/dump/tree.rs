@@ -25,7 +25,7 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
             Event::Barrier { span, threads, .. } => {
                 writeln!(out, "barrier at {}, {}", places.of(*span), who(threads))
             }
-            Event::MayOrder { span } => writeln!(out, "perhaps a barrier at {}", places.of(*span)),
+            Event::MayOrder { span, .. } => writeln!(out, "perhaps a barrier at {}", places.of(*span)),
             Event::MayAccess { span, .. } => writeln!(out, "perhaps an access at {}", places.of(*span)),
             Event::WarpOrder { span, threads, is_fence: true, .. } => {
                 writeln!(out, "lanes meet at {}, {}", places.of(*span), who(threads))

@@ -46,7 +46,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 /// Whether something is not followed that may come to a barrier, and is not that barrier itself.
 fn is_open(run: &KernelRun, event: &Event) -> bool {
     let is_barrier = |span: Span| run.trace.barriers.iter().any(|it| it.span == span);
-    matches!(event, Event::MayOrder { span } if !is_barrier(*span))
+    matches!(event, Event::MayOrder { span, .. } if !is_barrier(*span))
 }
 
 /// What does not fit, if something does not.
