@@ -26,7 +26,7 @@ pub(crate) use bounds::Overrun;
 pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use freedom::{Doubt, Freedom, Needless, NeedlessBarrier};
 pub(crate) use lanes::{LaneFault, Lanes, NotThere};
-pub(crate) use possible::PossibleRace;
+pub(crate) use possible::{Choice, PossibleRace};
 pub(crate) use races::{Between, Race};
 pub(crate) use unwritten::Unwritten;
 

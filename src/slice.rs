@@ -19,6 +19,7 @@
 //! A variable matters when it stands in an address, a condition, an argument of a function that
 //! is run, or flows into one that matters. That is found without regard to the order of statements.
 
+mod choice;
 mod flow;
 mod parts;
 mod places;
@@ -27,6 +28,7 @@ mod plain;
 use crate::builtins::{self, Coordinate};
 use crate::ir::program::Program;
 use crate::ir::{Asm, Declaration, Expr, ExprKind, Function, LocalId, Stmt, Storage, Type};
+use choice::Choices;
 use flow::Flow;
 use places::Places;
 use plain::Plains;
@@ -89,6 +91,8 @@ pub(crate) struct Slice {
     lanes: bool,
     /// Whether it matters what is done to global memory.
     memory: bool,
+    /// What data choose.
+    choices: Choices,
 }
 
 impl Slice {
@@ -120,6 +124,7 @@ impl Slice {
             axes: flow.axes,
             lanes: given.lanes,
             memory: given.memory,
+            choices: Choices::of(function, program),
         };
         let parts = parts::Finder::new(&slice, program, taken).find(body);
         slice.parts = parts;
@@ -136,6 +141,12 @@ impl Slice {
     #[must_use]
     pub(crate) fn is_data(&self, target: &Expr) -> bool {
         self.places.part_of(target).is_some_and(|local| self.data.contains(&local))
+    }
+
+    /// Whether data choose which threads a condition holds for.
+    #[must_use]
+    pub(crate) fn is_choice(&self, cond: &Expr, program: &Program) -> bool {
+        self.choices.is_choice(cond, program)
     }
 
     /// Whether the variable does not matter.

@@ -42,7 +42,8 @@ pub(crate) struct EventTree {
     symbols: FxHashMap<SymbolId, Symbol>,
     /// Those of them that are remainders.
     remainders: FxHashMap<SymbolId, Remainder>,
-    /// By the number of a branch: the blocks that surely take it, if there are any.
+    /// By the number of a branch: the blocks that surely take it, if there are any. Where data choose the threads that
+    /// do, for each of them apart, all do for some data.
     takers: FxHashMap<u32, Blocks>,
 }
 
@@ -154,6 +155,9 @@ pub(crate) struct AccessEvent {
     pub threads: ThreadSet,
     /// Whether all of them do it, if the conditions hold that are the same for all.
     pub is_sure: bool,
+    /// Whether it is not sure only because data choose which of the threads do it: any of them may, whatever others
+    /// do.
+    pub is_chosen: bool,
     /// Whether a block may pass by it, by a condition that is the same for all threads and not decided.
     pub is_passable: bool,
     /// The branches around.

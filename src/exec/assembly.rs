@@ -79,7 +79,7 @@ impl Machine<'_> {
         let doubt = self.state.doubt.clone();
         if guarded {
             let why = Unknown::new(Reason::DataDependentMask, span, "a predicate of inline assembly");
-            self.state.doubt.get_or_insert(why);
+            self.state.add_doubt(&why);
         }
         match parts[0] {
             "bar" | "barrier" if parts.contains(&"sync") || parts.contains(&"red") => {

@@ -52,6 +52,8 @@ pub(crate) struct Truth {
     /// Where it is asked what happens in global memory: the blocks of which surely these threads, and no others,
     /// take the branch where it holds, and the one where it fails.
     pub blocks: [Blocks; 2],
+    /// Whether data choose, for each thread apart, whether it holds.
+    pub chosen: bool,
 }
 
 impl Truth {
@@ -124,6 +126,7 @@ impl Machine<'_> {
                 why: None,
                 equality: None,
                 blocks: [Blocks::NONE; 2],
+                chosen: false,
             },
             Condition::Compare { difference, relation, span } => {
                 self.compare_truth(difference, *relation, *span, leaves)
@@ -397,6 +400,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         why,
         equality: None,
         blocks: [Blocks::NONE; 2],
+        chosen: false,
     }
 }
 
@@ -438,5 +442,6 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         why: a.why.clone().or_else(|| b.why.clone()),
         equality: a.equality.or(b.equality),
         blocks: [Blocks::NONE; 2],
+        chosen: false,
     }
 }

@@ -48,7 +48,7 @@ impl Machine<'_> {
             self.state.active = entered;
             let words = "when a destructor runs in threads that left before";
             let why = Unknown::new(Reason::Unsupported, declaration.name_span, words);
-            self.state.doubt.get_or_insert(why);
+            self.state.add_doubt(&why);
         }
         let path = Path::simple(destructor.name.clone());
         self.run_function(&destructor, &path, Some(object), &[], declaration.name_span);

@@ -376,7 +376,7 @@ impl Machine<'_> {
         let before = (self.state.active, self.state.doubt.clone());
         self.state.active = before.0.and(&go_on);
         if surely.is_none() {
-            self.state.doubt = self.state.doubt.take().or(truth.why.clone());
+            truth.why.iter().for_each(|why| self.state.add_doubt(why));
         }
         let right = if self.state.active.is_empty() {
             Condition::Known(go_on)

@@ -50,7 +50,7 @@ impl Machine<'_> {
             (Some(left), Join::Uniform(..)) => self.note_left(left),
             // Any of the threads may have left, as [`Machine::note_maybe_left`] notes.
             (Some(left), Join::Varying(why)) => {
-                self.state.doubt.get_or_insert(why);
+                self.state.add_doubt(&why);
                 self.state.add_jumps(&left.jumps);
             }
             (None, _) => {}
@@ -90,7 +90,7 @@ impl Machine<'_> {
             }
         }
         if held.active != self.state.active || held.jumps != self.state.jumps {
-            self.state.doubt.get_or_insert(why);
+            self.state.add_doubt(&why);
         }
         self.state.add_jumps(&held.jumps);
         self.state.active = self.state.active.or(&held.active);

@@ -318,7 +318,7 @@ impl Machine<'_> {
             }
         } else if !truth.uniform {
             self.state.active = before.and(&truth.can_hold);
-            self.state.doubt = self.state.doubt.take().or(truth.why.clone());
+            truth.why.iter().for_each(|why| self.state.add_doubt(why));
             split = Some(self.loop_split(parts, before, SplitKind::Data));
         }
         let pushed = split.is_some();
@@ -359,7 +359,7 @@ impl Machine<'_> {
         if self.state.jumps != after.jumps {
             let why = Unknown::new(Reason::Unsupported, span, "a `goto` out of a loop");
             after.jumps = std::mem::take(&mut self.state.jumps);
-            after.doubt.get_or_insert(why);
+            after.add_doubt(&why);
         }
         // The loop may also not run at all, or end in its middle: values that it changes are those
         // of the start of some iteration, whichever was the last.

@@ -197,6 +197,8 @@ pub struct State {
     pub active: ThreadSet,
     /// Why `active` is only an upper bound, if it is.
     pub doubt: Option<Unknown>,
+    /// Whether that is only because data choose, for each thread apart, whether it runs.
+    pub chosen: bool,
     /// The threads that have left the kernel.
     pub exited: ThreadSet,
     /// The loops around, innermost last.
@@ -222,6 +224,19 @@ pub struct State {
 }
 
 impl State {
+    /// It is not known any more which of the active threads run.
+    pub fn add_doubt(&mut self, why: &Unknown) {
+        self.doubt.get_or_insert_with(|| why.clone());
+        self.chosen = false;
+    }
+
+    /// Data choose which of the active threads run.
+    pub fn add_choice(&mut self, why: &Unknown) {
+        if self.doubt.is_none() {
+            (self.doubt, self.chosen) = (Some(why.clone()), true);
+        }
+    }
+
     /// More threads are on their way to labels.
     pub fn add_jumps(&mut self, jumps: &[(Name, ThreadSet)]) {
         for (label, threads) in jumps {
@@ -311,6 +326,7 @@ impl<'p> Machine<'p> {
                 frames: Vec::new(),
                 active: ThreadSet::all(shape),
                 doubt: None,
+                chosen: false,
                 exited: ThreadSet::NONE,
                 loops: Vec::new(),
                 jumps: Vec::new(),

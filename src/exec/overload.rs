@@ -176,7 +176,7 @@ impl Machine<'_> {
         let mut joined = None;
         for (function, this) in several.into_iter().take(MOST) {
             self.state = before.clone();
-            self.state.doubt.get_or_insert_with(|| why.clone());
+            self.state.add_doubt(&why);
             self.in_branch(true, |machine| machine.run_function(&function, path, this, args, span));
             if let Some(held) = joined.take() {
                 self.join(held, Join::Varying(why.clone()));

@@ -111,7 +111,7 @@ impl Machine<'_> {
         }
         let before = self.state.clone();
         let (active, doubt, returns) = (before.active, before.doubt.clone(), self.returns);
-        self.state.doubt.get_or_insert_with(|| why.clone());
+        self.state.add_doubt(&why);
         if self.mode == Mode::Device {
             self.forget_written(body);
         }
@@ -120,7 +120,7 @@ impl Machine<'_> {
         (self.state.active, self.state.doubt) = (active, doubt);
         if self.returns != returns {
             // Not all may come out of it.
-            self.state.doubt.get_or_insert(why);
+            self.state.add_doubt(&why);
         }
     }
 
@@ -257,7 +257,9 @@ impl Machine<'_> {
         }
         let span = cond.span;
         let condition = self.condition_of(value, span);
-        let truth = self.truth(&condition, only_leaves(then));
+        let mut truth = self.truth(&condition, only_leaves(then));
+        truth.chosen =
+            !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
         self.fork(
             &truth,
             span,
@@ -323,8 +325,11 @@ impl Machine<'_> {
             words.iter().for_each(|it| self.assume(it.clone()));
         }
         let data = |_: &ThreadSet| truth.split_kind(String::new());
-        self.enter_side(truth.holds, &truth.can_hold, &why);
-        self.enter_passable(truth.blocks[0]);
+        self.enter_side(truth.holds, &truth.can_hold, &why, truth.chosen);
+        // Any of the threads may take either side.
+        let is_free = truth.chosen && !truth.uniform;
+        let [holds, fails] = if is_free { [Blocks::ALL; 2] } else { truth.blocks };
+        self.enter_passable(holds);
         let first = self.state.passable.last().copied().unwrap_or_default();
         self.state.facts.extend(truth.equality);
         let side = self.state.active;
@@ -336,16 +341,16 @@ impl Machine<'_> {
         self.state.facts.truncate(start.facts.len());
         self.assume_no_more_than(marks.max(start.assumptions.len()));
         let all_stayed = self.state.active == side;
-        let start_doubt = start.doubt.clone();
+        let start_doubt = (start.doubt.clone(), start.chosen);
         if split && !all_stayed {
             self.note_maybe_left(&start, &why);
         }
         let before_sides = (split && self.mode == Mode::Device).then(|| start.clone());
         let held = std::mem::replace(&mut self.state, start);
-        self.enter_side(truth.fails, &truth.can_fail, &why);
+        self.enter_side(truth.fails, &truth.can_fail, &why, truth.chosen);
         match truth.uniform {
-            true => self.enter_other_side(first, truth.blocks[1]),
-            false => self.enter_passable(truth.blocks[1]),
+            true => self.enter_other_side(first, fails),
+            false => self.enter_passable(fails),
         }
         let side = self.state.active;
         self.in_branch(true, |machine| match split {
@@ -364,16 +369,20 @@ impl Machine<'_> {
         let all_stayed = all_stayed && self.state.active == side;
         self.join(held, join);
         if all_stayed {
-            (self.state.active, self.state.doubt) = (before, start_doubt);
+            self.state.active = before;
+            (self.state.doubt, self.state.chosen) = start_doubt;
         }
     }
 
-    fn enter_side(&mut self, exact: Option<ThreadSet>, possible: &ThreadSet, why: &Unknown) {
+    fn enter_side(&mut self, exact: Option<ThreadSet>, possible: &ThreadSet, why: &Unknown, chosen: bool) {
         match exact {
             Some(bits) => self.state.active = self.state.active.and(&bits),
             None => {
                 self.state.active = self.state.active.and(possible);
-                self.state.doubt.get_or_insert_with(|| why.clone());
+                match chosen {
+                    true => self.state.add_choice(why),
+                    false => self.state.add_doubt(why),
+                }
             }
         }
     }
@@ -415,7 +424,7 @@ impl Machine<'_> {
                 .why
                 .clone()
                 .unwrap_or_else(|| Unknown::new(Reason::DataDependentMask, span, text.clone()));
-            self.state.doubt = Some(why);
+            (self.state.doubt, self.state.chosen) = (Some(why), false);
             let active = self.state.active;
             self.in_branch(true, |machine| machine.run_side(id, span, side, active, kind, run));
             let leaves = self.state.active.is_empty();
@@ -433,8 +442,7 @@ impl Machine<'_> {
         self.next_split += 1;
         self.state.bounds.push(self.next_split << 1);
         // For which blocks it holds, the assumptions tell.
-        let blocks = if self.sees_global_memory() { Blocks::ALL } else { Blocks::NONE };
-        self.trace.tree.note_branch(self.next_split << 1, blocks);
+        self.trace.tree.note_branch(self.next_split << 1, Blocks::ALL);
         words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;

@@ -90,7 +90,7 @@ impl Machine<'_> {
             let uniform = truth.as_ref().is_none_or(|t| t.uniform);
             let why = Unknown::new(Reason::DataDependentMask, span, "which case of a switch is taken");
             if !uniform {
-                self.state.doubt.get_or_insert_with(|| why.clone());
+                self.state.add_doubt(&why);
             }
             let blocks = truth.as_ref().map_or(Blocks::NONE, |truth| truth.blocks[0]);
             self.enter_passable(blocks);

@@ -24,6 +24,7 @@ impl Machine<'_> {
             offset,
             threads: self.state.active,
             is_sure: self.state.doubt.is_none(),
+            is_chosen: self.state.doubt.is_some() && self.state.chosen,
             is_passable: !self.state.passable.is_empty(),
             branches: self.branches(),
             assumptions: Arc::clone(&self.state.assumptions),

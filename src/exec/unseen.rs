@@ -167,7 +167,7 @@ impl Machine<'_> {
         if let Some(frame) = self.state.frames.get_mut(frame) {
             lambda.params.iter().for_each(|param| frame.slots.set(param.local.0 as usize, anything.clone()));
         }
-        self.state.doubt.get_or_insert_with(|| why.clone());
+        self.state.add_doubt(&why);
         self.watched.push(Vec::new());
         self.in_branch(true, |machine| machine.call_lambda(lambda, frame, &[], span));
         let written = self.watched.pop().unwrap_or_default();

@@ -27,6 +27,7 @@
 mod order;
 mod step;
 
+use super::possible::{self, Choice};
 use super::races::{self, Between};
 use super::witness::are_possible;
 use crate::domain::{Shape, SymbolId};
@@ -58,8 +59,10 @@ pub(crate) struct MemoryRace {
     pub lack: Lack,
     /// Whether both change what is there, by one statement that reads and writes it.
     pub is_update: bool,
-    /// Whether both write, and what is not known to differ.
+    /// Whether both write, and what is not known to differ; or data choose the threads of one.
     pub is_possible: bool,
+    /// What data choose, if they do.
+    pub choice: Option<Choice>,
     /// The loop in whose next round the second is done.
     pub across: Option<Span>,
     /// Whether it is only supposed that there is more than one block in the directions in which they are apart.
@@ -107,6 +110,28 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
                 across: race.across,
                 grid_is_supposed: false,
                 assumptions: race.assumptions,
+                choice: None,
+            });
+        }
+    }
+    let is_global = |number: usize| trace.arrays[trace.accesses[number].array].global;
+    for race in possible::find(trace, shape).into_iter().filter(|race| is_global(race.first)) {
+        let (first, second) = (access(race.first), access(race.second));
+        let known = |it: &MemoryRace| (it.first.span, it.second.span) == (first.span, second.span);
+        if race.choice == Choice::Threads && !race.sets_flag && !found.iter().any(known) {
+            found.push(MemoryRace {
+                name: trace.arrays[first.array].name.clone(),
+                first,
+                second,
+                threads: race.threads,
+                blocks: None,
+                lack: Lack::Nothing,
+                is_update: race.is_update,
+                is_possible: true,
+                across: race.across,
+                grid_is_supposed: false,
+                assumptions: race.assumptions,
+                choice: Some(race.choice),
             });
         }
     }
@@ -264,6 +289,7 @@ impl Search<'_> {
             across: None,
             grid_is_supposed,
             assumptions,
+            choice: None,
         });
     }
 

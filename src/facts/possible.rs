@@ -1,19 +1,24 @@
-//! Which accesses of different warps does nothing order that meet for some data?
+//! Which accesses does nothing order that meet for some data?
 //!
-//! One of the two goes to an element that data choose: what each thread reads from global memory is all that
-//! makes its address, so that any thread may come to any element of a range. The other goes to known elements.
-//! Example, in a block of 256, where `in` holds bytes:
+//! Either one of the two goes to an element that data choose: what each thread reads from global memory is all that
+//! makes its address, so that any thread may come to any element of a range. Or data choose which threads do it. The
+//! other goes to known elements, in known threads. Examples, in a block of 256, where `in` holds bytes:
 //!
 //! ```text
 //! bins[t] = 0;                    thread 32 clears bytes 128 to 131
 //! atomicAdd(&bins[in[t]], 1);     thread 0 adds to any of the bytes 0 to 1023
+//!
+//! if (t == 0) count = 0;          thread 0
+//! if (in[t] > 7) count += 1;      any thread: 32, which is in no step with 0; and any two at once
 //! ```
 //!
-//! Where the thread's own number is a part of the address, or what an atomic or a sum over threads gave, threads
-//! may well keep apart, and nothing is said.
+//! Where the thread's own number is a part of the address or of the condition, or what an atomic or a sum over threads
+//! gave, threads may well keep apart, and nothing is said. Nor is anything said of two accesses of both of which data
+//! choose the threads, unless they are one statement that changes what is there: others may be meant to exclude each
+//! other.
 
 use super::intervals::{Interval, Round, intervals};
-use super::witness::{are_possible, is_possible};
+use super::witness::{are_possible, is_possible, is_possible_by_choice};
 use crate::domain::{Origin, Shape, Spread};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Stored, Trace};
 use crate::source::Span;
@@ -31,12 +36,28 @@ pub(crate) struct PossibleRace {
     pub second: usize,
     /// A thread that does the first, and one of another warp that does the second.
     pub threads: (usize, usize),
-    /// Whether data choose where the first goes, rather than the second.
+    /// What data choose.
+    pub choice: Choice,
+    /// Whether data choose of the first, rather than of the second.
     pub first_is_chosen: bool,
+    /// Whether both change what is there, by one statement that reads and writes it.
+    pub is_update: bool,
+    /// Whether one of them writes a constant and the other reads: a flag, by which threads tell that there is something
+    /// to be told, at whatever time.
+    pub sets_flag: bool,
     /// The loop in whose next round the second is done.
     pub across: Option<Span>,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
+}
+
+/// What data choose of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// The element that it goes to.
+    Element,
+    /// The threads that do it.
+    Threads,
 }
 
 /// Where an access goes.
@@ -52,48 +73,86 @@ struct Step<'a> {
     access: &'a Access,
     bytes: i64,
     place: Place,
+    /// Whether data choose which of the threads do it.
+    is_chosen: bool,
 }
 
 /// All such pairs of a run.
 pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
     let mut found: Vec<PossibleRace> = Vec::new();
-    if shape.threads() <= 32 || trace.tree.may_wait() {
+    if trace.tree.may_wait() {
         return found;
     }
     for interval in intervals(&trace.tree, shape) {
         let steps = steps(trace, &interval, shape);
         for (at, first) in steps.iter().enumerate() {
+            note(&mut found, first, first, update(first, &interval), &interval);
             for second in &steps[at + 1..] {
-                let known =
-                    |it: &PossibleRace| (it.first, it.second) == (first.event.access, second.event.access);
-                if !found.iter().any(known)
-                    && let Some((threads, first_is_chosen)) = meet(first, second, &interval)
-                    && are_possible(first.event, second.event)
-                {
-                    let mut assumptions = first.event.assumptions.to_vec();
-                    let others =
-                        second.event.assumptions.iter().filter(|it| !first.event.assumptions.contains(it));
-                    assumptions.extend(others.cloned());
-                    let (first, second, across) = (first.event.access, second.event.access, interval.across);
-                    found.push(PossibleRace { first, second, threads, first_is_chosen, across, assumptions });
-                }
+                note(&mut found, first, second, meet(first, second, &interval), &interval);
             }
         }
     }
     found
 }
 
+/// Threads that meet, what data choose, and whether of the first.
+type Met = ((usize, usize), Choice, bool);
+
+/// Adds a pair if it meets and is not known.
+fn note(
+    found: &mut Vec<PossibleRace>,
+    first: &Step<'_>,
+    second: &Step<'_>,
+    met: Option<Met>,
+    interval: &Interval,
+) {
+    let Some((threads, choice, first_is_chosen)) = met else { return };
+    let accesses = (first.event.access, second.event.access);
+    let is_known = found.iter().any(|it| (it.first, it.second) == accesses);
+    if is_known || !are_possible(first.event, second.event) {
+        return;
+    }
+    let mut assumptions = first.event.assumptions.to_vec();
+    let others = second.event.assumptions.iter().filter(|it| !first.event.assumptions.contains(it));
+    assumptions.extend(others.cloned());
+    found.push(PossibleRace {
+        first: accesses.0,
+        second: accesses.1,
+        threads,
+        choice,
+        first_is_chosen,
+        is_update: std::ptr::eq(first, second),
+        sets_flag: is_constant(first) && reads(second) || is_constant(second) && reads(first),
+        across: interval.across,
+        assumptions,
+    });
+}
+
+fn reads(step: &Step<'_>) -> bool {
+    step.access.op == AccessOp::Load
+}
+
+/// Whether it writes a constant.
+fn is_constant(step: &Step<'_>) -> bool {
+    match &step.event.stored {
+        Stored::Number(number) => number.as_constant().is_some(),
+        Stored::Float(_) => true,
+        _ => false,
+    }
+}
+
 fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a>> {
     let step = |(at, _): &(usize, Round)| {
         let Event::Access(event) = &trace.tree.events()[*at] else { return None };
         let access = trace.accesses.get(event.access).filter(|it| !it.is_warp_wide())?;
-        let offset = event.offset.as_ref().filter(|_| is_possible(event))?;
+        let is_chosen = is_possible_by_choice(event, &trace.tree);
+        let offset = event.offset.as_ref().filter(|_| is_chosen || is_possible(event))?;
         let bytes = i64::from(access.bytes?);
         let place = match offset.terms.is_empty() {
             true => Place::Known(offset.base.spread(shape)),
             false => chosen(trace, event, access, bytes)?,
         };
-        Some(Step { event, access, bytes, place })
+        Some(Step { event, access, bytes, place, is_chosen })
     };
     interval.accesses.iter().filter_map(step).take(MOST_ACCESSES).collect()
 }
@@ -113,8 +172,8 @@ fn chosen(trace: &Trace, event: &AccessEvent, access: &Access, bytes: i64) -> Op
     (low < high).then_some(Place::Chosen(low, high, factor))
 }
 
-/// Two threads of different warps that may meet in one byte, and whether data choose where the first goes.
-fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<((usize, usize), bool)> {
+/// Two threads of different warps that may meet in one byte.
+fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Met> {
     let changes = |step: &Step<'_>| !matches!(step.access.op, AccessOp::Load | AccessOp::MatrixLoad);
     let atomic = |step: &Step<'_>| step.access.op == AccessOp::Atomic;
     let stores = |step: &Step<'_>| changes(step) && !atomic(step);
@@ -127,11 +186,31 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<((us
     if first.access.span == second.access.span && matches!(second.event.stored, Stored::Update) {
         return None;
     }
-    let (known, free, first_is_chosen) = match (&first.place, &second.place) {
-        (Place::Chosen(..), Place::Known(_)) => (second, first, true),
-        (Place::Known(_), Place::Chosen(..)) => (first, second, false),
-        _ => return None,
-    };
+    let phases = &interval.phases;
+    let in_step = |one: usize, other: usize| other / 32 != one / 32 && phases[other] == phases[one];
+    match (&first.place, &second.place, first.is_chosen, second.is_chosen) {
+        (Place::Chosen(..), Place::Known(_), false, false) => {
+            let (thread, other) = meet_element(second, first, in_step)?;
+            Some(((other, thread), Choice::Element, true))
+        }
+        (Place::Known(_), Place::Chosen(..), false, false) => {
+            Some((meet_element(first, second, in_step)?, Choice::Element, false))
+        }
+        (Place::Known(one), Place::Known(other), true, false)
+        | (Place::Known(one), Place::Known(other), false, true) => {
+            let threads = meet_byte(first, one, second, other, in_step)?;
+            Some((threads, Choice::Threads, first.is_chosen))
+        }
+        _ => None,
+    }
+}
+
+/// A thread that goes to a known element, and one in step with it that may come there.
+fn meet_element(
+    known: &Step<'_>,
+    free: &Step<'_>,
+    in_step: impl Fn(usize, usize) -> bool,
+) -> Option<(usize, usize)> {
     let (Place::Known(offsets), Place::Chosen(low, high, step)) = (&known.place, &free.place) else {
         return None;
     };
@@ -140,12 +219,47 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<((us
         let inside = at >= *low && at.saturating_add(known.bytes) <= *high;
         inside && (at - low).rem_euclid(*step) < free.bytes
     };
-    for thread in known.event.threads.threads().filter(is_among) {
-        let apart =
-            |other: &usize| other / 32 != thread / 32 && interval.phases[*other] == interval.phases[thread];
-        if let Some(other) = free.event.threads.threads().find(apart) {
-            return Some((if first_is_chosen { (other, thread) } else { (thread, other) }, first_is_chosen));
-        }
+    known.event.threads.threads().filter(is_among).find_map(|thread| {
+        let other = free.event.threads.threads().find(|other| in_step(thread, *other))?;
+        Some((thread, other))
+    })
+}
+
+/// Two threads in step that touch one byte.
+fn meet_byte(
+    first: &Step<'_>,
+    one: &Spread,
+    second: &Step<'_>,
+    other: &Spread,
+    in_step: impl Fn(usize, usize) -> bool,
+) -> Option<(usize, usize)> {
+    let mut places: Vec<(i64, usize)> = first.event.threads.threads().map(|it| (one[it], it)).collect();
+    places.sort_unstable();
+    second.event.threads.threads().find_map(|thread| {
+        let at = other[thread];
+        let begin = places.partition_point(|(begin, _)| begin.saturating_add(first.bytes) <= at);
+        let there = places[begin..].iter().take_while(|(begin, _)| *begin < at.saturating_add(second.bytes));
+        let (_, by) = there.take(MOST_ACCESSES).find(|(_, by)| in_step(*by, thread))?;
+        Some((*by, thread))
+    })
+}
+
+/// Two threads that change one place by one statement, where data choose the place or the threads.
+fn update(step: &Step<'_>, interval: &Interval) -> Option<Met> {
+    if step.access.op != AccessOp::Store || !matches!(step.event.stored, Stored::Update) {
+        return None;
     }
-    None
+    let in_step = |one: usize, other: usize| other != one && interval.phases[other] == interval.phases[one];
+    match &step.place {
+        Place::Known(offsets) if step.is_chosen => {
+            let threads = meet_byte(step, offsets, step, offsets, in_step)?;
+            Some((threads, Choice::Threads, true))
+        }
+        Place::Chosen(..) => {
+            let threads = || step.event.threads.threads();
+            let one = threads().next()?;
+            Some(((one, threads().find(|other| in_step(one, *other))?), Choice::Element, true))
+        }
+        Place::Known(_) => None,
+    }
 }

@@ -9,6 +9,11 @@ pub(super) fn is_possible(event: &AccessEvent) -> bool {
     unconditional && can_hold(&event.assumptions)
 }
 
+/// Whether it surely happens in any of its threads for some data.
+pub(super) fn is_possible_by_choice(event: &AccessEvent, tree: &EventTree) -> bool {
+    event.is_chosen && tree.takers(&event.branches) == Blocks::ALL && can_hold(&event.assumptions)
+}
+
 /// The blocks in which it surely happens, and what else that rests on.
 pub(super) fn blocks_with(event: &AccessEvent, tree: &EventTree) -> (Blocks, Vec<Assumption>) {
     let mut blocks = if event.is_sure { tree.takers(&event.branches) } else { Blocks::NONE };

@@ -2,6 +2,7 @@
 
 use super::{Case, Rule, access_words};
 use crate::diagnostic::{Basis, Diagnostic, Fix, Hazard, Step};
+use crate::domain::Reason;
 use crate::events::{Access, AccessOp, Assumption, Trace};
 use crate::facts::{Facts, Race};
 use crate::source::Span;
@@ -118,4 +119,12 @@ pub(super) fn another_value(first: &Access, second: &Access) -> &'static str {
 /// What one thread does: `reads`, `writes` or `updates`.
 pub(super) fn does(access: &Access) -> String {
     format!("{}s", access_words(access.op).1)
+}
+
+/// Words on an access of which data choose the threads.
+pub(super) fn data_choose(access: &Access) -> String {
+    // Where bounds have a say, too, they would be named.
+    let why = access.doubt.as_ref().filter(|why| why.reason == Reason::DataDependent);
+    let why = why.map_or(String::new(), |why| format!(": {}", why.detail));
+    format!("data choose which threads {} it{why}", access_words(access.op).1.trim_end_matches('s'))
 }

@@ -86,10 +86,11 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
     let (one_block, other_block) = race.blocks.map_or_else(Default::default, whose);
     let name = &race.name;
     let round = if race.across.is_some() { " in the round before" } else { "" };
-    let message = match (race.is_update, race.is_possible) {
+    let possible = if race.choice.is_some() { "possible: " } else { "" };
+    let message = match (race.is_update, race.is_possible && race.choice.is_none()) {
         (true, _) => format!(
-            "`{name}`: thread {before}{one_block} and thread {after}{other_block} both change the same place, and \
-             not atomically"
+            "`{name}`: {possible}thread {before}{one_block} and thread {after}{other_block} both change the same \
+             place, and not atomically"
         ),
         (false, true) => format!(
             "`{name}`: possible: thread {before}{one_block} and thread {after}{other_block} write different values \
@@ -102,8 +103,8 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
         (false, false) => {
             let value = fact::another_value(&race.first, &race.second);
             format!(
-                "`{name}`: thread {after}{other_block} {then} what thread {before}{one_block} {earlier}{round}\
-                 {value}, and nothing orders them"
+                "`{name}`: {possible}thread {after}{other_block} {then} what thread {before}{one_block} \
+                 {earlier}{round}{value}, and nothing orders them"
             )
         }
     };
@@ -134,10 +135,18 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
         labels.push((waits, "a thread may wait here, but that puts no other access in order".to_owned()));
         labels.extend(narrow.map(|it| (it, "this fence is for the threads of one block".to_owned())));
     }
+    if race.choice.is_some() {
+        let chosen = [&race.second, &race.first].into_iter().find(|access| access.doubt.is_some());
+        finding.notes.extend(chosen.map(|access| fact::data_choose(access)));
+    }
     if race.grid_is_supposed {
         finding.notes.push("assumed: the grid has more than one block in that direction".to_owned());
     }
-    let loudest = if race.is_possible { Level::Note } else { Level::Deny };
+    let loudest = match (race.is_possible, race.choice) {
+        (true, None) => Level::Note,
+        (true, Some(_)) => Level::Warn,
+        (false, _) => Level::Deny,
+    };
     let primary_label = match race.is_update {
         true => "what one of them adds here may be lost".to_owned(),
         false => format!("thread {after}{other_block} {then} it here"),

@@ -42,14 +42,16 @@
 //! ## Limits
 //! - Only compound assignments, `++` and `--`; not `&=` and `|=`, which may do the same twice, and not
 //!   `s[0] = s[0] + x`.
-//! - Only in a block that a launch or the user gives, where the threads surely do it, at offsets that are known:
-//!   a histogram whose bins data choose is not told.
+//! - Only in a block that a launch or the user gives, where the threads surely do it, at offsets that are known. Where
+//!   a condition on what a thread reads from global memory chooses whether it does it, the finding says "possible"; where
+//!   such data choose the element, as in a histogram, it is a note.
 //! - An H200's racecheck reports the same lines for its fixtures, and `|=` as well.
 //! - Nothing is said of kernels with `volatile` and loops that may wait for what they read, but within a warp.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::facts::Race;
+use crate::events::{Access, Assumption};
+use crate::facts::{Choice, PossibleRace, Race};
 use crate::source::Span;
 
 /// The rule.
@@ -73,20 +75,58 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
     }
+    for (number, run) in case.runs.iter().enumerate() {
+        for race in run.facts.possible.iter().filter(|race| race.is_update) {
+            let span = run.trace.accesses[race.second].span;
+            if !told.contains(&span) {
+                told.push(span);
+                out.push(describe_possible(case, number, race));
+            }
+        }
+    }
+}
+
+/// An update that is lost for some data.
+fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let access = &trace.accesses[race.second];
+    let (one, other) = (race.threads.0.min(race.threads.1), race.threads.0.max(race.threads.1));
+    let name = &trace.arrays[access.array].name;
+    let message = format!(
+        "`{name}`: possible: threads {one} and {other} both change the same place, and not atomically"
+    );
+    let mut finding = lost(case, number, access, &race.assumptions, message);
+    let (note, level) = match race.choice {
+        Choice::Element => ("data choose the element".to_owned(), Level::Note),
+        Choice::Threads => (fact::data_choose(access), Level::Warn),
+    };
+    finding.notes.insert(0, note);
+    Diagnostic { level, loudest: level, ..finding }
 }
 
 fn describe(case: &Case<'_>, number: usize, race: &Race) -> Diagnostic {
     let trace = &case.runs[number].trace;
     let access = &trace.accesses[race.second];
-    let array = &trace.arrays[access.array];
     let (one, other) = (race.threads.0.min(race.threads.1), race.threads.0.max(race.threads.1));
+    let name = &trace.arrays[access.array].name;
     let message =
-        format!("`{}`: threads {one} and {other} both change the same place, and not atomically", array.name);
+        format!("`{name}`: threads {one} and {other} both change the same place, and not atomically");
+    let finding = lost(case, number, access, &race.assumptions, message);
+    Diagnostic { hazard: fact::hazard(trace, race), ..finding }
+}
+
+fn lost(
+    case: &Case<'_>,
+    number: usize,
+    access: &Access,
+    assumptions: &[Assumption],
+    message: String,
+) -> Diagnostic {
+    let array = &case.runs[number].trace.arrays[access.array];
     Diagnostic {
         primary_label: "what one of them adds here may be lost".to_owned(),
         labels: vec![(array.name_span, "declared here".to_owned())],
-        hazard: fact::hazard(trace, race),
         helps: vec!["use an atomic such as `atomicAdd`, or let one thread do it for all".to_owned()],
-        ..fact::finding(&RULE, case, number, access, &race.assumptions, message)
+        ..fact::finding(&RULE, case, number, access, assumptions, message)
     }
 }

@@ -42,6 +42,8 @@
 //!   but for what all threads share. Arrays through unions are left out.
 //! - Where data from global memory choose the element, and nothing else does, as in a histogram, the finding is a
 //!   note that says "possible". Slots that atomics or sums over threads hand out are left out.
+//! - Where a condition on what a thread reads from global memory chooses whether it does one of the two, and nothing
+//!   else does, the finding says "possible", too, and is a warning.
 //! - Whatever may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, a
 //!   function that is not seen. So do barriers on ways that a block may pass by.
 //! - Nothing is said of what is done under a condition that is the same for all threads and not decided, nor
@@ -56,8 +58,8 @@
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::events::Assumption;
-use crate::facts::{Between, PossibleRace, Race};
+use crate::events::{AccessOp, Assumption};
+use crate::facts::{Between, Choice, PossibleRace, Race};
 use crate::source::Span;
 
 /// The rule.
@@ -94,7 +96,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         }
     }
     for (number, run) in case.runs.iter().enumerate() {
-        for race in &run.facts.possible {
+        for race in run.facts.possible.iter().filter(|race| !race.is_update) {
             let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
             if told.iter().all(|(known, _)| *known != array) {
                 told.push((array, false));
@@ -142,15 +144,29 @@ impl Pair<'_> {
     }
 }
 
-/// A note on a race that takes data that lead there.
+/// A race that takes data that lead there: a note where they choose the element, which they may do so that no threads
+/// meet.
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
     let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
     let pair = Pair { accesses: (first, second), threads, across, assumptions };
     let mut finding = pair.describe(case, number, "possible: ", "");
     let chosen = &case.runs[number].trace.accesses[if race.first_is_chosen { first } else { second }];
-    let why = chosen.unknown.as_ref().map_or(String::new(), |why| format!(": {}", why.detail));
-    finding.notes.insert(0, format!("data choose the element that one of the two goes to{why}"));
-    Diagnostic { level: Level::Note, loudest: Level::Note, ..finding }
+    let (note, level) = match race.choice {
+        Choice::Element => {
+            let why = chosen.unknown.as_ref().map_or(String::new(), |why| format!(": {}", why.detail));
+            (format!("data choose the element that one of the two goes to{why}"), Level::Note)
+        }
+        Choice::Threads => (fact::data_choose(chosen), Level::Warn),
+    };
+    finding.notes.insert(0, note);
+    let trace = &case.runs[number].trace;
+    let ops = (trace.accesses[first].op, trace.accesses[second].op);
+    if race.choice == Choice::Threads && !race.first_is_chosen && ops == (AccessOp::Load, AccessOp::Store) {
+        // A barrier would part the two, and leave those who write it to each other.
+        let help = "if what is read decides what is written, use an atomic such as `atomicMax`, which does both at once";
+        (finding.helps, finding.fix) = (vec![help.to_owned()], None);
+    }
+    Diagnostic { level, loudest: level, ..finding }
 }
 
 fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Diagnostic {

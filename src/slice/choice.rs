@@ -1,0 +1,316 @@
+//! Which conditions do data choose, for each thread apart from the others?
+//!
+//! ```text
+//! float v = in[i];
+//! if (v > limit)               data: any thread may come here, alone or with others
+//! if (i < n && v > limit)      likewise; a bound keeps out the threads beyond it at the most
+//! if (rank == 0)               no: the number tells one thread from the others
+//! if (atomicAdd(p, 1) == 0)    no: one thread alone gets a 0
+//! ```
+//!
+//! A value is data if it is read from global memory, where a parameter of the kernel points, and at what is computed of
+//! such values, constants, and parameters. So nothing counts in which threads agree with each other: shared
+//! memory, shuffles, votes, and atomics. Two data compared for equality may single out a thread, as the greatest is, and
+//! do not count either.
+
+use super::computes;
+use crate::builtins::{self, Kind};
+use crate::ir::program::Program;
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::{
+    BinaryOp, Declaration, Expr, ExprKind, Function, FunctionKind, LocalId, Name, Stmt, StmtKind, Type,
+    UnaryOp,
+};
+use rustc_hash::FxHashMap;
+
+/// What a value is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Made {
+    /// Constants and parameters: all threads have the same.
+    Given,
+    /// Those, and the numbers of threads, blocks and rounds.
+    Number,
+    /// What a thread reads from global memory, and what is the same for all.
+    Data,
+    /// Where a parameter of the kernel points, and places beside it.
+    Pointer,
+    /// A shared variable, or a part of one.
+    Shared,
+    /// Anything else.
+    Other,
+}
+
+impl Made {
+    /// What is made of two.
+    fn and(self, other: Made) -> Made {
+        use Made::{Data, Given, Number, Other, Pointer};
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Given, made @ (Number | Data | Pointer)) | (made @ (Number | Data | Pointer), Given) => made,
+            (Pointer, Number | Data) | (Number | Data, Pointer) => Pointer,
+            _ => Other,
+        }
+    }
+}
+
+/// What becomes of a variable at one place.
+#[derive(Clone, Copy)]
+enum Change<'a> {
+    /// It gets a value, or what is made of its own and a value.
+    To(&'a Expr),
+    /// It is stepped.
+    Step,
+    /// Something else may change it.
+    Anyhow,
+}
+
+/// What the variables of a kernel are made of.
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    made: FxHashMap<LocalId, Made>,
+}
+
+impl Choices {
+    /// Of a kernel; of any other function nothing is known, as it is not known what its parameters are.
+    pub(super) fn of(function: &Function, program: &Program) -> Choices {
+        let mut found = Choices::default();
+        let Some(body) = function.body.as_deref().filter(|_| function.kind == FunctionKind::Kernel) else {
+            return found;
+        };
+        let mut changes: FxHashMap<LocalId, Vec<Change<'_>>> = FxHashMap::default();
+        if !find_changes(body, program, &mut found, &mut changes) {
+            return Choices::default();
+        }
+        for param in function.params.iter().filter(|param| !changes.contains_key(&param.local)) {
+            let made = match &param.ty {
+                Type::Pointer(to) if matches!(**to, Type::Pointer(_)) => Made::Other,
+                Type::Pointer(_) | Type::Array(..) => Made::Pointer,
+                _ => Made::Given,
+            };
+            found.made.insert(param.local, made);
+        }
+        // A variable is known once all that it gets is.
+        loop {
+            let known = found.made.len();
+            for (local, changes) in &changes {
+                if !found.made.contains_key(local)
+                    && let Some(made) = found.of_changes(*local, changes, program)
+                {
+                    found.made.insert(*local, made);
+                }
+            }
+            if found.made.len() == known {
+                return found;
+            }
+        }
+    }
+
+    fn of_changes(&self, local: LocalId, changes: &[Change<'_>], program: &Program) -> Option<Made> {
+        let mut all = Made::Given;
+        for change in changes {
+            all = all.and(match change {
+                Change::To(value) => self.value(value, Some(local), program)?,
+                Change::Step => Made::Number,
+                Change::Anyhow => Made::Other,
+            });
+        }
+        Some(all)
+    }
+
+    /// What a value is made of. `own`: the variable that gets it, which counts for nothing there. `None` if that rests
+    /// on a variable of which it is not known yet.
+    fn value(&self, expr: &Expr, own: Option<LocalId>, program: &Program) -> Option<Made> {
+        let value = |expr: &Expr| self.value(expr, own, program);
+        Some(match &expr.kind {
+            ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::SizeofType(_) => Made::Given,
+            ExprKind::Local(local) if own == Some(*local) => Made::Given,
+            ExprKind::Local(local) => *self.made.get(local)?,
+            ExprKind::Path(path) => match program.variables(&path.name).first() {
+                Some(variable) if variable.storage.is_shared() => Made::Shared,
+                Some(variable) if !variable.constant => Made::Other,
+                _ => Made::Given,
+            },
+            ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => value(inner)?,
+            ExprKind::Binary(op, a, b) => match (value(a)?, value(b)?) {
+                (Made::Data, Made::Data) if matches!(op, BinaryOp::Eq | BinaryOp::Ne) => Made::Other,
+                (a, b) => a.and(b),
+            },
+            ExprKind::Conditional(cond, a, b) => value(cond)?.and(value(a)?).and(value(b)?),
+            ExprKind::Index(base, index) if is_still(index) => place(value(base)?),
+            ExprKind::Deref(pointer) if is_still(pointer) => place(value(pointer)?),
+            ExprKind::AddressOf(place) => match &place.kind {
+                ExprKind::Index(base, index) if is_still(index) => value(base)?,
+                _ => Made::Other,
+            },
+            ExprKind::Member { base, name, arrow: false, args: None, .. } => match &base.kind {
+                ExprKind::Path(path) => builtin_member(&path.name, name),
+                _ => value(base)?,
+            },
+            ExprKind::Call { callee, args } => match &callee.kind {
+                ExprKind::Path(path) if builtins::kind(&path.name) == Some(Kind::CachedLoad) => {
+                    args.first().map_or(Some(Made::Other), value).map(place)?
+                }
+                ExprKind::Path(path) if computes(&path.name, program, true) => {
+                    let mut all = Made::Given;
+                    for arg in args {
+                        all = all.and(value(arg)?);
+                    }
+                    all
+                }
+                _ => Made::Other,
+            },
+            _ => Made::Other,
+        })
+    }
+
+    /// Whether data choose which threads a condition holds for.
+    pub(super) fn is_choice(&self, cond: &Expr, program: &Program) -> bool {
+        self.chooses(cond, program) == Some(true)
+    }
+
+    /// Whether data choose; `Some(false)`: a bound does. `None`: something else has a say.
+    fn chooses(&self, cond: &Expr, program: &Program) -> Option<bool> {
+        use BinaryOp::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne};
+        let made = |expr: &Expr| self.value(expr, None, program).unwrap_or(Made::Other);
+        match &cond.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.chooses(inner, program),
+            ExprKind::Binary(LogicalAnd | LogicalOr, a, b) => {
+                Some(self.chooses(a, program)? | self.chooses(b, program)?)
+            }
+            ExprKind::Binary(Lt | Le | Gt | Ge, a, b) => match (made(a), made(b)) {
+                (Made::Data, Made::Given | Made::Data | Made::Shared) => Some(true),
+                (Made::Given | Made::Shared, Made::Data) => Some(true),
+                (Made::Given | Made::Number, Made::Given | Made::Number) => Some(false),
+                _ => None,
+            },
+            ExprKind::Binary(Eq | Ne, a, b) => match (made(a), made(b)) {
+                (Made::Data, Made::Given) | (Made::Given, Made::Data) => Some(true),
+                _ => None,
+            },
+            _ => (made(cond) == Made::Data).then_some(true),
+        }
+    }
+}
+
+/// What lies where something points.
+fn place(pointer: Made) -> Made {
+    match pointer {
+        Made::Pointer => Made::Data,
+        Made::Shared => Made::Shared,
+        _ => Made::Other,
+    }
+}
+
+/// `threadIdx.x`, `blockDim.x` and the like.
+fn builtin_member(variable: &Name, member: &Name) -> Made {
+    let is_axis = matches!(&**member, "x" | "y" | "z");
+    match &**variable {
+        "threadIdx" | "blockIdx" if is_axis => Made::Number,
+        "blockDim" | "gridDim" if is_axis => Made::Given,
+        _ => Made::Other,
+    }
+}
+
+/// Whether evaluating an expression changes nothing.
+fn is_still(expr: &Expr) -> bool {
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        if matches!(
+            expr.kind,
+            ExprKind::Assign(..)
+                | ExprKind::Step { .. }
+                | ExprKind::Call { .. }
+                | ExprKind::Asm(_)
+                | ExprKind::Lambda(_)
+        ) {
+            return false;
+        }
+        children(expr, &mut |child| open.push(child));
+    }
+    true
+}
+
+/// Finds what becomes of each variable, and which are shared. False where that cannot be told.
+fn find_changes<'a>(
+    body: &'a [Stmt],
+    program: &Program,
+    found: &mut Choices,
+    changes: &mut FxHashMap<LocalId, Vec<Change<'a>>>,
+) -> bool {
+    let mut stmts: Vec<&Stmt> = body.iter().collect();
+    let mut exprs: Vec<&Expr> = Vec::new();
+    while let Some(stmt) = stmts.pop() {
+        match &stmt.kind {
+            StmtKind::Declare(list) => {
+                for declaration in list {
+                    declare(declaration, found, changes);
+                }
+            }
+            StmtKind::Damaged | StmtKind::Unsupported(..) => return false,
+            _ => {}
+        }
+        own_exprs(stmt, &mut |expr| exprs.push(expr));
+        own_stmts(stmt, &mut |inner| stmts.push(inner));
+    }
+    while let Some(expr) = exprs.pop() {
+        let mut change = |target: &Expr, change: Change<'a>| {
+            if let Some(local) = root(target) {
+                let is_whole = matches!(target.kind, ExprKind::Local(_));
+                changes.entry(local).or_default().push(if is_whole { change } else { Change::Anyhow });
+            }
+        };
+        match &expr.kind {
+            ExprKind::Assign(_, target, value) => change(target, Change::To(value)),
+            ExprKind::Step { target, .. } => change(target, Change::Step),
+            ExprKind::AddressOf(target) if !matches!(target.kind, ExprKind::Index(..)) => {
+                change(target, Change::Anyhow);
+            }
+            ExprKind::Call { callee, args } => {
+                let is_known = match &callee.kind {
+                    ExprKind::Path(path) => {
+                        builtins::kind(&path.name).is_some() || computes(&path.name, program, true)
+                    }
+                    _ => false,
+                };
+                for arg in args.iter().filter(|_| !is_known) {
+                    change(arg, Change::Anyhow);
+                }
+            }
+            ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| change(target, Change::Anyhow)),
+            ExprKind::Lambda(_) | ExprKind::Damaged | ExprKind::Unsupported(_) => return false,
+            _ => {}
+        }
+        children(expr, &mut |child| exprs.push(child));
+    }
+    true
+}
+
+fn declare<'a>(
+    declaration: &'a Declaration,
+    found: &mut Choices,
+    changes: &mut FxHashMap<LocalId, Vec<Change<'a>>>,
+) {
+    let local = declaration.local;
+    match &declaration.ty {
+        _ if declaration.storage.is_shared() => {
+            found.made.insert(local, Made::Shared);
+        }
+        Type::Array(..) | Type::Reference(..) => {
+            changes.entry(local).or_default().push(Change::Anyhow);
+            // It may be changed under another name.
+            if let Some(to) = declaration.init.as_ref().and_then(root) {
+                changes.entry(to).or_default().push(Change::Anyhow);
+            }
+        }
+        _ => changes.entry(local).or_default().extend(declaration.init.as_ref().map(Change::To)),
+    }
+}
+
+/// The variable that a place belongs to, as far as no pointer is followed.
+fn root(place: &Expr) -> Option<LocalId> {
+    match &place.kind {
+        ExprKind::Local(local) => Some(*local),
+        ExprKind::Member { base, arrow: false, .. } => root(base),
+        _ => None,
+    }
+}
