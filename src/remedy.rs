@@ -26,7 +26,8 @@ use crate::source::Span;
 use crate::verdict::Judgement;
 pub(crate) use layout::{Layout, Term, is_part_of_index, row_bits};
 use requests::Requests;
-use weigh::{Scales, Weight};
+use rustc_hash::FxHashSet;
+use weigh::{Judged, Scales, Weight};
 
 /// Simple integer instructions of a warp that take as long as a wavefront. An SM of compute capability 5.x and
 /// newer does 64 or 128 of them for 32-bit integers in a clock: 2 or 4 warps. It serves one wavefront in a clock.
@@ -62,7 +63,7 @@ pub(crate) enum Undecided {
     Varying(String),
     /// The array's length is given at the launch, or is not known.
     Length,
-    /// Instances of the kernel differ in the array's dimensions.
+    /// Instances of the kernel differ in the array's elements.
     Instances,
     /// The kernel was run in several ways, over which the verdicts are taken together.
     SeveralWays,
@@ -87,6 +88,10 @@ pub(crate) enum Why {
     NoCost,
     /// It takes no fewer wavefronts than the layout that is declared.
     NoBetter,
+    /// It is no layout of the array as some instance of the kernel has it.
+    Instance,
+    /// A run of the kernel takes more wavefronts with it.
+    WorseThere,
     /// The search has been long enough.
     Steps,
 }
@@ -96,7 +101,7 @@ pub(crate) enum Why {
 pub(crate) struct Tried {
     /// The layout.
     pub layout: Layout,
-    /// Bytes that the array takes more.
+    /// Bytes that the array takes more, at most.
     pub bytes: u64,
     /// Integer operations that each access takes more.
     pub operations: u32,
@@ -122,9 +127,9 @@ pub(crate) struct Moved<'a> {
 pub(crate) struct Found<'a> {
     /// The array.
     pub array: &'a Array,
-    /// Its length in each dimension, outermost first, in elements; of one that is sized at launch, what its
-    /// accesses tell.
-    pub dimensions: Vec<u64>,
+    /// Its lengths in each dimension, outermost first, in elements: one for each that instances of the kernel
+    /// give it. Of an array that is sized at launch, what its accesses tell.
+    pub forms: Vec<Vec<u64>>,
     /// The wavefronts of the layout that is declared, of all runs on all targets.
     pub before: u64,
     /// The fewest that any layout takes, if each access stays one by itself.
@@ -144,6 +149,19 @@ pub(crate) struct Found<'a> {
     pub moved: Vec<Moved<'a>>,
     /// By site: the run, and its number among the accesses of the trace.
     sites: Vec<(usize, usize)>,
+    /// The fewest wavefronts that the requests take which the compiler makes now, by site and target.
+    ideal: Vec<Vec<u64>>,
+}
+
+/// The wavefronts of an array in one run of the kernel, on all targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OfRun {
+    /// Its number.
+    pub run: usize,
+    /// With a layout.
+    pub after: u64,
+    /// As few as the requests of now can take.
+    pub ideal: u64,
 }
 
 impl Tried {
@@ -188,6 +206,38 @@ impl Found<'_> {
         price < self.before.saturating_mul(PER_WAVEFRONT)
     }
 
+    /// Whether no run takes more wavefronts on some target than it does now, if instances of the kernel give
+    /// the array several dimensions: a text that serves one of them may not cost another.
+    fn spares_every_run(&self, weight: &Weight) -> bool {
+        let Some(Ok(now)) = self.tried.first().map(|first| &first.weight) else { return true };
+        let runs: FxHashSet<usize> = self.sites.iter().map(|(run, _)| *run).collect();
+        self.forms.len() < 2
+            || runs.into_iter().all(|run| {
+                let (now, then) = (self.of_run(run, &now.sites), self.of_run(run, &weight.sites));
+                now.iter().zip(&then).all(|(now, then)| then <= now)
+            })
+    }
+
+    /// Sums over the sites of a run, by target.
+    fn of_run(&self, run: usize, sites: &[Vec<u64>]) -> Vec<u64> {
+        let targets = sites.first().map_or(0, Vec::len);
+        let own = self.sites.iter().zip(sites).filter(|((of, _), _)| *of == run);
+        own.fold(vec![0; targets], |mut sums, (_, site)| {
+            sums.iter_mut().zip(site).for_each(|(sum, own)| *sum = sum.saturating_add(*own));
+            sums
+        })
+    }
+
+    /// What a layout leaves in each run that accesses the array.
+    pub(crate) fn by_run(&self, tried: &Tried) -> Vec<OfRun> {
+        let Ok(weight) = &tried.weight else { return Vec::new() };
+        let mut runs: Vec<usize> = self.sites.iter().map(|(run, _)| *run).collect();
+        runs.dedup();
+        let sum = |run, sites: &[Vec<u64>]| self.of_run(run, sites).iter().sum();
+        let of = |run| OfRun { run, after: sum(run, &weight.sites), ideal: sum(run, &self.ideal) };
+        runs.into_iter().map(of).collect()
+    }
+
     /// Whether an access of a run, by its number in the trace, then takes fewer wavefronts on some target
     /// and more on none.
     pub(crate) fn helps(&self, tried: &Tried, run: usize, access: usize) -> bool {
@@ -209,17 +259,17 @@ pub(crate) fn search<'a>(
 ) -> Result<Found<'a>, Undecided> {
     let requests = Requests::of(runs, name)?;
     requests.are_in_their_rows(longer)?;
-    let (array, dimensions) = (requests.array, requests.dimensions.clone());
+    let (array, forms) = (requests.array, requests.forms.clone());
     let sites = requests.sites.iter().map(|site| (site.run, site.number)).collect();
     let scales = Scales::new(requests, runs, targets, STEPS);
     let at_most = scales.requests.sites.iter().any(|site| site.joined || site.access.doubt.is_some());
-    let (weight, now) = scales.as_judged(runs)?;
+    let Judged { weight, requests: now, ideal } = scales.as_judged(runs)?;
     let bound = scales.bound().ok_or(Undecided::TooMany)?;
     let (before, requests) = (weight.wavefronts, scales.count());
     let tried = vec![Tried { layout: Layout::Declared, bytes: 0, operations: 0, weight: Ok(weight) }];
     let mut found = Found {
         array,
-        dimensions,
+        forms,
         before,
         bound,
         at_most,
@@ -229,6 +279,7 @@ pub(crate) fn search<'a>(
         best: None,
         moved: Vec::new(),
         sites,
+        ideal,
     };
     family::try_all(&scales, &mut found);
     let rank = |at: &usize| {

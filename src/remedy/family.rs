@@ -7,7 +7,7 @@
 
 use super::layout::{Layout, Term, row_bits, terms};
 use super::weigh::Scales;
-use super::{Found, Tried};
+use super::{Found, Tried, Why};
 use crate::domain::lcm;
 use crate::events::{Access, AccessOp};
 
@@ -40,11 +40,11 @@ struct Shape {
 impl Shape {
     fn of(scales: &Scales<'_>) -> Option<Shape> {
         let array = scales.requests.array;
-        let dimensions = scales.requests.dimensions.clone();
+        let dimensions = scales.requests.forms.first()?.clone();
         let element = scales.element;
         let widest = scales.requests.sites.iter().map(|site| width(site.access)).fold(element, lcm);
         let group = widest / element;
-        let elements = scales.bytes / element;
+        let elements = scales.bytes(0) / element;
         let free_rows = array.has_free_rows();
         let group = group.is_power_of_two().then(|| group.trailing_zeros())?;
         let declared = !array.dynamic;
@@ -92,9 +92,16 @@ pub(super) fn try_all(scales: &Scales<'_>, found: &mut Found<'_>) {
 /// Tries one; whether it meets the bound.
 fn weigh(scales: &Scales<'_>, found: &mut Found<'_>, shape: &Shape, layout: Layout) -> bool {
     let weight = scales.weigh(&layout, found.before);
+    let weight =
+        weight.and_then(|it| if found.spares_every_run(&it) { Ok(it) } else { Err(Why::WorseThere) });
     let met = weight.as_ref().is_ok_and(|weight| weight.wavefronts == found.bound);
-    let bytes = layout.bytes(scales.bytes, shape.element).saturating_sub(scales.bytes);
-    let operations = layout.operations(&shape.dimensions);
+    let there = scales.in_forms(&layout).unwrap_or_default();
+    let more = there.iter().enumerate().map(|(form, layout)| {
+        layout.bytes(scales.bytes(form), shape.element).saturating_sub(scales.bytes(form))
+    });
+    let bytes = more.max().unwrap_or(0);
+    let operations = there.iter().zip(&scales.requests.forms).map(|(layout, form)| layout.operations(form));
+    let operations = operations.max().unwrap_or_else(|| layout.operations(&shape.dimensions));
     found.tried.push(Tried { layout, bytes, operations, weight });
     met
 }

@@ -188,6 +188,53 @@ impl Layout {
         self.bytes(elements, 1)
     }
 
+    /// What the same text makes of the array in an instance of the kernel in which it has other dimensions: `from`
+    /// are those for which this layout was made. `None` where elements would no longer stay apart there, or in
+    /// their row. Example: `tile[r][c ^ (r & 31)]`, made for `[64][64]`, is a layout of `[8][32]`, but not of
+    /// `[64][48]`, in which column 47 would go to column 48.
+    pub(super) fn in_instance(&self, from: &[u64], to: &[u64]) -> Option<Layout> {
+        if from == to {
+            return Some(self.clone());
+        }
+        if from.len() != to.len() {
+            return None;
+        }
+        let last = *to.last()?;
+        match self {
+            Layout::Declared | Layout::Skewed { .. } => Some(self.clone()),
+            Layout::Longer { dimension: (at, by), .. } => {
+                let inner: u64 = to.get(at + 1..)?.iter().product();
+                Some(Layout::Longer { row: to.get(*at)? * inner, extra: by * inner, dimension: (*at, *by) })
+            }
+            Layout::Swapped { .. } => match to {
+                [rows, columns] => Some(Layout::Swapped { rows: *rows, columns: *columns }),
+                _ => None,
+            },
+            Layout::Apart { word, .. } => Some(Layout::Apart { count: last, word: *word }),
+            Layout::Rotated { by, .. } => {
+                (to.len() == 2 && *by < last).then_some(Layout::Rotated { row: last, by: *by })
+            }
+            Layout::Combined { row, terms } => {
+                let part = is_part_of_index(from, *row);
+                let row = if part { *row } else { last };
+                let values = terms.iter().map(|term| ((1 << term.bits) - 1) * term.factor);
+                let most = values.fold(0, |most: u64, value| most | value);
+                let unit = (most + 1).next_power_of_two();
+                // Where the bits that are combined end, and what they are bits of.
+                let end = terms.iter().map(|term| term.shift + term.bits).max()?;
+                let stays = match (to, part) {
+                    ([length], _) => length.is_multiple_of(unit),
+                    (_, true) => last.is_multiple_of(row << end),
+                    ([_, _], false) => last.is_multiple_of(unit),
+                    ([.., rows, _], false) => last.is_multiple_of(unit) && rows.is_multiple_of(1 << end),
+                    _ => false,
+                };
+                let fits = stays && is_part_of_index(to, row) == part;
+                fits.then(|| Layout::Combined { row, terms: terms.clone() })
+            }
+        }
+    }
+
     /// Integer operations that each access takes more, as the index is written. A multiplication that is
     /// written as such stands for one, a remainder by a power of two too, any other for five.
     pub(super) fn operations(&self, dimensions: &[u64]) -> u32 {

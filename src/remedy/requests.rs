@@ -35,6 +35,8 @@ const WIDEST: u64 = 16;
 /// One site, in one run.
 pub(super) struct Site<'a> {
     pub run: usize,
+    /// Index into the forms.
+    pub form: usize,
     pub access: &'a Access,
     /// Index into the trace's accesses.
     pub number: usize,
@@ -66,8 +68,9 @@ pub(super) enum Shift {
 /// All requests of an array.
 pub(super) struct Requests<'a> {
     pub array: &'a Array,
-    /// Its length in each dimension, outermost first, in elements.
-    pub dimensions: Vec<u64>,
+    /// Its lengths in each dimension, outermost first, in elements: one for each that instances of the kernel
+    /// give it, in the order in which they come.
+    pub forms: Vec<Vec<u64>>,
     pub sites: Vec<Site<'a>>,
     pub list: Vec<Request<'a>>,
 }
@@ -77,27 +80,50 @@ impl<'a> Requests<'a> {
     pub(super) fn of(runs: &[Run<'a>], name: Span) -> Result<Requests<'a>, Undecided> {
         let arrays = || runs.iter().flat_map(|run| &run.trace.arrays).filter(|it| it.name_span == name);
         let array = arrays().next().ok_or(Undecided::Length)?;
-        let alike = |it: &Array| it.dimensions == array.dimensions && it.element_bytes == array.element_bytes;
+        let alike = |it: &Array| {
+            (it.element_bytes, it.dynamic, it.dimensions.len())
+                == (array.element_bytes, array.dynamic, array.dimensions.len())
+        };
         if !arrays().all(alike) {
             return Err(Undecided::Instances);
         }
-        let mut all = Requests { array, dimensions: Vec::new(), sites: Vec::new(), list: Vec::new() };
+        let mut all = Requests { array, forms: Vec::new(), sites: Vec::new(), list: Vec::new() };
         for (number, run) in runs.iter().enumerate() {
             all.add(number, run, name)?;
         }
-        all.dimensions = match array.dynamic {
-            true => vec![all.used().ok_or(Undecided::Length)?],
-            false => array.dimensions.iter().copied().collect::<Option<_>>().ok_or(Undecided::Length)?,
-        };
+        if array.dynamic {
+            all.forms = vec![vec![all.used().ok_or(Undecided::Length)?]];
+        }
         Ok(all)
+    }
+
+    /// The number of the dimensions that an instance of the kernel gives the array; those of dynamic memory
+    /// are told by its accesses.
+    fn form(&mut self, array: &Array) -> Result<usize, Undecided> {
+        if array.dynamic {
+            return Ok(0);
+        }
+        let lengths: Option<Vec<u64>> = array.dimensions.iter().copied().collect();
+        let lengths = lengths.ok_or(Undecided::Length)?;
+        let known = self.forms.iter().position(|form| *form == lengths);
+        Ok(known.unwrap_or_else(|| {
+            self.forms.push(lengths);
+            self.forms.len() - 1
+        }))
+    }
+
+    /// The dimensions of the array where a request is of.
+    pub(super) fn lengths(&self, request: &Request<'_>) -> &[u64] {
+        self.forms.get(self.sites[request.site].form).map_or(&[], Vec::as_slice)
     }
 
     /// Whether each access stays in the row that its index names. Where rows are an element longer, a lane in
     /// row `r` then lies `r` elements further: that tells which row the index names.
     pub(super) fn are_in_their_rows(&self, longer: &dyn Fn(usize) -> Option<Trace>) -> Result<(), Undecided> {
-        let (Some(row), true) = (self.dimensions.last(), self.dimensions.len() > 1) else { return Ok(()) };
+        let Some(last) = self.array.dimensions.len().checked_sub(1).filter(|last| *last > 0) else {
+            return Ok(());
+        };
         let (element, name) = (self.array.element_bytes.unwrap_or(1), self.array.name_span);
-        let layout = Layout::Longer { row: *row, extra: 1, dimension: (self.dimensions.len() - 1, 1) };
         let mut runs: Vec<usize> = self.sites.iter().map(|site| site.run).collect();
         runs.dedup();
         for run in runs {
@@ -105,6 +131,8 @@ impl<'a> Requests<'a> {
             for request in self.list.iter().filter(|request| self.sites[request.site].run == run) {
                 let (access, active) = (self.sites[request.site].access, request.pattern.active);
                 let span = access.span;
+                let row = self.lengths(request).last().copied().unwrap_or(1);
+                let layout = Layout::Longer { row, extra: 1, dimension: (last, 1) };
                 let trace = trace.as_ref().ok_or(Undecided::Rows(span))?;
                 let same = |it: &&Access| {
                     (it.span, it.op, it.bytes) == (span, access.op, access.bytes)
@@ -168,9 +196,10 @@ impl<'a> Requests<'a> {
             if access.fragment {
                 return Err(Undecided::Fragment(access.span));
             }
+            let form = self.form(&trace.arrays[access.array])?;
             let joined = (0..access.patterns.len()).any(|pattern| merges.any(at, pattern).is_some());
             sites[at] = Some(self.sites.len());
-            self.sites.push(Site { run: number, access, number: at, joined });
+            self.sites.push(Site { run: number, form, access, number: at, joined });
         }
         if self.sites.len() == first {
             return Ok(());

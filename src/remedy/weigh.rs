@@ -39,11 +39,10 @@ const MOST_PHASES: u64 = 2048;
 pub(super) struct Scales<'a> {
     pub requests: Requests<'a>,
     targets: &'a [Target],
-    /// Bytes that the other arrays of a block take.
-    others: u64,
-    /// Bytes of an element, and of the array.
+    /// Bytes that the other arrays of a block take, at most, by form of the array.
+    others: Vec<u64>,
+    /// Bytes of an element.
     pub element: u64,
-    pub bytes: u64,
     /// Requests for the banks that may still be asked for.
     left: Cell<u64>,
 }
@@ -65,6 +64,15 @@ pub(super) struct Weight {
     pub sites: Vec<Vec<u64>>,
 }
 
+/// What the verdicts say of the layout that is declared.
+pub(super) struct Judged {
+    pub weight: Weight,
+    /// The requests, as the compiler makes them.
+    pub requests: u64,
+    /// The fewest wavefronts that such requests take, by site and target.
+    pub ideal: Vec<Vec<u64>>,
+}
+
 impl<'a> Scales<'a> {
     pub(super) fn new(
         requests: Requests<'a>,
@@ -74,11 +82,28 @@ impl<'a> Scales<'a> {
     ) -> Scales<'a> {
         let array = requests.array;
         let element = array.element_bytes.unwrap_or(1).max(1);
-        let bytes = requests.dimensions.iter().fold(element, |bytes, length| bytes.saturating_mul(*length));
         let other = |it: &&Array| it.name_span != array.name_span && !it.dynamic;
         let of = |run: &Run<'_>| run.trace.arrays.iter().filter(other).filter_map(Array::bytes).sum::<u64>();
-        let others = runs.iter().map(of).max().unwrap_or(0);
-        Scales { requests, targets, others, element, bytes, left: Cell::new(steps) }
+        let of_form = |form: usize| {
+            let sites = requests.sites.iter().filter(|site| site.form == form);
+            sites.map(|site| of(&runs[site.run])).max().unwrap_or(0)
+        };
+        let others = (0..requests.forms.len()).map(of_form).collect();
+        Scales { requests, targets, others, element, left: Cell::new(steps) }
+    }
+
+    /// Bytes of the array, in the form of this number.
+    pub(super) fn bytes(&self, form: usize) -> u64 {
+        let lengths = self.requests.forms.get(form).into_iter().flatten();
+        lengths.fold(self.element, |bytes, length| bytes.saturating_mul(*length))
+    }
+
+    /// A layout made for the first form, in each form.
+    pub(super) fn in_forms(&self, layout: &Layout) -> Result<Vec<Layout>, Why> {
+        let forms = &self.requests.forms;
+        let first = forms.first().map_or(&[][..], Vec::as_slice);
+        let there = forms.iter().map(|form| layout.in_instance(first, form));
+        there.collect::<Option<Vec<_>>>().ok_or(Why::Instance)
     }
 
     /// The fewest wavefronts that any layout takes; `None` where some request has no known cost.
@@ -109,14 +134,18 @@ impl<'a> Scales<'a> {
     /// What a layout costs; nothing is told where that is not less than `most`.
     pub(super) fn weigh(&self, layout: &Layout, most: u64) -> Result<Weight, Why> {
         let limit = self.targets.iter().map(|target| u64::from(target.static_shared_limit())).min();
-        let bytes = layout.bytes(self.bytes, self.element);
-        if bytes > self.bytes && limit.is_some_and(|limit| bytes.saturating_add(self.others) > limit) {
-            return Err(Why::TooLarge(bytes));
+        let layouts = self.in_forms(layout)?;
+        for (form, (layout, others)) in layouts.iter().zip(&self.others).enumerate() {
+            let (now, bytes) = (self.bytes(form), layout.bytes(self.bytes(form), self.element));
+            if bytes > now && limit.is_some_and(|limit| bytes.saturating_add(*others) > limit) {
+                return Err(Why::TooLarge(bytes));
+            }
         }
         let mut sites = vec![vec![0u64; self.targets.len()]; self.requests.sites.len()];
         let mut wavefronts = 0u64;
         let mut doubtful = Vec::new();
         for request in &self.requests.list {
+            let layout = self.of_form(&layouts, request);
             let starts = self.starts(layout, request)?;
             for start in &starts.counted {
                 let costs = self.costs(layout, request, *start)?;
@@ -136,6 +165,7 @@ impl<'a> Scales<'a> {
         // Requests that are copies of each other, moved by what is added, see each other's phases.
         let mut tried: FxHashMap<_, Vec<u32>> = FxHashMap::default();
         for (request, others, costs) in doubtful {
+            let layout = self.of_form(&layouts, request);
             let known = tried.get(&(request.site, relative(request)));
             match known {
                 Some(known) if *known != costs => return Err(Why::Shifted),
@@ -151,9 +181,16 @@ impl<'a> Scales<'a> {
         Ok(Weight { wavefronts, sites })
     }
 
+    /// The layout of the array where a request is of.
+    fn of_form<'l>(&self, layouts: &'l [Layout], request: &Request<'_>) -> &'l Layout {
+        layouts.get(self.requests.sites[request.site].form).unwrap_or(&Layout::Declared)
+    }
+
     /// The requests as they are in a layout, at the first of the offsets that may be added to all lanes.
     pub(super) fn put_into(&self, layout: &Layout) -> Vec<Moved<'a>> {
+        let Ok(layouts) = self.in_forms(layout) else { return Vec::new() };
         let moved = |request: &Request<'a>| {
+            let layout = self.of_form(&layouts, request);
             let start = *self.starts(layout, request).ok()?.counted.first()?;
             let offsets = self.moved(layout, self.access(request), request, start).ok()?;
             let site = &self.requests.sites[request.site];
@@ -232,9 +269,9 @@ impl<'a> Scales<'a> {
         Ok(offsets)
     }
 
-    /// What the layout that is declared costs, as the verdicts say: the wavefronts and the requests. What is
-    /// found of it here has to be the same where nothing is joined.
-    pub(super) fn as_judged(&self, runs: &[Run<'_>]) -> Result<(Weight, u64), Undecided> {
+    /// What the layout that is declared costs, as the verdicts say. What is found of it here has to be the same
+    /// where nothing is joined.
+    pub(super) fn as_judged(&self, runs: &[Run<'_>]) -> Result<Judged, Undecided> {
         let cause = |why| match why {
             Why::Split(span) => Undecided::Unknown(span),
             Why::Shifted => Undecided::Shifted,
@@ -242,7 +279,7 @@ impl<'a> Scales<'a> {
         };
         let found = self.weigh(&Layout::Declared, u64::MAX).map_err(cause)?;
         let (mut requests, mut wavefronts) = (0u64, 0u64);
-        let mut sites = Vec::new();
+        let (mut sites, mut ideal) = (Vec::new(), Vec::new());
         for (site, sums) in self.requests.sites.iter().zip(&found.sites) {
             let judged = runs[site.run].judgements.iter().map(|judgements| {
                 let counted = judgements.get(site.number).filter(|it| !it.page_only && !it.follows);
@@ -256,8 +293,9 @@ impl<'a> Scales<'a> {
             requests = judged.iter().fold(requests, |sum, totals| sum.saturating_add(totals.requests));
             wavefronts = own.iter().fold(wavefronts, |sum, own| sum.saturating_add(*own));
             sites.push(own);
+            ideal.push(judged.iter().map(|totals| totals.ideal).collect());
         }
-        Ok((Weight { wavefronts, sites }, requests))
+        Ok(Judged { weight: Weight { wavefronts, sites }, requests, ideal })
     }
 }
 

@@ -140,6 +140,43 @@ fn an_exclusive_or_within_a_row() {
     }
 }
 
+/// The kernel as a template, launched with each of the lists of arguments.
+fn template(text: &str, parameters: &str, launched: &[&str]) -> String {
+    let text = text.replace("__global__", &format!("template <{parameters}> __global__"));
+    let (kernel, run) = text.split_once("void run").unwrap();
+    let (_, launch) = run.split_once("k<<<").unwrap();
+    let (launch, _) = launch.split_once(';').unwrap();
+    let launches: String = launched.iter().map(|args| format!(" k<{args}><<<{launch};")).collect();
+    format!("{kernel}void run(float *out, const float *in) {{{launches} }}\n")
+}
+
+#[test]
+fn one_text_for_instances_of_several_lengths() {
+    let strides = "    S(32 * x) = in[x];\n    __syncthreads();\n    float sum = 0;\n\
+                   \x20   for (int d = 8; d <= 32; d *= 2) sum += S(d * (x & ~3));\n    out[x] = sum;\n";
+    let text = template(&kernel("(i) s[i]", "float s[N + 1]", strides, "100"), "int N", &["3200", "4000"]);
+    keeps_its_word(&text, "s", "declare `float s[N + 1 + ((N + 1 - 1) >> 5)]`");
+    keeps_its_word(&text, "s", "without conflicts in each of 2 instances");
+    let transposed = "    for (int i = y; i < R; i += 8)\n        for (int j = x; j < C; j += 32)\n\
+                      \x20           S(i, j) = in[i * C + j];\n    __syncthreads();\n\
+                      \x20   for (int i = y; i < C; i += 8)\n        for (int j = x; j < R; j += 32)\n\
+                      \x20           out[i * R + j] = S(j, i);\n";
+    // 48 KiB are full. The first has too few rows for a mask, the second has more than 32.
+    let text = kernel("(r, c) tile[r][c]", "float tile[R][C]", transposed, "32, 8");
+    let both = template(&text, "int R, int C", &["24, 512", "96, 128"]);
+    keeps_its_word(&both, "tile", "`tile[r][c ^ (r & 31)]`");
+}
+
+#[test]
+fn a_text_that_helps_one_instance_and_costs_no_other_more() {
+    let columns = "    for (int r = y; r < 32; r += 8) S(r, x) = in[r * 32 + x];\n    __syncthreads();\n\
+                   \x20   for (int c = y; c < 32; c += 8) out[c * 32 + x] = S(x, c);\n";
+    // One element more would make rows of 34 of those of 33.
+    let text = kernel("(r, c) tile[r][c]", "float tile[32][N]", columns, "32, 8");
+    let text = template(&text, "int N", &["32", "33"]);
+    keeps_its_word(&text, "tile", "without conflicts in 1 of 2 instances; `k<32>` keeps ");
+}
+
 #[test]
 fn rows_for_columns() {
     // 48 KiB are full, and only columns are walked.

@@ -95,3 +95,41 @@ fn operations_are_those_that_are_written() {
     assert_eq!(Layout::Rotated { row: 32, by: 1 }.operations(&[32, 32]), 2);
     assert_eq!(Layout::Rotated { row: 33, by: 2 }.operations(&[32, 33]), 7);
 }
+
+#[test]
+fn in_an_instance_of_other_dimensions_elements_stay_apart_and_in_their_rows() {
+    let forms: [&[u64]; 7] = [&[64, 64], &[8, 32], &[64, 48], &[96, 128], &[4, 8, 32], &[4, 6, 32], &[1024]];
+    let term = |shift, bits, factor| Term { shift, bits, factor };
+    let layouts = [
+        Layout::Longer { row: 64, extra: 3, dimension: (1, 3) },
+        Layout::Swapped { rows: 64, columns: 64 },
+        Layout::Rotated { row: 64, by: 16 },
+        Layout::Combined { row: 64, terms: vec![term(0, 5, 1)] },
+        Layout::Combined { row: 64, terms: vec![term(0, 3, 4), term(4, 1, 3)] },
+        Layout::Combined { row: 16, terms: vec![term(0, 2, 4)] },
+    ];
+    let (mut made, mut refused) = (0, 0);
+    for layout in layouts {
+        for to in forms {
+            let Some(there) = layout.in_instance(&[64, 64], to) else {
+                refused += 1;
+                continue;
+            };
+            made += 1;
+            let elements: u64 = to.iter().product();
+            let length = there.length(elements);
+            let mut taken = vec![false; length as usize];
+            for at in 0..elements {
+                let place = there.byte(at, 1) as usize;
+                assert!(!std::mem::replace(&mut taken[place], true), "{there:?} of {to:?}: {at}");
+                let row = to[to.len() - 1];
+                let stays = !matches!(there, Layout::Combined { .. } | Layout::Rotated { .. });
+                assert!(stays || place as u64 / row == at / row, "{there:?} of {to:?}: {at}");
+            }
+        }
+    }
+    assert!(made > 15 && refused > 10, "{made} made, {refused} refused");
+    let xor = Layout::Combined { row: 64, terms: vec![term(0, 5, 1)] };
+    assert_eq!(xor.in_instance(&[64, 64], &[64, 48]), None, "column 47 would go to column 48");
+    assert!(xor.in_instance(&[64, 64], &[8, 32]).is_some());
+}

@@ -4,7 +4,7 @@
 //! all layouts of [`remedy`](crate::remedy) are searched: the best is told as text to type, or that none helps.
 
 use super::super::{Case, plural};
-use super::padding::text::widened;
+use super::padding::text::{as_factor, skewed, widened};
 use super::padding::{Padding, written_type};
 use super::{Conflict, words};
 use crate::banks::Target;
@@ -109,7 +109,7 @@ impl<'a> Remedy<'a> {
     pub(super) fn table(&self, case: &Case<'_>) -> Vec<[String; 5]> {
         let Some(found) = self.known() else { return Vec::new() };
         let layout = self.layout().map(|(_, best)| &best.layout);
-        let last = found.dimensions.len().checked_sub(1);
+        let last = found.array.dimensions.len().checked_sub(1);
         let is_padding = |layout: &Layout| match (layout, &self.padding) {
             (Layout::Longer { dimension: (at, by), .. }, Some(padding)) => {
                 Some(*at) == last && *by == padding.extra
@@ -152,18 +152,49 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let least = least(found, after);
     let most = if found.at_most { "at most " } else { "" };
     let mut price = Vec::new();
-    price.extend((best.bytes > 0).then(|| format!("+{} bytes", best.bytes)));
+    let most_of = if found.forms.len() > 1 { "at most " } else { "" };
+    price.extend((best.bytes > 0).then(|| format!("{most_of}+{} bytes", best.bytes)));
     if best.operations > 0 {
         price.push(format!("{} for each access", plural(best.operations.into(), "integer operation")));
     }
+    let instances = instances(case, found, best);
     let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
     format!(
-        "{}: `{}` then takes {most}{} in all instead of {}{least}{price}",
+        "{}: `{}` then takes {most}{} in all instead of {}{instances}{least}{price}",
         change(case, found, &best.layout),
         found.array.name,
         plural(after, "wavefront"),
         found.before,
     )
+}
+
+/// What is left in each instance of the kernel, where they give the array several dimensions.
+fn instances(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
+    if found.forms.len() < 2 {
+        return String::new();
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let mut left: Vec<(&str, u64, u64)> = Vec::new();
+    for of in found.by_run(best) {
+        let name = case.runs[of.run].kernel.as_str();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        if of.after > of.ideal {
+            left.push((name, of.after, of.ideal));
+        }
+    }
+    let free = names.iter().filter(|name| left.iter().all(|(other, ..)| other != *name)).count();
+    let worst = left.into_iter().max_by_key(|(_, after, ideal)| after - ideal);
+    let most = if found.at_most { "at most " } else { "" };
+    match worst {
+        None => format!(", without conflicts in each of {}", plural(free as u64, "instance")),
+        Some((name, after, ideal)) => format!(
+            ", without conflicts in {free} of {}; `{name}` keeps {most}{} instead of at best {ideal}",
+            plural(names.len() as u64, "instance"),
+            plural(after, "wavefront"),
+        ),
+    }
 }
 
 /// What is known of all layouts, one taking `after` wavefronts.
@@ -199,6 +230,11 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
                 plural(found.requests, "request"),
             ))
         }
+        None if found.forms.len() > 1 => Some(format!(
+            "none of {} tried saves wavefronts of `{array}` in one instance of the kernel and costs no other more{}",
+            plural(tried as u64, "other layout"),
+            least(found, found.before),
+        )),
         None => Some(format!(
             "none of {} tried takes fewer than the {} of `{array}` as it is{}",
             plural(tried as u64, "other layout"),
@@ -217,7 +253,7 @@ fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
         format!("declare `{ty}{}{dimensions}`", array.name)
     };
     let indexed = || format!("index `{}` as `{}`", subscripts(array), name(case, found, layout));
-    let mut lengths = dimensions(case, array);
+    let mut lengths = lengths_written(case, array);
     match layout {
         Layout::Declared => String::new(),
         Layout::Longer { dimension: (at, by), .. } => {
@@ -233,16 +269,21 @@ fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
         Layout::Apart { .. } => {
             format!("keep each member of `{}` in an array of its own", array.name)
         }
-        Layout::Skewed { .. } => {
-            let length = found.dimensions.first().copied().unwrap_or(0);
-            format!("{} and {}", indexed(), declared(&[layout.length(length).to_string()]))
+        Layout::Skewed { shift, left } => {
+            let lengths: Vec<u64> = found.forms.iter().filter_map(|form| form.first().copied()).collect();
+            let length = match (lengths.as_slice(), lengths_written(case, array).as_slice()) {
+                ([], _) | (_, []) => String::new(),
+                ([length], _) => layout.length(*length).to_string(),
+                (_, [written, ..]) => skewed(written, *shift, *left),
+            };
+            format!("{} and {}", indexed(), declared(&[length]))
         }
         Layout::Combined { .. } | Layout::Rotated { .. } => indexed(),
     }
 }
 
 /// The dimensions as they are written.
-fn dimensions(case: &Case<'_>, array: &Array) -> Vec<String> {
+fn lengths_written(case: &Case<'_>, array: &Array) -> Vec<String> {
     array.dimension_spans.iter().map(|span| (case.text)(*span).trim().to_owned()).collect()
 }
 
@@ -270,7 +311,7 @@ fn name(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
     match layout {
         Layout::Declared => own,
         Layout::Longer { dimension: (at, by), .. } => {
-            let mut lengths = dimensions(case, array);
+            let mut lengths = lengths_written(case, array);
             if let Some(length) = lengths.get_mut(*at) {
                 *length = widened(length, *by);
             }
@@ -283,18 +324,28 @@ fn name(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
         Layout::Skewed { shift, left } => column(&format!("i + ((i >> {shift}) << {left})")),
         Layout::Combined { row, terms } => {
             let own = if flat { "i" } else { "c" };
-            let (index, first) = match is_part_of_index(&found.dimensions, *row) {
-                true => (own, row.trailing_zeros()),
-                false => ("r", 0),
-            };
-            let elements: u64 = found.dimensions.iter().product();
-            let lines = row_bits(elements, *row);
+            let part = found.forms.first().is_some_and(|form| is_part_of_index(form, *row));
+            let (index, first) = if part { (own, row.trailing_zeros()) } else { ("r", 0) };
+            // A mask is left out only where no instance needs it.
+            let lines = found.forms.iter().map(|form| {
+                let row = if part { *row } else { form.last().copied().unwrap_or(1) };
+                row_bits(form.iter().product(), row)
+            });
+            let lines = lines.max().unwrap_or(0);
             let terms: String =
                 terms.iter().map(|it| format!(" ^ {}", term(index, *it, first, lines))).collect();
             column(&format!("{own}{terms}"))
         }
-        Layout::Rotated { row, by: 1 } => column(&format!("(c + r) % {row}")),
-        Layout::Rotated { row, by } => column(&format!("(c + {by} * r) % {row}")),
+        Layout::Rotated { row, by } => {
+            let row = match lengths_written(case, array).last() {
+                Some(written) if found.forms.len() > 1 => as_factor(written),
+                _ => row.to_string(),
+            };
+            match by {
+                1 => column(&format!("(c + r) % {row}")),
+                by => column(&format!("(c + {by} * r) % {row}")),
+            }
+        }
     }
 }
 
@@ -322,6 +373,8 @@ fn why_words(case: &Case<'_>, why: &Why) -> String {
         Why::Shifted => "not judged: it depends on an offset given at run time".to_owned(),
         Why::NoCost => "not judged: the cost of a request is not known".to_owned(),
         Why::NoBetter => "no better".to_owned(),
+        Why::Instance => "no layout of the array in some instance of the kernel".to_owned(),
+        Why::WorseThere => "some run of the kernel takes more".to_owned(),
         Why::Steps => "not judged: the search was long enough".to_owned(),
     }
 }
@@ -340,7 +393,7 @@ fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
         }
         Undecided::Varying(name) => format!("the distance between lanes depends on `{name}`"),
         Undecided::Length => "the length of the array is given at the launch".to_owned(),
-        Undecided::Instances => "instances of the kernel differ in its dimensions".to_owned(),
+        Undecided::Instances => "instances of the kernel differ in its elements".to_owned(),
         Undecided::SeveralWays => "the verdicts are taken over several ways to run the kernel".to_owned(),
         Undecided::Rows(span) => {
             format!("the access at {} is not seen to stay in the row that its index names", at(span))

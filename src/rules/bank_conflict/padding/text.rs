@@ -120,6 +120,22 @@ pub(in super::super) fn widened(text: &str, extra: u64) -> String {
     format!("{text} + {extra}")
 }
 
+/// The length of a flat array to which each element `i` that it has adds `(i >> shift) << left`: `N` becomes
+/// `N + ((N - 1) >> 5)`.
+pub(in super::super) fn skewed(text: &str, shift: u32, left: u32) -> String {
+    let own = if is_sum(text) { text.to_owned() } else { format!("({text})") };
+    match left {
+        0 => format!("{own} + (({own} - 1) >> {shift})"),
+        left => format!("{own} + ((({own} - 1) >> {shift}) << {left})"),
+    }
+}
+
+/// A length as a part of a longer expression: `N` stays, `N + 1` becomes `(N + 1)`.
+pub(in super::super) fn as_factor(text: &str) -> String {
+    let one = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':'));
+    if one { text.to_owned() } else { format!("({text})") }
+}
+
 /// Whether a dimension is one that has been made longer before: `N + 1`.
 pub(super) fn is_longer(text: &str) -> bool {
     added(text).is_some()
