@@ -46,6 +46,9 @@ pub struct Access {
     pub around: bool,
     /// Whether it is what a `wmma` call makes of itself from 8.0 on.
     pub fragment: bool,
+    /// Of a `wmma` call: whether each tile surely starts at a multiple of 32 bytes and its lines lie a multiple
+    /// of 16 bytes apart, as the call demands.
+    pub tiles_fit: bool,
     /// Index into [`Trace::arrays`](super::Trace::arrays).
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first; one list for each way there.

@@ -13,6 +13,11 @@ use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, Type};
 use crate::source::Span;
 use std::rc::Rc;
 
+/// Bytes by a multiple of which a tile starts, and its lines lie apart: the CUDA C++ Programming Guide asks for
+/// a 256-bit aligned pointer, and for a leading dimension of a multiple of 8 `half`s or 4 `float`s.
+const TILE_ALIGN: u64 = 32;
+const LINE_ALIGN: u64 = 16;
+
 /// The type `wmma::fragment<role, m, n, k, element, layout>`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fragment {
@@ -100,6 +105,12 @@ impl Machine<'_> {
             self.record_unknown_fragment(load, &pointer, span);
             return Value::Undefined;
         };
+        let are_multiples = |of: &Int, bytes: u64| {
+            let terms = of.terms.iter().all(|(_, factor)| factor.gcd().is_multiple_of(bytes));
+            of.base.gcd().is_multiple_of(bytes) && terms
+        };
+        self.tiles_fit =
+            are_multiples(start, TILE_ALIGN) && are_multiples(&self.world.scale(&ld, size), LINE_ALIGN);
         self.fragment = true;
         for (request, pointer) in requests {
             self.matrices = request.matrices;
@@ -110,7 +121,7 @@ impl Machine<'_> {
             };
             self.record_bytes(op, &pointer, Some(request.bytes.into()), span, None);
         }
-        (self.matrices, self.fragment) = (0, false);
+        (self.matrices, self.fragment, self.tiles_fit) = (0, false, true);
         Value::Undefined
     }
 

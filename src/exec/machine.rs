@@ -172,6 +172,8 @@ pub struct Machine<'p> {
     pub matrices: u8,
     /// Whether the access recorded now is a part of a `wmma` call.
     pub fragment: bool,
+    /// As [`Access::tiles_fit`](crate::events::Access::tiles_fit), of that call.
+    pub tiles_fit: bool,
     /// The asynchronous copy being recorded, if one is.
     pub copying: Option<super::copies::Copying>,
     /// The lambda whose body runs, whose `return` is its own.
@@ -398,6 +400,7 @@ impl<'p> Machine<'p> {
             layouts: FxHashMap::default(),
             matrices: 0,
             fragment: false,
+            tiles_fit: true,
             copying: None,
             lambda: None,
             lookup_depth: 0,

@@ -234,6 +234,7 @@ impl Machine<'_> {
         if let Some(&site) = self.index.sites.get(&key) {
             let known = &mut self.trace.accesses[site].atomic;
             *known = known.zip(atomic).map(|(known, atomic)| known.or(atomic));
+            self.trace.accesses[site].tiles_fit &= self.tiles_fit;
             return site;
         }
         let site = self.trace.accesses.len();
@@ -248,6 +249,7 @@ impl Machine<'_> {
             matrices: self.matrices,
             around: self.copying.as_ref().is_some_and(|copying| copying.around),
             fragment: self.fragment,
+            tiles_fit: self.tiles_fit,
             array,
             paths: vec![self.calls.clone()],
             occurrences: 0,

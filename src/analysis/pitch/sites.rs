@@ -20,6 +20,17 @@ pub struct Product<'p> {
     pub argument: bool,
 }
 
+impl Product<'_> {
+    /// How many of its factors are this variable, at any depth.
+    fn names(&self, local: LocalId) -> usize {
+        let of = |factor: &Factor<'_>| {
+            let own = matches!(factor.expr.kind, ExprKind::Local(it) if it == local);
+            usize::from(own) + factor.inner.iter().map(|product| product.names(local)).sum::<usize>()
+        };
+        self.factors.iter().map(of).sum()
+    }
+}
+
 /// A factor of a product.
 #[derive(Debug)]
 pub struct Factor<'p> {
@@ -297,6 +308,8 @@ impl<'p> Finder<'p> {
         of_variables: &mut FxHashMap<LocalId, Vec<Term<'p>>>,
     ) {
         match &expr.kind {
+            // A subscript that gives a row counts rows.
+            ExprKind::Index(base, _) if self.is_row(base, 1) => {}
             ExprKind::Index(base, index) if self.names(base) || self.leads_in(base) => terms_of(index, terms),
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
                 match (self.leads_in(a), self.leads_in(b)) {
@@ -334,8 +347,18 @@ impl<'p> Finder<'p> {
         terms: &[Term<'p>],
         of_variables: &FxHashMap<LocalId, Vec<Term<'p>>>,
     ) -> FxHashSet<LocalId> {
+        // A variable that is a product may be a factor: `stage * plane`, with `plane = rows * 32`.
+        let is_product = |local: LocalId| {
+            let terms = of_variables.get(&local).map_or(&[][..], Vec::as_slice);
+            matches!(terms, [Term::Product(product)] if product.factors.len() > 1)
+        };
         let named = |terms: &[Term<'p>], local: LocalId| {
-            terms.iter().filter(|term| matches!(term, Term::Local(it) if *it == local)).count()
+            let of = |term: &Term<'p>| match term {
+                Term::Local(it) => usize::from(*it == local),
+                Term::Product(product) if is_product(local) => product.names(local),
+                Term::Product(_) => 0,
+            };
+            terms.iter().map(of).sum::<usize>()
         };
         let mut targets: FxHashSet<usize> = FxHashSet::default();
         let mut mentions: FxHashMap<LocalId, usize> = FxHashMap::default();

@@ -18,7 +18,7 @@ pub(crate) fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation
     let name = kernel.trace.arrays[access.array].name_span;
     let remedy = match conflicts(kernel, access.array) {
         true => Remedy::search(case, name, true),
-        false => Remedy { padding: None, found: None },
+        false => Remedy { padding: None, fixed: None, found: None },
     };
     let padded = remedy.padding.as_ref().and_then(|it| it.run(case, name, run));
     let site = Site { case, run, number, remedy: &remedy, padded: padded.as_ref() };

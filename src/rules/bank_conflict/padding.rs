@@ -5,11 +5,24 @@
 //! access still aligned, and the block still inside the target's shared memory. Where the rows are
 //! walked by a distance that is written out, it changes too, if it is proved that every access then
 //! finds its element.
+//!
+//! A `wmma` call leaves no other layout than longer rows, as it asks for lines at one distance. Banks repeat after
+//! 128 bytes and the call wants lines a multiple of 16 bytes apart, so seven lengths are all that there are:
+//!
+//! ```text
+//! half s[64][16], 8 lines of 16 bytes at a time      wavefronts for each 8 lines
+//!     rows of 32 bytes                                2: line 4 lies where line 0 does
+//!     rows of 48, 80, 112, 144 bytes                  1: 16 bytes times an odd number
+//!     rows of 64, 96, 128 bytes                       4, 2, 8
+//! ```
+//!
+//! Of such an array the length with the fewest wavefronts is told even where one of its accesses takes more than
+//! before, as no block does.
 
 mod pitched;
 pub(super) mod text;
 
-use super::super::{Case, KernelRun, Pitched, plural};
+use super::super::{Case, KernelRun, Length, Pitched, plural};
 use crate::codegen::Merges;
 use crate::diagnostic::{Basis, Edit};
 use crate::events::{Access, AccessOp, Array, Pattern, Trace};
@@ -18,6 +31,10 @@ use crate::verdict::Totals;
 
 /// The most elements tried.
 const MOST: u64 = 8;
+/// Bytes after which banks repeat.
+const PERIOD: u64 = 128;
+/// Bytes by which the lines of a `wmma` tile may be farther apart.
+const LINE_STEP: u64 = 16;
 
 /// A padding that the model has checked.
 #[derive(Clone, Debug)]
@@ -42,6 +59,17 @@ pub(super) struct Padding {
     helped: Vec<(Span, AccessOp)>,
 }
 
+/// What is known of longer rows.
+#[derive(Clone, Debug)]
+pub(super) enum Longer {
+    /// These rows help.
+    Help(Box<Padding>),
+    /// Those of `wmma` tiles, of which no length takes fewer wavefronts than this, as declared.
+    None(u64),
+    /// None of those that were tried is seen to help.
+    Unknown,
+}
+
 /// One access of the array in one run on one target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Site {
@@ -57,12 +85,16 @@ struct Site {
 }
 
 /// The accesses of one array in all runs, on all targets.
-struct Sites(Vec<Site>);
+struct Sites {
+    list: Vec<Site>,
+    /// Whether `wmma` calls are among them.
+    tiles: bool,
+}
 
 impl Sites {
     /// `None` when some access of the array is not known.
     fn of(runs: &[KernelRun], name: Span) -> Option<Sites> {
-        let mut sites = Sites(Vec::new());
+        let mut sites = Sites { list: Vec::new(), tiles: false };
         runs.iter().enumerate().try_for_each(|(number, run)| sites.add(number, run, name))?;
         Some(sites)
     }
@@ -80,7 +112,8 @@ impl Sites {
                     let place = (run, target, access.span, access.op);
                     let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
                     let wide = merges.any(at, 0).filter(|wide| !wide.single);
-                    self.0.push(Site {
+                    self.tiles |= access.fragment;
+                    self.list.push(Site {
                         place,
                         wavefronts,
                         ideal,
@@ -96,22 +129,22 @@ impl Sites {
     }
 
     fn wavefronts(&self) -> u64 {
-        self.0.iter().fold(0, |sum, site| sum.saturating_add(site.wavefronts))
+        self.list.iter().fold(0, |sum, site| sum.saturating_add(site.wavefronts))
     }
 
     fn ideal(&self) -> u64 {
-        self.0.iter().fold(0, |sum, site| sum.saturating_add(site.ideal))
+        self.list.iter().fold(0, |sum, site| sum.saturating_add(site.ideal))
     }
 
     /// Whether none of them is to be reported.
     fn are_fine(&self) -> bool {
-        self.0.iter().all(|site| site.wavefronts <= site.usual)
+        self.list.iter().all(|site| site.wavefronts <= site.usual)
     }
 
     /// Places in the text.
     fn count(&self) -> u64 {
         let mut spans: Vec<(Span, AccessOp)> = Vec::new();
-        for (_, _, span, op) in self.0.iter().map(|site| site.place) {
+        for (_, _, span, op) in self.list.iter().map(|site| site.place) {
             if !spans.contains(&(span, op)) {
                 spans.push((span, op));
             }
@@ -121,8 +154,8 @@ impl Sites {
 
     /// Wavefronts of the worst request, if they are the same everywhere, whatever the compiler joins.
     fn same_worst(&self) -> Option<u32> {
-        let first = self.0.first()?.worst;
-        self.0.iter().all(|site| site.worst == first && !site.joined).then_some(first)
+        let first = self.list.first()?.worst;
+        self.list.iter().all(|site| site.worst == first && !site.joined).then_some(first)
     }
 }
 
@@ -163,18 +196,23 @@ impl Padding {
     }
 
     /// Looks for the smallest padding of the array declared at `name` that helps.
-    pub(super) fn search(case: &Case<'_>, name: Span) -> Option<Padding> {
-        let array = case.runs.iter().find_map(|run| find(&run.trace, name))?;
-        let before = Sites::of(case.runs, name)?;
+    pub(super) fn search(case: &Case<'_>, name: Span) -> Longer {
+        let array = case.runs.iter().find_map(|run| find(&run.trace, name));
+        let Some((array, before)) = array.zip(Sites::of(case.runs, name)) else { return Longer::Unknown };
         let free = case.runs.iter().filter_map(|run| find(&run.trace, name)).all(Array::has_free_rows);
         let mut best = None;
+        let mut none = false;
         if free {
-            best = Padding::with(case, array, &before, Rows::Declared);
+            best = Padding::with(case, array, &before, Rows::Declared, &mut false);
         }
         // Rows that are declared may be further apart than those that are walked.
         if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
             case.padder.pitches(name, &mut |pitched| {
-                let found = Padding::with(case, array, &before, Rows::Pitched(pitched));
+                // Rows that are walked as they are declared.
+                let declared = matches!(pitched.length, Length::Row(_));
+                let mut all = true;
+                let found = Padding::with(case, array, &before, Rows::Pitched(pitched), &mut all);
+                none |= found.is_none() && declared && all && before.tiles;
                 let complete = found.as_ref().is_some_and(|padding| padding.complete);
                 if complete || best.is_none() {
                     best = found;
@@ -182,14 +220,21 @@ impl Padding {
                 complete
             });
         }
-        best
+        match best {
+            Some(padding) => Longer::Help(Box::new(padding)),
+            None if none => Longer::None(before.wavefronts()),
+            None => Longer::Unknown,
+        }
     }
 
-    fn with(case: &Case<'_>, array: &Array, before: &Sites, rows: Rows) -> Option<Padding> {
-        let (extra, after) = best(case, array, before, &rows)?;
-        // Instances of a template differ in their rows: only a padding that serves all is offered.
+    /// The best padding of these rows; `all` stays set if each length was judged.
+    fn with(case: &Case<'_>, array: &Array, before: &Sites, rows: Rows, all: &mut bool) -> Option<Padding> {
+        let (extra, after) = best(case, array, before, &rows, all)?;
+        // Instances of a template differ in their rows: only a padding that serves all is offered. With tiles,
+        // none takes more than before.
         let instances = case.runs.iter().any(|run| run.kernel != case.runs[0].kernel);
-        if instances && !after.are_fine() {
+        if instances && !after.are_fine() && !before.tiles {
+            *all = false;
             return None;
         }
         Padding::describe(case, array, extra, before, &after, rows)
@@ -257,7 +302,7 @@ impl Padding {
         let title = format!("pad the rows of `{}` by {by}", array.name);
         let cost = if bytes == 0 { String::new() } else { format!(" (+{bytes} bytes)") };
         let help = format!("pad the rows by {by}: {changes}; {who} of `{}` then {gain}{cost}", array.name);
-        let better = before.0.iter().zip(&after.0).filter(|(old, new)| new.wavefronts < old.wavefronts);
+        let better = before.list.iter().zip(&after.list).filter(|(old, new)| new.wavefronts < old.wavefronts);
         let helped = better.map(|(old, _)| (old.place.2, old.place.3)).collect();
         let left = after.wavefronts();
         Some(Padding { extra, pitched, edits, basis, title, help, complete, left, helped })
@@ -285,11 +330,21 @@ fn declared(case: &Case<'_>, array: &Array, edits: &[Edit]) -> String {
     format!("{ty}{}{}", array.name, dimensions.collect::<String>())
 }
 
-/// The padding with the fewest wavefronts, and of those the smallest, that was run and found better.
-fn best(case: &Case<'_>, array: &Array, before: &Sites, rows: &Rows) -> Option<(u64, Sites)> {
+/// The numbers of elements by which rows are made longer.
+fn lengths(element: u64, tiles: bool) -> Vec<u64> {
+    if !tiles {
+        return (1..=MOST).collect();
+    }
+    let fits = |extra: &u64| (extra * element).is_multiple_of(LINE_STEP);
+    (1..PERIOD.div_ceil(element.max(1))).filter(fits).collect()
+}
+
+/// The padding with the fewest wavefronts, and of those the smallest, that was run and found better; `all` stays
+/// set if each length was judged.
+fn best(case: &Case<'_>, array: &Array, before: &Sites, rows: &Rows, all: &mut bool) -> Option<(u64, Sites)> {
     let name = array.name_span;
     // Rows that are no multiple of the widest access cannot all be accessed so.
-    let widest = before.0.iter().map(|site| u64::from(site.width)).max().unwrap_or(1).max(1);
+    let widest = before.list.iter().map(|site| u64::from(site.width)).max().unwrap_or(1).max(1);
     let element = array.element_bytes.unwrap_or(1);
     let splits = |extra: u64| {
         matches!(rows, Rows::Pitched(_)) && !extra.saturating_mul(element).is_multiple_of(widest)
@@ -297,24 +352,26 @@ fn best(case: &Case<'_>, array: &Array, before: &Sites, rows: &Rows) -> Option<(
     let forecast = |run: usize, extra| rows.forecast(case, name, run, extra);
     // Forecasts are of use when they know what is known.
     let trusted = matches!(effect(case, name, before, |run| forecast(run, 0)),
-        Effect::Known(sites) if sites.0 == before.0);
+        Effect::Known(sites) if sites.list == before.list);
     let guess = |extra| match trusted {
         _ if splits(extra) => Effect::Worse,
         true => effect(case, name, before, |run| forecast(run, extra)),
         false => Effect::Unknown,
     };
-    let mut tried: Vec<(u64, Effect)> = (1..=MOST).map(|extra| (extra, guess(extra))).collect();
-    let mut proved = [false; MOST as usize];
+    let lengths = lengths(element, before.tiles).into_iter();
+    let mut tried: Vec<(u64, Effect)> = lengths.map(|extra| (extra, guess(extra))).collect();
+    let mut proved = vec![false; tried.len()];
     loop {
+        *all &= !tried.iter().any(|(_, effect)| matches!(effect, Effect::Apart));
         let rank = |effect: &Effect| match effect {
             Effect::Known(sites) => (!sites.are_fine(), sites.wavefronts()),
             // It may be the best.
             Effect::Unknown => (false, 0),
-            Effect::Worse => (true, u64::MAX),
+            Effect::Worse | Effect::Apart => (true, u64::MAX),
         };
         let at = (0..tried.len()).min_by_key(|&at| rank(&tried[at].1))?;
         let (extra, known) = &mut tried[at];
-        if matches!(known, Effect::Worse)
+        if matches!(known, Effect::Worse | Effect::Apart)
             || matches!(known, Effect::Known(sites) if sites.wavefronts() >= before.wavefronts())
         {
             return None;
@@ -324,7 +381,7 @@ fn best(case: &Case<'_>, array: &Array, before: &Sites, rows: &Rows) -> Option<(
             return Some((*extra, sites));
         }
         *known = match effect(case, name, before, |run| rows.run(case, name, run, *extra)) {
-            Effect::Unknown => Effect::Worse,
+            Effect::Unknown => Effect::Apart,
             other => other,
         };
         proved[at] = true;
@@ -342,6 +399,8 @@ enum Effect {
     Known(Sites),
     /// Not possible, or worse for some access.
     Worse,
+    /// Not to be compared: accesses are no longer joined, or others.
+    Apart,
     Unknown,
 }
 
@@ -352,7 +411,7 @@ fn effect(
     before: &Sites,
     padded: impl Fn(usize) -> Option<KernelRun>,
 ) -> Effect {
-    let mut all = Sites(Vec::new());
+    let mut all = Sites { list: Vec::new(), tiles: false };
     for (number, run) in case.runs.iter().enumerate() {
         // A run without the array is as before.
         if find(&run.trace, name).is_none() {
@@ -362,19 +421,27 @@ fn effect(
         if !fits(case, &again, name) {
             return Effect::Worse;
         }
-        let known = all.0.len();
+        let known = all.list.len();
         if all.add(number, &again, name).is_none() {
             return Effect::Unknown;
         }
+        if all.list.len() > before.list.len() {
+            return Effect::Apart;
+        }
+        let pairs = || all.list[known..].iter().zip(&before.list[known..]);
         // Accesses that are no longer joined to their neighbours are more instructions.
-        let worse = |(new, old): (&Site, &Site)| {
-            new.place != old.place || new.wavefronts > old.wavefronts || new.width < old.width
-        };
-        if all.0.len() > before.0.len() || all.0[known..].iter().zip(&before.0[known..]).any(worse) {
+        if pairs().any(|(new, old)| new.place != old.place || new.width < old.width) {
+            return Effect::Apart;
+        }
+        let (then, now) = pairs().fold((0u64, 0u64), |(then, now), (new, old)| {
+            (then.saturating_add(new.wavefronts), now.saturating_add(old.wavefronts))
+        });
+        let worse = |(new, old): (&Site, &Site)| new.wavefronts > old.wavefronts;
+        if then > now || (!before.tiles && pairs().any(worse)) {
             return Effect::Worse;
         }
     }
-    if all.0.len() == before.0.len() { Effect::Known(all) } else { Effect::Worse }
+    if all.list.len() == before.list.len() { Effect::Known(all) } else { Effect::Apart }
 }
 
 /// The type in front of a declared name, with a space behind it; empty when more stands there.
@@ -400,8 +467,6 @@ fn fits(case: &Case<'_>, run: &KernelRun, name: Span) -> bool {
         let natural = bytes.is_power_of_two() && (access.align == 0 || access.align >= bytes);
         let multiple = |offset: i64| offset % i64::from(bytes) == 0;
         let active = |p: &Pattern| (0..32).filter(|lane| p.active >> lane & 1 == 1).collect::<Vec<usize>>();
-        // `wmma` asks for rows and tiles that start at a multiple of 32 bytes.
-        let tile = |p: &Pattern| p.unit.is_multiple_of(32) && p.offsets[0] % 32 == 0;
         (!natural
             || access.patterns.iter().all(|p| {
                 p.unit % u64::from(bytes) == 0
@@ -410,7 +475,7 @@ fn fits(case: &Case<'_>, run: &KernelRun, name: Span) -> bool {
                             && p.varying.iter().all(|(_, factors)| multiple(factors[lane]))
                     })
             }))
-            && (!access.fragment || access.patterns.iter().all(tile))
+            && (!access.fragment || access.tiles_fit)
     });
     let total: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
     let limit = case.targets.iter().map(|target| u64::from(target.static_shared_limit())).min().unwrap_or(0);

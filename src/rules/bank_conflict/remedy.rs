@@ -5,7 +5,7 @@
 
 use super::super::{Case, plural};
 use super::padding::text::{as_factor, skewed, widened};
-use super::padding::{Padding, written_type};
+use super::padding::{Longer, Padding, written_type};
 use super::{Conflict, words};
 use crate::banks::Target;
 use crate::events::{Array, Pattern};
@@ -17,6 +17,8 @@ use crate::verdict::{Example, moved_cost, moved_example};
 pub(super) struct Remedy<'a> {
     /// Longer rows, run and proved.
     pub padding: Option<Padding>,
+    /// The wavefronts of an array of `wmma` tiles that no length of its rows makes fewer.
+    pub fixed: Option<u64>,
     /// Other layouts, if they were searched.
     pub found: Option<Result<Found<'a>, Undecided>>,
 }
@@ -25,7 +27,11 @@ impl<'a> Remedy<'a> {
     /// Looks for longer rows of the array declared at `name`, and where they do not remove all conflicts or
     /// `all` is asked for, through all layouts.
     pub(super) fn search(case: &Case<'a>, name: Span, all: bool) -> Remedy<'a> {
-        let padding = Padding::search(case, name);
+        let (padding, fixed) = match Padding::search(case, name) {
+            Longer::Help(padding) => (Some(*padding), None),
+            Longer::None(wavefronts) => (None, Some(wavefronts)),
+            Longer::Unknown => (None, None),
+        };
         let is_complete = padding.as_ref().is_some_and(|padding| padding.complete);
         let of = |run: &'a super::super::KernelRun| Run {
             trace: &run.trace,
@@ -37,7 +43,7 @@ impl<'a> Remedy<'a> {
             let longer = |run| Some(case.padder.run(run, name, 1)?.trace);
             remedy::search(&runs, name, case.targets, &longer)
         });
-        Remedy { padding, found }
+        Remedy { padding, fixed, found }
     }
 
     fn known(&self) -> Option<&Found<'a>> {
@@ -93,8 +99,21 @@ impl<'a> Remedy<'a> {
         match padding {
             Some(padding) => (Some(padding.help.clone()), Some(padding)),
             None if self.padding.is_some() || words::same_word(conflict).is_some() => (None, None),
-            None => (self.known().and_then(|found| no_remedy(case, found)), None),
+            None => {
+                let none = self.known().and_then(|found| no_remedy(case, found));
+                (none.or_else(|| self.no_longer_rows(case, conflict)), None)
+            }
         }
+    }
+
+    /// That no length of the rows helps `wmma` calls.
+    fn no_longer_rows(&self, case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+        let wavefronts = plural(self.fixed?, "wavefront");
+        let array = &case.runs[conflict.run].trace.arrays[conflict.access.array].name;
+        Some(format!(
+            "no longer rows of `{array}` help: with each length that `wmma` takes and that fits, its accesses take \
+             {wavefronts} or more, as they do now"
+        ))
     }
 
     /// Why no other layout was judged.

@@ -69,6 +69,8 @@ fn factor(case: &Case<'_>, span: Span, extra: u64) -> Option<Edit> {
         // In parentheses always: it may be the argument of a macro.
         true => format!("({text} + {extra})"),
         false if enclosed && is_sum(&text) => widened(&text, extra),
+        // An argument.
+        false if is_sum(&text) => format!("({})", widened(&text, extra)),
         false => return None,
     };
     Some(Edit { span, text })
