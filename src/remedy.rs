@@ -84,6 +84,8 @@ pub(crate) enum Why {
     Split(Span),
     /// What it costs depends on an offset that is not known.
     Shifted,
+    /// Requests would differ in their cost of which it is not known how often each happens.
+    Often,
     /// A request would be of a kind whose cost is not known.
     NoCost,
     /// It takes no fewer wavefronts than the layout that is declared.

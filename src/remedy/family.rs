@@ -6,10 +6,10 @@
 //! is changed to what costs least, until no change helps. Each kind ends at the first that meets the bound.
 
 use super::layout::{Layout, Term, row_bits, terms};
+use super::requests::width;
 use super::weigh::Scales;
 use super::{Found, Tried, Why};
 use crate::domain::lcm;
-use crate::events::{Access, AccessOp};
 
 /// The most elements that are added to a row.
 const MOST_EXTRA: u64 = 8;
@@ -59,14 +59,6 @@ impl Shape {
     /// log2 of the elements in a row of banks, at most.
     fn bank_bits(&self) -> u32 {
         (LINE / self.element).max(1).ilog2()
-    }
-}
-
-/// Bytes per lane.
-fn width(access: &Access) -> u64 {
-    match access.op {
-        AccessOp::MatrixLoad | AccessOp::MatrixStore => 16,
-        _ => access.bytes.map_or(1, u64::from),
     }
 }
 

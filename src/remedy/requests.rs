@@ -19,7 +19,7 @@ use super::layout::Layout;
 use super::{Run, Undecided};
 use crate::codegen::Merges;
 use crate::domain::{Lanes, Origin, Shape, SymbolId, ThreadSet, gcd};
-use crate::events::{Access, Array, Event, EventTree, Pattern, Trace};
+use crate::events::{Access, AccessOp, Array, Event, EventTree, Pattern, Trace};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -52,12 +52,15 @@ pub(super) struct Request<'a> {
     /// Bytes from the start of the array, by lane.
     pub offsets: [i64; 32],
     pub shift: Shift,
-    /// How often it happens in a block, over all values of the shift.
+    /// How often it happens in a block, over all values of the shift. Of shared ones the first has the number of
+    /// all of them.
     pub times: u64,
+    /// Whether only that number is known: some of the pattern's requests were in registers, and not which.
+    pub shared: bool,
 }
 
 /// What is added to the offsets of all lanes alike, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Shift {
     /// Each of these, equally often.
     Each(Vec<i64>),
@@ -161,20 +164,18 @@ impl<'a> Requests<'a> {
         Ok(())
     }
 
-    /// The elements up to the last that is accessed, of an array that is accessed by its elements alone.
+    /// The elements up to the last that is accessed, if all accesses have known places.
     fn used(&self) -> Option<u64> {
-        let element = self.array.element_bytes?;
-        let plain = |access: &Access| access.bytes.map(u64::from) == Some(element) && access.matrices == 0;
-        if !self.sites.iter().all(|site| plain(site.access)) {
-            return None;
-        }
-        let mut last = 0;
+        let mut end = 0;
         for request in &self.list {
             let Shift::Each(shifts) = &request.shift else { return None };
-            let farthest = lanes(request.pattern.active).map(|lane| request.offsets[lane]).max()?;
-            last = last.max(farthest.checked_add(shifts.iter().copied().max()?)?);
+            let access = self.sites[request.site].access;
+            let asked = lanes(request.pattern.active & asked(access));
+            let farthest = asked.map(|lane| request.offsets[lane]).max()?;
+            let last = u64::try_from(farthest.checked_add(shifts.iter().copied().max()?)?).ok()?;
+            end = end.max(last.checked_add(width(access))?);
         }
-        u64::try_from(last).ok()?.checked_div(element)?.checked_add(1)
+        Some(end.div_ceil(self.array.element_bytes?.max(1)))
     }
 
     fn add(&mut self, number: usize, run: &Run<'a>, name: Span) -> Result<(), Undecided> {
@@ -253,12 +254,11 @@ impl<'a> Requests<'a> {
                     && pattern.warps >> (warp % 32) & 1 == 1
                     && lie_alike(&offsets, &pattern.offsets, active)
             };
-            let mut patterns = (0..access.patterns.len()).filter(|at| fits(&&access.patterns[*at]));
-            let pattern = match (patterns.next(), patterns.next()) {
-                (Some(only), None) => only,
+            let pattern = match access.patterns.iter().find(fits) {
+                Some(pattern) => first_alike(access, pattern),
                 // What was in a register is no request.
-                (None, _) if access.kept > 0 => continue,
-                _ => return Err(Undecided::Often(access.span)),
+                None if access.kept > 0 => continue,
+                None => return Err(Undecided::Often(access.span)),
             };
             let whole = found.entry((site, pattern)).or_default();
             *whole.entry((offsets, shift.shift.clone())).or_default() += weight;
@@ -274,18 +274,29 @@ impl<'a> Requests<'a> {
         for site in first..self.sites.len() {
             let access = self.sites[site].access;
             for (at, pattern) in access.patterns.iter().enumerate() {
+                if first_alike(access, pattern) != at {
+                    continue;
+                }
+                let alike = access.patterns.iter().filter(|other| are_alike(pattern, other));
+                let count: u64 = alike.map(|other| other.count).sum();
                 let often = || Undecided::Often(access.span);
                 let whole = found.remove(&(site, at)).ok_or_else(often)?;
                 let only = whole.len() == 1;
                 let sum: u64 = whole.values().sum();
-                if !only && sum != pattern.count {
+                let shared = !only && sum != count;
+                // What was in registers makes no request; more than there are make no sense.
+                if shared && (access.kept == 0 || sum < count) {
                     return Err(often());
                 }
                 let mut whole: Vec<_> = whole.into_iter().collect();
-                whole.sort_unstable_by_key(|((offsets, _), _)| *offsets);
-                for ((offsets, shift), times) in whole {
-                    let times = if only { pattern.count } else { times };
-                    self.list.push(Request { site, pattern, offsets, shift, times });
+                whole.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+                for (number, ((offsets, shift), times)) in whole.into_iter().enumerate() {
+                    let times = match (only, shared, number) {
+                        (true, ..) | (_, true, 0) => count,
+                        (_, true, _) => 0,
+                        _ => times,
+                    };
+                    self.list.push(Request { site, pattern, offsets, shift, times, shared });
                 }
                 if self.list.len() > MOST {
                     return Err(Undecided::TooMany);
@@ -298,6 +309,34 @@ impl<'a> Requests<'a> {
 
 /// By site and pattern: the requests at whole offsets, and how often each happens.
 type Found = FxHashMap<(usize, usize), FxHashMap<([i64; 32], Shift), u64>>;
+
+/// Bytes of a lane's address that stay together: of a matrix, a row of 16.
+pub(super) fn width(access: &Access) -> u64 {
+    if is_matrix(access) { 16 } else { access.bytes.map_or(1, u64::from) }
+}
+
+/// Whether lanes give the addresses of a matrix's rows.
+pub(super) fn is_matrix(access: &Access) -> bool {
+    matches!(access.op, AccessOp::MatrixLoad | AccessOp::MatrixStore)
+}
+
+/// The lanes whose addresses count: of matrices, eight for each.
+pub(super) fn asked(access: &Access) -> u32 {
+    let count = if is_matrix(access) { 8 * u32::from(access.matrices.max(1)) } else { 32 };
+    u32::MAX.checked_shr(32u32.saturating_sub(count)).unwrap_or(0)
+}
+
+/// Whether two patterns are the same request, told apart by what bears on no layout.
+fn are_alike(one: &Pattern, other: &Pattern) -> bool {
+    let known = one.varying.is_empty() && other.varying.is_empty();
+    let same = (one.active, one.unit) == (other.active, other.unit);
+    std::ptr::eq(one, other) || known && same && lie_alike(&one.offsets, &other.offsets, one.active)
+}
+
+/// The number of the first pattern of an access that is like this one.
+fn first_alike(access: &Access, pattern: &Pattern) -> usize {
+    access.patterns.iter().position(|other| are_alike(other, pattern)).unwrap_or_default()
+}
 
 /// The active lanes of a mask.
 pub(super) fn lanes(active: u32) -> impl Iterator<Item = usize> + Clone {

@@ -18,11 +18,14 @@
 //! together want as many rows of their fullest bank as they want of it by 4 bytes, and the whole warp wants
 //! no fewer in either of the two narrow accesses. The bound is then no bound of what is joined.
 //!
+//! **What is in registers.** Where some of a pattern's requests were, their number is known and not which of them
+//! were made. A layout is then judged only if it lets all of them cost the same.
+//!
 //! **The cost.** Each lane is sent where the layout puts its bytes, and `banks` is asked again. What is added to
 //! all lanes and not known is tried in every phase of the layout's period; the cost has to be the same.
 
 use super::layout::Layout;
-use super::requests::{Request, Requests, Shift, lanes};
+use super::requests::{Request, Requests, Shift, asked, is_matrix, lanes, width};
 use super::{Moved, Run, Undecided, Why};
 use crate::banks::{AtomicKind, Cost, Target};
 use crate::codegen::atomics;
@@ -31,6 +34,7 @@ use crate::events::{Access, AccessOp, Array};
 use crate::verdict::{Totals, moved_cost};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
+use std::collections::hash_map::Entry;
 
 /// The most phases of one request that are tried.
 const MOST_PHASES: u64 = 2048;
@@ -144,13 +148,26 @@ impl<'a> Scales<'a> {
         let mut sites = vec![vec![0u64; self.targets.len()]; self.requests.sites.len()];
         let mut wavefronts = 0u64;
         let mut doubtful = Vec::new();
+        // What shared requests cost, by site and pattern.
+        let mut shared: FxHashMap<_, Vec<u32>> = FxHashMap::default();
         for request in &self.requests.list {
             let layout = self.of_form(&layouts, request);
             let starts = self.starts(layout, request)?;
             for start in &starts.counted {
                 let costs = self.costs(layout, request, *start)?;
+                let times = match request.shared {
+                    false => starts.times,
+                    true => match shared.entry((request.site, std::ptr::from_ref(request.pattern))) {
+                        Entry::Occupied(known) if *known.get() != costs => return Err(Why::Often),
+                        Entry::Occupied(_) => 0,
+                        Entry::Vacant(first) => {
+                            first.insert(costs.clone());
+                            request.times
+                        }
+                    },
+                };
                 for (sum, cost) in sites[request.site].iter_mut().zip(&costs) {
-                    let all = starts.times.saturating_mul((*cost).into());
+                    let all = times.saturating_mul((*cost).into());
                     *sum = sum.saturating_add(all);
                     wavefronts = wavefronts.saturating_add(all);
                 }
@@ -221,7 +238,7 @@ impl<'a> Scales<'a> {
                 let times = request.times / values.len() as u64;
                 let even = times * values.len() as u64 == request.times;
                 let starts = Starts { counted: values.clone(), times, others: Vec::new() };
-                return even.then_some(starts).ok_or(Why::Shifted);
+                return (even || request.shared).then_some(starts).ok_or(Why::Shifted);
             }
             Shift::Multiple(step) => *step,
         };
@@ -247,13 +264,9 @@ impl<'a> Scales<'a> {
         start: i64,
     ) -> Result<[i64; 32], Why> {
         let mut offsets = [0; 32];
-        let matrix = matches!(access.op, AccessOp::MatrixLoad | AccessOp::MatrixStore);
-        // Of a matrix each lane has a row of 16 bytes.
-        let width = if matrix { 16 } else { access.bytes.map_or(1, u64::from) };
-        let align = if matrix { 16 } else { alignment(access) };
-        // A matrix access takes its addresses from eight lanes for each matrix.
-        let asked = if matrix { low_lanes(8 * u32::from(access.matrices.max(1))) } else { u32::MAX };
-        for lane in lanes(request.pattern.active & asked) {
+        let width = width(access);
+        let align = if is_matrix(access) { width } else { alignment(access) };
+        for lane in lanes(request.pattern.active & asked(access)) {
             let from = request.offsets[lane].checked_add(start).and_then(|at| u64::try_from(at).ok());
             let from = from.ok_or(Why::Shifted)?;
             let to = layout.byte(from, self.element);
@@ -315,10 +328,6 @@ fn relative(request: &Request<'_>) -> (u32, [i64; 32]) {
 fn alignment(access: &Access) -> u64 {
     let asked = if access.align == 0 { access.bytes.unwrap_or(1) } else { access.align };
     1 << asked.trailing_zeros().min(4)
-}
-
-fn low_lanes(count: u32) -> u32 {
-    u32::MAX.checked_shr(32u32.saturating_sub(count)).unwrap_or(0)
 }
 
 /// The fewest wavefronts that one request takes in any layout.

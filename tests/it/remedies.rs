@@ -178,6 +178,18 @@ fn a_text_that_helps_one_instance_and_costs_no_other_more() {
 }
 
 #[test]
+fn reads_of_which_most_find_their_element_in_a_register() {
+    // Of the four rounds of `m` one reads, and which is not known.
+    let body = "    for (int i = y; i < 96; i += 8)\n        for (int j = x; j < 128; j += 32)\n\
+                \x20           S(i, j) = in[i * 128 + j];\n    __syncthreads();\n    float sums[4] = {};\n\
+                #pragma unroll\n    for (int m = 0; m < 4; ++m)\n#pragma unroll\n\
+                \x20       for (int j = 0; j < 8; ++j) sums[m] += in[m] * S(x, y + 8 * j);\n\
+                \x20   for (int m = 0; m < 4; ++m) out[m * 256 + y * 32 + x] = sums[m];\n";
+    let text = kernel("(r, c) tile[r][c]", "float tile[96][128]", body, "32, 8");
+    keeps_its_word(&text, "tile", "`tile[r][c ^ (r & 31)]`");
+}
+
+#[test]
 fn rows_for_columns() {
     // 48 KiB are full, and only columns are walked.
     for (rows, columns) in [(96, 128), (384, 32)] {

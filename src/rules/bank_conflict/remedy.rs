@@ -390,6 +390,7 @@ fn why_words(case: &Case<'_>, why: &Why) -> String {
         Why::TooLarge(bytes) => format!("too large: {bytes} bytes"),
         Why::Split(span) => format!("misaligned at {}", (case.place)(*span)),
         Why::Shifted => "not judged: it depends on an offset given at run time".to_owned(),
+        Why::Often => "not judged: how often each request happens is not known".to_owned(),
         Why::NoCost => "not judged: the cost of a request is not known".to_owned(),
         Why::NoBetter => "no better".to_owned(),
         Why::Instance => "no layout of the array in some instance of the kernel".to_owned(),
