@@ -21,6 +21,7 @@ mod escapes;
 mod execution;
 mod faults;
 mod findings;
+mod fixed;
 mod generate;
 mod generated;
 mod harness;

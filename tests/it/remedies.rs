@@ -51,6 +51,14 @@ fn applied(text: &str, help: &str, array: &str) -> String {
     text
 }
 
+/// The text with the remedy of an array typed as its help says.
+pub fn typed(text: &str, array: &str) -> String {
+    let said = findings(text);
+    let help =
+        said.lines().find(|line| line.contains("= help: ")).unwrap_or_else(|| panic!("{said}\n{text}"));
+    applied(text, help, array)
+}
+
 /// Asks for the remedy of the kernel's array, types it, and compares what was promised with what is found.
 fn keeps_its_word(text: &str, array: &str, remedy: &str) {
     let said = findings(text);
@@ -77,7 +85,7 @@ fn keeps_its_word(text: &str, array: &str, remedy: &str) {
 }
 
 /// A kernel of one array that reads and writes `float`s, and its launch.
-fn kernel(macro_: &str, declaration: &str, body: &str, block: &str) -> String {
+pub fn kernel(macro_: &str, declaration: &str, body: &str, block: &str) -> String {
     format!(
         "#define S{macro_}\n__global__ void k(float *out, const float *in) {{\n    __shared__ {declaration};\n\
          \x20   int x = threadIdx.x, y = threadIdx.y;\n{body}}}\n\
@@ -141,7 +149,7 @@ fn an_exclusive_or_within_a_row() {
 }
 
 /// The kernel as a template, launched with each of the lists of arguments.
-fn template(text: &str, parameters: &str, launched: &[&str]) -> String {
+pub fn template(text: &str, parameters: &str, launched: &[&str]) -> String {
     let text = text.replace("__global__", &format!("template <{parameters}> __global__"));
     let (kernel, run) = text.split_once("void run").unwrap();
     let (_, launch) = run.split_once("k<<<").unwrap();
