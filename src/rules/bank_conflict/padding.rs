@@ -399,7 +399,8 @@ enum Effect {
     Known(Sites),
     /// Not possible, or worse for some access.
     Worse,
-    /// Not to be compared: accesses are no longer joined, or others.
+    /// Not to be compared: accesses are no longer joined, or others, there is no room for them, or one run takes
+    /// more wavefronts and all together take fewer.
     Apart,
     Unknown,
 }
@@ -412,13 +413,17 @@ fn effect(
     padded: impl Fn(usize) -> Option<KernelRun>,
 ) -> Effect {
     let mut all = Sites { list: Vec::new(), tiles: false };
+    let mut costs_a_run = false;
     for (number, run) in case.runs.iter().enumerate() {
         // A run without the array is as before.
         if find(&run.trace, name).is_none() {
             continue;
         }
         let Some(again) = padded(number) else { return Effect::Unknown };
-        if !fits(case, &again, name) {
+        if !has_room(case, &again) {
+            return Effect::Apart;
+        }
+        if !is_aligned(&again, name) {
             return Effect::Worse;
         }
         let known = all.list.len();
@@ -437,11 +442,16 @@ fn effect(
             (then.saturating_add(new.wavefronts), now.saturating_add(old.wavefronts))
         });
         let worse = |(new, old): (&Site, &Site)| new.wavefronts > old.wavefronts;
-        if then > now || (!before.tiles && pairs().any(worse)) {
+        if !before.tiles && pairs().any(worse) {
             return Effect::Worse;
         }
+        costs_a_run |= then > now;
     }
-    if all.list.len() == before.list.len() { Effect::Known(all) } else { Effect::Apart }
+    match all.list.len() == before.list.len() {
+        true if !costs_a_run => Effect::Known(all),
+        true if all.wavefronts() >= before.wavefronts() => Effect::Worse,
+        _ => Effect::Apart,
+    }
 }
 
 /// The type in front of a declared name, with a space behind it; empty when more stands there.
@@ -458,10 +468,10 @@ fn find(trace: &Trace, name: Span) -> Option<&Array> {
     trace.arrays.iter().find(|array| array.name_span == name)
 }
 
-/// Whether vector accesses stay aligned and the block stays inside static shared memory.
-fn fits(case: &Case<'_>, run: &KernelRun, name: Span) -> bool {
+/// Whether vector accesses and tiles stay aligned.
+fn is_aligned(run: &KernelRun, name: Span) -> bool {
     let of_array = |a: &&Access| run.trace.arrays[a.array].name_span == name;
-    let aligned = run.trace.accesses.iter().filter(of_array).all(|access| {
+    run.trace.accesses.iter().filter(of_array).all(|access| {
         let bytes = access.bytes.unwrap_or(1);
         // A type that is less aligned than its size is split by the compiler.
         let natural = bytes.is_power_of_two() && (access.align == 0 || access.align >= bytes);
@@ -476,8 +486,12 @@ fn fits(case: &Case<'_>, run: &KernelRun, name: Span) -> bool {
                     })
             }))
             && (!access.fragment || access.tiles_fit)
-    });
+    })
+}
+
+/// Whether the block stays inside static shared memory.
+fn has_room(case: &Case<'_>, run: &KernelRun) -> bool {
     let total: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
     let limit = case.targets.iter().map(|target| u64::from(target.static_shared_limit())).min().unwrap_or(0);
-    aligned && total <= limit
+    total <= limit
 }

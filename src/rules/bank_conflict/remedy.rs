@@ -111,8 +111,8 @@ impl<'a> Remedy<'a> {
         let wavefronts = plural(self.fixed?, "wavefront");
         let array = &case.runs[conflict.run].trace.arrays[conflict.access.array].name;
         Some(format!(
-            "no longer rows of `{array}` help: with each length that `wmma` takes and that fits, its accesses take \
-             {wavefronts} or more, as they do now"
+            "no longer rows of `{array}` help: with each length that `wmma` takes, its accesses take {wavefronts} \
+             or more, as they do now"
         ))
     }
 
