@@ -17,6 +17,7 @@ use crate::shape::{BlockFrom, BlockOption};
 use crate::source::Span;
 use shape::Search;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// The most scenarios of one kernel that are run.
@@ -345,30 +346,52 @@ fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
     groups.retain(|group| !all.iter().any(|other| covers(other, group)));
 }
 
-/// At most [`MOST`] groups: every block first, then all template arguments, then the rest. Also those
-/// that are left out.
+/// At most [`MOST`] groups, and those that are left out. Every block comes first, then each template argument
+/// that none before has at its place, then pairs of arguments that none before has, then the rest.
 fn varied(groups: Vec<Group>) -> (Vec<Group>, Vec<Group>) {
     if groups.len() <= MOST {
         return (groups, Vec::new());
     }
-    let mut rank: Vec<(u8, usize)> = Vec::new();
-    for (at, group) in groups.iter().enumerate() {
-        let before = &groups[..at];
-        let new_block = before.iter().all(|g| g.block != group.block);
-        let new_args = before.iter().all(|g| g.template_args != group.template_args);
-        let class = match (new_block, new_args) {
-            (true, _) => 0,
-            (false, true) => 1,
-            (false, false) => 2,
+    let numbers = numbered(&groups);
+    let mut kept: Vec<usize> = Vec::new();
+    while kept.len() < MOST {
+        let news = |at: usize| {
+            let new = |is_like: &dyn Fn(&Vec<usize>) -> bool| !kept.iter().any(|at| is_like(&numbers[*at]));
+            let args = &numbers[at];
+            let block = !kept.iter().any(|other| groups[*other].block == groups[at].block);
+            let single = |i: usize| new(&|other| other.get(i) == args.get(i));
+            let pair =
+                |i: usize, j: usize| new(&|other| other.get(i) == args.get(i) && other.get(j) == args.get(j));
+            let singles = (0..args.len()).filter(|i| single(*i)).count();
+            let pairs = (0..args.len()).map(|i| (0..i).filter(|j| pair(i, *j)).count());
+            (block, singles, pairs.sum::<usize>(), Reverse(at))
         };
-        rank.push((class, at));
+        let Some(best) = (0..groups.len()).filter(|at| !kept.contains(at)).max_by_key(|at| news(*at)) else {
+            break;
+        };
+        kept.push(best);
     }
-    rank.sort_unstable();
-    let (mut kept, left_out) = split(rank, MOST);
-    kept.sort_unstable_by_key(|(_, at)| *at);
-    let of =
-        |rank: Vec<(u8, usize)>| rank.into_iter().filter_map(|(_, at)| groups.get(at).cloned()).collect();
-    (of(kept), of(left_out))
+    let (mut run, mut left_out) = (Vec::new(), Vec::new());
+    for (at, group) in groups.into_iter().enumerate() {
+        if kept.contains(&at) { &mut run } else { &mut left_out }.push(group);
+    }
+    (run, left_out)
+}
+
+/// The template arguments of each group, equal ones at one place by the same number.
+fn numbered(groups: &[Group]) -> Vec<Vec<usize>> {
+    let mut known: Vec<Vec<&LaunchArg>> = Vec::new();
+    let mut number = |(at, arg)| {
+        if known.len() <= at {
+            known.resize(at + 1, Vec::new());
+        }
+        let seen: &mut Vec<&LaunchArg> = &mut known[at];
+        seen.iter().position(|other| *other == arg).unwrap_or_else(|| {
+            seen.push(arg);
+            seen.len() - 1
+        })
+    };
+    groups.iter().map(|group| group.template_args.iter().enumerate().map(&mut number).collect()).collect()
 }
 
 /// The launches of a template by programs that only declare it, which can mean no other instances than

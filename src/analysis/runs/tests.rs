@@ -73,3 +73,20 @@ __global__ void k(int *out, int n) {
     assert!(write.assumptions.contains(&assumed), "{:?}", write.assumptions);
     assert_eq!(read.status, Status::Exact, "what comes after does not rest on the loop");
 }
+
+#[test]
+fn the_variants_that_are_run_differ_in_each_argument() {
+    let mut text = String::from(
+        "template <class T, int N> __global__ void k(T *out) {\n__shared__ T s[64];\ns[threadIdx.x] = N;\n}\nvoid launch(float *f, double *d) {\n",
+    );
+    for (ty, out) in [("float", "f"), ("double", "d")] {
+        for n in 0..12 {
+            writeln!(text, "k<{ty}, {n}><<<1, 32>>>({out});").unwrap();
+        }
+    }
+    let found = verdicts(&(text + "}\n"));
+    let run: Vec<&SiteVerdict> = found.iter().filter(|it| it.status == Status::Exact).collect();
+    assert_eq!(run.len(), 16);
+    assert!((0..12).all(|n| run.iter().any(|it| it.kernel.ends_with(&format!(", {n}>")))), "{run:#?}");
+    assert!(["float", "double"].iter().all(|ty| run.iter().any(|it| it.kernel.contains(ty))));
+}
