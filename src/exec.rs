@@ -26,6 +26,7 @@ mod copies;
 mod counted;
 mod deduce;
 mod destruct;
+mod either;
 pub(crate) mod entry;
 mod enumerate;
 mod exposed;

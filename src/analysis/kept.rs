@@ -23,6 +23,7 @@ mod difference;
 mod parts;
 mod pieces;
 
+use super::standard::standard;
 use super::texts::Texts;
 use super::{FileReport, Options, Run};
 use crate::events::LaunchSite;
@@ -217,11 +218,11 @@ impl Memory {
     /// The program of these files, the first of which is `file`.
     pub(super) fn program(&self, file: FileId, modules: Vec<Arc<Module>>) -> Arc<Program> {
         if !self.keeps {
-            return Arc::new(Program::new(modules));
+            return Arc::new(Program::new(modules, Some(standard())));
         }
         let known = self.before.programs.get(&file);
         let known = known.filter(|it| are_same(&it.modules, &modules)).cloned();
-        let program = known.unwrap_or_else(|| Arc::new(Program::new(modules)));
+        let program = known.unwrap_or_else(|| Arc::new(Program::new(modules, Some(standard()))));
         self.now().programs.insert(file, Arc::clone(&program));
         program
     }

@@ -151,7 +151,7 @@ impl Machine<'_> {
         }
     }
 
-    fn multiple_of_bytes(&mut self, align: u64, name: String) -> Int {
+    pub(super) fn multiple_of_bytes(&mut self, align: u64, name: String) -> Int {
         let symbol = Int::symbol(self.world.symbols.compiled(name, 0));
         self.world.scale(&symbol, i64::try_from(align).unwrap_or(1))
     }

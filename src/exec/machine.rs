@@ -9,7 +9,7 @@ use crate::domain::{Reason, Shape, SymbolId, ThreadSet, Unknown, World};
 use crate::events::{Assumption, Call, Refuted, Split, Trace};
 use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
-use crate::ir::{Function, Lambda, LocalId, Name, Stmt};
+use crate::ir::{Alias, Function, Lambda, LocalId, Name, Stmt};
 use crate::slice::{Given, Part, Slice};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -184,6 +184,8 @@ pub struct Machine<'p> {
     pub lookups_within: u32,
     /// Typedefs of the running method's class whose meaning is being looked up.
     pub own_aliases: Vec<Name>,
+    /// Aliases of a file or namespace, without parameters, whose meaning is being looked up.
+    pub aliases_within: Vec<Arc<Alias>>,
     /// States in which one side of a branch left a loop or function that the other stayed in.
     pub left: Vec<super::rejoin::Left>,
     /// What only a run of host code needs.
@@ -406,6 +408,7 @@ impl<'p> Machine<'p> {
             lookup_depth: 0,
             lookups_within: 0,
             own_aliases: Vec::new(),
+            aliases_within: Vec::new(),
             left: Vec::new(),
             host: super::host::Host::default(),
         }

@@ -83,6 +83,11 @@ impl Machine<'_> {
             if let Some(layout) = self.owner_layout(&owner_path) {
                 return self.member_type(&layout, path);
             }
+            if (&**owner, &**name) == ("conditional", "type")
+                && let Some(ty) = self.one_of_two(&owner_path)
+            {
+                return ty;
+            }
         } else if let Some(binding) = self.env().bindings.get(name) {
             return match binding {
                 Binding::Type(ty) if path.args.as_ref().is_none_or(Vec::is_empty) => ty.clone(),
@@ -99,9 +104,16 @@ impl Machine<'_> {
         if let Some(ty) = self.named_record(path) {
             return ty;
         }
-        if let Some(alias) = self.program.alias_meant(path, &self.namespace()).cloned() {
+        if let Some(alias) = self.program.alias_meant(path, &self.namespace()).cloned()
+            && !self.aliases_within.iter().any(|outer| Arc::ptr_eq(outer, &alias))
+        {
             let env = self.bind(&alias.template_params, path.args.as_deref(), &Env::default());
-            return self.within(Rc::new(env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
+            // `using barrier = cuda::barrier<S>;`: in its own definition the name is that of something else.
+            let outer = self.aliases_within.len();
+            self.aliases_within.extend(alias.template_params.is_empty().then(|| Arc::clone(&alias)));
+            let ty = self.within(Rc::new(env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
+            self.aliases_within.truncate(outer);
+            return ty;
         }
         if let Some(underlying) = self.program.enumeration(name).cloned() {
             return underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
@@ -219,7 +231,8 @@ impl Machine<'_> {
     /// A name that is not visible is a constant, a macro or a global: the same for every thread.
     fn unseen(&mut self, path: &Path, _span: Span) -> Value {
         let name = qualified(path);
-        let key = Key::Named(format!("name {name}"));
+        // Of a class that is not visible, one for other arguments has another.
+        let key = Key::Named(format!("name {}", self.hidden_name(path)));
         let id = self.world.symbols.intern(key, |_| name, Origin::Given, None, None);
         Value::Int(self.with_residue(id), Scalar::I32)
     }

@@ -1,6 +1,6 @@
 //! What is visible from one file, its own module and those of the headers that it includes?
 
-use super::namespace::meant;
+use super::namespace::{Named, meant};
 use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Program {
     /// The file's own module first, then headers in order of inclusion.
     pub modules: Vec<Arc<Module>>,
+    /// What names stand for that no module has.
+    standard: Option<Arc<Module>>,
     index: Arc<Index>,
     /// What is looked up, if somebody wants to know.
     sought: Option<Arc<Sought>>,
@@ -46,50 +48,77 @@ struct Index {
     enums: FxHashMap<Name, Option<Type>>,
     conversions: FxHashMap<Name, Vec<Arc<Function>>>,
     has_destructors: bool,
+    /// The names that no module has.
+    standard: FxHashSet<Name>,
+}
+
+impl Index {
+    /// Adds what a module has under the names that are wanted.
+    fn add(&mut self, module: &Module, wanted: &dyn Fn(&Name) -> bool) {
+        for function in module.functions.iter().filter(|it| wanted(it.owner.as_ref().unwrap_or(&it.name))) {
+            self.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
+            self.has_destructors |= is_destructor(function);
+            if let (Some(owner), true) = (&function.owner, is_conversion(&function.name)) {
+                self.conversions.entry(owner.clone()).or_default().push(Arc::clone(function));
+            }
+        }
+        for record in module.records.iter().filter(|it| wanted(&it.name)) {
+            self.records.entry(record.name.clone()).or_default().push(Arc::clone(record));
+        }
+        for variable in module.variables.iter().filter(|it| wanted(&it.name)) {
+            self.variables.entry(variable.name.clone()).or_default().push(Arc::clone(variable));
+        }
+        for alias in module.aliases.iter().filter(|it| wanted(&it.name)) {
+            self.aliases.entry(alias.name.clone()).or_default().push(Arc::clone(alias));
+        }
+        for (name, ty) in module.enums.iter().filter(|(name, _)| wanted(name)) {
+            self.enums.entry(name.clone()).or_insert_with(|| ty.clone());
+        }
+    }
+
+    /// Whether anything has this name.
+    fn has(&self, name: &Name) -> bool {
+        self.functions.contains_key(name)
+            || self.records.contains_key(name)
+            || self.variables.contains_key(name)
+            || self.aliases.contains_key(name)
+            || self.enums.contains_key(name)
+    }
 }
 
 impl Program {
     /// Indexes the modules. Of what has one name all are kept: overloads, specialisations, namesakes
-    /// in other namespaces.
+    /// in other namespaces. `standard`: types and constants that count where no module has the name.
     #[must_use]
-    pub(crate) fn new(modules: Vec<Arc<Module>>) -> Program {
-        let mut program = Index::default();
+    pub(crate) fn new(modules: Vec<Arc<Module>>, standard: Option<Arc<Module>>) -> Program {
+        let mut index = Index::default();
         for module in &modules {
-            for function in &module.functions {
-                program.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
-                program.has_destructors |= is_destructor(function);
-                if let (Some(owner), true) = (&function.owner, is_conversion(&function.name)) {
-                    program.conversions.entry(owner.clone()).or_default().push(Arc::clone(function));
-                }
-            }
-            for record in &module.records {
-                program.records.entry(record.name.clone()).or_default().push(Arc::clone(record));
-            }
-            for variable in &module.variables {
-                program.variables.entry(variable.name.clone()).or_default().push(Arc::clone(variable));
-            }
-            for alias in &module.aliases {
-                program.aliases.entry(alias.name.clone()).or_default().push(Arc::clone(alias));
-            }
-            for (name, ty) in &module.enums {
-                program.enums.entry(name.clone()).or_insert_with(|| ty.clone());
-            }
+            index.add(module, &|_| true);
         }
-        Program { modules, index: Arc::new(program), sought: None }
+        if let Some(module) = &standard {
+            let records = module.records.iter().map(|it| &it.name);
+            let names = records.chain(module.variables.iter().map(|it| &it.name));
+            let names = names.chain(module.aliases.iter().map(|it| &it.name));
+            index.standard = names.filter(|name| !index.has(name)).cloned().collect();
+            let wanted = index.standard.clone();
+            index.add(module, &|name| wanted.contains(name));
+        }
+        Program { modules, standard, index: Arc::new(index), sought: None }
     }
 
     /// The same program, and what will have been looked up in it.
     #[must_use]
     pub(crate) fn watched(&self) -> (Program, Arc<Sought>) {
         let sought = Arc::new(Sought::default());
-        let (modules, index) = (self.modules.clone(), Arc::clone(&self.index));
-        (Program { modules, index, sought: Some(Arc::clone(&sought)) }, sought)
+        let (modules, standard) = (self.modules.clone(), self.standard.clone());
+        let index = Arc::clone(&self.index);
+        (Program { modules, standard, index, sought: Some(Arc::clone(&sought)) }, sought)
     }
 
     /// Other modules, that what is looked up in them counts as looked up here.
     #[must_use]
     pub(crate) fn beside(&self, modules: Vec<Arc<Module>>) -> Program {
-        Program { sought: self.sought.clone(), ..Program::new(modules) }
+        Program { sought: self.sought.clone(), ..Program::new(modules, self.standard.clone()) }
     }
 
     /// Somebody asks all functions whether they name the kernel.
@@ -140,25 +169,38 @@ impl Program {
         self.index.aliases.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// Those of `items`, which have the path's name, that the path means in the namespace `from`.
+    fn meant<'i, 'p, T: Named>(
+        &self,
+        items: &'i [Arc<T>],
+        path: &'p Path,
+        from: &'p [Name],
+    ) -> impl Iterator<Item = &'i Arc<T>> + Clone + use<'i, 'p, T> {
+        let from = around(path, from);
+        let standard = self.index.standard.contains(&path.name);
+        meant(items, &path.qualifiers, from)
+            .filter(move |item| !standard || is_standard(item.namespace(), path, from))
+    }
+
     /// The records that a path in the namespace `from` means.
     pub(crate) fn records_meant<'a>(
         &'a self,
         path: &'a Path,
         from: &'a [Name],
     ) -> impl Iterator<Item = &'a Arc<Record>> + Clone {
-        meant(self.records(&path.name), &path.qualifiers, around(path, from))
+        self.meant(self.records(&path.name), path, from)
     }
 
     /// The file-scope variable or constant that a path in the namespace `from` means.
     #[must_use]
     pub(crate) fn variable_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Declaration>> {
-        meant(self.variables(&path.name), &path.qualifiers, around(path, from)).next()
+        self.meant(self.variables(&path.name), path, from).next()
     }
 
     /// The type alias that a path in the namespace `from` means.
     #[must_use]
     pub(crate) fn alias_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Alias>> {
-        meant(self.aliases(&path.name), &path.qualifiers, around(path, from)).next()
+        self.meant(self.aliases(&path.name), path, from).next()
     }
 
     /// The underlying type of the enum of this name, if it is one.
@@ -177,6 +219,15 @@ impl Program {
 fn is_destructor(function: &Function) -> bool {
     let works = function.body.as_ref().is_some_and(|body| !body.is_empty());
     works && function.kind == FunctionKind::Device && function.name.starts_with('~')
+}
+
+/// Whether a path means what a library has in the namespace `at`: `cuda::std::array` is like `std::array`, and
+/// a bare name may be brought into sight from `std`. What is named as part of anything else is not seen.
+fn is_standard(at: &[Name], path: &Path, from: &[Name]) -> bool {
+    match path.qualifiers.last() {
+        Some((name, _)) => at.last() == Some(name),
+        None => from.starts_with(at) || matches!(at, [only] if &**only == "std"),
+    }
 }
 
 /// The namespaces around a use of a path: none where it begins with `::`.

@@ -27,7 +27,7 @@ fn figures(run: &KernelRun, array: Span) -> Vec<Option<(u64, u64)>> {
 fn compare(text: &str, name: &str, paddings: impl IntoIterator<Item = u64>) -> usize {
     let file = SourceFile::new(FileId(0), "a.cu".into(), text.as_bytes().to_vec());
     let tree = SyntaxTree::parse(Expanded::unchanged(Arc::new(file))).unwrap();
-    let program = Program::new(vec![Arc::new(lower(&tree))]);
+    let program = Program::new(vec![Arc::new(lower(&tree))], None);
     let kernel = Arc::clone(program.own_kernels().next().unwrap());
     let budget = FileBudget::default();
     let mut probes = Probes::new(&budget);

@@ -1,0 +1,130 @@
+// What `<type_traits>` and `<array>` say, as far as kernels ask, and the same of CUTLASS.
+//
+// No function that is here reads or writes an element: accesses are where its result is used. References and
+// `const` are not told apart from what they refer to, so nothing here asks for them.
+
+namespace std {
+
+template <class T, T V> struct integral_constant {
+  static constexpr T value = V;
+  using value_type = T;
+  using type = integral_constant<T, V>;
+};
+template <bool B> using bool_constant = integral_constant<bool, B>;
+using true_type = integral_constant<bool, true>;
+using false_type = integral_constant<bool, false>;
+
+template <bool B, class T, class F> struct conditional { using type = T; };
+template <class T, class F> struct conditional<false, T, F> { using type = F; };
+template <bool B, class T, class F> using conditional_t = typename conditional<B, T, F>::type;
+
+template <bool B, class T = void> struct enable_if {};
+template <class T> struct enable_if<true, T> { using type = T; };
+template <bool B, class T = void> using enable_if_t = typename enable_if<B, T>::type;
+
+template <class A, class B> struct is_same { static constexpr bool value = false; };
+template <class A> struct is_same<A, A> { static constexpr bool value = true; };
+template <class A, class B> inline constexpr bool is_same_v = is_same<A, B>::value;
+
+template <class T> struct type_identity { using type = T; };
+template <class T> using type_identity_t = T;
+template <class T> struct remove_const { using type = T; };
+template <class T> using remove_const_t = T;
+template <class T> struct remove_volatile { using type = T; };
+template <class T> using remove_volatile_t = T;
+template <class T> struct remove_cv { using type = T; };
+template <class T> using remove_cv_t = T;
+template <class T> struct remove_reference { using type = T; };
+template <class T> using remove_reference_t = T;
+template <class T> struct remove_cvref { using type = T; };
+template <class T> using remove_cvref_t = T;
+
+template <class T> struct remove_pointer { using type = T; };
+template <class T> struct remove_pointer<T*> { using type = T; };
+template <class T> using remove_pointer_t = typename remove_pointer<T>::type;
+template <class T> struct add_pointer { using type = T*; };
+template <class T> using add_pointer_t = T*;
+
+template <class T> struct remove_extent { using type = T; };
+template <class T> struct remove_extent<T[]> { using type = T; };
+template <class T> using remove_extent_t = typename remove_extent<T>::type;
+
+template <class T> struct decay { using type = T; };
+template <class T> struct decay<T[]> { using type = T*; };
+template <class T> using decay_t = typename decay<T>::type;
+
+template <class T> struct make_unsigned {};
+template <> struct make_unsigned<char> { using type = unsigned char; };
+template <> struct make_unsigned<short> { using type = unsigned short; };
+template <> struct make_unsigned<int> { using type = unsigned; };
+template <> struct make_unsigned<long long> { using type = unsigned long long; };
+template <> struct make_unsigned<unsigned char> { using type = unsigned char; };
+template <> struct make_unsigned<unsigned short> { using type = unsigned short; };
+template <> struct make_unsigned<unsigned> { using type = unsigned; };
+template <> struct make_unsigned<unsigned long long> { using type = unsigned long long; };
+template <class T> using make_unsigned_t = typename make_unsigned<T>::type;
+
+template <class T> struct make_signed {};
+template <> struct make_signed<char> { using type = signed char; };
+template <> struct make_signed<short> { using type = short; };
+template <> struct make_signed<int> { using type = int; };
+template <> struct make_signed<long long> { using type = long long; };
+template <> struct make_signed<unsigned char> { using type = signed char; };
+template <> struct make_signed<unsigned short> { using type = short; };
+template <> struct make_signed<unsigned> { using type = int; };
+template <> struct make_signed<unsigned long long> { using type = long long; };
+template <class T> using make_signed_t = typename make_signed<T>::type;
+
+template <class T> struct is_floating_point { static constexpr bool value = false; };
+template <> struct is_floating_point<float> { static constexpr bool value = true; };
+template <> struct is_floating_point<double> { static constexpr bool value = true; };
+template <class T> inline constexpr bool is_floating_point_v = is_floating_point<T>::value;
+
+template <class T> struct is_void { static constexpr bool value = false; };
+template <> struct is_void<void> { static constexpr bool value = true; };
+template <class T> inline constexpr bool is_void_v = is_void<T>::value;
+
+template <class T> struct is_pointer { static constexpr bool value = false; };
+template <class T> struct is_pointer<T*> { static constexpr bool value = true; };
+template <class T> inline constexpr bool is_pointer_v = is_pointer<T>::value;
+
+template <class T, size_t N> struct array {
+  T elems[N];
+  using value_type = T;
+  __host__ __device__ constexpr T& operator[](size_t i) { return elems[i]; }
+  __host__ __device__ constexpr T& front() { return elems[0]; }
+  __host__ __device__ constexpr T& back() { return elems[N - 1]; }
+  __host__ __device__ constexpr T* data() { return elems; }
+  __host__ __device__ constexpr T* begin() { return elems; }
+  __host__ __device__ constexpr T* end() { return elems + N; }
+  __host__ __device__ constexpr size_t size() { return N; }
+};
+
+}  // namespace std
+
+namespace cutlass {
+
+namespace platform {
+
+template <bool B, class T, class F> using conditional = std::conditional<B, T, F>;
+template <bool B, class T, class F> using conditional_t = std::conditional_t<B, T, F>;
+template <bool B, class T = void> using enable_if = std::enable_if<B, T>;
+template <class A, class B> using is_same = std::is_same<A, B>;
+template <class A, class B> inline constexpr bool is_same_v = std::is_same<A, B>::value;
+template <class T> using remove_const = std::remove_const<T>;
+template <class T> using remove_cv = std::remove_cv<T>;
+template <class T> using remove_reference = std::remove_reference<T>;
+
+}  // namespace platform
+
+// Of elements of a byte or more.
+template <class T, int N> struct Array {
+  T storage[N];
+  using Element = T;
+  static constexpr int kElements = N;
+  __host__ __device__ constexpr T& operator[](int i) { return storage[i]; }
+  __host__ __device__ constexpr T* data() { return storage; }
+  __host__ __device__ constexpr int size() { return N; }
+};
+
+}  // namespace cutlass
