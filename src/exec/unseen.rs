@@ -66,11 +66,15 @@ impl Machine<'_> {
         // What CUDA itself defines under such a name changes nothing and waits for nobody.
         let is_pure = crate::slice::is_pure(name, self.program);
         let is_reserved = crate::builtins::is_reserved(name);
+        // It touches what it is given, and waits for nobody.
+        let copies = copies_memory(name) && self.program.functions(name).is_empty();
         if !is_reserved && !is_pure {
             self.clobber();
+        }
+        if !is_reserved && !is_pure && !copies {
             self.may_access(span);
         }
-        if !is_pure {
+        if !is_pure && !copies {
             self.may_order(span);
         }
         // What is known and only too deep to be followed may wait for anyone.
@@ -90,11 +94,17 @@ impl Machine<'_> {
             // It accesses shared memory only where it is handed an address.
             let address = match &value {
                 Value::Pointer(pointer) => self.is_shared(pointer),
-                Value::Opaque(..) => matches!(self.type_of(arg), Ty::Pointer(_)),
+                Value::Opaque(..) => matches!(self.type_of(arg), Ty::Pointer(_)) || copies && at < 2,
                 _ => false,
             };
-            if address && is_reserved && !is_pure {
+            if address && (is_reserved || copies) && !is_pure {
                 self.may_access(span);
+            }
+            if copies && matches!(&value, Value::Pointer(to) if !matches!(to.target, Target::Place(_))) {
+                match at {
+                    0 => self.writes_unrecorded(span),
+                    _ => self.reads_unrecorded(span),
+                }
             }
             waits |= match &value {
                 Value::Closure(..) => true,
