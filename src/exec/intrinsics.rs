@@ -393,6 +393,32 @@ impl Machine<'_> {
         }
     }
 
+    /// `cg::reduce(tile, value, cg::plus<T>())` and the scans, of tiles of a warp at the most: they hand on values by
+    /// shuffles, and touch no memory. `None` for any other call.
+    pub(super) fn group_reduction(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Value> {
+        let is_known = matches!(name, "reduce" | "inclusive_scan" | "exclusive_scan");
+        let (ExprKind::Local(_), [value, rest @ ..]) = (&args.first()?.kind, args.get(1..)?) else {
+            return None;
+        };
+        if !is_known || !self.program.functions(name).is_empty() {
+            return None;
+        }
+        let Value::Group(Group::Tile(1..=32)) = self.evaluate(&args[0]) else { return None };
+        self.evaluate(value);
+        for operation in rest {
+            let is_made = match &operation.kind {
+                ExprKind::Call { args, .. } | ExprKind::Construct(_, args) => args.is_empty(),
+                _ => false,
+            };
+            if !is_made {
+                self.handed_over(operation);
+            }
+        }
+        self.warp_order(None, false, span);
+        let why = Unknown::new(Reason::DataDependent, span, "a value that a group of threads computes");
+        Some(Value::opaque(Variation::Maybe, why))
+    }
+
     fn group_sync(&mut self, group: Group, span: Span) -> Value {
         match group {
             Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),

@@ -147,7 +147,10 @@ impl Choices {
                 _ => value(base)?,
             },
             ExprKind::Call { callee, args } => match &callee.kind {
-                ExprKind::Path(path) if builtins::kind(&path.name) == Some(Kind::CachedLoad) => {
+                ExprKind::Path(path)
+                    if builtins::kind(&path.name) == Some(Kind::CachedLoad)
+                        && program.functions(&path.name).is_empty() =>
+                {
                     args.first().map_or(Some(Made::Other), value).map(place)?
                 }
                 ExprKind::Path(path) if computes(&path.name, program, true) => {
@@ -268,7 +271,9 @@ fn find_changes<'a>(
             ExprKind::Call { callee, args } => {
                 let is_known = match &callee.kind {
                     ExprKind::Path(path) => {
-                        builtins::kind(&path.name).is_some() || computes(&path.name, program, true)
+                        let is_own =
+                            builtins::kind(&path.name).is_some() && program.functions(&path.name).is_empty();
+                        is_own || computes(&path.name, program, true)
                     }
                     _ => false,
                 };
