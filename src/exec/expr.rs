@@ -160,7 +160,11 @@ impl Machine<'_> {
             ExprKind::Str(_) => {
                 Value::opaque(Variation::Uniform, Unknown::new(Reason::Unsupported, expr.span, "a string"))
             }
+            // What is inside is not run.
             ExprKind::Unsupported(what) => {
+                self.may_access(expr.span);
+                self.may_order(expr.span);
+                self.may_wait(what, expr.span);
                 Value::opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, expr.span, *what))
             }
             ExprKind::Damaged => {
