@@ -21,7 +21,7 @@ use crate::ir::{
     BinaryOp, Declaration, Expr, ExprKind, Function, FunctionKind, LocalId, Name, Stmt, StmtKind, Type,
     UnaryOp,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a value is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ enum Change<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     made: FxHashMap<LocalId, Made>,
+    /// Template parameters.
+    given: FxHashSet<Name>,
 }
 
 impl Choices {
@@ -77,8 +79,10 @@ impl Choices {
         let Some(body) = function.body.as_deref().filter(|_| function.kind == FunctionKind::Kernel) else {
             return found;
         };
+        found.given.extend(function.template_params.iter().map(|param| param.name.clone()));
+        let params: FxHashSet<LocalId> = function.params.iter().map(|param| param.local).collect();
         let mut changes: FxHashMap<LocalId, Vec<Change<'_>>> = FxHashMap::default();
-        if !find_changes(body, program, &mut found, &mut changes) {
+        if !find_changes(body, &params, program, &mut found, &mut changes) {
             return Choices::default();
         }
         for param in function.params.iter().filter(|param| !changes.contains_key(&param.local)) {
@@ -127,8 +131,9 @@ impl Choices {
             ExprKind::Local(local) => *self.made.get(local)?,
             ExprKind::Path(path) => match program.variables(&path.name).first() {
                 Some(variable) if variable.storage.is_shared() => Made::Shared,
-                Some(variable) if !variable.constant => Made::Other,
-                _ => Made::Given,
+                Some(variable) if variable.constant => Made::Given,
+                None if self.given.contains(&path.name) => Made::Given,
+                _ => Made::Other,
             },
             ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => value(inner)?,
             ExprKind::Binary(op, a, b) => match (value(a)?, value(b)?) {
@@ -178,20 +183,63 @@ impl Choices {
         match &cond.kind {
             ExprKind::Unary(UnaryOp::Not, inner) => self.chooses(inner, program),
             ExprKind::Binary(LogicalAnd | LogicalOr, a, b) => {
-                Some(self.chooses(a, program)? | self.chooses(b, program)?)
+                match (self.chooses(a, program)?, self.chooses(b, program)?) {
+                    // `begin[i] <= x && x < begin[i + 1]` holds for one thread.
+                    (true, true) if variable_compared(a).is_none() => None,
+                    (true, true) if variable_compared(a) != variable_compared(b) => None,
+                    (a, b) => Some(a | b),
+                }
             }
-            ExprKind::Binary(Lt | Le | Gt | Ge, a, b) => match (made(a), made(b)) {
-                (Made::Data, Made::Given | Made::Data | Made::Shared) => Some(true),
-                (Made::Given | Made::Shared, Made::Data) => Some(true),
+            ExprKind::Binary(op @ (Lt | Le | Gt | Ge), a, b) => match (made(a), made(b)) {
+                // `v >= greatest` holds for the greatest alone.
+                (Made::Data, Made::Shared) | (Made::Shared, Made::Data) => {
+                    matches!(op, Lt | Gt).then_some(true)
+                }
+                (Made::Data, Made::Given | Made::Data) | (Made::Given, Made::Data) => Some(true),
                 (Made::Given | Made::Number, Made::Given | Made::Number) => Some(false),
                 _ => None,
             },
-            ExprKind::Binary(Eq | Ne, a, b) => match (made(a), made(b)) {
-                (Made::Data, Made::Given) | (Made::Given, Made::Data) => Some(true),
+            // What is asked for by a parameter may be there once.
+            ExprKind::Binary(op @ (Eq | Ne), a, b) => match (made(a), made(b)) {
+                (Made::Data, Made::Given) => (*op == Ne || is_literal(b)).then_some(true),
+                (Made::Given, Made::Data) => (*op == Ne || is_literal(a)).then_some(true),
                 _ => None,
             },
             _ => (made(cond) == Made::Data).then_some(true),
         }
+    }
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(..) | ExprKind::Float(..) => true,
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => is_literal(inner),
+        _ => false,
+    }
+}
+
+/// The variable that a comparison compares with something, if its other side is none that changes.
+fn variable_compared(cond: &Expr) -> Option<LocalId> {
+    let ExprKind::Binary(_, a, b) = &cond.kind else { return None };
+    let local = |expr: &Expr| match expr.kind {
+        ExprKind::Local(local) => Some(local),
+        _ => None,
+    };
+    match (local(a), local(b)) {
+        (Some(local), _) if is_literal(b) => Some(local),
+        (_, Some(local)) if is_literal(a) => Some(local),
+        _ => None,
+    }
+}
+
+/// Whether a condition is a bound that a parameter of the kernel gives, as `i < n`, or some of these.
+fn is_bound(cond: &Expr, params: &FxHashSet<LocalId>) -> bool {
+    use BinaryOp::{Ge, Gt, Le, LogicalAnd, Lt};
+    let given = |expr: &Expr| matches!(expr.kind, ExprKind::Local(local) if params.contains(&local));
+    match &cond.kind {
+        ExprKind::Binary(LogicalAnd, a, b) => is_bound(a, params) && is_bound(b, params),
+        ExprKind::Binary(Lt | Le | Gt | Ge, a, b) => given(a) || given(b),
+        _ => false,
     }
 }
 
@@ -236,13 +284,21 @@ fn is_still(expr: &Expr) -> bool {
 /// Finds what becomes of each variable, and which are shared. False where that cannot be told.
 fn find_changes<'a>(
     body: &'a [Stmt],
+    params: &FxHashSet<LocalId>,
     program: &Program,
     found: &mut Choices,
     changes: &mut FxHashMap<LocalId, Vec<Change<'a>>>,
 ) -> bool {
-    let mut stmts: Vec<&Stmt> = body.iter().collect();
-    let mut exprs: Vec<&Expr> = Vec::new();
-    while let Some(stmt) = stmts.pop() {
+    // With each: whether it is under a condition that may let some threads through and others not.
+    let mut stmts: Vec<(&Stmt, bool)> = body.iter().map(|stmt| (stmt, false)).collect();
+    let mut exprs: Vec<(&Expr, bool)> = Vec::new();
+    while let Some((stmt, guarded)) = stmts.pop() {
+        let parts = match &stmt.kind {
+            StmtKind::If { cond, .. } => !is_bound(cond, params),
+            StmtKind::Loop { cond, .. } => !cond.as_ref().is_some_and(|cond| is_bound(cond, params)),
+            StmtKind::Switch { .. } => true,
+            _ => false,
+        };
         match &stmt.kind {
             StmtKind::Declare(list) => {
                 for declaration in list {
@@ -252,13 +308,14 @@ fn find_changes<'a>(
             StmtKind::Damaged | StmtKind::Unsupported(..) => return false,
             _ => {}
         }
-        own_exprs(stmt, &mut |expr| exprs.push(expr));
-        own_stmts(stmt, &mut |inner| stmts.push(inner));
+        own_exprs(stmt, &mut |expr| exprs.push((expr, guarded || parts)));
+        own_stmts(stmt, &mut |inner| stmts.push((inner, guarded || parts)));
     }
-    while let Some(expr) = exprs.pop() {
+    while let Some((expr, guarded)) = exprs.pop() {
         let mut change = |target: &Expr, change: Change<'a>| {
             if let Some(local) = root(target) {
-                let is_whole = matches!(target.kind, ExprKind::Local(_));
+                let is_step = matches!(change, Change::Step);
+                let is_whole = matches!(target.kind, ExprKind::Local(_)) && (is_step || !guarded);
                 changes.entry(local).or_default().push(if is_whole { change } else { Change::Anyhow });
             }
         };
@@ -280,12 +337,19 @@ fn find_changes<'a>(
                 for arg in args.iter().filter(|_| !is_known) {
                     change(arg, Change::Anyhow);
                 }
+                if let ExprKind::Member { base, .. } = &callee.kind {
+                    change(base, Change::Anyhow);
+                }
             }
             ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| change(target, Change::Anyhow)),
             ExprKind::Lambda(_) | ExprKind::Damaged | ExprKind::Unsupported(_) => return false,
             _ => {}
         }
-        children(expr, &mut |child| exprs.push(child));
+        let parts = matches!(
+            expr.kind,
+            ExprKind::Conditional(..) | ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, ..)
+        );
+        children(expr, &mut |child| exprs.push((child, guarded || parts)));
     }
     true
 }
@@ -299,6 +363,10 @@ fn declare<'a>(
     match &declaration.ty {
         _ if declaration.storage.is_shared() => {
             found.made.insert(local, Made::Shared);
+        }
+        // Its constructor may give it anything.
+        Type::Named(_) if declaration.init.is_none() => {
+            changes.entry(local).or_default().push(Change::Anyhow);
         }
         Type::Array(..) | Type::Reference(..) => {
             changes.entry(local).or_default().push(Change::Anyhow);
