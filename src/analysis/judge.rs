@@ -2,6 +2,7 @@
 
 use super::kept::Judged;
 use super::links::{Links, Work};
+use super::load::Asks;
 use super::padded::Padded;
 use super::runs::Subject;
 use super::texts::Texts;
@@ -93,6 +94,7 @@ impl Run {
         let blocks = self.blocks_of(loaded, kernel);
         let mut scenarios = scenario::scenarios(program, kernel, launches, blocks, &mut probes);
         scenarios.extend(scenario::rest(&scenarios, *left_out));
+        let asks = self.asks_of(loaded);
         let subject = Subject {
             program,
             kernel,
@@ -102,7 +104,7 @@ impl Run {
             hosts,
             budget,
             follow: *follow,
-            asks: self.asks_of(loaded),
+            asks: Asks { needless_barriers: asks.needless_barriers && !is_cut(texts, kernel), ..asks },
         };
         let runs = subject.run_all(probes);
         let mut report = FileReport::default();
@@ -188,6 +190,14 @@ impl Run {
             Wanted::Verdicts | Wanted::Program | Wanted::Runs | Wanted::Races => {}
         }
     }
+}
+
+/// Whether the preprocessor takes parts out of a kernel's text, which other builds may hold.
+fn is_cut(texts: &Texts<'_>, kernel: &Function) -> bool {
+    let text = texts.text(kernel.span);
+    text.lines()
+        .filter_map(|line| line.trim_start().strip_prefix('#'))
+        .any(|it| it.trim_start().starts_with("if"))
 }
 
 impl FileReport {

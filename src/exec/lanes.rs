@@ -38,6 +38,10 @@ impl Machine<'_> {
         {
             return value.clone();
         }
+        if name == "__activemask" {
+            // Where lanes have met shows in it.
+            self.trace.tree.set_watched();
+        }
         Value::opaque(
             Variation::Maybe,
             Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`")),

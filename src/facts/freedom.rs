@@ -344,9 +344,10 @@ impl<'a> Walk<'a> {
     /// Holds two accesses against each other that nothing surely orders.
     fn hold(&mut self, one: &Live<'a>, other: &Live<'a>) {
         let memory = pair::memory(self.trace, one, other);
+        let global = self.trace.arrays[one.access.array].global;
         // Atomics of one place are no race; a barrier that orders them may count.
         let atomic = matches!((kind(one.access.op), kind(other.access.op)), (Kind::Atomic, Kind::Atomic));
-        if pair::is_harmless(one, other) || atomic && !one.is_crossed || memory == Memory::Apart {
+        if pair::is_harmless(one, other, global) || atomic && !one.is_crossed || memory == Memory::Apart {
             return;
         }
         let side = |live: &Live<'a>| {

@@ -32,10 +32,11 @@ pub(super) fn kind(op: AccessOp) -> Kind {
 }
 
 /// Whether it makes no difference which of two accesses comes first.
-pub(super) fn is_harmless(one: &Live<'_>, other: &Live<'_>) -> bool {
+/// `global`: of global memory, where other blocks may learn by one atomic that another was done.
+pub(super) fn is_harmless(one: &Live<'_>, other: &Live<'_>, global: bool) -> bool {
     match (kind(one.access.op), kind(other.access.op)) {
         (Kind::Reads, Kind::Reads) => true,
-        (Kind::Atomic, Kind::Atomic) => commute(one, other),
+        (Kind::Atomic, Kind::Atomic) => commute(one, other, global),
         (Kind::Writes, Kind::Writes) => {
             one.access.bytes == other.access.bytes
                 && is_in_steps(one)
@@ -48,11 +49,11 @@ pub(super) fn is_harmless(one: &Live<'_>, other: &Live<'_>) -> bool {
 
 /// Whether two atomics give the same in either order, and nobody asks what was there before: the sums of one
 /// statement, say.
-fn commute(one: &Live<'_>, other: &Live<'_>) -> bool {
+fn commute(one: &Live<'_>, other: &Live<'_>, global: bool) -> bool {
     let Some((first, second)) = one.access.atomic.zip(other.access.atomic) else { return false };
     let is_one_statement = one.access.span == other.access.span;
     let alike = match first.operation {
-        Operation::Add => is_one_statement || second.operation == Operation::Add,
+        Operation::Add => is_one_statement || !global && second.operation == Operation::Add,
         Operation::Combine | Operation::Float => is_one_statement,
         Operation::Exchange | Operation::CompareAndSwap | Operation::Wide => false,
     };
