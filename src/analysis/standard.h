@@ -1,6 +1,6 @@
 // What `<type_traits>` and `<array>` say, as far as kernels ask, and the same of CUTLASS.
 //
-// No function that is here reads or writes an element: accesses are where its result is used. References and
+// But for `fill` no function that is here reads or writes an element: accesses are where its result is used. References and
 // `const` are not told apart from what they refer to, so nothing here asks for them.
 
 namespace std {
@@ -92,6 +92,10 @@ template <class T, size_t N> struct array {
   T elems[N];
   using value_type = T;
   __host__ __device__ constexpr T& operator[](size_t i) { return elems[i]; }
+  __host__ __device__ constexpr T& at(size_t i) { return elems[i]; }
+  __host__ __device__ constexpr void fill(T value) {
+    for (size_t i = 0; i < N; ++i) elems[i] = value;
+  }
   __host__ __device__ constexpr T& front() { return elems[0]; }
   __host__ __device__ constexpr T& back() { return elems[N - 1]; }
   __host__ __device__ constexpr T* data() { return elems; }
@@ -123,6 +127,11 @@ template <class T, int N> struct Array {
   using Element = T;
   static constexpr int kElements = N;
   __host__ __device__ constexpr T& operator[](int i) { return storage[i]; }
+  __host__ __device__ constexpr T& at(int i) { return storage[i]; }
+  __host__ __device__ constexpr void fill(T value) {
+    for (int i = 0; i < N; ++i) storage[i] = value;
+  }
+  __host__ __device__ constexpr void clear() { fill(T(0)); }
   __host__ __device__ constexpr T* data() { return storage; }
   __host__ __device__ constexpr int size() { return N; }
 };

@@ -25,7 +25,12 @@ impl Machine<'_> {
                 Some(record) if !record.template_params.is_empty() || !record.specialization.is_empty() => {
                     self.closed_record(&Rc::clone(layout))
                 }
-                _ => simple(&layout.name),
+                Some(record) => {
+                    let qualifiers = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
+                    let name = layout.name.clone();
+                    Some(Type::Named(Box::new(Path { qualifiers, name, args: None, global: false })))
+                }
+                None => simple(&layout.name),
             },
             _ => None,
         }

@@ -88,6 +88,7 @@ pub(super) fn same_type(a: &Ty, b: &Ty) -> Option<bool> {
                 all
             }
             (None, None) => Some(one_name(&a.name) == one_name(&b.name)),
+            (Some(x), Some(y)) if x.namespace != y.namespace => Some(false),
             _ => Some(a.name == b.name && a.size == b.size),
         },
         _ => Some(a == b),

@@ -226,7 +226,8 @@ fn is_destructor(function: &Function) -> bool {
 fn is_standard(at: &[Name], path: &Path, from: &[Name]) -> bool {
     match path.qualifiers.last() {
         Some((name, _)) => at.last() == Some(name),
-        None => from.starts_with(at) || matches!(at, [only] if &**only == "std"),
+        // A call of a function that is not seen looks like one of these without arguments.
+        None => path.args.is_some() && (from.starts_with(at) || matches!(at, [only] if &**only == "std")),
     }
 }
 
