@@ -424,7 +424,8 @@ fn effect(
             return Effect::Apart;
         }
         if !is_aligned(&again, name) {
-            return Effect::Worse;
+            // What is not aligned as it is says nothing of other lengths.
+            return if is_aligned(run, name) { Effect::Worse } else { Effect::Apart };
         }
         let known = all.list.len();
         if all.add(number, &again, name).is_none() {
