@@ -43,7 +43,7 @@
 //! - Only compound assignments, `++` and `--`; not `&=` and `|=`, which may do the same twice, and not
 //!   `s[0] = s[0] + x`.
 //! - Only in a block that a launch or the user gives, where the threads surely do it, at offsets that are known. Where
-//!   a condition on what a thread reads from global memory chooses whether it does it, the finding says "possible"; where
+//!   an `if` on what a thread reads from global memory chooses whether it does it, the finding says "possible"; where
 //!   such data choose the element, as in a histogram, it is a note.
 //! - An H200's racecheck reports the same lines for its fixtures, and `|=` as well.
 //! - Nothing is said of kernels with `volatile` and loops that may wait for what they read, but within a warp.

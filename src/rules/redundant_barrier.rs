@@ -46,6 +46,8 @@
 //! ```
 //!
 //! ## Limits
+//! - Nothing is told of a kernel with `#if` or `#ifdef` in its text, which other builds may see otherwise, nor of one that
+//!   prints, reads a clock, or asks `__activemask()`.
 //! - What is told is proved for all blocks that launches or the user give and all instances that are run, for lanes of
 //!   one warp as for warps: without the barriers, no threads race for shared memory. A kernel is left out of which no
 //!   launch is found or the block of one is not known, that is not followed to its end, or of which it is not proved
