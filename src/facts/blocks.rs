@@ -27,8 +27,8 @@
 mod order;
 mod step;
 
-use super::possible::{self, Choice};
-use super::races::{self, Between};
+use super::possible::{self, Choice, PossibleRace};
+use super::races::{self, Between, Race};
 use super::witness::are_possible;
 use crate::domain::{Shape, SymbolId};
 use crate::events::{Access, AccessEvent, Assumption, Blocks, Event, Scope, Stored, Trace};
@@ -86,53 +86,44 @@ pub(crate) struct TwoBlocks {
 pub(crate) type Grid = [Option<i64>; 3];
 
 /// The pairs of a run that are done by threads of one block: of different warps, or where one loses what another
-/// adds.
+/// adds; then those that take data that choose the threads.
 pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
-    let races = races::find(trace, shape).into_iter().filter(|race| {
-        let is_global = trace.arrays[trace.accesses[race.first].array].global;
-        is_global && (race.between == Between::Warps || race.is_update)
+    let pair = |first: usize, second: usize, threads: (usize, usize)| {
+        let (first, second) = (&trace.accesses[first], &trace.accesses[second]);
+        let array = &trace.arrays[first.array];
+        array.global.then(|| MemoryRace {
+            name: array.name.clone(),
+            first: Box::new(first.clone()),
+            second: Box::new(second.clone()),
+            threads,
+            blocks: None,
+            lack: Lack::Nothing,
+            is_update: false,
+            is_possible: false,
+            choice: None,
+            across: None,
+            grid_is_supposed: false,
+            assumptions: Vec::new(),
+        })
+    };
+    let sure = races::find(trace, shape).into_iter().filter_map(|race| {
+        let found = pair(race.first, race.second, race.threads)?;
+        let Race { is_update, across, assumptions, .. } = race;
+        let counts = race.between == Between::Warps || is_update;
+        counts.then_some(MemoryRace { is_update, across, assumptions, ..found })
     });
-    let access = |number: usize| Box::new(trace.accesses[number].clone());
+    let possible = possible::find(trace, shape).into_iter().filter_map(|race| {
+        let found = pair(race.first, race.second, race.threads)?;
+        let PossibleRace { is_update, across, assumptions, choice, .. } = race;
+        let counts = choice == Choice::Threads && !race.sets_flag;
+        let choice = Some(choice);
+        counts.then_some(MemoryRace { is_possible: true, choice, is_update, across, assumptions, ..found })
+    });
     let mut found: Vec<MemoryRace> = Vec::new();
-    for race in races {
-        let (first, second) = (access(race.first), access(race.second));
-        let known = |it: &MemoryRace| (it.first.span, it.second.span) == (first.span, second.span);
+    for race in sure.chain(possible) {
+        let known = |it: &MemoryRace| (it.first.span, it.second.span) == (race.first.span, race.second.span);
         if !found.iter().any(known) {
-            found.push(MemoryRace {
-                name: trace.arrays[first.array].name.clone(),
-                first,
-                second,
-                threads: race.threads,
-                blocks: None,
-                lack: Lack::Nothing,
-                is_update: race.is_update,
-                is_possible: false,
-                across: race.across,
-                grid_is_supposed: false,
-                assumptions: race.assumptions,
-                choice: None,
-            });
-        }
-    }
-    let is_global = |number: usize| trace.arrays[trace.accesses[number].array].global;
-    for race in possible::find(trace, shape).into_iter().filter(|race| is_global(race.first)) {
-        let (first, second) = (access(race.first), access(race.second));
-        let known = |it: &MemoryRace| (it.first.span, it.second.span) == (first.span, second.span);
-        if race.choice == Choice::Threads && !race.sets_flag && !found.iter().any(known) {
-            found.push(MemoryRace {
-                name: trace.arrays[first.array].name.clone(),
-                first,
-                second,
-                threads: race.threads,
-                blocks: None,
-                lack: Lack::Nothing,
-                is_update: race.is_update,
-                is_possible: true,
-                across: race.across,
-                grid_is_supposed: false,
-                assumptions: race.assumptions,
-                choice: Some(race.choice),
-            });
+            found.push(race);
         }
     }
     found
