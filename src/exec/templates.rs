@@ -95,6 +95,18 @@ pub(super) fn same_type(a: &Ty, b: &Ty) -> Option<bool> {
     }
 }
 
+/// Whether a type of C++ beside this one has its size and sign, so that which of the two is written is not known:
+/// `char` and `signed char`, `long` and `long long`.
+fn may_be_another(bound: &Binding) -> bool {
+    match bound {
+        Binding::Type(Ty::Pointer(to)) => may_be_another(&Binding::Type((**to).clone())),
+        Binding::Type(ty) => {
+            matches!(ty.innermost(), Ty::Scalar(Scalar::I8 | Scalar::I64 | Scalar::U64))
+        }
+        _ => false,
+    }
+}
+
 /// Of types that have two names in the toolkit's headers, the one.
 fn one_name(name: &str) -> &str {
     match name {
@@ -181,7 +193,8 @@ impl Machine<'_> {
                 Some(bound) => {
                     matched.fixed += 1;
                     let bound = bound.clone();
-                    matched.note(same_binding(&bound, arg))
+                    let same = same_binding(&bound, arg).filter(|same| !same || !may_be_another(arg));
+                    matched.note(same)
                 }
                 None => {
                     matched.env.bindings.insert(name, arg.clone());
