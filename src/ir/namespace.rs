@@ -6,7 +6,7 @@
 //! Example: in `gemm::fast`, the path `detail::load` means `gemm::fast::detail::load` if there is
 //! one, else `gemm::detail::load`, else `detail::load`. What a `using` brings into sight is not
 //! followed: if none of these exists, any item of that name may be meant, first of all those whose
-//! namespace ends in `detail`.
+//! namespace ends in `detail`. Of `std::array` that is not so: no other `array` is meant.
 
 use super::{Alias, Declaration, Function, Name, Record, TemplateArg};
 use std::sync::Arc;
@@ -42,6 +42,16 @@ fn rank(at: &[Name], qualifiers: &[(Name, Vec<TemplateArg>)], from: &[Name]) -> 
     if from.starts_with(around) { 2 + around.len() } else { 1 }
 }
 
+/// What a path says of a place in the standard library, if it names one: `std`, and what stands behind it.
+/// Nothing else lies there: what has the name elsewhere is another item, whatever brings it into sight.
+fn in_standard_library(qualifiers: &[(Name, Vec<TemplateArg>)]) -> Option<&[(Name, Vec<TemplateArg>)]> {
+    let own = match qualifiers {
+        [(first, _), rest @ ..] if &**first == "cuda" => rest,
+        all => all,
+    };
+    own.first().filter(|(name, _)| &**name == "std").map(|_| own)
+}
+
 /// Those of `items`, all of one name, that a path with these qualifiers means in `from`.
 pub(crate) fn meant<'i, 'p, T: Named>(
     items: &'i [Arc<T>],
@@ -49,8 +59,12 @@ pub(crate) fn meant<'i, 'p, T: Named>(
     from: &'p [Name],
 ) -> impl Iterator<Item = &'i Arc<T>> + Clone {
     let rank = |item: &Arc<T>| rank(item.namespace(), qualifiers, from);
+    let standard = in_standard_library(qualifiers);
     let best = if items.len() > 1 { items.iter().map(rank).max() } else { None };
-    items.iter().filter(move |item| best.is_none_or(|best| rank(item) == best))
+    let is_best = move |item: &&Arc<T>| best.is_none_or(|best| rank(item) == best);
+    items.iter().filter(move |item| {
+        is_best(item) && standard.is_none_or(|place| self::rank(item.namespace(), place, from) > 0)
+    })
 }
 
 #[cfg(test)]
@@ -72,5 +86,21 @@ mod tests {
         assert!(rank("", "", "gemm") > rank("other", "", "gemm"));
         assert!(rank("gemm::detail", "detail", "gemm::fast") > rank("detail", "detail", "gemm::fast"));
         assert!(rank("other::detail", "detail", "gemm") > rank("other", "detail", "gemm"));
+    }
+
+    #[test]
+    fn only_the_standard_library_has_its_names() {
+        let standard = |written: &str| {
+            let qualifiers: Vec<_> = names(written).into_iter().map(|name| (name, Vec::new())).collect();
+            in_standard_library(&qualifiers).map(<[_]>::len)
+        };
+        assert_eq!(
+            (standard("std"), standard("cuda::std"), standard("std::chrono")),
+            (Some(1), Some(1), Some(2))
+        );
+        assert_eq!(
+            (standard("cuda"), standard("cuda::ptx"), standard("lib::std"), standard("")),
+            (None, None, None, None)
+        );
     }
 }
