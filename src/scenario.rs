@@ -22,6 +22,8 @@ use std::sync::Arc;
 
 /// The most scenarios of one kernel that are run.
 const MOST: usize = 16;
+/// What a template argument that none before has counts for, where it is the only one of its place.
+const ONE: usize = 1 << 16;
 /// The most explicit instantiations of one kernel that are told apart.
 const MOST_KNOWN: usize = 1024;
 
@@ -219,7 +221,7 @@ pub(crate) fn scenarios(
         groups.retain(|group| group.refuted.is_none());
     }
     drop_vague(&mut groups, kernel);
-    let (groups, left_out) = varied(groups);
+    let (groups, left_out) = varied(groups, |group| (group.block, &group.template_args));
     if groups.is_empty() {
         // Without a launch, not even defaults are known to be used.
         let unseen = || vec![vec![LaunchArg::Unknown; kernel.template_params.len()]];
@@ -236,7 +238,7 @@ pub(crate) fn scenarios(
                 Search { program, kernel, template_args, args, partly, probes, is_deep: true }.scenario()
             }
         };
-        let (instantiated, left_out) = split(instantiated, MOST);
+        let (instantiated, left_out) = varied(instantiated, |args| ([None; 3], args));
         let mut found: Vec<Scenario> = instantiated.into_iter().map(&mut without).collect();
         found.extend(others(&found, left_out));
         return found;
@@ -262,12 +264,6 @@ pub(crate) fn scenarios(
     let mut found: Vec<Scenario> = groups.into_iter().map(&mut scenario).collect();
     found.extend(others(&found, left_out.into_iter().map(|group| group.template_args).collect()));
     found
-}
-
-/// The first `most` of a list, and the others.
-fn split<T>(mut list: Vec<T>, most: usize) -> (Vec<T>, Vec<T>) {
-    let others = list.split_off(most.min(list.len()));
-    (list, others)
 }
 
 /// What stands for so many more ways to run a kernel, like those that are `found`.
@@ -346,52 +342,57 @@ fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
     groups.retain(|group| !all.iter().any(|other| covers(other, group)));
 }
 
-/// At most [`MOST`] groups, and those that are left out. Every block comes first, then each template argument
-/// that none before has at its place, then pairs of arguments that none before has, then the rest.
-fn varied(groups: Vec<Group>) -> (Vec<Group>, Vec<Group>) {
-    if groups.len() <= MOST {
-        return (groups, Vec::new());
+/// At most [`MOST`] ways to run a kernel, and those that are left out; `of` says the block and template arguments
+/// of each. Every block comes first, then each template argument that none before has at its place, where there
+/// are fewer of them rather than where there are many, then pairs of arguments that none before has, then the rest.
+fn varied<T>(ways: Vec<T>, of: impl Fn(&T) -> ([Option<i64>; 3], &[LaunchArg])) -> (Vec<T>, Vec<T>) {
+    if ways.len() <= MOST {
+        return (ways, Vec::new());
     }
-    let numbers = numbered(&groups);
+    let (blocks, args): (Vec<_>, Vec<_>) = ways.iter().map(of).unzip();
+    let numbers = numbered(&args);
+    let kinds = |place: usize| numbers.iter().filter_map(|of| of.get(place)).max().map_or(1, |last| last + 1);
+    let kinds: Vec<usize> = (0..args.iter().map(|args| args.len()).max().unwrap_or(0)).map(kinds).collect();
     let mut kept: Vec<usize> = Vec::new();
     while kept.len() < MOST {
         let news = |at: usize| {
             let new = |is_like: &dyn Fn(&Vec<usize>) -> bool| !kept.iter().any(|at| is_like(&numbers[*at]));
             let args = &numbers[at];
-            let block = !kept.iter().any(|other| groups[*other].block == groups[at].block);
+            let block = !kept.iter().any(|other| blocks[*other] == blocks[at]);
             let single = |i: usize| new(&|other| other.get(i) == args.get(i));
             let pair =
                 |i: usize, j: usize| new(&|other| other.get(i) == args.get(i) && other.get(j) == args.get(j));
-            let singles = (0..args.len()).filter(|i| single(*i)).count();
+            let singles = (0..args.len()).filter(|i| single(*i)).map(|i| ONE / kinds[i]);
             let pairs = (0..args.len()).map(|i| (0..i).filter(|j| pair(i, *j)).count());
-            (block, singles, pairs.sum::<usize>(), Reverse(at))
+            (block, singles.sum::<usize>(), pairs.sum::<usize>(), Reverse(at))
         };
-        let Some(best) = (0..groups.len()).filter(|at| !kept.contains(at)).max_by_key(|at| news(*at)) else {
+        let Some(best) = (0..ways.len()).filter(|at| !kept.contains(at)).max_by_key(|at| news(*at)) else {
             break;
         };
         kept.push(best);
     }
     let (mut run, mut left_out) = (Vec::new(), Vec::new());
-    for (at, group) in groups.into_iter().enumerate() {
-        if kept.contains(&at) { &mut run } else { &mut left_out }.push(group);
+    for (at, way) in ways.into_iter().enumerate() {
+        if kept.contains(&at) { &mut run } else { &mut left_out }.push(way);
     }
     (run, left_out)
 }
 
-/// The template arguments of each group, equal ones at one place by the same number.
-fn numbered(groups: &[Group]) -> Vec<Vec<usize>> {
+/// Lists of template arguments, equal ones at one place by the same number.
+fn numbered(lists: &[&[LaunchArg]]) -> Vec<Vec<usize>> {
     let mut known: Vec<Vec<&LaunchArg>> = Vec::new();
-    let mut number = |(at, arg)| {
-        if known.len() <= at {
-            known.resize(at + 1, Vec::new());
-        }
-        let seen: &mut Vec<&LaunchArg> = &mut known[at];
-        seen.iter().position(|other| *other == arg).unwrap_or_else(|| {
-            seen.push(arg);
-            seen.len() - 1
-        })
-    };
-    groups.iter().map(|group| group.template_args.iter().enumerate().map(&mut number).collect()).collect()
+    let mut numbers = Vec::with_capacity(lists.len());
+    for list in lists {
+        known.resize(known.len().max(list.len()), Vec::new());
+        let number = |(seen, arg): (&mut Vec<_>, _)| {
+            seen.iter().position(|other| *other == arg).unwrap_or_else(|| {
+                seen.push(arg);
+                seen.len() - 1
+            })
+        };
+        numbers.push(known.iter_mut().zip(*list).map(number).collect());
+    }
+    numbers
 }
 
 /// The launches of a template by programs that only declare it, which can mean no other instances than
