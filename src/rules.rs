@@ -196,6 +196,8 @@ pub enum Length {
     /// It is not written, but is a product at each launch, of which these factors are the row; so many
     /// elements more find room.
     Launches(Vec<PitchSite>, u64),
+    /// It is given at launches that cannot be changed with proof; at most so many rows are accessed.
+    Given(u64),
 }
 
 /// What a kernel's runs are when an array's rows have more elements. In its runs only the accesses
@@ -209,8 +211,9 @@ pub trait Padder {
     /// cannot be told.
     fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
 
-    /// Hands out the distances between the array's rows that can be changed, until one is taken.
-    fn pitches(&self, array: Span, take: &mut dyn FnMut(Pitched) -> bool);
+    /// Hands out the distances between the array's rows that can be changed, until one is taken. `after`: another
+    /// of them, that so many elements were added to.
+    fn pitches(&self, array: Span, after: Option<(&Pitched, u64)>, take: &mut dyn FnMut(Pitched) -> bool);
 
     /// The run of this number with the pitch `extra` elements longer, proved to access the same elements.
     fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun>;

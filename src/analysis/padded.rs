@@ -95,8 +95,8 @@ impl Padder for Padded<'_> {
         (!failed).then_some(judged)
     }
 
-    fn pitches(&self, array: Span, take: &mut dyn FnMut(Pitched) -> bool) {
-        self.pitches.of(array, take);
+    fn pitches(&self, array: Span, after: Option<(&Pitched, u64)>, take: &mut dyn FnMut(Pitched) -> bool) {
+        self.pitches.of(array, after.map(|(pitched, extra)| (pitched.number, extra)), take);
     }
 
     fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun> {

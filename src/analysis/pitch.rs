@@ -12,7 +12,7 @@ mod sites;
 
 use super::runs::{Subject, Variant};
 use crate::events::{Array, PitchFacts, Trace};
-use crate::exec::pitch::{Extra, Pitch};
+use crate::exec::pitch::{Extra, Longer, Pitch};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind, Function, Name, Storage};
 use crate::rules::{KernelRun, Length, PitchSite, Pitched};
@@ -41,6 +41,8 @@ struct Proved {
     sites: Arc<FxHashSet<usize>>,
     /// Elements of a row, by run.
     elements: Vec<i64>,
+    /// Distances between other rows, which are longer already: by run.
+    before: Vec<Vec<Longer>>,
 }
 
 /// The pitches of a kernel's arrays.
@@ -59,12 +61,15 @@ impl<'a> Pitches<'a> {
         Pitches { subject, runs, proved: RefCell::default(), watched: RefCell::default() }
     }
 
-    /// Hands out the pitches of an array that can be changed, until one is taken.
-    pub fn of(&self, array: Span, take: &mut dyn FnMut(Pitched) -> bool) {
+    /// Hands out the pitches of an array that can be changed, until one is taken. `after`: another pitch of the
+    /// array, by its number, that so many elements were added to.
+    pub fn of(&self, array: Span, after: Option<(usize, u64)>, take: &mut dyn FnMut(Pitched) -> bool) {
         let kernel = self.subject.kernel;
         if self.runs.len() > MOST_SCENARIOS {
             return;
         }
+        let Some(before) = self.lengthened(after) else { return };
+        let is_longer = |site: &usize| before.iter().flatten().any(|it| it.sites.contains(site));
         let Some(sites) = Sites::of(kernel, array) else { return };
         let Some(values) = self.watched(array) else { return };
         let mut tried: Vec<FxHashSet<usize>> = Vec::new();
@@ -72,19 +77,33 @@ impl<'a> Pitches<'a> {
             if tried.len() >= MOST_PITCHES {
                 break;
             }
-            let chosen = of_one_name(kernel, chosen(&sites, elements, alone, &values[0]));
+            let mut chosen = chosen(&sites, elements, alone, &values[0]);
+            chosen.retain(|factor| !is_longer(&address(factor.expr)));
+            let chosen = of_one_name(kernel, chosen);
             let addresses: FxHashSet<usize> = chosen.iter().map(|factor| address(factor.expr)).collect();
             if tried.contains(&addresses) || !chosen.iter().all(|factor| is_written_out(kernel, factor.expr))
             {
                 continue;
             }
             tried.push(addresses.clone());
-            if let Some(pitched) = self.prove(array, &sites, &chosen, addresses, &values)
+            if let Some(pitched) = self.prove(array, &sites, &chosen, addresses, (&values, &before))
                 && take(pitched)
             {
                 return;
             }
         }
+    }
+
+    /// What is longer already, by run, if so many elements were added to a pitch.
+    fn lengthened(&self, after: Option<(usize, u64)>) -> Option<Vec<Vec<Longer>>> {
+        let Some((number, extra)) = after else { return Some(vec![Vec::new(); self.runs.len()]) };
+        let (all, extra) = (self.proved.borrow(), i64::try_from(extra).ok()?);
+        let proved = all.get(number)?;
+        let mut before = proved.before.clone();
+        for (longer, elements) in before.iter_mut().zip(&proved.elements) {
+            longer.push(Longer { sites: Arc::clone(&proved.sites), elements: *elements, extra });
+        }
+        Some(before)
     }
 
     /// What the factors in the indices of all arrays are, by run.
@@ -102,7 +121,8 @@ impl<'a> Pitches<'a> {
         }
         let all = Arc::new(all);
         let watched = (0..self.runs.len()).map(|run| {
-            let pitch = Pitch { array, elements: 0, sites: Arc::clone(&all), extra: Extra::Watched };
+            let (sites, extra) = (Arc::clone(&all), Extra::Watched);
+            let pitch = Pitch { array, elements: 0, sites, extra, before: Vec::new() };
             let scenario = self.subject.scenarios.get(run)?;
             let trace = self.subject.run_pitched(scenario, &Variant::of(scenario), pitch);
             let values = trace.pitch.values;
@@ -113,14 +133,15 @@ impl<'a> Pitches<'a> {
         Some(watched)
     }
 
-    /// The proof that these expressions are the pitch of the array and nothing else.
+    /// The proof that these expressions are the pitch of the array and nothing else; by run what expressions are,
+    /// and which rows are longer already.
     fn prove(
         &self,
         array: Span,
         sites: &Sites<'_>,
         chosen: &[&Factor<'_>],
         addresses: FxHashSet<usize>,
-        values: &[Values],
+        (values, before): (&[Values], &[Vec<Longer>]),
     ) -> Option<Pitched> {
         let mut elements = Vec::new();
         for (run, values) in values.iter().enumerate() {
@@ -142,10 +163,13 @@ impl<'a> Pitches<'a> {
             true => None,
             false => Some(self.length(array, sites, chosen, &elements, values)?),
         };
-        let proved = Proved { array, sites: Arc::new(addresses), elements };
-        // Without launches that can change, a proof is of no use.
-        if given {
-            self.launched(&proved, Some(0))?;
+        let is_first = before.iter().all(Vec::is_empty);
+        if !is_first && !given {
+            return None;
+        }
+        let proved = Proved { array, sites: Arc::new(addresses), elements, before: before.to_vec() };
+        if given && !self.is_alone(&proved) {
+            return None;
         }
         // The rows that the launches must have room for.
         let mut rows = Some(0);
@@ -177,7 +201,10 @@ impl<'a> Pitches<'a> {
         let own = self.subject.program.modules.first().and_then(|module| module.file);
         let length = match declared {
             Some(length) => length,
-            None => self.launched(&proved, rows)?,
+            None => match self.launched(&proved, rows).filter(|_| is_first) {
+                Some(length) => length,
+                None => Length::Given(u64::try_from(rows?).ok()?),
+            },
         };
         let doubt = if given {
             Some("what its launches give it changes, too")
@@ -251,6 +278,13 @@ impl<'a> Pitches<'a> {
         same.then_some(Length::Rows(span, u64::try_from(rows).ok()?))
     }
 
+    /// Whether no other array begins where this one in dynamic memory does.
+    fn is_alone(&self, proved: &Proved) -> bool {
+        let of_runs = self.runs.iter().zip(&proved.elements).filter(|(_, elements)| **elements > 0);
+        let mut arrays = of_runs.flat_map(|(run, _)| &run.trace.arrays);
+        !arrays.any(|it| it.dynamic && it.name_span != proved.array)
+    }
+
     /// How the launches change that give the array its memory.
     fn launched(&self, proved: &Proved, rows: Option<i64>) -> Option<Length> {
         let elements = &proved.elements;
@@ -260,8 +294,7 @@ impl<'a> Pitches<'a> {
         let mut found = None;
         for run in runs {
             let arrays = &self.runs[run].trace.arrays;
-            // All arrays in dynamic memory begin at one place.
-            if elements[run] != first || arrays.iter().any(|it| it.dynamic && it.name_span != proved.array) {
+            if elements[run] != first {
                 return None;
             }
             let others = arrays.iter().filter(|it| !it.dynamic).map(Array::bytes);
@@ -301,7 +334,9 @@ impl<'a> Pitches<'a> {
             if !useful {
                 return Trace::default();
             }
-            let pitch = Pitch { array: proved.array, elements, sites: Arc::clone(&proved.sites), extra };
+            let (array, sites) = (proved.array, Arc::clone(&proved.sites));
+            let before = proved.before.get(run).cloned().unwrap_or_default();
+            let pitch = Pitch { array, elements, sites, extra, before };
             let mut trace = self.subject.run_pitched(scenario, variant, pitch);
             useful = look(&trace);
             if !useful {

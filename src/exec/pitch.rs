@@ -45,6 +45,19 @@ pub(crate) struct Pitch {
     pub sites: Arc<FxHashSet<usize>>,
     /// How many elements more.
     pub extra: Extra,
+    /// Distances between other rows of the array, which are longer already.
+    pub before: Vec<Longer>,
+}
+
+/// Expressions that give the distance between rows of an array that was made longer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Longer {
+    /// The expressions, by their address in the program.
+    pub sites: Arc<FxHashSet<usize>>,
+    /// Elements of a row as it is written.
+    pub elements: i64,
+    /// How many elements more.
+    pub extra: i64,
 }
 
 /// How many elements a row is longer by.
@@ -72,7 +85,11 @@ impl Machine<'_> {
 
     /// Whether an expression is to be changed or watched.
     pub(super) fn is_pitch(&self, expr: &Expr) -> bool {
-        self.pitch.as_ref().is_some_and(|pitch| pitch.sites.contains(&std::ptr::from_ref(expr).addr()))
+        let address = std::ptr::from_ref(expr).addr();
+        let is_one = |pitch: &Pitch| {
+            pitch.sites.contains(&address) || pitch.before.iter().any(|it| it.sites.contains(&address))
+        };
+        self.pitch.as_deref().is_some_and(is_one)
     }
 
     /// Something shifted by bits that stand for a pitch, as the product that it is.
@@ -101,7 +118,11 @@ impl Machine<'_> {
     fn replaced(&mut self, expr: &Expr, value: Value) -> Value {
         let Some(pitch) = &self.pitch else { return value };
         let address = std::ptr::from_ref(expr).addr();
-        let (extra, elements) = (pitch.extra, pitch.elements);
+        let before = pitch.before.iter().find(|it| it.sites.contains(&address));
+        let (extra, elements) = match before {
+            Some(before) => (Extra::Elements(before.extra), before.elements),
+            None => (pitch.extra, pitch.elements),
+        };
         let known = match &value {
             Value::Int(int, scalar) => int.as_constant().map(|number| (number, *scalar)),
             _ => None,

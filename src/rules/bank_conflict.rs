@@ -288,7 +288,9 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagn
     helps.extend(words::same_word(worst));
     let (help, padding) = remedy.help(case, worst);
     helps.extend(help);
-    if let Some(Padding { title, edits, basis, complete: true, .. }) = padding {
+    if let Some(Padding { title, edits, basis, complete: true, .. }) = padding
+        && !edits.is_empty()
+    {
         fix = Some(Fix { title, edits, basis });
     }
     helps.extend(block_help(run.block_from));

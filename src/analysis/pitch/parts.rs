@@ -13,8 +13,8 @@
 
 use crate::events::PitchPiece;
 
-/// Numbers that are tried for `S` and for `R`.
-const MOST: usize = 8;
+/// The most numbers that are tried for `S` and for `R`.
+const MOST: usize = 64;
 
 /// A proof: the rows that there are, as far as known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,7 @@ mod pitched;
 pub(super) mod text;
 
 use super::super::{Case, KernelRun, Length, Pitched, plural};
+use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::diagnostic::{Basis, Edit};
 use crate::events::{Access, AccessOp, Array, Pattern, Trace};
@@ -41,8 +42,8 @@ const LINE_STEP: u64 = 16;
 pub(super) struct Padding {
     /// Elements added to each row.
     pub extra: u64,
-    /// The distance between the rows, where that is written out.
-    pitched: Option<Pitched>,
+    /// The rows.
+    rows: Rows,
     /// The edits: of the declaration, and of the distance between rows where it is written out.
     pub edits: Vec<Edit>,
     /// On what it rests that nothing else changes.
@@ -160,26 +161,50 @@ impl Sites {
 }
 
 /// What makes the rows longer.
+#[derive(Clone, Debug)]
 enum Rows {
     /// The declaration alone.
     Declared,
     /// The distance between them, too.
-    Pitched(Pitched),
+    Pitched {
+        pitched: Pitched,
+        /// Other rows of the array, which so many elements were added to before.
+        before: Vec<(Pitched, u64)>,
+    },
 }
 
 impl Rows {
     fn run(&self, case: &Case<'_>, name: Span, run: usize, extra: u64) -> Option<KernelRun> {
         match self {
             Rows::Declared => case.padder.run(run, name, extra),
-            Rows::Pitched(pitched) => case.padder.run_pitched(run, pitched, extra),
+            Rows::Pitched { pitched, .. } => case.padder.run_pitched(run, pitched, extra),
         }
     }
 
     fn forecast(&self, case: &Case<'_>, name: Span, run: usize, extra: u64) -> Option<KernelRun> {
         match self {
             Rows::Declared => case.padder.forecast(run, name, extra),
-            Rows::Pitched(_) => None,
+            Rows::Pitched { .. } => None,
         }
+    }
+
+    /// Other rows of the array, which so many elements were added to before.
+    fn before(&self) -> &[(Pitched, u64)] {
+        match self {
+            Rows::Declared => &[],
+            Rows::Pitched { before, .. } => before,
+        }
+    }
+
+    /// Bytes that launches then give the block more, if that is for whoever writes them to see to.
+    fn grown(&self, extra: u64, element: u64) -> Option<u64> {
+        let Rows::Pitched { pitched, before } = self else { return None };
+        let all = before.iter().map(|(pitched, extra)| (pitched, *extra)).chain([(pitched, extra)]);
+        let of = |(pitched, extra): (&Pitched, u64)| match pitched.length {
+            Length::Given(rows) => Some(rows.saturating_mul(extra).saturating_mul(element)),
+            _ => None,
+        };
+        all.map(of).sum()
     }
 }
 
@@ -191,8 +216,7 @@ impl Padding {
 
     /// A run made again with it.
     pub(super) fn run(&self, case: &Case<'_>, name: Span, run: usize) -> Option<KernelRun> {
-        let rows = self.pitched.clone().map_or(Rows::Declared, Rows::Pitched);
-        rows.run(case, name, run, self.extra)
+        self.rows.run(case, name, run, self.extra)
     }
 
     /// Looks for the smallest padding of the array declared at `name` that helps.
@@ -207,11 +231,12 @@ impl Padding {
         }
         // Rows that are declared may be further apart than those that are walked.
         if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
-            case.padder.pitches(name, &mut |pitched| {
+            case.padder.pitches(name, None, &mut |pitched| {
                 // Rows that are walked as they are declared.
                 let declared = matches!(pitched.length, Length::Row(_));
                 let mut all = true;
-                let found = Padding::with(case, array, &before, Rows::Pitched(pitched), &mut all);
+                let rows = Rows::Pitched { pitched, before: Vec::new() };
+                let found = Padding::with(case, array, &before, rows, &mut all);
                 none |= found.is_none() && declared && all && before.tiles;
                 let complete = found.as_ref().is_some_and(|padding| padding.complete);
                 if complete || best.is_none() {
@@ -220,11 +245,35 @@ impl Padding {
                 complete
             });
         }
+        while let Some(more) = best.as_ref().and_then(|padding| padding.with_other_rows(case, array, &before))
+        {
+            best = Some(more);
+        }
         match best {
             Some(padding) => Longer::Help(Box::new(padding)),
             None if none => Longer::None(before.wavefronts()),
             None => Longer::Unknown,
         }
+    }
+
+    /// The same and other rows of the array longer, too, where the launches are left to whoever reads the help.
+    fn with_other_rows(&self, case: &Case<'_>, array: &Array, before: &Sites) -> Option<Padding> {
+        let Rows::Pitched { pitched: first, before: others } = &self.rows else { return None };
+        if self.complete || !matches!(first.length, Length::Given(_)) {
+            return None;
+        }
+        let mut best: Option<Padding> = None;
+        case.padder.pitches(array.name_span, Some((first, self.extra)), &mut |pitched| {
+            let others = others.iter().cloned().chain([(first.clone(), self.extra)]);
+            let rows = Rows::Pitched { pitched, before: others.collect() };
+            let found = Padding::with(case, array, before, rows, &mut true);
+            let better = |found: &Padding| found.left < best.as_ref().map_or(self.left, |best| best.left);
+            if let Some(found) = found.filter(better) {
+                best = Some(found);
+            }
+            best.as_ref().is_some_and(|best| best.complete)
+        });
+        best
     }
 
     /// The best padding of these rows; `all` stays set if each length was judged.
@@ -252,10 +301,17 @@ impl Padding {
             Rows::Declared => {
                 array.dimension_spans.last().is_some_and(|it| text::is_longer((case.text)(*it).trim()))
             }
-            Rows::Pitched(_) => false,
+            Rows::Pitched { .. } => false,
         };
         let elements = if more { "more element" } else { "element" };
-        let by = if extra == 1 { format!("one {elements}") } else { plural(extra, elements) };
+        let by = match (rows.before(), extra) {
+            ([], 1) => format!("one {elements}"),
+            (before, _) if before.iter().all(|(_, other)| *other == extra) => plural(extra, elements),
+            (before, _) => {
+                let all: Vec<String> = before.iter().map(|(_, extra)| extra.to_string()).collect();
+                format!("{} and {}", all.join(", "), plural(extra, elements))
+            }
+        };
         let complete = after.are_fine();
         let (who, verb) = match after.count() {
             1 => ("this access".to_owned(), "takes"),
@@ -277,26 +333,32 @@ impl Padding {
             let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
             rows.saturating_mul(extra).saturating_mul(array.element_bytes.unwrap_or(0))
         };
-        let pitched = match &rows {
-            Rows::Declared => None,
-            Rows::Pitched(pitched) => Some(pitched.clone()),
-        };
-        let (edits, basis, changes, bytes) = match rows {
+        let (edits, basis, changes, bytes) = match &rows {
             Rows::Declared => {
                 let span = array.dimension_spans.last().copied().unwrap_or(array.name_span);
                 let edit = Edit { span, text: text::widened((case.text)(span).trim(), extra) };
                 let changes = format!("`{}`", declared(case, array, std::slice::from_ref(&edit)));
                 (vec![edit], Basis::Subscripts, changes, elements(extra))
             }
-            Rows::Pitched(pitched) => {
-                let pitched::Written { edits, words } = pitched::written(case, array, &pitched, extra)?;
+            Rows::Pitched { pitched, before } => {
+                let pitched::Written { edits, words } = pitched::written(case, array, pitched, extra)?;
                 let basis = Basis::Accesses {
                     name: array.name.clone(),
                     scope: pitched.scope,
-                    seen: pitched.seen,
+                    seen: pitched.seen.clone(),
                     doubt: pitched.doubt.map(str::to_owned),
                 };
-                (edits, basis, words, 0)
+                let others = before
+                    .iter()
+                    .map(|(other, extra)| Some(pitched::written(case, array, other, *extra)?.words));
+                let mut all: Vec<String> = others.collect::<Option<_>>()?;
+                all.push(words);
+                let grown = rows.grown(extra, array.element_bytes.unwrap_or(0));
+                all.extend(grown.map(|bytes| {
+                    let up_to = if case.runs.len() > 1 { "up to " } else { "" };
+                    format!("{up_to}{bytes} bytes more at each launch")
+                }));
+                (edits, basis, and(&all), 0)
             }
         };
         let title = format!("pad the rows of `{}` by {by}", array.name);
@@ -305,7 +367,16 @@ impl Padding {
         let better = before.list.iter().zip(&after.list).filter(|(old, new)| new.wavefronts < old.wavefronts);
         let helped = better.map(|(old, _)| (old.place.2, old.place.3)).collect();
         let left = after.wavefronts();
-        Some(Padding { extra, pitched, edits, basis, title, help, complete, left, helped })
+        Some(Padding { extra, rows, edits, basis, title, help, complete, left, helped })
+    }
+}
+
+/// `a, b and c`.
+fn and(parts: &[String]) -> String {
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -347,15 +418,15 @@ fn best(case: &Case<'_>, array: &Array, before: &Sites, rows: &Rows, all: &mut b
     let widest = before.list.iter().map(|site| u64::from(site.width)).max().unwrap_or(1).max(1);
     let element = array.element_bytes.unwrap_or(1);
     let splits = |extra: u64| {
-        matches!(rows, Rows::Pitched(_)) && !extra.saturating_mul(element).is_multiple_of(widest)
+        matches!(rows, Rows::Pitched { .. }) && !extra.saturating_mul(element).is_multiple_of(widest)
     };
     let forecast = |run: usize, extra| rows.forecast(case, name, run, extra);
     // Forecasts are of use when they know what is known.
-    let trusted = matches!(effect(case, name, before, |run| forecast(run, 0)),
+    let trusted = matches!(effect(case, name, before, None, |run| forecast(run, 0)),
         Effect::Known(sites) if sites.list == before.list);
     let guess = |extra| match trusted {
         _ if splits(extra) => Effect::Worse,
-        true => effect(case, name, before, |run| forecast(run, extra)),
+        true => effect(case, name, before, None, |run| forecast(run, extra)),
         false => Effect::Unknown,
     };
     let lengths = lengths(element, before.tiles).into_iter();
@@ -380,14 +451,15 @@ fn best(case: &Case<'_>, array: &Array, before: &Sites, rows: &Rows, all: &mut b
             let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
             return Some((*extra, sites));
         }
-        *known = match effect(case, name, before, |run| rows.run(case, name, run, *extra)) {
+        let grown = rows.grown(*extra, element);
+        *known = match effect(case, name, before, grown, |run| rows.run(case, name, run, *extra)) {
             Effect::Unknown => Effect::Apart,
             other => other,
         };
         proved[at] = true;
         // None can be better, and the smaller ones were tried.
         let ideal = matches!(known, Effect::Known(sites) if sites.wavefronts() == sites.ideal());
-        if ideal && matches!(rows, Rows::Pitched(_)) {
+        if ideal && matches!(rows, Rows::Pitched { .. }) {
             let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
             return Some((*extra, sites));
         }
@@ -405,11 +477,12 @@ enum Effect {
     Unknown,
 }
 
-/// What a padding does, by what `padded` says of each run.
+/// What a padding does, by what `padded` says of each run, if launches give the block `grown` bytes more.
 fn effect(
     case: &Case<'_>,
     name: Span,
     before: &Sites,
+    grown: Option<u64>,
     padded: impl Fn(usize) -> Option<KernelRun>,
 ) -> Effect {
     let mut all = Sites { list: Vec::new(), tiles: false };
@@ -420,7 +493,7 @@ fn effect(
             continue;
         }
         let Some(again) = padded(number) else { return Effect::Unknown };
-        if !has_room(case, &again) {
+        if !has_room(case, &again, grown) {
             return Effect::Apart;
         }
         if !is_aligned(&again, name) {
@@ -490,9 +563,12 @@ fn is_aligned(run: &KernelRun, name: Span) -> bool {
     })
 }
 
-/// Whether the block stays inside static shared memory.
-fn has_room(case: &Case<'_>, run: &KernelRun) -> bool {
-    let total: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
-    let limit = case.targets.iter().map(|target| u64::from(target.static_shared_limit())).min().unwrap_or(0);
-    total <= limit
+/// Whether the block stays inside static shared memory; and where launches give it `grown` bytes more, inside
+/// what they may ask for.
+fn has_room(case: &Case<'_>, run: &KernelRun, grown: Option<u64>) -> bool {
+    let declared: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
+    let most = |of: fn(&Target) -> u32| case.targets.iter().map(|target| u64::from(of(target))).min();
+    let Some(grown) = grown else { return Some(declared) <= most(Target::static_shared_limit) };
+    let given = run.dynamic_bytes.map(|(bytes, _)| bytes.saturating_add(grown).saturating_add(declared));
+    given.is_some_and(|bytes| Some(bytes) <= most(Target::dynamic_shared_limit))
 }

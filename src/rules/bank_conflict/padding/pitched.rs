@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 /// The edits that make a distance between rows longer, and what they are in words.
 pub(super) struct Written {
+    /// None where the launches are left to whoever reads the words; what becomes of those is not in the words.
     pub edits: Vec<Edit>,
     /// What changes: `float s[32 * 33]` and `33` for `32` in 3 places.
     pub words: String,
@@ -36,7 +37,7 @@ pub(super) fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: 
     length.retain(changes);
     let mut words = Vec::new();
     match (&pitched.length, length.as_slice()) {
-        (Length::Launches(..), []) => {}
+        (Length::Launches(..), []) | (Length::Given(_), _) => {}
         (Length::Launches(..), [first, ..]) => {
             let (old, new) = first.words(case);
             let launches = match length.len() {
@@ -58,6 +59,9 @@ pub(super) fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: 
         let (old, new) = first.words(case);
         let count = plural(places.len() as u64, "place");
         words.push(format!("{new} for {old} in {count}"));
+    }
+    if matches!(pitched.length, Length::Given(_)) {
+        return Some(Written { edits: Vec::new(), words: words.join(" and ") });
     }
     let mut edits: Vec<Edit> = places.into_iter().flat_map(|place| place.edits).collect();
     edits.extend(constants.into_iter().map(|constant| constant.edit));

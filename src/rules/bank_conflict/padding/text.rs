@@ -12,6 +12,7 @@ pub(super) fn length(case: &Case<'_>, length: &Length, extra: u64) -> Option<Vec
         Length::Rows(span, rows) => Some(vec![vec![whole(case, *span, rows.checked_mul(extra)?)?]]),
         Length::Launches(_, room) if extra > *room => None,
         Length::Launches(sites, _) => sites.iter().map(|at| site(case, *at, extra)).collect(),
+        Length::Given(_) => Some(Vec::new()),
     }
 }
 
