@@ -46,6 +46,8 @@ pub(crate) struct Run<'a> {
     pub judgements: &'a [Vec<Judgement>],
     /// Threads in x, y and z.
     pub block: [u32; 3],
+    /// The most bytes of dynamic shared memory that it is launched with, if known.
+    pub dynamic_bytes: Option<u64>,
 }
 
 /// Why no layout is judged.
@@ -63,6 +65,8 @@ pub(crate) enum Undecided {
     Varying(String),
     /// The array's length is given at the launch, or is not known.
     Length,
+    /// Another array lies in the same dynamic shared memory.
+    Overlaid(String),
     /// Instances of the kernel differ in the array's elements.
     Instances,
     /// The kernel was run in several ways, over which the verdicts are taken together.
@@ -130,7 +134,7 @@ pub(crate) struct Found<'a> {
     /// The array.
     pub array: &'a Array,
     /// Its lengths in each dimension, outermost first, in elements: one for each that instances of the kernel
-    /// give it. Of an array that is sized at launch, what its accesses tell.
+    /// give it. Of an array that is sized at launch, what its accesses tell, or else each launch.
     pub forms: Vec<Vec<u64>>,
     /// The wavefronts of the layout that is declared, of all runs on all targets.
     pub before: u64,
@@ -251,15 +255,17 @@ impl Found<'_> {
     }
 }
 
-/// Searches the layouts of the array declared at `name`, for all runs on all targets. `longer` makes the run
-/// of a number again with rows that are an element longer.
+/// Searches the layouts of the array declared at `name`, for all runs on all targets. `given`: the bytes of dynamic
+/// shared memory of each launch, if all are known. `longer` makes the run of a number again with rows that are an
+/// element longer.
 pub(crate) fn search<'a>(
     runs: &[Run<'a>],
     name: Span,
     targets: &'a [Target],
+    given: Option<&[u64]>,
     longer: &dyn Fn(usize) -> Option<Trace>,
 ) -> Result<Found<'a>, Undecided> {
-    let requests = Requests::of(runs, name)?;
+    let requests = Requests::of(runs, name, given)?;
     requests.are_in_their_rows(longer)?;
     let (array, forms) = (requests.array, requests.forms.clone());
     let sites = requests.sites.iter().map(|site| (site.run, site.number)).collect();

@@ -79,8 +79,9 @@ pub(super) struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
-    /// Those of the array declared at `name` in all runs.
-    pub(super) fn of(runs: &[Run<'a>], name: Span) -> Result<Requests<'a>, Undecided> {
+    /// Those of the array declared at `name` in all runs. `given`: the bytes of dynamic shared memory of each
+    /// launch, if all are known.
+    pub(super) fn of(runs: &[Run<'a>], name: Span, given: Option<&[u64]>) -> Result<Requests<'a>, Undecided> {
         let arrays = || runs.iter().flat_map(|run| &run.trace.arrays).filter(|it| it.name_span == name);
         let array = arrays().next().ok_or(Undecided::Length)?;
         let alike = |it: &Array| {
@@ -95,9 +96,30 @@ impl<'a> Requests<'a> {
             all.add(number, run, name)?;
         }
         if array.dynamic {
-            all.forms = vec![vec![all.used().ok_or(Undecided::Length)?]];
+            let other = |it: &&Array| it.dynamic && it.name_span != name;
+            if let Some(other) = runs.iter().flat_map(|run| &run.trace.arrays).find(other) {
+                return Err(Undecided::Overlaid(other.name.clone()));
+            }
+            match all.used() {
+                Some(elements) => all.forms = vec![vec![elements]],
+                None => all.take_lengths(runs, given).ok_or(Undecided::Length)?,
+            }
         }
         Ok(all)
+    }
+
+    /// Takes the array to be as long as each launch makes it.
+    fn take_lengths(&mut self, runs: &[Run<'a>], given: Option<&[u64]>) -> Option<()> {
+        let element = self.array.element_bytes.filter(|element| *element > 0)?;
+        let mut lengths: Vec<u64> = given?.iter().map(|bytes| bytes / element).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        for site in &mut self.sites {
+            let length = runs.get(site.run)?.dynamic_bytes? / element;
+            site.form = lengths.iter().position(|known| *known == length)?;
+        }
+        self.forms = lengths.into_iter().map(|length| vec![length]).collect();
+        Some(())
     }
 
     /// The number of the dimensions that an instance of the kernel gives the array; those of dynamic memory

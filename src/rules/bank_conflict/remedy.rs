@@ -8,7 +8,7 @@ use super::padding::text::{as_factor, skewed, widened};
 use super::padding::{Longer, Padding, written_type};
 use super::{Conflict, words};
 use crate::banks::Target;
-use crate::events::{Array, Pattern};
+use crate::events::{Array, LaunchSite, Pattern};
 use crate::remedy::{self, Found, Layout, Run, Term, Tried, Undecided, Why, is_part_of_index, row_bits};
 use crate::source::Span;
 use crate::verdict::{Example, moved_cost, moved_example};
@@ -37,11 +37,16 @@ impl<'a> Remedy<'a> {
             trace: &run.trace,
             judgements: &run.judgements,
             block: run.block,
+            dynamic_bytes: run.dynamic_bytes.map(|(bytes, _)| bytes),
         };
         let found = (all || !is_complete).then(|| {
             let runs: Vec<Run<'a>> = case.runs.iter().map(of).collect();
             let longer = |run| Some(case.padder.run(run, name, 1)?.trace);
-            remedy::search(&runs, name, case.targets, &longer)
+            let happens = case.launches.iter().filter(|launch| launch.refuted.is_none());
+            let given =
+                |launch: &LaunchSite| launch.dynamic_bytes.and_then(|bytes| u64::try_from(bytes).ok());
+            let given: Option<Vec<u64>> = happens.map(given).collect();
+            remedy::search(&runs, name, case.targets, given.as_deref(), &longer)
         });
         Remedy { padding, fixed, found }
     }
@@ -203,6 +208,9 @@ fn instances(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
             left.push((name, of.after, of.ideal));
         }
     }
+    if names.len() < 2 {
+        return String::new();
+    }
     let free = names.iter().filter(|name| left.iter().all(|(other, ..)| other != *name)).count();
     let worst = left.into_iter().max_by_key(|(_, after, ideal)| after - ideal);
     let most = if found.at_most { "at most " } else { "" };
@@ -233,7 +241,10 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
             "no layout of `{array}` can take fewer wavefronts: each request takes its fewest"
         ));
     }
-    let tried = found.tried.len().saturating_sub(1);
+    let is_judged = |tried: &&Tried| {
+        !matches!(tried.wavefronts(), Err(Why::Shifted | Why::Often | Why::NoCost | Why::Steps))
+    };
+    let tried = found.tried.iter().skip(1).filter(is_judged).count();
     if tried == 0 {
         return None;
     }
@@ -413,6 +424,7 @@ fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
         }
         Undecided::Varying(name) => format!("the distance between lanes depends on `{name}`"),
         Undecided::Length => "the length of the array is given at the launch".to_owned(),
+        Undecided::Overlaid(other) => format!("`{other}` lies in the same dynamic shared memory"),
         Undecided::Instances => "instances of the kernel differ in its elements".to_owned(),
         Undecided::SeveralWays => "the verdicts are taken over several ways to run the kernel".to_owned(),
         Undecided::Rows(span) => {
