@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 const ONE_OF: usize = 3;
 
 /// What came of the mutants of one operator.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Functions that were changed, and lines that then do not compile.
     pub changed: usize,
@@ -60,7 +60,7 @@ impl Tally {
     /// A row of the table.
     pub fn row(&self, name: &str) -> String {
         format!(
-            "{name:34} {:7} {:6} {:6} {:6} {:8} {:6} {:5} {:5}",
+            "{name:44} {:7} {:6} {:6} {:6} {:8} {:6} {:5} {:5}",
             self.changed,
             self.broken,
             self.faulty,
@@ -75,7 +75,7 @@ impl Tally {
 
 /// Above the rows.
 pub const HEAD: &str =
-    "                                   changed broken faulty  found  decided  found  told wrong";
+    "                                             changed broken faulty  found  decided  found  told wrong";
 
 /// The kernels in whose launches something happens that a rule looks for.
 fn faulty<'a>(launches: &'a [Launch], rule: &str) -> BTreeSet<&'a str> {
@@ -90,12 +90,16 @@ pub fn compare(
     (before, launches): (&[Launch], &[Launch]),
     (told, said): (&[Finding], &[Said]),
 ) -> Tally {
+    let all_told = told;
     let told: Vec<&Finding> =
         told.iter().filter(|it| launches.iter().any(|launch| it.is_of(launch))).collect();
     let mut tally = Tally { told: told.len(), ..Tally::default() };
     for kernel in &faulty(launches, rule) - &faulty(before, rule) {
-        let is_found = told.iter().any(|it| it.rule == rule && base(&it.kernel) == kernel);
         let of_kernel = || launches.iter().filter(|launch| base(&launch.kernel) == kernel);
+        let its_faults: BTreeSet<_> = of_kernel().flat_map(faults).collect();
+        // What a function does that several kernels call is told of one of them.
+        let is_its = |it: &Finding| base(&it.kernel) == kernel || its_faults.contains(&it.happened());
+        let is_found = all_told.iter().any(|it| it.rule == rule && is_its(it));
         let mut rows = said.iter().filter(|row| of_kernel().any(|launch| row.is_of(launch))).peekable();
         let is_decided = rows.peek().is_some() && rows.all(Said::is_decided);
         tally.faulty += 1;

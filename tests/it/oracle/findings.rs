@@ -135,6 +135,15 @@ impl Finding {
         base(&self.kernel) == base(&launch.kernel) && (names_this || !names_another)
     }
 
+    /// What would confirm it; no rule if that is none of these.
+    pub fn happened(&self) -> Happened {
+        let lines = match &*self.rule {
+            "missing-barrier" | "warp-synchronous" => self.lines(),
+            _ => (self.line, self.line),
+        };
+        (ALL_RULES.into_iter().find(|rule| *rule == self.rule).unwrap_or(""), lines)
+    }
+
     /// The lines of the two accesses that race, the lesser first.
     fn lines(&self) -> (u32, u32) {
         let label = self.labels.iter().find(|label| label.text.ends_with("it here"));
@@ -144,7 +153,7 @@ impl Finding {
 }
 
 /// A rule that has to tell of something, and the lines where that happened: of both accesses of a race.
-type Happened = (&'static str, (u32, u32));
+pub type Happened = (&'static str, (u32, u32));
 
 /// What happened that some rule has to tell of.
 fn happened(launch: &Launch) -> BTreeSet<Happened> {
@@ -168,13 +177,18 @@ fn happened(launch: &Launch) -> BTreeSet<Happened> {
 }
 
 /// The faults of a launch, each with the rule that has to tell of it and with its lines. Of races those between
-/// warps, of which one reads.
+/// warps, of which one reads, and those in which a lane reads what another wrote before.
 pub fn faults(launch: &Launch) -> BTreeSet<Happened> {
     let mut found = BTreeSet::new();
     let at = |site| (launch.place(site).line, launch.place(site).line);
-    let told = |race: &Race| race.between == Between::Warps && reads(race);
-    let races = races(launch).into_iter().filter(told);
-    found.extend(races.map(|race| ("missing-barrier", lines(launch, &race))));
+    for race in races(launch) {
+        let rule = match race.between {
+            Between::Warps if reads(&race) => "missing-barrier",
+            Between::Lanes if race.first.stores && !race.second.stores => "warp-synchronous",
+            _ => continue,
+        };
+        found.insert((rule, lines(launch, &race)));
+    }
     found.extend(escapes(launch).iter().map(|it| ("shared-out-of-bounds", at(it.site))));
     let unwritten = unwritten(launch).into_iter().filter(|it| !it.is_race);
     found.extend(unwritten.map(|it| ("uninitialized-shared", at(it.site))));
@@ -203,12 +217,8 @@ pub fn unconfirmed(told: &[Finding], launches: &[Launch]) -> Vec<String> {
         confirmed.extend(happened(launch).into_iter().map(|it| (base(&launch.kernel), it)));
     }
     let is_confirmed = |it: &&Finding| {
-        let lines = match &*it.rule {
-            "missing-barrier" | "warp-synchronous" => it.lines(),
-            _ => (it.line, it.line),
-        };
-        let rule = ALL_RULES.into_iter().find(|rule| *rule == it.rule);
-        rule.is_some_and(|rule| confirmed.contains(&(base(&it.kernel), (rule, lines))))
+        let (rule, lines) = it.happened();
+        !rule.is_empty() && confirmed.contains(&(base(&it.kernel), (rule, lines)))
     };
     let words = |it: &Finding| format!("{:?}: {}: `{}`: {}", it.lines(), it.rule, it.kernel, it.message);
     // What other data would lead to, or another block of the grid, does not happen here.

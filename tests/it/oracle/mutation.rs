@@ -46,8 +46,15 @@ pub const OPERATORS: [Operator; 14] = [
 ];
 
 /// Barriers that are taken out: `mutants.rs` does it to the kernels of this project.
-pub const TAKEN_OUT: Operator =
-    Operator { name: "a barrier taken out", rule: "missing-barrier", least: 0.8, place: barrier_removed };
+pub const TAKEN_OUT: [Operator; 2] = [
+    Operator { name: "a barrier taken out", rule: "missing-barrier", least: 0.9, place: barrier_removed },
+    Operator {
+        name: "a barrier of the warp taken out",
+        rule: "warp-synchronous",
+        least: 0.9,
+        place: warp_barrier_removed,
+    },
+];
 
 /// The text with a fault at the place of this number of each function, and in how many functions there is one.
 /// Functions with one of the lines `spared` stay as they are.
@@ -287,6 +294,12 @@ fn is_barrier(file: &File<'_>, node: Node<'_>) -> bool {
 
 fn barrier_removed(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
     if is_barrier(file, node) {
+        out.push(vec![(node.byte_range(), ";".to_owned())]);
+    }
+}
+
+fn warp_barrier_removed(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
+    if calls(file, node, |name| name == "__syncwarp") {
         out.push(vec![(node.byte_range(), ";".to_owned())]);
     }
 }

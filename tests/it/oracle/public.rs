@@ -5,6 +5,10 @@
 //! CUDALINT_CORPUS=dir CUDALINT_THOROUGH=1 cargo test --test it oracle::public -- --nocapture    # mutants, too
 //! ```
 //!
+//! `CUDALINT_CASES` says how many files, `CUDALINT_PLACES` how many places of each function are changed, one after the
+//! other, and `CUDALINT_MUTANTS` is a part of the names of the faults that are put in. The table has a row for each
+//! folder of the corpus and each fault, and another for the races that a fault makes that is none of a barrier.
+//!
 //! `corpus.rs` runs programs as they are. Here only kernels run, each in the blocks in which the tool judges it,
 //! with arguments that are made up: `harness.rs` says how. Findings that nothing confirms are printed, and are to be
 //! looked at: other data than those that were made up may confirm them.
@@ -43,7 +47,8 @@ struct Outcomes {
     differing: Vec<String>,
     told: usize,
     wrong: Vec<String>,
-    tallies: BTreeMap<usize, Tally>,
+    /// By the name of the fault.
+    tallies: BTreeMap<String, Tally>,
 }
 
 impl Outcomes {
@@ -157,19 +162,34 @@ fn judge(path: &Path) -> Outcomes {
     outcomes.told = told.iter().filter(|it| launches.iter().any(|launch| it.is_of(launch))).count();
     outcomes.wrong.extend(unconfirmed(&told, &launches).iter().map(|it| format!("{}: {it}", path.display())));
     if thorough() {
-        for (rank, operator) in OPERATORS.iter().chain([&TAKEN_OUT]).enumerate() {
-            outcomes.tallies.insert(rank, judge_mutant(path, &text, &harness, &launches, operator));
+        let wanted = std::env::var("CUDALINT_MUTANTS").unwrap_or_default();
+        let meant = |it: &&Operator| it.name.contains(&wanted);
+        for operator in TAKEN_OUT.iter().chain(&OPERATORS).filter(meant) {
+            for place in 0..number("CUDALINT_PLACES", 1) as usize {
+                let tallies = judge_mutant(path, &text, &harness, &launches, (operator, place));
+                for (fault, tally) in tallies {
+                    outcomes.tallies.entry(fault).or_default().add(tally);
+                }
+            }
         }
     }
     outcomes
 }
 
-fn judge_mutant(path: &Path, text: &str, harness: &Harness, before: &[Launch], operator: &Operator) -> Tally {
+/// What came of a mutant, by the fault that was put in.
+fn judge_mutant(
+    path: &Path,
+    text: &str,
+    harness: &Harness,
+    before: &[Launch],
+    (operator, place): (&Operator, usize),
+) -> Vec<(String, Tally)> {
+    let name = operator.name.to_owned();
     let mut spared: BTreeSet<usize> = BTreeSet::new();
     let (mutant, changed, built) = loop {
-        let (mutant, changed) = mutated(text, operator, 0, &spared);
+        let (mutant, changed) = mutated(text, operator, place, &spared);
         if changed == 0 {
-            return Tally { broken: spared.len(), ..Tally::default() };
+            return vec![(name, Tally { broken: spared.len(), ..Tally::default() })];
         }
         let root = tempfile::tempdir().unwrap();
         match harness.run(path, &mutant, &FEW_SIZES, root.path()) {
@@ -177,18 +197,22 @@ fn judge_mutant(path: &Path, text: &str, harness: &Harness, before: &[Launch], o
             Err(error) => {
                 let lines = error_lines(path, &error);
                 if lines.is_subset(&spared) {
-                    return Tally { changed, broken: changed, ..Tally::default() };
+                    return vec![(name, Tally { changed, broken: changed, ..Tally::default() })];
                 }
                 spared.extend(lines);
             }
         }
     };
-    let place = format!("{}: {}", path.display(), operator.name);
+    let place = format!("{}: {} {place}", path.display(), operator.name);
     let told = told(path, &mutant);
     let said = said_of_text(path, &mutant, context(path));
     let wrong = unconfirmed(&told, &built).iter().map(|it| format!("{place}: {it}")).collect();
-    let compared = compare(&place, operator.rule, (before, &built), (&told, &said));
-    Tally { changed, broken: spared.len(), wrong, ..compared }
+    let compared = |rule| compare(&place, rule, (before, &built), (&told, &said));
+    let mut tallies = vec![(name, Tally { changed, broken: spared.len(), wrong, ..compared(operator.rule) })];
+    if !TAKEN_OUT.iter().any(|it| it.rule == operator.rule) {
+        tallies.push((format!("  races by it: {}", operator.name), compared(TAKEN_OUT[0].rule)));
+    }
+    tallies
 }
 
 #[test]
@@ -224,16 +248,23 @@ fn public_kernels_do_what_is_told() {
     if !thorough() {
         return;
     }
-    let mut tallies: BTreeMap<usize, Tally> = BTreeMap::new();
-    for (rank, tally) in all.into_iter().flat_map(|it| it.tallies) {
-        tallies.entry(rank).or_default().add(tally);
+    let mut tallies: BTreeMap<(String, String), Tally> = BTreeMap::new();
+    for (path, outcomes) in files.iter().zip(all) {
+        let below = path.strip_prefix(&corpus).unwrap_or(path);
+        let folder =
+            below.components().next().map_or_else(String::new, |it| it.as_os_str().to_string_lossy().into());
+        for (fault, tally) in outcomes.tallies {
+            for folder in [folder.clone(), "~ all".to_owned()] {
+                tallies.entry((folder, fault.clone())).or_default().add(tally.clone());
+            }
+        }
     }
-    for tally in tallies.values() {
-        tally.missed.iter().for_each(|line| println!("missed: {line}"));
+    for ((folder, _), tally) in tallies.iter().filter(|((folder, _), _)| folder == "~ all") {
+        tally.missed.iter().for_each(|line| println!("missed: {folder}: {line}"));
         tally.wrong.iter().for_each(|line| println!("not confirmed: {line}"));
     }
-    println!("{HEAD}");
-    for (operator, tally) in OPERATORS.iter().chain([&TAKEN_OUT]).zip(tallies.values()) {
-        println!("{}", tally.row(operator.name));
+    println!("{:20} {HEAD}", "");
+    for ((folder, fault), tally) in tallies.iter().filter(|(_, tally)| tally.changed + tally.faulty > 0) {
+        println!("{folder:20} {}", tally.row(fault));
     }
 }
