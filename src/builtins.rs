@@ -32,6 +32,8 @@ pub(crate) enum Kind {
     WarpBarrier,
     /// Orders accesses.
     Fence,
+    /// The same with a memory order and a scope.
+    AtomicFence,
     /// Hands values from lane to lane.
     Shuffle,
     /// Combines a value of all lanes, or tells which there are.
@@ -54,6 +56,14 @@ pub(crate) enum Kind {
     CopyGroup,
     /// Waits for all groups of copies but so many.
     CopyWait,
+    /// The same in a stage of a `cuda::pipeline`: `cuda::memcpy_async`.
+    CopyInStage,
+    /// Makes a `cuda::pipeline`.
+    MakePipeline,
+    /// Waits for all stages of a `cuda::pipeline` but so many.
+    StageWait,
+    /// Says for how many threads a `cuda::barrier` waits.
+    InitBarrier,
     /// Reads a tile of a matrix.
     FragmentLoad,
     /// Writes one.

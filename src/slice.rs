@@ -24,6 +24,7 @@ mod flow;
 mod parts;
 mod places;
 mod plain;
+mod turn;
 
 use crate::builtins::{self, Coordinate};
 use crate::ir::program::Program;
@@ -33,6 +34,7 @@ use flow::Flow;
 use places::Places;
 use plain::Plains;
 use rustc_hash::{FxHashMap, FxHashSet};
+use turn::Turns;
 
 /// What a statement is good for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +95,8 @@ pub(crate) struct Slice {
     memory: bool,
     /// What data choose.
     choices: Choices,
+    /// What singles out one block, where it matters what is done to global memory.
+    turns: Turns,
 }
 
 impl Slice {
@@ -125,6 +129,7 @@ impl Slice {
             lanes: given.lanes,
             memory: given.memory,
             choices: Choices::of(function, program),
+            turns: if given.memory { Turns::of(function) } else { Turns::default() },
         };
         let parts = parts::Finder::new(&slice, program, taken).find(body);
         slice.parts = parts;
@@ -147,6 +152,13 @@ impl Slice {
     #[must_use]
     pub(crate) fn is_choice(&self, cond: &Expr, program: &Program) -> bool {
         self.choices.is_choice(cond, program)
+    }
+
+    /// The side of a condition that one block of all takes, whichever it is; asked for where it matters what is done to
+    /// global memory.
+    #[must_use]
+    pub(crate) fn turn(&self, cond: &Expr) -> Option<bool> {
+        self.turns.side(cond)
     }
 
     /// Whether the variable does not matter.

@@ -15,6 +15,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
+impl FileId {
+    /// That of what is known of the standard library, which no run has read.
+    pub(crate) const NO_TEXT: FileId = FileId(u32::MAX);
+}
+
 /// A half-open byte range `start..end` of one file's original text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {

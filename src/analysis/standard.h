@@ -1,4 +1,4 @@
-// What `<type_traits>` and `<array>` say, as far as kernels ask, and the same of CUTLASS.
+// What `<type_traits>`, `<array>` and `<cuda/atomic>` say, as far as kernels ask, and the same of CUTLASS.
 //
 // But for `fill` no function that is here reads or writes an element: accesses are where its result is used. References and
 // `const` are not told apart from what they refer to, so nothing here asks for them.
@@ -105,6 +105,67 @@ template <class T, size_t N> struct array {
 };
 
 }  // namespace std
+
+// Of `<cuda/atomic>`: what `exec` asks for by name. The methods are not here.
+namespace cuda {
+
+inline constexpr int thread_scope_system = 0;
+inline constexpr int thread_scope_device = 1;
+inline constexpr int thread_scope_block = 2;
+inline constexpr int thread_scope_thread = 3;
+
+inline constexpr int memory_order_relaxed = 0;
+inline constexpr int memory_order_consume = 1;
+inline constexpr int memory_order_acquire = 2;
+inline constexpr int memory_order_release = 3;
+inline constexpr int memory_order_acq_rel = 4;
+inline constexpr int memory_order_seq_cst = 5;
+
+// Of `<cuda/pipeline>`: how many stages were committed, waited for and released. One that threads share is not followed.
+template <int Scope = 0> struct pipeline { int committed; int waited; int released; };
+struct make_pipeline { int committed; int waited; int released; };
+template <int Scope, int Stages> struct pipeline_shared_state { long long state[Stages]; };
+// Of `<cuda/barrier>`.
+template <int Scope = 0, class Completion = void> struct barrier { long long state; };
+
+template <class T, int Scope = 0> struct atomic { T place; };
+template <class T, int Scope = 0> struct atomic_ref { T& place; };
+
+namespace std {
+
+inline constexpr int memory_order_relaxed = 0;
+inline constexpr int memory_order_consume = 1;
+inline constexpr int memory_order_acquire = 2;
+inline constexpr int memory_order_release = 3;
+inline constexpr int memory_order_acq_rel = 4;
+inline constexpr int memory_order_seq_cst = 5;
+
+template <class T> struct atomic { T place; };
+template <class T> struct atomic_ref { T& place; };
+
+}  // namespace std
+
+namespace memory_order {
+
+inline constexpr int relaxed = 0;
+inline constexpr int consume = 1;
+inline constexpr int acquire = 2;
+inline constexpr int release = 3;
+inline constexpr int acq_rel = 4;
+inline constexpr int seq_cst = 5;
+
+}  // namespace memory_order
+
+namespace thread_scope {
+
+inline constexpr int system = 0;
+inline constexpr int device = 1;
+inline constexpr int block = 2;
+inline constexpr int thread = 3;
+
+}  // namespace thread_scope
+
+}  // namespace cuda
 
 namespace cutlass {
 

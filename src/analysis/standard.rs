@@ -19,7 +19,7 @@ pub(super) fn standard() -> Arc<Module> {
     static LOWERED: OnceLock<Arc<Module>> = OnceLock::new();
     let lowered = LOWERED.get_or_init(|| {
         // The file is none of a run's.
-        let file = SourceFile::new(FileId(u32::MAX), "standard.h".into(), TEXT.as_bytes().to_vec());
+        let file = SourceFile::new(FileId::NO_TEXT, "standard.h".into(), TEXT.as_bytes().to_vec());
         let tree = SyntaxTree::parse(Expanded::unchanged(Arc::new(file)));
         Arc::new(tree.map(|tree| lower(&tree)).unwrap_or_default())
     });

@@ -25,6 +25,7 @@ pub(super) static TABLE: &[Builtin] = &[
     name("__threadfence", Kind::Fence).owned(),
     name("__threadfence_block", Kind::Fence).owned(),
     name("__threadfence_system", Kind::Fence).owned(),
+    name("atomic_thread_fence", Kind::AtomicFence),
     // Between the lanes of a warp.
     name("__ballot_sync", Kind::Vote).owned(),
     name("__ballot", Kind::Vote).owned(),
@@ -50,6 +51,10 @@ pub(super) static TABLE: &[Builtin] = &[
     name("__pipeline_memcpy_async", Kind::AsyncCopy),
     name("__pipeline_commit", Kind::CopyGroup),
     name("__pipeline_wait_prior", Kind::CopyWait),
+    name("make_pipeline", Kind::MakePipeline),
+    name("memcpy_async", Kind::CopyInStage),
+    name("pipeline_consumer_wait_prior", Kind::StageWait),
+    name("init", Kind::InitBarrier),
     name("load_matrix_sync", Kind::FragmentLoad),
     name("store_matrix_sync", Kind::FragmentStore),
     name("mma_sync", Kind::Arithmetic).computing(),

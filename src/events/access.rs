@@ -29,7 +29,7 @@ pub struct Access {
     pub span: Span,
     /// What it does.
     pub op: AccessOp,
-    /// For atomics, what decides how they are carried out.
+    /// For atomics, what decides how they are carried out. Loads and stores may be atomic, too.
     pub atomic: Option<Atomic>,
     /// Bytes per lane, if the type is known.
     pub bytes: Option<u32>,
@@ -101,6 +101,12 @@ impl Access {
     #[must_use]
     pub fn is_warp_wide(&self) -> bool {
         self.fragment || matches!(self.op, AccessOp::MatrixLoad | AccessOp::MatrixStore)
+    }
+
+    /// Whether other atomics may come at the same time: what it does to a place is one step.
+    #[must_use]
+    pub(crate) fn is_atomic(&self) -> bool {
+        self.op == AccessOp::Atomic || self.atomic.is_some()
     }
 
     /// The calls that led to it, by the number of the way there.

@@ -38,6 +38,9 @@ pub enum Assumption {
         possible: bool,
         /// The blocks of which it surely lets all threads in.
         blocks: Blocks,
+        /// Whether the bound is the number of blocks, and does not look at which block it is: in the first round it
+        /// lets every thread in, where there are as many.
+        of_grid: bool,
     },
     /// A loop whose bound is not known goes on until an index leaves its array.
     RunsOn {

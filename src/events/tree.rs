@@ -19,7 +19,7 @@
 use super::{Assumption, Blocks, Scope};
 use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
@@ -45,6 +45,8 @@ pub(crate) struct EventTree {
     /// By the number of a branch: the blocks that surely take it, if there are any. Where data choose the threads that
     /// do, for each of them apart, all do for some data.
     takers: FxHashMap<u32, Blocks>,
+    /// Branches that one block of all takes, whichever it is, by their numbers.
+    turns: FxHashSet<u32>,
 }
 
 /// One thing that happened.
@@ -259,6 +261,16 @@ impl EventTree {
         if blocks != Blocks::NONE {
             self.takers.insert(number, blocks);
         }
+    }
+
+    /// One block of all takes this branch, whichever it is.
+    pub(crate) fn note_turn(&mut self, number: u32) {
+        self.turns.insert(number);
+    }
+
+    /// Whether no two blocks take all of these branches.
+    pub(crate) fn is_turn(&self, branches: &Branches) -> bool {
+        branches.iter().any(|branch| self.turns.contains(branch))
     }
 
     /// The blocks that surely take all of these branches.

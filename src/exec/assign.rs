@@ -66,6 +66,11 @@ impl Machine<'_> {
                 return result;
             }
         };
+        if !matches!(result, Value::Aggregate(_))
+            && let Some(value) = self.atomic_assignment(&pointer, op, (span, wanted))
+        {
+            return if op.is_none() { result } else { value };
+        }
         if let Ty::Record(layout) = &pointer.pointee
             && op.is_none()
             && self.copies_itself(layout)
@@ -108,13 +113,20 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn step_variable(&mut self, expr: &Expr, target: &Expr, by: i8, post: bool) -> Value {
+    /// `++x` and `x++`; the value is only of use if it is `wanted`.
+    pub(super) fn step_variable(
+        &mut self,
+        expr: &Expr,
+        target: &Expr,
+        by: i8,
+        (post, wanted): (bool, bool),
+    ) -> Value {
         if let Some(value) = self.called_step(expr, by, target) {
             return value;
         }
         if let ExprKind::Conditional(cond, then, otherwise) = &target.kind {
             return self.on_each_side(cond, then, otherwise, &mut |machine, side| {
-                machine.step_variable(expr, side, by, post)
+                machine.step_variable(expr, side, by, (post, wanted))
             });
         }
         let pointer = match self.locate(target) {
@@ -124,6 +136,10 @@ impl Machine<'_> {
                 return Value::opaque(Variation::Maybe, why);
             }
         };
+        let operation = if by > 0 { BinaryOp::Add } else { BinaryOp::Sub };
+        if let Some(value) = self.atomic_assignment(&pointer, Some(operation), (expr.span, wanted)) {
+            return value;
+        }
         let old = self.read(&pointer, target.span);
         let new = self.binary(BinaryOp::Add, &old, &Value::int(i64::from(by)), target.span);
         self.write(&pointer, new.clone(), target.span);

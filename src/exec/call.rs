@@ -28,12 +28,17 @@ impl Machine<'_> {
             ExprKind::Path(path) => self.call_path(expr, path, args, used),
             ExprKind::Member { base, name, arrow, args: explicit, class } => {
                 let path = Path { args: explicit.clone(), ..Path::simple(name.clone()) };
-                self.call_method(expr, base, &path, *arrow, class.as_deref(), args)
+                self.call_method(expr, base, &path, *arrow, class.as_deref(), (args, used))
             }
             _ if matches!(self.type_of(callee), Ty::Record(_)) && self.mode == Mode::Device => {
                 match self.locate(callee) {
-                    Ok(object) => self.call_member(expr, &object, &Path::simple("operator()".into()), args),
-                    Err(_) => self.call_on_temporary(expr, callee, &Path::simple("operator()".into()), args),
+                    Ok(object) => {
+                        self.call_member(expr, &object, &Path::simple("operator()".into()), (args, used))
+                    }
+                    Err(_) => {
+                        let path = Path::simple("operator()".into());
+                        self.call_on_temporary(expr, callee, &path, (args, used))
+                    }
                 }
             }
             _ => {
@@ -43,7 +48,8 @@ impl Machine<'_> {
                     Value::Function(path) => self.call_path(expr, &path, args, used),
                     _ => match self.locate(callee) {
                         Ok(object) => {
-                            self.call_member(expr, &object, &Path::simple("operator()".into()), args)
+                            let path = Path::simple("operator()".into());
+                            self.call_member(expr, &object, &path, (args, used))
                         }
                         Err(_) => {
                             let callee = Callee::Unnamed("a function that is not followed");

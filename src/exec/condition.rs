@@ -54,6 +54,8 @@ pub(crate) struct Truth {
     pub blocks: [Blocks; 2],
     /// Whether data choose, for each thread apart, whether it holds.
     pub chosen: bool,
+    /// The side that one block of all takes, whichever it is.
+    pub turn: Option<bool>,
 }
 
 impl Truth {
@@ -127,6 +129,7 @@ impl Machine<'_> {
                 equality: None,
                 blocks: [Blocks::NONE; 2],
                 chosen: false,
+                turn: None,
             },
             Condition::Compare { difference, relation, span } => {
                 self.compare_truth(difference, *relation, *span, leaves)
@@ -211,7 +214,7 @@ impl Machine<'_> {
                 // Of a grid of one block it is not so.
                 let taken = relation == Relation::NotEqual;
                 let blocks = self.blocks_on_side(difference, relation, taken);
-                (taken, Assumption::UsualBlock { uniform: false, possible: false, blocks })
+                (taken, Assumption::UsualBlock { uniform: false, possible: false, blocks, of_grid: false })
             }),
         };
         if let Some((taken, assumed)) = guard {
@@ -330,6 +333,7 @@ impl Machine<'_> {
         let is_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
         let own = !difference.terms.iter().any(|(id, _)| is_block(*id));
         let symbols = &self.world.symbols;
+        let is_size = |id: SymbolId| symbols.get(id).origin == Origin::GridSize;
         let is_given = |id: &SymbolId| symbols.get(*id).origin >= Origin::Given;
         // What all threads agree on lets all in or none.
         let uniform = difference.is_uniform();
@@ -352,7 +356,13 @@ impl Machine<'_> {
                 let first = |thread: usize| relation.holds(values[thread].signum()) == taken;
                 let possible = self.state.active.threads().all(first);
                 let blocks = self.blocks_on_side(difference, relation, taken);
-                Assumption::UsualBlock { uniform, possible, blocks }
+                // The more blocks there are, the more threads it lets in.
+                let mut sizes = difference.terms.iter().filter(|(id, _)| is_size(*id));
+                let lets_in = |factor: &Lanes| {
+                    factor.as_constant().is_some_and(|factor| relation.holds(factor.signum()) == taken)
+                };
+                let of_grid = own && sizes.all(|(_, factor)| lets_in(factor));
+                Assumption::UsualBlock { uniform, possible, blocks, of_grid }
             }
         }
     }
@@ -401,6 +411,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         equality: None,
         blocks: [Blocks::NONE; 2],
         chosen: false,
+        turn: None,
     }
 }
 
@@ -443,5 +454,6 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         equality: a.equality.or(b.equality),
         blocks: [Blocks::NONE; 2],
         chosen: false,
+        turn: None,
     }
 }

@@ -64,7 +64,7 @@ impl Machine<'_> {
                 }
             },
             ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr, true),
-            ExprKind::Step { target, by, post } => self.step_variable(expr, target, *by, *post),
+            ExprKind::Step { target, by, post } => self.step_variable(expr, target, *by, (*post, true)),
             ExprKind::Conditional(cond, then, otherwise) => self.conditional(cond, then, otherwise),
             ExprKind::Comma(a, b) => {
                 self.discard(a);
@@ -213,7 +213,7 @@ impl Machine<'_> {
             }
             ExprKind::Step { target, by, .. } => {
                 // The value is not used, so `x++` reads once like `++x`.
-                self.step_variable(expr, target, *by, false);
+                self.step_variable(expr, target, *by, (false, false));
             }
             ExprKind::Local(_) | ExprKind::Path(_) => {}
             // What the reference leads to that an operator hands back is not read.

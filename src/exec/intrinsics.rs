@@ -19,6 +19,13 @@ impl Machine<'_> {
         let name = &*path.name;
         let span = expr.span;
         let kind = builtins::kind(name)?;
+        if kind == Kind::AtomicFence && self.mode == Mode::Device && self.program.functions(name).is_empty() {
+            return Some(self.atomic_fence(args, span));
+        }
+        if matches!(kind, Kind::InitBarrier | Kind::MakePipeline | Kind::CopyInStage | Kind::StageWait) {
+            let is_seen = self.mode == Mode::Host || !self.program.functions(name).is_empty();
+            return if is_seen { None } else { self.with_sync_object(kind, path, args, span) };
+        }
         if matches!(kind, Kind::BlockBarrier | Kind::BlockVote) {
             for arg in args {
                 self.evaluate(arg);
@@ -31,7 +38,7 @@ impl Machine<'_> {
             });
         }
         if let Some(operation) = name.strip_prefix("atomic")
-            && !operation.is_empty()
+            && operation.starts_with(|first: char| first.is_ascii_uppercase())
             && self.program.functions(name).is_empty()
         {
             // Threads may wait for what an atomic tells them.
@@ -366,7 +373,9 @@ impl Machine<'_> {
                     return Some(group);
                 }
                 match self.locate(expr) {
-                    Ok(pointer) if !self.is_shared(&pointer) => self.read(&pointer, expr.span),
+                    Ok(pointer) if !self.is_shared(&pointer) && !self.is_atomic_object(&pointer.pointee) => {
+                        self.read(&pointer, expr.span)
+                    }
                     _ => return None,
                 }
             }

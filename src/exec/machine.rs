@@ -52,6 +52,8 @@ pub struct Machine<'p> {
     pub world: World,
     /// What changes as it runs.
     pub state: State,
+    /// For how many threads barrier objects were made.
+    pub barrier_counts: Vec<super::sync_object::Counted>,
     /// Memory objects.
     pub objects: Vec<Object>,
     /// What is recorded.
@@ -343,6 +345,7 @@ impl<'p> Machine<'p> {
                 refuted: None,
                 course: super::barriers::Course::default(),
             },
+            barrier_counts: Vec::new(),
             objects: Vec::new(),
             trace: Trace::default(),
             index: super::record::Index::default(),

@@ -26,7 +26,7 @@ impl Machine<'_> {
         path: &Path,
         arrow: bool,
         class: Option<&Type>,
-        args: &[Expr],
+        (args, used): (&[Expr], bool),
     ) -> Value {
         if let Some(value) = self.group_method(expr, base, &path.name, args) {
             return value;
@@ -38,9 +38,9 @@ impl Machine<'_> {
                     Some(part) => self.call_of_class(expr, &part, path, args),
                     None => self.call_unknown(&path.name, args, expr.span),
                 },
-                None => self.call_member(expr, &object, path, args),
+                None => self.call_member(expr, &object, path, (args, used)),
             },
-            Err(_) if !arrow => self.call_on_temporary(expr, base, path, args),
+            Err(_) if !arrow => self.call_on_temporary(expr, base, path, (args, used)),
             Err(_) => self.call_unknown(&path.name, args, expr.span),
         }
     }
@@ -74,9 +74,9 @@ impl Machine<'_> {
         expr: &Expr,
         base: &Expr,
         path: &Path,
-        args: &[Expr],
+        (args, used): (&[Expr], bool),
     ) -> Value {
-        self.on_temporary(base, |machine, object| machine.call_member(expr, object, path, args))
+        self.on_temporary(base, |machine, object| machine.call_member(expr, object, path, (args, used)))
             .unwrap_or_else(|| self.call_unknown(&path.name, args, expr.span))
     }
 
@@ -110,10 +110,22 @@ impl Machine<'_> {
         Some(result)
     }
 
-    pub(super) fn call_member(&mut self, expr: &Expr, object: &Pointer, path: &Path, args: &[Expr]) -> Value {
+    pub(super) fn call_member(
+        &mut self,
+        expr: &Expr,
+        object: &Pointer,
+        path: &Path,
+        (args, used): (&[Expr], bool),
+    ) -> Value {
+        if let Some(value) = self.atomic_method(object, path, args, (expr.span, used)) {
+            return value;
+        }
+        if let Some(value) = self.sync_method(object, path, args, expr.span) {
+            return value;
+        }
         let methods = self.methods(object, path, args);
         if methods.is_empty() {
-            return self.call_unknown(&path.name, args, expr.span);
+            return self.call_on_object(object, &path.name, args, (expr.span, used));
         }
         self.call_methods(methods, path, args, expr.span)
     }
@@ -318,10 +330,10 @@ impl Machine<'_> {
             return None;
         }
         Some(match self.locate(base) {
-            Ok(object) => self.call_member(expr, &object, &path, args),
-            Err(_) => {
-                self.on_temporary(base, |machine, object| machine.call_member(expr, object, &path, args))?
-            }
+            Ok(object) => self.call_member(expr, &object, &path, (args, true)),
+            Err(_) => self.on_temporary(base, |machine, object| {
+                machine.call_member(expr, object, &path, (args, true))
+            })?,
         })
     }
 
@@ -334,10 +346,10 @@ impl Machine<'_> {
             return None;
         }
         Some(match self.locate(object) {
-            Ok(object) => self.call_member(expr, &object, &path, &[]),
-            Err(_) => {
-                self.on_temporary(object, |machine, object| machine.call_member(expr, object, &path, &[]))?
-            }
+            Ok(object) => self.call_member(expr, &object, &path, (&[], true)),
+            Err(_) => self.on_temporary(object, |machine, object| {
+                machine.call_member(expr, object, &path, (&[], true))
+            })?,
         })
     }
 

@@ -56,8 +56,8 @@ impl Machine<'_> {
         let args: Vec<Expr> = std::iter::once(a).chain(b).cloned().collect();
         if is_object(&left) && self.has_method(&left, &path, &args[1..]) {
             return Some(match self.locate(a) {
-                Ok(object) => self.call_member(expr, &object, &path, &args[1..]),
-                Err(_) => self.call_on_temporary(expr, a, &path, &args[1..]),
+                Ok(object) => self.call_member(expr, &object, &path, (&args[1..], true)),
+                Err(_) => self.call_on_temporary(expr, a, &path, (&args[1..], true)),
             });
         }
         let free =

@@ -447,6 +447,9 @@ impl Machine<'_> {
 
     /// Reads what a pointer points to.
     pub(crate) fn read(&mut self, pointer: &Pointer, span: Span) -> Value {
+        if let Some(value) = self.atomic_value(pointer, span) {
+            return value;
+        }
         if matches!(pointer.pointee, Ty::Array(..)) {
             self.expose(pointer);
             return Value::Pointer(Self::decay(pointer.clone()));

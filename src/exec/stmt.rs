@@ -260,6 +260,17 @@ impl Machine<'_> {
         let mut truth = self.truth(&condition, only_leaves(then));
         truth.chosen =
             !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
+        let alone = self.state.active.threads().nth(1).is_none();
+        if !truth.decided && (truth.uniform || alone) {
+            truth.turn = self.frame().and_then(|it| it.slice.turn(cond));
+            // A thread that goes alone takes one side or the other.
+            let side = truth.turn.filter(|_| alone);
+            match side {
+                Some(true) => truth.holds = Some(self.state.active),
+                Some(false) => truth.fails = Some(self.state.active),
+                None => {}
+            }
+        }
         self.fork(
             &truth,
             span,
@@ -329,8 +340,11 @@ impl Machine<'_> {
         // Any of the threads may take either side.
         let is_free = truth.chosen && !truth.uniform;
         let [holds, fails] = if is_free { [Blocks::ALL; 2] } else { truth.blocks };
-        self.enter_passable(holds);
+        self.enter_passable(if truth.turn == Some(true) { Blocks::ALL } else { holds });
         let first = self.state.passable.last().copied().unwrap_or_default();
+        if let Some(side) = truth.turn {
+            self.trace.tree.note_turn(if side { first } else { first ^ 1 });
+        }
         self.state.facts.extend(truth.equality);
         let side = self.state.active;
         let split = !truth.uniform;
@@ -348,7 +362,8 @@ impl Machine<'_> {
         let before_sides = (split && self.mode == Mode::Device).then(|| start.clone());
         let held = std::mem::replace(&mut self.state, start);
         self.enter_side(truth.fails, &truth.can_fail, &why, truth.chosen);
-        match truth.uniform {
+        let fails = if truth.turn == Some(false) { Blocks::ALL } else { fails };
+        match truth.uniform || truth.turn.is_some() {
             true => self.enter_other_side(first, fails),
             false => self.enter_passable(fails),
         }

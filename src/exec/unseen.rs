@@ -60,6 +60,31 @@ impl Machine<'_> {
         self.call_unseen(Callee::Named(name), args, span)
     }
 
+    /// A method that is not seen of an object: it may access any of it, and change it.
+    pub(super) fn call_on_object(
+        &mut self,
+        object: &Pointer,
+        name: &str,
+        args: &[Expr],
+        (span, used): (Span, bool),
+    ) -> Value {
+        if self.mode == Mode::Device && self.is_recorded(object) {
+            // Of how many bytes is not known either.
+            self.touch_unknown(
+                object,
+                (if used { AccessOp::Load } else { AccessOp::Store }, None),
+                name,
+                span,
+            );
+        }
+        if let (Target::Place(place), Ty::Record(_), Mode::Device) =
+            (&object.target, &object.pointee, self.mode)
+        {
+            self.change_whole(place, Callee::Named(name).may_have_changed(span), span);
+        }
+        self.call_unknown(name, args, span)
+    }
+
     pub(super) fn call_unseen(&mut self, callee: Callee<'_>, args: &[Expr], span: Span) -> Value {
         let name = callee.name();
         let host = self.mode == Mode::Host;
@@ -128,7 +153,8 @@ impl Machine<'_> {
                         false => self.change_whole(place, why, span),
                     }
                 } else if copies_memory(name) && self.is_shared(pointer) {
-                    self.copy_unknown(pointer, at == 0, name, span);
+                    let op = if at == 0 { AccessOp::Store } else { AccessOp::Load };
+                    self.touch_unknown(pointer, (op, pointer.pointee.constant_size()), name, span);
                 }
             } else if !host && !self.exposed.is_empty() && matches!(self.type_of(arg), Ty::Pointer(_)) {
                 self.write_somewhere(span);
@@ -191,13 +217,19 @@ impl Machine<'_> {
         }
     }
 
-    /// `memcpy` to or from shared memory: some bytes are accessed, in a way that is not followed.
-    fn copy_unknown(&mut self, pointer: &Pointer, writes: bool, name: &str, span: Span) {
+    /// Something that is handed a place in memory, as `memcpy` is: some bytes are accessed, in a way that is not
+    /// followed.
+    fn touch_unknown(
+        &mut self,
+        pointer: &Pointer,
+        (op, bytes): (AccessOp, Option<u64>),
+        name: &str,
+        span: Span,
+    ) {
         let Target::Memory(object, _) = pointer.target else { return };
         let why = Unknown::new(Reason::UnknownFunction, span, format!("how `{name}` accesses it"));
         let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
-        let op = if writes { AccessOp::Store } else { AccessOp::Load };
-        self.record(op, &Pointer { target, pointee: pointer.pointee.clone() }, span, None);
+        self.record_bytes(op, &Pointer { target, pointee: pointer.pointee.clone() }, bytes, span, None);
     }
 }
 

@@ -143,7 +143,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, grid: Grid) -> Vec<MemoryRace> {
         .filter_map(|(event, place)| match event {
             Event::Access(event) => {
                 let checks = |swap: &&AccessEvent| swap.object == event.object && swap.offset == event.offset;
-                let mut step = step(trace, event, place, shape)?;
+                let mut step = step(trace, event, place, (shape, grid))?;
                 step.is_checked = event.offset.is_some() && swaps.iter().any(checks);
                 Some(step)
             }
@@ -191,12 +191,12 @@ struct Search<'a> {
 impl Search<'_> {
     /// Holds an access of one block against one of a block so far apart.
     fn hold(&mut self, one: &Step<'_>, other: &Step<'_>, apart: [i64; 3]) {
-        let changes = |step: &Step<'_>| step.writes() || step.scope().is_some();
         let are_atomic = one.scope().zip(other.scope());
         let is_race = match are_atomic {
+            _ if !one.changes() && !other.changes() => false,
+            _ if one.is_turn || other.is_turn => one.hands_over(other) || other.hands_over(one),
             Some((a, b)) => a.min(b) == Scope::Block,
-            None if one.is_guess_for(other) || other.is_guess_for(one) => false,
-            None => changes(one) || changes(other),
+            None => !one.is_guess_for(other) && !other.is_guess_for(one),
         };
         let known = |race: &MemoryRace| {
             let ops = (race.first.span, race.first.op, race.second.span, race.second.op);

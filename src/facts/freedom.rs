@@ -334,7 +334,7 @@ impl<'a> Walk<'a> {
             }
         }
         if first {
-            if !is_global && !matches!(kind(access.op), Kind::Reads) {
+            if !is_global && !matches!(kind(access), Kind::Reads) {
                 self.hold(&new.arrived(), &new.arrived());
             }
             open.push(new);
@@ -346,7 +346,7 @@ impl<'a> Walk<'a> {
         let memory = pair::memory(self.trace, one, other);
         let global = self.trace.arrays[one.access.array].global;
         // Atomics of one place are no race; a barrier that orders them may count.
-        let atomic = matches!((kind(one.access.op), kind(other.access.op)), (Kind::Atomic, Kind::Atomic));
+        let atomic = matches!((kind(one.access), kind(other.access)), (Kind::Atomic, Kind::Atomic));
         if pair::is_harmless(one, other, global) || atomic && !one.is_crossed || memory == Memory::Apart {
             return;
         }

@@ -175,7 +175,7 @@ fn chosen(trace: &Trace, event: &AccessEvent, access: &Access, bytes: i64) -> Op
 /// Two threads of different warps that may meet in one byte.
 fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Met> {
     let changes = |step: &Step<'_>| !matches!(step.access.op, AccessOp::Load | AccessOp::MatrixLoad);
-    let atomic = |step: &Step<'_>| step.access.op == AccessOp::Atomic;
+    let atomic = |step: &Step<'_>| step.access.is_atomic();
     let stores = |step: &Step<'_>| changes(step) && !atomic(step);
     let is_race = (changes(first) || changes(second)) && !(atomic(first) && atomic(second));
     // Of two stores it is not known whether they write one value.

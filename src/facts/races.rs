@@ -96,6 +96,7 @@ struct Cell {
     loads: [Touch; 2],
     stores: [Touch; 2],
     atomics: [Touch; 2],
+    atomic_loads: [Touch; 2],
 }
 
 /// A step's number plus one, and a thread; 0 for none.
@@ -193,7 +194,7 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
     let access = |event: &AccessEvent| trace.accesses.get(event.access).filter(|_| is_possible(event));
     for (event, _) in events() {
         if let Event::Access(event) = event
-            && access(event).is_some_and(|access| kind(access.op) > 0)
+            && access(event).is_some_and(|access| matches!(kind(access), 1 | 2))
         {
             written.insert(event.object);
         }
@@ -252,9 +253,11 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
     found
 }
 
-/// Loads, stores, atomics.
-fn kind(op: AccessOp) -> usize {
-    match op {
+/// Loads, stores, atomics that change what is there, atomic loads.
+fn kind(access: &Access) -> usize {
+    match access.op {
+        AccessOp::Load if access.is_atomic() => 3,
+        AccessOp::Store if access.is_atomic() => 2,
         AccessOp::Load | AccessOp::MatrixLoad => 0,
         AccessOp::Store | AccessOp::MatrixStore | AccessOp::AsyncCopy => 1,
         AccessOp::Atomic => 2,
@@ -296,8 +299,8 @@ type Tell<'a> = dyn FnMut(usize, usize, (usize, usize)) + 'a;
 impl Walk<'_> {
     /// Goes through them in order, and tells of those that meet.
     fn run(&self, left: &mut usize, tell: &mut Tell<'_>) {
-        let mut kinds = [0usize; 3];
-        self.steps.iter().for_each(|step| kinds[kind(step.access.op)] += 1);
+        let mut kinds = [0usize; 4];
+        self.steps.iter().for_each(|step| kinds[kind(step.access)] += 1);
         if self.steps.len() >= 1 << 21 || kinds[1] + kinds[2] == 0 {
             return;
         }
@@ -317,7 +320,7 @@ impl Walk<'_> {
         }
         let mut memory = vec![Cell::default(); cells as usize];
         for (number, step) in self.steps.iter().enumerate() {
-            let kind = kind(step.access.op);
+            let kind = kind(step.access);
             for thread in self.threads(step) {
                 let at = step.offsets[thread];
                 let Some(rest) = left.checked_sub((step.bytes / grain) as usize) else { return };
@@ -327,7 +330,8 @@ impl Walk<'_> {
                     if let Some((first, other)) = self.meets(cell, (number, thread), byte) {
                         tell(first, number, (other, thread));
                     }
-                    let touches = [&mut cell.loads, &mut cell.stores, &mut cell.atomics];
+                    let touches =
+                        [&mut cell.loads, &mut cell.stores, &mut cell.atomics, &mut cell.atomic_loads];
                     let Some(touches) = touches.into_iter().nth(kind) else { continue };
                     self.note(touches, Touch::by(number, thread));
                 }
@@ -385,10 +389,15 @@ impl Walk<'_> {
             let bytes = step.access.bytes.unwrap_or(0);
             alike && before.event.stored.differs(other, &step.event.stored, thread, bytes, self.shape)
         };
-        match kind(step.access.op) {
+        let read_at_once = || find(&cell.atomic_loads, &|_, _| true);
+        match kind(step.access) {
             0 => written(&cell.stores).or_else(|| written(&cell.atomics)),
-            1 => read().or_else(|| written(&cell.atomics)).or_else(|| find(&cell.stores, &differs)),
-            _ => read().or_else(|| written(&cell.stores)),
+            1 => read()
+                .or_else(read_at_once)
+                .or_else(|| written(&cell.atomics))
+                .or_else(|| find(&cell.stores, &differs)),
+            2 => read().or_else(|| written(&cell.stores)),
+            _ => written(&cell.stores),
         }
     }
 

@@ -14,12 +14,18 @@ pub(super) fn is_possible_by_choice(event: &AccessEvent, tree: &EventTree) -> bo
     event.is_chosen && tree.takers(&event.branches) == Blocks::ALL && can_hold(&event.assumptions)
 }
 
-/// The blocks in which it surely happens, and what else that rests on.
-pub(super) fn blocks_with(event: &AccessEvent, tree: &EventTree) -> (Blocks, Vec<Assumption>) {
+/// The blocks in which it surely happens, and what else that rests on. `are_many`: there may be a block for each thread,
+/// and only the first rounds of loops are asked for.
+pub(super) fn blocks_with(
+    event: &AccessEvent,
+    tree: &EventTree,
+    are_many: bool,
+) -> (Blocks, Vec<Assumption>) {
     let mut blocks = if event.is_sure { tree.takers(&event.branches) } else { Blocks::NONE };
     let mut others = Vec::new();
     for assumption in event.assumptions.iter() {
         match assumption {
+            Assumption::UsualBlock { of_grid: true, .. } if are_many => {}
             Assumption::UsualBlock { blocks: these, .. } => blocks = blocks.and(*these),
             other => others.push(other.clone()),
         }

@@ -2,6 +2,7 @@
 
 use super::namespace::{Named, meant};
 use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Type};
+use crate::source::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,6 +77,16 @@ impl Index {
         }
     }
 
+    /// Whether an alias has this name, and nothing else.
+    fn has_only_alias(&self, name: &Name) -> bool {
+        self.aliases.contains_key(name)
+            && !self.standard.contains(name)
+            && !self.functions.contains_key(name)
+            && !self.records.contains_key(name)
+            && !self.variables.contains_key(name)
+            && !self.enums.contains_key(name)
+    }
+
     /// Whether anything has this name.
     fn has(&self, name: &Name) -> bool {
         self.functions.contains_key(name)
@@ -102,6 +113,12 @@ impl Program {
             index.standard = names.filter(|name| !index.has(name)).cloned().collect();
             let wanted = index.standard.clone();
             index.add(module, &|name| wanted.contains(name));
+            // `using barrier = cuda::barrier<cuda::thread_scope_block>;` takes nothing away from the class.
+            let beside: Vec<_> =
+                module.records.iter().filter(|it| index.has_only_alias(&it.name)).cloned().collect();
+            for record in beside {
+                index.records.entry(record.name.clone()).or_default().push(record);
+            }
         }
         Program { modules, standard, index: Arc::new(index), sought: None }
     }
@@ -188,7 +205,10 @@ impl Program {
         path: &'a Path,
         from: &'a [Name],
     ) -> impl Iterator<Item = &'a Arc<Record>> + Clone {
+        let is_of_library = |record: &Record| record.extent.file == FileId::NO_TEXT;
+        let around = around(path, from);
         self.meant(self.records(&path.name), path, from)
+            .filter(move |it| !is_of_library(it) || is_standard(it.namespace(), path, around))
     }
 
     /// The file-scope variable or constant that a path in the namespace `from` means.

@@ -256,7 +256,12 @@ mod tests {
         let sources = sources();
         let known = verdict(&sources, "tile[a]");
         let assumptions = vec![
-            Assumption::UsualBlock { uniform: true, possible: true, blocks: crate::events::Blocks::ALL },
+            Assumption::UsualBlock {
+                uniform: true,
+                possible: true,
+                blocks: crate::events::Blocks::ALL,
+                of_grid: false,
+            },
             Assumption::MeetsBanksEvenly,
         ];
         let other = SiteVerdict { assumptions, ..unknown(&known, "r") };

@@ -46,7 +46,11 @@
 //!   that is in order with what another does before a fence of the device's scope. In kernels with `volatile` and loops
 //!   that may wait for what they read nothing is said of two blocks, and nothing across the barriers of the grid.
 //! - What a thread reads to give it to its own `atomicCAS` is a guess, and no race with the atomics of others.
-//! - `cuda::atomic` and `cuda::atomic_ref` are not followed.
+//! - A block that draws a certain ticket, as the last of `atomicInc(&tickets, gridDim.x)`, may be any, and it is alone:
+//!   what it reads there of what others write before they draw theirs needs a fence before the ticket. In loops of such a
+//!   block only the first round is looked at.
+//! - `cuda::atomic` and `cuda::atomic_ref` count with their scope, and with the fences that their memory order has. Where
+//!   the order is not known, it is taken for the strongest.
 //! - Two writes by different blocks of values that may be equal are a note that says "possible".
 //! - Within a block, threads of one warp are told of only where one loses what another adds.
 //! - One finding for each access that comes second, at the first pair found. Each kernel is run once more for this
@@ -109,12 +113,15 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
         }
     };
     let help = match (race.blocks, race.lack) {
-        (_, Lack::Scope) => "use the atomics without `_block` in their names: they hold for the whole device",
+        (_, Lack::Scope) => {
+            "use atomics of the device's scope: those without `_block` in their names, or `cuda::thread_scope_device`"
+        }
         (_, Lack::Fence { narrow: Some(_), .. }) => {
             "use `__threadfence()`: `__threadfence_block()` hands nothing on to other blocks"
         }
         (_, Lack::Fence { narrow: None, .. }) => {
-            "put `__threadfence()` between what is written and the atomic that tells of it"
+            "put `__threadfence()` between what is written and the atomic that tells of it, or give the atomic a \
+             memory order that releases"
         }
         _ if race.is_update => "use an atomic such as `atomicAdd`, or let one thread do it for all",
         (None, _) => "put `__syncthreads()` between the two, where every thread of the block reaches it",

@@ -68,9 +68,11 @@
 //! ## Limits
 //! - Only copies and reads that surely happen, in a block that a launch or the user gives, at places of which the
 //!   difference is known.
+//! - Of a `cuda::pipeline` that `cuda::make_pipeline()` makes for each thread, stages are counted as they are committed,
+//!   waited for and released; copies into it count where one instruction does each.
 //! - What may wait and is not followed counts as a wait: a function that is not seen, `mbarrier` and bulk copies,
-//!   `cuda::pipeline`, `cuda::memcpy_async`, fences and atomics whose result is used. So does a wait for a number of
-//!   groups that is not known.
+//!   a `cuda::pipeline` that threads share, other calls of `cuda::memcpy_async`, fences and atomics whose result is used.
+//!   So does a wait for a number of groups that is not known.
 //! - A read in a later round of a loop than the copy is not looked at.
 //! - Where no barrier at all is between the two, and another thread reads, it is a `missing-barrier`.
 //! - Reads by `ldmatrix`, `wmma` and further copies are not looked at.

@@ -10,6 +10,7 @@
 //! ```
 
 use super::super::witness::blocks_with;
+use super::Grid;
 use super::order::Place;
 use crate::domain::{AmongBlocks, Origin, Shape, Spread, Symbol, SymbolId};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Blocks, Event, Operation, Scope, Trace};
@@ -41,6 +42,8 @@ pub(super) struct Step<'a> {
     /// Whether it reads what a compare-and-swap of the same thread is told to find, so that it does no harm if an
     /// atomic of another thread comes between: the swap fails, and the thread tries again.
     pub(super) is_checked: bool,
+    /// Whether no two blocks do it: the one whose turn it is.
+    pub(super) is_turn: bool,
 }
 
 /// What numbers that are not known are multiplied with, sorted by them. Where two threads agree in it, the distance
@@ -59,10 +62,14 @@ pub(super) fn step<'a>(
     trace: &'a Trace,
     event: &'a AccessEvent,
     place: Place,
-    shape: Shape,
+    (shape, grid): (Shape, Grid),
 ) -> Option<Step<'a>> {
     let access = trace.accesses.get(event.access).filter(|access| trace.arrays[access.array].global)?;
-    let (blocks, assumptions) = blocks_with(event, &trace.tree);
+    let is_turn = trace.tree.is_turn(&event.branches);
+    // For each thread of a block, there may be a block.
+    let threads = i64::try_from(shape.threads()).unwrap_or(i64::MAX);
+    let are_many = grid.iter().all(|blocks| blocks.is_none_or(|blocks| blocks == 1 || blocks >= threads));
+    let (blocks, assumptions) = blocks_with(event, &trace.tree, is_turn && are_many);
     let offset = event.offset.as_ref().filter(|_| blocks != Blocks::NONE)?;
     let mut step = Step {
         event,
@@ -77,9 +84,16 @@ pub(super) fn step<'a>(
         assumptions,
         place,
         is_checked: false,
+        is_turn,
     };
+    let usual = |it: &Assumption| matches!(it, Assumption::UsualIteration { .. });
+    let in_first_round = is_turn && !step.assumptions.iter().any(usual);
     for (id, factor) in &offset.terms {
         let symbol = trace.tree.symbol(*id).filter(|_| !id.is_per_thread())?;
+        // What one block does alone is no other's round: the first is as good as any.
+        if in_first_round && symbol.origin == Origin::Loop {
+            continue;
+        }
         if let Some(axis) = axis_of(symbol) {
             step.by_block[axis] = factor.as_constant()?;
             continue;
@@ -156,6 +170,23 @@ impl Step<'_> {
         self.access.op == AccessOp::Store
     }
 
+    /// Whether what is there may be another thing then.
+    pub(super) fn changes(&self) -> bool {
+        self.writes() || self.access.op == AccessOp::Atomic
+    }
+
+    /// Whether it writes what the block whose turn it is reads. Whoever has its turn knows that all have drawn their
+    /// tickets: what they did by atomics is done.
+    pub(super) fn hands_over(&self, other: &Step<'_>) -> bool {
+        let is_plain = |step: &Step<'_>| step.scope().is_none();
+        self.writes()
+            && is_plain(self)
+            && !self.is_turn
+            && other.is_turn
+            && !other.changes()
+            && is_plain(other)
+    }
+
     /// Whether it reads what an atomic of another thread may change without harm.
     pub(super) fn is_guess_for(&self, other: &Step<'_>) -> bool {
         self.is_checked && self.access.op == AccessOp::Load && other.scope().is_some()
@@ -164,6 +195,6 @@ impl Step<'_> {
     /// The threads for which it is one step, if it is an atomic.
     pub(super) fn scope(&self) -> Option<Scope> {
         let scope = self.access.atomic.as_ref().map_or(Scope::Device, |atomic| atomic.scope);
-        (self.access.op == AccessOp::Atomic).then_some(scope)
+        self.access.is_atomic().then_some(scope)
     }
 }

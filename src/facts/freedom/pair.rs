@@ -13,7 +13,7 @@
 
 use super::live::Live;
 use crate::domain::{Int, Lanes};
-use crate::events::{AccessOp, Operation, Stored, Trace};
+use crate::events::{Access, AccessOp, Operation, Stored, Trace};
 
 /// What an access does to memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,8 +23,9 @@ pub(super) enum Kind {
     Atomic,
 }
 
-pub(super) fn kind(op: AccessOp) -> Kind {
-    match op {
+pub(super) fn kind(access: &Access) -> Kind {
+    match access.op {
+        _ if access.is_atomic() => Kind::Atomic,
         AccessOp::Load | AccessOp::MatrixLoad => Kind::Reads,
         AccessOp::Store | AccessOp::MatrixStore | AccessOp::AsyncCopy => Kind::Writes,
         AccessOp::Atomic => Kind::Atomic,
@@ -34,7 +35,7 @@ pub(super) fn kind(op: AccessOp) -> Kind {
 /// Whether it makes no difference which of two accesses comes first.
 /// `global`: of global memory, where other blocks may learn by one atomic that another was done.
 pub(super) fn is_harmless(one: &Live<'_>, other: &Live<'_>, global: bool) -> bool {
-    match (kind(one.access.op), kind(other.access.op)) {
+    match (kind(one.access), kind(other.access)) {
         (Kind::Reads, Kind::Reads) => true,
         (Kind::Atomic, Kind::Atomic) => commute(one, other, global),
         (Kind::Writes, Kind::Writes) => {
@@ -50,6 +51,10 @@ pub(super) fn is_harmless(one: &Live<'_>, other: &Live<'_>, global: bool) -> boo
 /// Whether two atomics give the same in either order, and nobody asks what was there before: the sums of one
 /// statement, say.
 fn commute(one: &Live<'_>, other: &Live<'_>, global: bool) -> bool {
+    let loads = |live: &Live<'_>| live.access.op == AccessOp::Load;
+    if loads(one) && loads(other) {
+        return true;
+    }
     let Some((first, second)) = one.access.atomic.zip(other.access.atomic) else { return false };
     let is_one_statement = one.access.span == other.access.span;
     let alike = match first.operation {
@@ -96,13 +101,13 @@ pub(super) fn memory(trace: &Trace, one: &Live<'_>, other: &Live<'_>) -> Memory 
     let copies = |live: &Live<'_>| live.access.op == AccessOp::AsyncCopy;
     match (a.global, b.global) {
         (true, true) => match one.event.object == other.event.object {
-            _ if [one, other].iter().any(|it| kind(it.access.op) == Kind::Atomic) => Memory::Perhaps,
+            _ if [one, other].iter().any(|it| kind(it.access) == Kind::Atomic) => Memory::Perhaps,
             true => Memory::Same,
             false if a.restrict && b.restrict => Memory::Apart,
             false => Memory::Perhaps,
         },
-        (true, false) if copies(other) && kind(one.access.op) != Kind::Reads => Memory::Perhaps,
-        (false, true) if copies(one) && kind(other.access.op) != Kind::Reads => Memory::Perhaps,
+        (true, false) if copies(other) && kind(one.access) != Kind::Reads => Memory::Perhaps,
+        (false, true) if copies(one) && kind(other.access) != Kind::Reads => Memory::Perhaps,
         (true, false) | (false, true) => Memory::Apart,
         // All dynamic arrays begin at one place.
         (false, false) if a.dynamic && b.dynamic => Memory::Same,

@@ -1,0 +1,260 @@
+//! What do the methods of `cuda::pipeline` and `cuda::barrier` do?
+//!
+//! A pipeline of the thread's own is a queue of groups of copies. A stage is committed, waited for and released, one
+//! after the other, so that the number of groups that may still be on their way is known:
+//!
+//! ```text
+//! cuda::memcpy_async(&s[0][t], &in[t], cuda::aligned_size_t<4>(4), pipe);        a copy
+//! pipe.producer_commit();                                                        a group: 1 committed
+//! cuda::memcpy_async(&s[1][t], &in[t + n], cuda::aligned_size_t<4>(4), pipe);
+//! pipe.producer_commit();                                                        2 committed
+//! pipe.consumer_wait();                                                          for all groups but 2 - 0 - 1 = 1
+//! pipe.consumer_release();                                                       1 released
+//! ```
+//!
+//! A barrier object that was made for as many threads as the block has, and to which all of them come, is a barrier
+//! of the block. Whatever else these objects do may order threads, and is not followed: pipelines that threads share,
+//! arrivals apart from waits, copies that a barrier counts.
+
+use super::machine::{Machine, Mode};
+use super::types::{Binding, Layout, Ty};
+use super::value::{ObjectId, Offset, Pointer, Step, Target, Value};
+use crate::builtins;
+use crate::domain::Int;
+use crate::events::{AccessOp, Event, Split, SplitKind};
+use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg, Type};
+use crate::source::{FileId, Span};
+use smallvec::smallvec;
+use std::rc::Rc;
+
+/// `cuda::thread_scope_thread`, as `standard.h` numbers it.
+const OF_THREAD: i64 = 3;
+/// The bytes of which one instruction makes an asynchronous copy.
+const COPIED: [i64; 3] = [4, 8, 16];
+
+/// What kind of object it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Pipeline,
+    Barrier,
+}
+
+/// A barrier object and the number of threads that it waits for.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted {
+    object: ObjectId,
+    at: Int,
+    threads: Option<i64>,
+}
+
+impl Machine<'_> {
+    fn sync_class(&self, ty: &Ty) -> Option<Kind> {
+        let Ty::Record(layout) = ty else { return None };
+        let record = layout.record.as_ref().filter(|it| it.extent.file == FileId::NO_TEXT)?;
+        let kind = match &*record.name {
+            "pipeline" | "make_pipeline" => Kind::Pipeline,
+            "barrier" => Kind::Barrier,
+            _ => return None,
+        };
+        (self.mode == Mode::Device).then_some(kind)
+    }
+
+    /// A call of a method of such an object; `None` for any other object.
+    pub(super) fn sync_method(
+        &mut self,
+        object: &Pointer,
+        path: &Path,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Value> {
+        let kind = self.sync_class(&object.pointee)?;
+        args.iter().for_each(|arg| {
+            self.evaluate(arg);
+        });
+        match (kind, &*path.name) {
+            (Kind::Pipeline, "producer_acquire") if self.is_of_thread(object, span) => {}
+            (Kind::Pipeline, "producer_commit") if self.is_of_thread(object, span) => {
+                self.copy_order(false, None, span);
+                self.count_up(object, "committed", span);
+            }
+            (Kind::Pipeline, "consumer_wait") if self.is_of_thread(object, span) => {
+                let [committed, waited, released] =
+                    ["committed", "waited", "released"].map(|name| self.count(object, name, span));
+                let behind = match (committed, waited, released) {
+                    (Some(committed), Some(waited), Some(released)) if waited == released => {
+                        let behind = self.world.sub(&committed, &released);
+                        behind.as_constant().and_then(|groups| groups.checked_sub(1))
+                    }
+                    _ => None,
+                };
+                match behind.filter(|groups| *groups >= 0) {
+                    Some(groups) => self.copy_order(true, Some(groups), span),
+                    None => self.may_order(span),
+                }
+                self.count_up(object, "waited", span);
+            }
+            (Kind::Pipeline, "consumer_release") if self.is_of_thread(object, span) => {
+                self.count_up(object, "released", span);
+            }
+            (Kind::Barrier, "arrive_and_wait") if args.is_empty() && self.is_of_block(object) => {
+                self.epoch += 1;
+                if self.recording {
+                    let (threads, branches) = (self.state.active, self.branches());
+                    let all = Some(true);
+                    self.trace.tree.push(Event::Barrier { span, threads, all, is_sure: true, branches });
+                }
+            }
+            _ => {
+                self.epoch += 1;
+                self.may_order(span);
+            }
+        }
+        Some(Value::Undefined)
+    }
+
+    /// A function of the library that makes such an object or is given one; `None` for any other of that name.
+    pub(super) fn with_sync_object(
+        &mut self,
+        kind: builtins::Kind,
+        path: &Path,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Value> {
+        match kind {
+            builtins::Kind::InitBarrier => self.init_barrier(args),
+            builtins::Kind::CopyInStage => self.copy_in_stage(args, span),
+            builtins::Kind::StageWait => self.wait_for_stages(path, args, span),
+            builtins::Kind::MakePipeline if args.is_empty() => {
+                let none = |name: &str| (smallvec![Step::Member(name.into())], Value::int(0));
+                Some(Value::Aggregate(Rc::new(["committed", "waited", "released"].map(none).to_vec())))
+            }
+            _ => None,
+        }
+    }
+
+    /// `init(&barrier, count)`; `None` where the first argument leads to no such object.
+    fn init_barrier(&mut self, args: &[Expr]) -> Option<Value> {
+        let [object, count] = args else { return None };
+        let Ty::Pointer(to) = self.type_of(object) else { return None };
+        if self.sync_class(&to) != Some(Kind::Barrier) {
+            return None;
+        }
+        let (object, threads) = (self.evaluate(object), self.constant(count));
+        if let Value::Pointer(Pointer { target: Target::Memory(object, Offset::Known(at)), .. }) = object {
+            self.barrier_counts.push(Counted { object, at, threads });
+        } else {
+            // It may be any of them.
+            self.barrier_counts.iter_mut().for_each(|it| it.threads = None);
+        }
+        Some(Value::Undefined)
+    }
+
+    /// `cuda::memcpy_async(to, from, size, pipeline)`, by each thread for itself; `None` for any other call.
+    fn copy_in_stage(&mut self, args: &[Expr], span: Span) -> Option<Value> {
+        let [to, from, size, pipeline] = args else { return None };
+        let ty = self.type_of(pipeline);
+        let object = self.locate(pipeline).ok().filter(|_| self.sync_class(&ty) == Some(Kind::Pipeline))?;
+        if !self.is_of_thread(&object, span) {
+            return None;
+        }
+        let (bytes, aligned) = self.copied_bytes(size)?;
+        let (to, from) = (self.evaluate(to), self.evaluate(from));
+        let pointer = Self::as_pointer(&to).cloned()?;
+        // A copy of several instructions, or by the thread itself, is another thing.
+        if aligned != Some(bytes) && pointer.pointee.constant_size() != u64::try_from(bytes).ok() {
+            return None;
+        }
+        self.copying = Some(self.copying(Some(&from), bytes == 16));
+        self.record_bytes(AccessOp::AsyncCopy, &pointer, u64::try_from(bytes).ok(), span, None);
+        self.copying = None;
+        Some(Value::Undefined)
+    }
+
+    /// `cuda::pipeline_consumer_wait_prior<n>(pipeline)`
+    fn wait_for_stages(&mut self, path: &Path, args: &[Expr], span: Span) -> Option<Value> {
+        let [pipeline] = args else { return None };
+        let ty = self.type_of(pipeline);
+        let object = self.locate(pipeline).ok().filter(|_| self.sync_class(&ty) == Some(Kind::Pipeline))?;
+        let but = match path.args.as_deref() {
+            Some([TemplateArg::Value(but)]) => self.constant(but),
+            _ => None,
+        };
+        match but.filter(|_| self.is_of_thread(&object, span)) {
+            Some(but) => self.copy_order(true, Some(but), span),
+            None => self.may_order(span),
+        }
+        // Which stages are waited for by number is not known any more.
+        if let Ok(place) = self.member(object, &"waited".into(), span) {
+            self.write(&place, Value::Undefined, span);
+        }
+        Some(Value::Undefined)
+    }
+
+    /// How many bytes a size says, and to how many they are aligned, if it says so; only those that one instruction
+    /// copies.
+    fn copied_bytes(&mut self, size: &Expr) -> Option<(i64, Option<i64>)> {
+        let (ty, args) = match &size.kind {
+            ExprKind::Construct(Type::Named(path), args) => (path, args),
+            ExprKind::Call { callee, args } => match &callee.kind {
+                ExprKind::Path(path) => (path, args),
+                _ => return None,
+            },
+            _ => return self.constant(size).filter(|it| COPIED.contains(it)).map(|bytes| (bytes, None)),
+        };
+        let ([bytes], Some([TemplateArg::Value(aligned)])) = (args.as_slice(), ty.args.as_deref()) else {
+            return None;
+        };
+        let (bytes, aligned) = (self.constant(bytes)?, self.constant(aligned)?);
+        let is_one = &*ty.name == "aligned_size_t" && COPIED.contains(&bytes);
+        is_one.then_some((bytes, Some(aligned)))
+    }
+
+    /// Whether a pipeline is the thread's own: its counts are numbers then.
+    fn is_of_thread(&mut self, object: &Pointer, span: Span) -> bool {
+        let Ty::Record(layout) = &object.pointee else { return false };
+        let says_thread = scope_of(layout).is_none_or(|scope| scope == OF_THREAD);
+        says_thread
+            && matches!(object.target, Target::Place(_))
+            && self.count(object, "committed", span).is_some()
+    }
+
+    fn count(&mut self, object: &Pointer, name: &str, span: Span) -> Option<Int> {
+        let place = self.member(object.clone(), &name.into(), span).ok()?;
+        match self.read(&place, span) {
+            Value::Int(number, _) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn count_up(&mut self, object: &Pointer, name: &str, span: Span) {
+        let Some(number) = self.count(object, name, span) else { return };
+        if let Ok(place) = self.member(object.clone(), &name.into(), span) {
+            let next = self.world.add(&number, &Int::constant(1));
+            self.write(&place, Value::Int(next, Scalar::I32), span);
+        }
+    }
+
+    /// Whether a barrier object was made for all threads of the block, and all come to it.
+    fn is_of_block(&self, object: &Pointer) -> bool {
+        let Target::Memory(id, Offset::Known(at)) = &object.target else { return false };
+        let all = i64::try_from(self.shape().threads()).ok();
+        let mut made = self.barrier_counts.iter().filter(|it| it.object == *id && it.at == *at).peekable();
+        let counts = made.peek().is_some() && made.all(|it| it.threads.is_some() && it.threads == all);
+        let is_known = |split: &Split| split.kind == SplitKind::Known;
+        counts
+            && at.as_constant().is_some()
+            && self.state.doubt.is_none()
+            && self.world.all.minus(&self.state.active).is_empty()
+            && self.splits.iter().all(is_known)
+            && !self.state.may_have_left
+    }
+}
+
+/// The scope that the type names; `None` for what `cuda::make_pipeline` makes.
+fn scope_of(layout: &Layout) -> Option<i64> {
+    match layout.env.bindings.get("Scope") {
+        Some(Binding::Value(Value::Int(number, _))) => Some(number.as_constant().unwrap_or(-1)),
+        Some(_) => Some(-1),
+        None => None,
+    }
+}
