@@ -48,7 +48,8 @@
 //! - What a thread reads to give it to its own `atomicCAS` is a guess, and no race with the atomics of others.
 //! - A block that draws a certain ticket, as the last of `atomicInc(&tickets, gridDim.x)`, may be any, and it is alone:
 //!   what it reads there of what others write before they draw theirs needs a fence before the ticket. In loops of such a
-//!   block only the first round is looked at.
+//!   block only the first round is looked at. Under a condition on the number of blocks, as `if (gridDim.x > 1)`, nothing
+//!   is said.
 //! - `cuda::atomic` and `cuda::atomic_ref` count with their scope, and with the fences that their memory order has. Where
 //!   the order is not known, it is taken for the strongest.
 //! - Two writes by different blocks of values that may be equal are a note that says "possible".
