@@ -10,13 +10,21 @@
 //! }
 //! ```
 //!
-//! Between the end of a loop's body and its next round it is the end of the body. Where the text has no braces to
-//! put it in, there is no such place.
+//! Between the end of a loop's body and its next round it is the end of the body. So it is where the second place
+//! comes before the first in the body of a loop, whose rounds may have been run one by one:
+//!
+//! ```text
+//! for (int d = 256; d > 0; d /= 2) {
+//!     if (t < d) s[t] += s[t + d];    read in one round what was written in the round before
+//! *}
+//! ```
+//!
+//! Where the text has no braces to put it in, there is no such place.
 
 use crate::diagnostic::Edit;
 use crate::ir::program::Program;
 use crate::ir::visit::own_stmts;
-use crate::ir::{Stmt, StmtKind};
+use crate::ir::{ExprKind, Stmt, StmtKind};
 use crate::preproc::{Lexer, Token};
 use crate::source::{SourceFile, Span};
 use std::sync::Arc;
@@ -36,13 +44,12 @@ pub(super) fn insert_between(
     let body = around.next()?.body.as_deref()?;
     let file = text_of(second);
     let tokens = tokens(&file.text);
+    let before = before(body, first, second);
+    let across = across.or_else(|| if before.is_none() { round_of(body, first, second) } else { None });
     let at = match across {
         // A body without braces ends where the loop does.
         Some(of) => end_of_body(&tokens, find_loop(body, of)?).filter(|at| *at < of.end as usize)?,
-        None => {
-            let at = before(body, first, second)?;
-            may_begin_at(&tokens, at).then_some(at)?
-        }
+        None => before.filter(|at| may_begin_at(&tokens, *at))?,
     };
     let line = file.text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
     let indent = &file.text[line..at];
@@ -88,6 +95,37 @@ fn for_each_list(stmt: &Stmt, visit: &mut dyn FnMut(&[Stmt])) {
         StmtKind::Switch { cases, .. } => cases.iter().for_each(|case| visit(&case.body)),
         _ => {}
     }
+}
+
+/// The innermost loop of which only another round leads from the first place to the second.
+fn round_of(list: &[Stmt], first: Span, second: Span) -> Option<Span> {
+    let stmt = list.iter().find(|stmt| holds(stmt.span, first) && holds(stmt.span, second))?;
+    let mut inside = None;
+    for_each_list(stmt, &mut |list| inside = inside.or_else(|| round_of(list, first, second)));
+    let is_loop = |body: &[Stmt]| comes_later(body, second, first);
+    inside.or_else(|| match &stmt.kind {
+        StmtKind::Loop { body, .. } if is_loop(body) => Some(stmt.span),
+        _ => None,
+    })
+}
+
+/// Whether a list of statements comes from the place `one` to `other`. In an assignment the left side is written
+/// after the right side was read.
+fn comes_later(list: &[Stmt], one: Span, other: Span) -> bool {
+    let at = |place: Span| list.iter().position(|stmt| holds(stmt.span, place));
+    let (Some(one_at), Some(other_at)) = (at(one), at(other)) else { return false };
+    if one_at != other_at {
+        return one_at < other_at;
+    }
+    let mut later = match &list[one_at].kind {
+        StmtKind::Expr(expr) => match &expr.kind {
+            ExprKind::Assign(_, left, right) => holds(right.span, one) && holds(left.span, other),
+            _ => false,
+        },
+        _ => false,
+    };
+    for_each_list(&list[one_at], &mut |list| later |= comes_later(list, one, other));
+    later
 }
 
 /// The body of the loop with this span.

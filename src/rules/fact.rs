@@ -62,9 +62,10 @@ pub(super) fn barrier(
         let place = if across.is_some() { "at the end of the loop's body" } else { "between the two" };
         return (format!("put `{call}` {place}, where {who} reaches it"), None);
     };
-    let place = match across {
-        Some(_) => "at the end of the loop's body".to_owned(),
-        None => format!("before the statement at {}", (case.place)(edit.span)),
+    // Rounds that were run one by one go across no loop, and yet it may stand at its end.
+    let place = match edit.span.start >= places.1.end {
+        true => "at the end of the loop's body".to_owned(),
+        false => format!("before the statement at {}", (case.place)(edit.span)),
     };
     let title = format!("put `{call}` {place}");
     let doubt = format!("only you can tell whether {who} gets there");
