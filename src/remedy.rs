@@ -143,6 +143,9 @@ pub(crate) struct Found<'a> {
     /// Whether the compiler makes, or may make, one access of some and their neighbours, or data decide which
     /// lanes do some: then a layout takes at most what is said, and the bound is none.
     pub at_most: bool,
+    /// Whether some reads make no request, as what they read is in a register. With another index the compiler
+    /// may not see that it still is: a store in between may be to the same element, for all it knows.
+    pub in_registers: bool,
     /// How many requests there are if each access stays one by itself.
     pub requests: u64,
     /// And as the compiler makes them now.
@@ -271,6 +274,7 @@ pub(crate) fn search<'a>(
     let sites = requests.sites.iter().map(|site| (site.run, site.number)).collect();
     let scales = Scales::new(requests, runs, targets, STEPS);
     let at_most = scales.requests.sites.iter().any(|site| site.joined || site.access.doubt.is_some());
+    let in_registers = scales.requests.sites.iter().any(|site| site.access.kept > 0);
     let Judged { weight, requests: now, ideal } = scales.as_judged(runs)?;
     let bound = scales.bound().ok_or(Undecided::TooMany)?;
     let (before, requests) = (weight.wavefronts, scales.count());
@@ -281,6 +285,7 @@ pub(crate) fn search<'a>(
         before,
         bound,
         at_most,
+        in_registers,
         requests,
         now,
         tried,

@@ -1,7 +1,7 @@
 //! Does the analyzer say about each fixture what its marks say?
 //!
 //! Every `fixtures/**/*.cu` is one case, except below `fixtures/hardware`, `fixtures/measure`,
-//! `fixtures/oracle` and `fixtures/parse`. `fixtures/README.md` describes the marks; in short:
+//! `fixtures/oracle`, `fixtures/parse` and `fixtures/remedies`. `fixtures/README.md` describes the marks; in short:
 //!
 //! ```text
 //! //@ args: --block 32,8                       flags of every run of this file
@@ -28,7 +28,7 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 
 /// Folders of `fixtures` that hold something else.
-const NOT_CASES: [&str; 4] = ["hardware", "measure", "oracle", "parse"];
+const NOT_CASES: [&str; 5] = ["hardware", "measure", "oracle", "parse", "remedies"];
 
 fn cases() -> Vec<PathBuf> {
     let filter = std::env::var("CUDALINT_FIXTURE").unwrap_or_default();

@@ -39,6 +39,7 @@ mod includes;
 mod kept;
 mod launches;
 mod lsp;
+mod measured;
 mod metamorphic;
 mod neovim;
 mod oracle;

@@ -182,9 +182,13 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
         price.push(format!("{} for each access", plural(best.operations.into(), "integer operation")));
     }
     let instances = instances(case, found, best);
+    let stays = match found.in_registers && best.operations > 0 {
+        true => ", if what is read from registers now still is",
+        false => "",
+    };
     let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
     format!(
-        "{}: `{}` then takes {most}{} in all instead of {}{instances}{least}{price}",
+        "{}: `{}` then takes {most}{} in all instead of {}{instances}{stays}{least}{price}",
         change(case, found, &best.layout),
         found.array.name,
         plural(after, "wavefront"),
