@@ -125,7 +125,8 @@ pub struct Findings {
 }
 
 /// The findings of lines: at the levels in force, by file and then by place, and each
-/// once, although a header may be reached from many files.
+/// once, although a header may be reached from many files. A conflict on a line of a helper is another one
+/// for each kernel that calls it, as each has an array of its own to repair.
 #[must_use]
 pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) -> Findings {
     let heard = suppress::apply(sources, reports);
@@ -142,9 +143,10 @@ pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) 
     });
     let mut seen = FxHashSet::default();
     told.retain(|finding| {
-        let Span { file, start, end } = finding.primary;
-        let place = (sources.get(file).path.clone(), start, end);
-        seen.insert((place, finding.rule, finding.message.clone()))
+        let placed = |span: Span| (sources.get(span.file).path.clone(), span.start);
+        let place = (placed(finding.primary), finding.primary.end);
+        let cause = finding.conflict.as_ref().map(|it| (placed(it.cause.kernel), placed(it.cause.array)));
+        seen.insert((place, finding.rule, finding.message.clone(), cause))
     });
     Findings { told, silenced: count_causes(sources, &heard.silenced) }
 }

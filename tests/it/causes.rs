@@ -53,6 +53,33 @@ fn a_cause_is_one_finding_and_order_and_thresholds_choose() {
     assert_eq!(heads(&["--sort", "path"]), ["pair", "tile"]);
 }
 
+/// A helper with a conflict, and two kernels that call it for arrays of one name.
+const HELPER: &str = "\
+__device__ float get(const float *s, int t) { return s[t * 32]; }
+__global__ void once(float *out) {
+    __shared__ float s[1024];
+    for (int i = 0; i < 32; ++i) s[i * 32 + threadIdx.x] = out[threadIdx.x];
+    __syncwarp();
+    out[threadIdx.x] = get(s, threadIdx.x);
+}
+__global__ void often(float *out) {
+    __shared__ float s[1024];
+    for (int i = 0; i < 32; ++i) s[i * 32 + threadIdx.x] = out[threadIdx.x];
+    __syncwarp();
+    for (int i = 0; i < 8; ++i) out[i * 32 + threadIdx.x] = get(s, threadIdx.x ^ i);
+}
+void run(float *o) { once<<<1, 32>>>(o); often<<<1, 32>>>(o); }
+";
+
+#[test]
+fn a_line_of_a_helper_is_told_of_each_kernel_that_calls_it() {
+    let root = folder(&[("a.cu", HELPER)]);
+    let (_, out, _) = run(root.path(), &["-q", "a.cu"]);
+    let kernels = out.lines().filter_map(|line| line.split("reached from kernel `").nth(1));
+    let kernels: Vec<&str> = kernels.filter_map(|rest| rest.split('`').next()).collect();
+    assert_eq!(kernels, ["often", "once"], "{out}");
+}
+
 #[test]
 fn ways_count_at_whichever_line_they_are() {
     let often = TWO.replace(
