@@ -19,7 +19,8 @@
 //! *}
 //! ```
 //!
-//! Where the text has no braces to put it in, there is no such place.
+//! Where the text has no braces to put it in, there is no such place; nor is there one at the end of a body that
+//! threads may leave or cut short, as those that do would not come to it.
 
 use crate::diagnostic::Edit;
 use crate::ir::program::Program;
@@ -48,7 +49,10 @@ pub(super) fn insert_between(
     let across = across.or_else(|| if before.is_none() { round_of(body, first, second) } else { None });
     let at = match across {
         // A body without braces ends where the loop does.
-        Some(of) => end_of_body(&tokens, find_loop(body, of)?).filter(|at| *at < of.end as usize)?,
+        Some(of) => {
+            let body = find_loop(body, of).filter(|body| !body.iter().any(may_leave))?;
+            end_of_body(&tokens, body).filter(|at| *at < of.end as usize)?
+        }
         None => before.filter(|at| may_begin_at(&tokens, *at))?,
     };
     let line = file.text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
@@ -142,6 +146,16 @@ fn find_loop(list: &[Stmt], span: Span) -> Option<&[Stmt]> {
         });
         found
     })
+}
+
+/// Whether a statement may keep a thread from what follows it.
+fn may_leave(stmt: &Stmt) -> bool {
+    let mut found = matches!(
+        stmt.kind,
+        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Label(_)
+    );
+    own_stmts(stmt, &mut |inner| found |= may_leave(inner));
+    found
 }
 
 /// The tokens of a text.

@@ -327,18 +327,6 @@ impl EventTree {
         self.symbols.get(&id)
     }
 
-    /// The symbol in an offset that is this remainder in the round after the one in which another is `remainder`: of two
-    /// buffers that take turns, the other.
-    pub(crate) fn remainder_in_next_round(&self, remainder: &Remainder) -> Option<SymbolId> {
-        let plus = (remainder.plus.wrapping_add(remainder.factor)).rem_euclid(remainder.modulus);
-        let is_next = |other: &Remainder| {
-            let alike = (other.of, other.factor, other.modulus);
-            alike == (remainder.of, remainder.factor, remainder.modulus)
-                && other.plus.rem_euclid(other.modulus) == plus
-        };
-        self.remainders.iter().filter(|(_, other)| is_next(other)).map(|(id, _)| *id).min()
-    }
-
     /// The remainder that a symbol in an offset is, if it is one.
     pub(crate) fn remainder(&self, id: SymbolId) -> Option<&Remainder> {
         self.remainders.get(&id)

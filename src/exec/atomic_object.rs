@@ -181,7 +181,8 @@ impl Machine<'_> {
 
     fn atomic_access(&mut self, object: &Pointer, name: &str, work: Work, span: Span) -> Value {
         let Ty::Record(layout) = &object.pointee else { return Value::Undefined };
-        let scope = scope_of(layout);
+        // What is atomic for one thread alone is nothing between threads.
+        let Some(scope) = scope_of(layout) else { return self.call_unknown(name, &[], span) };
         let Ok(place) = self.member(object.clone(), &"place".into(), span) else {
             return self.call_unknown(name, &[], span);
         };
@@ -222,12 +223,15 @@ impl Machine<'_> {
     }
 }
 
-/// The threads among which the accesses of an object are one step; those of all devices where it is not known.
-fn scope_of(layout: &Layout) -> Scope {
+/// The threads among which the accesses of an object are one step; those of all devices where it is not known,
+/// `None` where it is one thread.
+fn scope_of(layout: &Layout) -> Option<Scope> {
     let number = match layout.env.bindings.get("Scope") {
         Some(Binding::Value(Value::Int(number, _))) => number.as_constant(),
         _ => None,
     };
-    let number = number.and_then(|it| usize::try_from(it).ok());
-    number.and_then(|it| SCOPES.get(it).copied()).unwrap_or(Scope::System)
+    match number.and_then(|it| usize::try_from(it).ok()) {
+        Some(number) => SCOPES.get(number).copied(),
+        None => Some(Scope::System),
+    }
 }

@@ -54,6 +54,8 @@ pub struct Machine<'p> {
     pub state: State,
     /// For how many threads barrier objects were made.
     pub barrier_counts: Vec<super::sync_object::Counted>,
+    /// Where pipelines of a thread are made.
+    pub pipelines: Vec<Span>,
     /// Memory objects.
     pub objects: Vec<Object>,
     /// What is recorded.
@@ -346,6 +348,7 @@ impl<'p> Machine<'p> {
                 course: super::barriers::Course::default(),
             },
             barrier_counts: Vec::new(),
+            pipelines: Vec::new(),
             objects: Vec::new(),
             trace: Trace::default(),
             index: super::record::Index::default(),

@@ -87,7 +87,8 @@ impl Machine<'_> {
                     }
                     _ => None,
                 };
-                match behind.filter(|groups| *groups >= 0) {
+                // Copies are waited for in the order of the thread, stages are counted by pipeline.
+                match behind.filter(|groups| *groups >= 0 && self.pipelines.len() < 2) {
                     Some(groups) => self.copy_order(true, Some(groups), span),
                     None => self.may_order(span),
                 }
@@ -107,6 +108,10 @@ impl Machine<'_> {
             _ => {
                 self.epoch += 1;
                 self.may_order(span);
+                if kind == Kind::Barrier {
+                    // Who has come to it counts for the phase, and whoever leaves it for all later ones.
+                    self.barrier_counts.iter_mut().for_each(|it| it.threads = None);
+                }
             }
         }
         Some(Value::Undefined)
@@ -125,6 +130,9 @@ impl Machine<'_> {
             builtins::Kind::CopyInStage => self.copy_in_stage(args, span),
             builtins::Kind::StageWait => self.wait_for_stages(path, args, span),
             builtins::Kind::MakePipeline if args.is_empty() => {
+                if !self.pipelines.contains(&span) {
+                    self.pipelines.push(span);
+                }
                 let none = |name: &str| (smallvec![Step::Member(name.into())], Value::int(0));
                 Some(Value::Aggregate(Rc::new(["committed", "waited", "released"].map(none).to_vec())))
             }
@@ -179,7 +187,7 @@ impl Machine<'_> {
             Some([TemplateArg::Value(but)]) => self.constant(but),
             _ => None,
         };
-        match but.filter(|_| self.is_of_thread(&object, span)) {
+        match but.filter(|_| self.is_of_thread(&object, span) && self.pipelines.len() < 2) {
             Some(but) => self.copy_order(true, Some(but), span),
             None => self.may_order(span),
         }

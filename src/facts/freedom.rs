@@ -68,6 +68,8 @@ pub(crate) enum Doubt {
     Unfollowed(Span),
     /// What threads may do at the end of the problem is not run.
     MayDiffer(Span),
+    /// Not all threads may come to this barrier: those that do may meet the others at another.
+    Apart(Span),
     /// An access rests on a supposed value.
     Supposed(usize),
     /// Of an asynchronous copy it is not known when it has arrived.
@@ -173,6 +175,9 @@ impl<'a> Walk<'a> {
                 }
                 Event::MayAccess { span, .. } => self.doubt(Doubt::Unfollowed(*span)),
                 Event::MayDiffer { span } => self.doubt(Doubt::MayDiffer(*span)),
+                Event::Barrier { span, all: None | Some(false), is_sure: false, .. } => {
+                    self.doubt(Doubt::Apart(*span));
+                }
                 Event::Loop { .. } => {
                     if let Some(of) = self.loop_at(at) {
                         at = of.body.end;

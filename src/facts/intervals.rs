@@ -182,7 +182,5 @@ fn is_alike_in_each_round(
 ) -> bool {
     let Event::Access(event) = &tree.events()[at] else { return true };
     let Some(offset) = &event.offset else { return false };
-    let turns = |id: SymbolId| tree.remainder(id).is_some_and(|it| counters.contains(&it.of));
-    let is_alike = |id: SymbolId| id < first || counters.contains(&id) || id.is_per_thread() || turns(id);
-    offset.terms.iter().all(|(id, _)| is_alike(*id))
+    offset.terms.iter().all(|(id, _)| *id < first || counters.contains(id) || id.is_per_thread())
 }

@@ -221,28 +221,12 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
                 is_shared = false;
                 break;
             };
-            let mut id = *id;
-            let remainder = trace.tree.remainder(id);
             match round {
-                Round::First(of) if of == id => continue,
-                Round::Next(of) if of == id => base = base.add(&Lanes::constant(constant), shape),
-                // Buffers that take turns by the number of the round.
-                Round::First(of) if remainder.is_some_and(|it| it.of == of) => {
-                    let value = remainder.map_or(0, |it| it.at(0));
-                    base = base.add(&Lanes::constant(constant.wrapping_mul(value)), shape);
-                    continue;
-                }
-                Round::Next(of) if remainder.is_some_and(|it| it.of == of) => {
-                    let next = remainder.and_then(|it| trace.tree.remainder_in_next_round(it));
-                    let Some(next) = next else {
-                        is_shared = false;
-                        break;
-                    };
-                    id = next;
-                }
+                Round::First(of) if of == *id => continue,
+                Round::Next(of) if of == *id => base = base.add(&Lanes::constant(constant), shape),
                 _ => {}
             }
-            terms.push((id, constant));
+            terms.push((*id, constant));
         }
         if is_shared {
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));

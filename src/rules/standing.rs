@@ -94,6 +94,10 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             Why { text, spans: spans(run, *first, *second) }
         }
         Doubt::Unfollowed(span) => of("something is not followed that may access shared memory", vec![*span]),
+        Doubt::Apart(span) => of(
+            "not all threads may come to this barrier, and those that do meet the others at another",
+            vec![*span],
+        ),
         Doubt::MayDiffer(span) => {
             of("what threads do that this bound keeps out is not followed", vec![*span])
         }

@@ -1,6 +1,6 @@
 //! How do values flow between the variables of a function?
 
-use super::places::{Places, is_indirect, root};
+use super::places::{Places, is_indirect, root, stands_for_others};
 use super::plain::{Plains, given_to};
 use super::{Given, computes, is_arithmetic, is_global, key};
 use crate::builtins::Coordinate;
@@ -264,7 +264,8 @@ impl<'a> Flow<'a> {
                     if shared {
                         self.shared.insert(declaration.local);
                     }
-                    if shared || matches!(declaration.ty, Type::Reference(_) | Type::Auto) {
+                    let stands = stands_for_others(&declaration.ty, self.program);
+                    if shared || stands || matches!(declaration.ty, Type::Reference(_) | Type::Auto) {
                         self.aliases.insert(declaration.local);
                         self.matters.insert(declaration.local);
                         declaration.init.iter().for_each(|init| self.seed(init));

@@ -140,6 +140,9 @@ impl<'a> Finder<'a> {
                 }
             }
             None => {
+                // In a method, a member of the object that it is called for, which may lie anywhere.
+                let is_named = matches!(target.kind, ExprKind::Path(_));
+                (effect.traced, effect.changes) = (effect.traced | is_named, effect.changes | is_named);
                 let pointer = matches!(
                     target.kind,
                     ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } | ExprKind::Path(_)

@@ -137,6 +137,39 @@ fn own(ty: &Type, program: &Program) -> Own {
     }
 }
 
+/// Whether an object stands for what lies elsewhere: to write to it, or to a member of it, may write there.
+pub(super) fn stands_for_others(ty: &Type, program: &Program) -> bool {
+    const OPERATORS: [&str; 13] = [
+        "operator=",
+        "operator+=",
+        "operator-=",
+        "operator*=",
+        "operator/=",
+        "operator%=",
+        "operator&=",
+        "operator|=",
+        "operator^=",
+        "operator<<=",
+        "operator>>=",
+        "operator++",
+        "operator--",
+    ];
+    let Type::Named(path) = ty else { return false };
+    let of_library = |name: &str| name == "atomic_ref";
+    let is_alias = |alias: &Type| matches!(alias, Type::Named(path) if of_library(&path.name));
+    let assigns = |name: &str| {
+        let functions = || OPERATORS.iter().flat_map(|it| program.functions(it));
+        functions().any(|function| function.owner.as_deref() == Some(name))
+    };
+    of_library(&path.name)
+        || program.aliases(&path.name).iter().any(|alias| is_alias(&alias.ty))
+        || program.records(&path.name).iter().any(|record| {
+            let has = |of: fn(&Type) -> bool| record.fields.iter().any(|field| of(&field.ty));
+            has(|ty| matches!(ty, Type::Reference(_)))
+                || (has(|ty| matches!(ty, Type::Pointer(_))) && assigns(&path.name))
+        })
+}
+
 /// Types that CUDA defines and that hold numbers alone.
 fn is_plain(name: &str, program: &Program) -> bool {
     types::holds_numbers(name) && program.records(name).is_empty() && program.aliases(name).is_empty()
