@@ -141,7 +141,10 @@ impl<'a> Finder<'a> {
             }
             None => {
                 // In a method, a member of the object that it is called for, which may lie anywhere.
-                let is_named = matches!(target.kind, ExprKind::Path(_));
+                let is_named = match &target.kind {
+                    ExprKind::Path(path) => self.program.variables(&path.name).is_empty(),
+                    _ => false,
+                };
                 (effect.traced, effect.changes) = (effect.traced | is_named, effect.changes | is_named);
                 let pointer = matches!(
                     target.kind,
