@@ -244,6 +244,7 @@ impl<'a> Walk<'a> {
             // What comes before the loop meets the first round, and later ones only if it is on its way.
             entering.iter_mut().for_each(|live| live.comes_before_round(round, 0));
         }
+        let early = if first { self.early_ends(of, &entering) } else { Vec::new() };
         let mut after = self.pass(body.clone(), entering, first);
         after.iter_mut().for_each(|live| live.is_crossed |= crosses);
         let (inner, outer): (Vec<_>, Vec<_>) =
@@ -275,8 +276,30 @@ impl<'a> Walk<'a> {
         // A loop that may not run at all leaves open what was open.
         let mut result: Vec<Live<'a>> =
             if of.runs { outer.into_iter().map(Live::after_first_round).collect() } else { open };
-        result.extend(inner.into_iter().map(|live| live.leaves(of, apart)));
+        result.extend(inner.into_iter().chain(early).map(|live| live.leaves(of, apart)));
         result
+    }
+
+    /// What is open of a loop's own accesses where it ends after some of the rounds that one pass stands for: of
+    /// variables that take turns (`c ^= 1`) a pass has as many rounds as they take to come back, and the loop may
+    /// end after any of them. A round begins where the first access of the body comes again.
+    fn early_ends(&mut self, of: &Loop<'a>, entering: &[Live<'a>]) -> Vec<Live<'a>> {
+        let access = |at: usize| match &self.events[at] {
+            Event::Access(event) => self.trace.accesses.get(event.access).map(|it| (it.span, it.op)),
+            _ => None,
+        };
+        let mut places = of.body.clone().filter_map(|at| Some((at, access(at)?)));
+        let Some((_, begins)) = places.next() else { return Vec::new() };
+        let ends: Vec<usize> = places.filter(|(_, it)| *it == begins).map(|(at, _)| at).collect();
+        if ends.len() >= MOST_ROUNDS as usize {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for end in ends {
+            let open = self.pass(of.body.start..end, entering.to_vec(), true);
+            found.extend(open.into_iter().filter(|live| of.body.contains(&live.at)));
+        }
+        found
     }
 
     /// Holds copies that are on their way against one round after the other, as long as any is.

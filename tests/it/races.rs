@@ -28,6 +28,11 @@ fn kernels_stand_as_their_names_say() {
 }
 
 #[test]
+fn kernels_whose_buffers_take_turns_stand_as_their_names_say() {
+    stand_as_named("fixtures/races/turns.cu", "6 runs of kernels with shared memory: 1 proved free of races");
+}
+
+#[test]
 fn kernels_with_copies_on_their_way_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/copies.cu",
