@@ -456,9 +456,14 @@ impl<'t> Lowerer<'t> {
             return;
         };
         let span = self.span(node);
-        let value = self.expr(right);
+        let mut value = self.expr(right);
         let name = self.name(self.text(left));
         let local = self.declare(&name);
+        // `&r = e` names what `e` is, for as long as the lambda lives.
+        if child_of_kind(node, "&").is_some() {
+            self.addresses.insert(local);
+            value = Expr { span: value.span, kind: ExprKind::AddressOf(Box::new(value)) };
+        }
         let target = Expr { kind: ExprKind::Local(local), span: self.span(left) };
         out.push(Expr { kind: ExprKind::Assign(None, Box::new(target), Box::new(value)), span });
     }

@@ -52,6 +52,8 @@ pub(super) struct Lowerer<'t> {
     pub locals: Vec<Local>,
     /// Those of them that are `__shared__`.
     pub shared: FxHashSet<LocalId>,
+    /// Those that hold the address of what their name stands for.
+    pub addresses: FxHashSet<LocalId>,
     /// What the lambdas around copy, innermost last.
     pub copies: Vec<Copies>,
     pub depth: u32,
@@ -90,6 +92,7 @@ impl<'t> Lowerer<'t> {
             scope: Scope::default(),
             locals: Vec::new(),
             shared: FxHashSet::default(),
+            addresses: FxHashSet::default(),
             copies: Vec::new(),
             depth: 0,
             loops: 0,

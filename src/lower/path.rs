@@ -177,7 +177,11 @@ impl Lowerer<'_> {
                 let unknown = ExprKind::Unsupported("local variable in a local type");
                 return known.unwrap_or(Expr { kind: unknown, span });
             }
-            return Expr { kind: ExprKind::Local(self.captured(local)), span };
+            let slot = Expr { kind: ExprKind::Local(self.captured(local)), span };
+            if self.addresses.contains(&local) {
+                return Expr { kind: ExprKind::Deref(Box::new(slot)), span };
+            }
+            return slot;
         }
         let path = match node.kind() {
             "number_literal" => Some(Path::simple(self.name(text))),
