@@ -23,6 +23,7 @@ mod literal;
 mod lowerer;
 mod masks;
 mod misparse;
+mod nodes;
 mod outline;
 mod path;
 mod record;
@@ -85,7 +86,7 @@ fn item<'t>(outline: &Outline<'t>, levels: &[Level<'t>], what: Found, node: Node
         Found::EightByteBanks => module.eight_byte_banks = true,
         Found::Damage => {
             let lowerer = Lowerer::new(outline, levels);
-            if !outline::is_harmless(node, &lowerer) {
+            if !damage::is_harmless(node, &lowerer) {
                 module.damage.push(lowerer.span(node));
             }
         }

@@ -16,6 +16,7 @@ mod piece;
 mod replacement;
 mod replay;
 mod rewrite;
+mod seen;
 
 use crate::source::{FileId, SourceFile, Span};
 use std::hash::{DefaultHasher, Hash};

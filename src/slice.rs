@@ -21,6 +21,7 @@
 
 mod choice;
 mod flow;
+mod known_plain;
 mod parts;
 mod places;
 mod plain;
@@ -31,8 +32,8 @@ use crate::ir::program::Program;
 use crate::ir::{Asm, Declaration, Expr, ExprKind, Function, LocalId, Stmt, Storage, Type};
 use choice::Choices;
 use flow::Flow;
+use known_plain::Plains;
 use places::Places;
-use plain::Plains;
 use rustc_hash::{FxHashMap, FxHashSet};
 use turn::Turns;
 
@@ -104,7 +105,7 @@ impl Slice {
     #[must_use]
     pub(crate) fn of(function: &Function, given: Given, program: &Program) -> Slice {
         let Some(body) = function.body.as_deref() else { return Slice::default() };
-        let plains = Plains::new(given);
+        let plains = Plains::new(given, plain::computes);
         let mut flow = Flow::of(function, body, given, program, &plains);
         if !given.memory {
             flow.find_global(function, given);

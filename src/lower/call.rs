@@ -1,7 +1,8 @@
 //! Is this a call, a cast, a construction, a launch, or a misparse of something else?
 
-use super::lowerer::{Lowerer, Special, child_of_kind, children, first_child};
-use super::outline::has_direct_damage;
+use super::damage::has_direct_damage;
+use super::lowerer::{Lowerer, Special};
+use super::nodes::{child_of_kind, children, first_child};
 use super::scope::Binding;
 use super::types::builtin_type;
 use crate::ir::{Asm, Expr, ExprKind, Launch, Type};

@@ -7,10 +7,10 @@
 //! `(i = 8, x)` is a special case: the grammar does not take an assignment in a comma expression,
 //! so the parts are parsed one by one.
 
-use super::lowerer::Lowerer;
+use super::lowerer::{Change, Changed, Lowerer};
+use super::outline::harmless_text;
 use super::scope::Binding;
-use crate::ir::{Expr, ExprKind, LocalId};
-use crate::source::Span;
+use crate::ir::{Expr, ExprKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use tree_sitter::Node;
@@ -106,18 +106,6 @@ impl<'t> Scanner<'t> {
         self.at = ends.get(&self.at).copied().unwrap_or(self.text.len());
         true
     }
-}
-
-/// What a text may have done to a variable: which, how many subscripts behind it, whether it is written,
-/// and where.
-type Change = (LocalId, usize, bool, Span);
-
-/// A piece of text that was asked about, and what it may have done. One around it need not ask again:
-/// `new int[new int[...]]` is asked about at each depth.
-#[derive(Debug)]
-pub(super) struct Changed {
-    range: Range<usize>,
-    changes: Vec<Change>,
 }
 
 /// A name in a piece of text.
@@ -288,6 +276,20 @@ impl Lowerer<'_> {
         });
         changes.collect()
     }
+}
+
+/// Whether a node is an error that changes nothing.
+pub(super) fn is_harmless(node: Node<'_>, lowerer: &Lowerer<'_>) -> bool {
+    node.is_error() && harmless_text(lowerer.text(node))
+}
+
+/// Whether a child of this node is an error that may change its meaning.
+pub(super) fn has_direct_damage(node: Node<'_>, lowerer: &Lowerer<'_>) -> bool {
+    if !node.has_error() {
+        return false;
+    }
+    let mut cursor = node.walk();
+    node.children(&mut cursor).any(|child| child.is_error() && !is_harmless(child, lowerer))
 }
 
 #[cfg(test)]

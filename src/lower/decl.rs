@@ -1,7 +1,8 @@
 //! Which variables does this declare, where do they live, and what do they start as?
 
-use super::lowerer::{Lowerer, child_of_kind, children, first_child};
-use super::outline::has_direct_damage;
+use super::damage::has_direct_damage;
+use super::lowerer::Lowerer;
+use super::nodes::{child_of_kind, children, first_child};
 use super::scope::Binding;
 use super::types::Declared;
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Name, Stmt, StmtKind, Storage, Type};

@@ -3,9 +3,10 @@
 //! One small function per kind, so that a level of nesting takes little stack even in a build
 //! without optimisation.
 
+use super::damage::{has_direct_damage, is_harmless};
 use super::literal;
-use super::lowerer::{Lowerer, Special, TOO_DEEP, child_of_kind, children, first_child};
-use super::outline::{has_direct_damage, is_harmless};
+use super::lowerer::{Lowerer, Special, TOO_DEEP};
+use super::nodes::{child_of_kind, children, first_child};
 use crate::ir::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp};
 use crate::syntax::field;
 use tree_sitter::Node;

@@ -1,8 +1,9 @@
 //! Who may call this function, with what, and what are its parameters?
 
-use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
+use super::lowerer::Lowerer;
+use super::nodes::{child_of_kind, children, first_child, is_trivia};
 use super::outline::{Level, Outline, declared_name};
-use super::scope::Binding;
+use super::scope::{Binding, Copies};
 use super::types::Declared;
 use super::waits::may_wait;
 use crate::builtins::{ptx, says_lanes};
@@ -467,19 +468,6 @@ impl<'t> Lowerer<'t> {
         let target = Expr { kind: ExprKind::Local(local), span: self.span(left) };
         out.push(Expr { kind: ExprKind::Assign(None, Box::new(target), Box::new(value)), span });
     }
-}
-
-/// What a lambda captures by value.
-#[derive(Debug, Default)]
-pub(super) struct Copies {
-    /// Whether every variable around that it names (`[=]`).
-    all: bool,
-    /// The first slot that is not one of a variable around.
-    from: u32,
-    /// Variables that it captures by reference all the same.
-    shared: Vec<LocalId>,
-    /// The variables named so far and the slots of their copies.
-    made: Vec<(LocalId, LocalId)>,
 }
 
 /// Where the lambda stands, the variable is copied.

@@ -3,14 +3,13 @@
 //! A [`Lowerer`] lowers one function, record or file-scope declaration. It knows the names in
 //! force, the slots handed out so far, how deep it is, and which text its nodes point into.
 
-use super::damage::Changed;
-use super::function::Copies;
 use super::outline::{Level, Outline};
-use super::scope::{Binding, Scope};
+use super::scope::{Binding, Copies, Scope};
 use crate::ir::namespace::Namespace;
 use crate::ir::{Local, LocalId, Name, Record, Stmt, StmtKind, Type};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use tree_sitter::Node;
 
@@ -36,6 +35,18 @@ pub(super) enum Special {
 pub(super) struct Patch {
     pub start: usize,
     pub text: String,
+}
+
+/// What a text may have done to a variable: which, how many subscripts behind it, whether it is written,
+/// and where.
+pub(super) type Change = (LocalId, usize, bool, Span);
+
+/// A piece of text that was asked about, and what it may have done. One around it need not ask again:
+/// `new int[new int[...]]` is asked about at each depth.
+#[derive(Debug)]
+pub(super) struct Changed {
+    pub range: Range<usize>,
+    pub changes: Vec<Change>,
 }
 
 pub(super) struct Lowerer<'t> {
@@ -163,27 +174,4 @@ impl<'t> Lowerer<'t> {
     pub(super) fn stmt_at(&self, node: Node<'_>, kind: StmtKind) -> Stmt {
         Stmt { kind, span: self.span(node) }
     }
-}
-
-/// Whether a node carries no meaning of its own: comments may stand anywhere.
-pub(super) fn is_trivia(node: Node<'_>) -> bool {
-    matches!(node.kind(), "comment" | "attribute_declaration" | "attribute_specifier" | "preproc_call")
-}
-
-/// The named children that mean something.
-pub(super) fn children<'n>(node: Node<'n>) -> Vec<Node<'n>> {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).filter(|child| !is_trivia(*child)).collect()
-}
-
-/// The first named child that means something.
-pub(super) fn first_child<'n>(node: Node<'n>) -> Option<Node<'n>> {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).find(|child| !is_trivia(*child))
-}
-
-/// The first child of this kind, anonymous ones too.
-pub(super) fn child_of_kind<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
-    let mut cursor = node.walk();
-    node.children(&mut cursor).find(|child| child.kind() == kind)
 }

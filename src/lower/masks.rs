@@ -1,6 +1,7 @@
 //! What did the preprocessor blank out here that still has a meaning?
 
-use super::lowerer::{Lowerer, children};
+use super::lowerer::Lowerer;
+use super::nodes::children;
 use crate::ir::{Expr, Stmt, StmtKind};
 use crate::preproc::{MaskKind, Masked};
 use crate::syntax::field;

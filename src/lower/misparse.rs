@@ -1,6 +1,7 @@
 //! Which statements parse as something else, because the grammar does not know which names are types?
 
-use super::lowerer::{Lowerer, children, first_child};
+use super::lowerer::Lowerer;
+use super::nodes::{children, first_child};
 use super::scope::Binding;
 use crate::ir::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, TemplateArg, Type};
 use crate::syntax::field;

@@ -3,7 +3,6 @@
 //! Built from the queries' findings before anything is lowered: whether `(foo)(x)` is a cast depends
 //! on a `typedef` that may stand anywhere.
 
-use super::lowerer::Lowerer;
 use crate::builtins::ptx;
 use crate::ir::namespace::Namespace;
 use crate::ir::{Mentions, Name};
@@ -340,7 +339,7 @@ pub(super) fn is_function_declarator(declarator: Node<'_>) -> bool {
             }
             "operator_cast" => return true,
             "pointer_declarator" | "reference_declarator" => {
-                let inner = field(node, "declarator").or_else(|| super::lowerer::first_child(node));
+                let inner = field(node, "declarator").or_else(|| super::nodes::first_child(node));
                 match inner {
                     Some(inner) => node = inner,
                     None => return false,
@@ -360,7 +359,7 @@ fn typedef_name<'t>(tree: &'t SyntaxTree, record: Node<'t>) -> Option<&'t str> {
 }
 
 /// Whether an error node holds only words that change nothing here.
-fn harmless_text(text: &str) -> bool {
+pub(super) fn harmless_text(text: &str) -> bool {
     let mut words = text.split_whitespace().peekable();
     words.peek().is_some()
         && words.all(|word| {
@@ -379,18 +378,4 @@ fn harmless_text(text: &str) -> bool {
                     | "mutable"
             )
         })
-}
-
-/// Whether a node is an error that changes nothing.
-pub(super) fn is_harmless(node: Node<'_>, lowerer: &Lowerer<'_>) -> bool {
-    node.is_error() && harmless_text(lowerer.text(node))
-}
-
-/// Whether a child of this node is an error that may change its meaning.
-pub(super) fn has_direct_damage(node: Node<'_>, lowerer: &Lowerer<'_>) -> bool {
-    if !node.has_error() {
-        return false;
-    }
-    let mut cursor = node.walk();
-    node.children(&mut cursor).any(|child| child.is_error() && !is_harmless(child, lowerer))
 }

@@ -1,6 +1,7 @@
 //! Which name is written here?
 
-use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
+use super::lowerer::Lowerer;
+use super::nodes::{child_of_kind, children, first_child, is_trivia};
 use super::scope::Binding;
 use crate::ir::{Expr, ExprKind, Name, Path, TemplateArg, Type};
 use crate::syntax::field;

@@ -1,7 +1,8 @@
 //! What is in this struct, class, union or enum, and what does this alias stand for?
 
 use super::function::Enclosing;
-use super::lowerer::{Lowerer, child_of_kind, children};
+use super::lowerer::Lowerer;
+use super::nodes::{child_of_kind, children};
 use super::outline::is_function_declarator;
 use super::scope::Binding;
 use crate::ir::{

@@ -57,3 +57,16 @@ impl Scope {
         self.bindings.get(name)
     }
 }
+
+/// What a lambda captures by value.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    /// Whether every variable around that it names (`[=]`).
+    pub all: bool,
+    /// The first slot that is not one of a variable around.
+    pub from: u32,
+    /// Variables that it captures by reference all the same.
+    pub shared: Vec<LocalId>,
+    /// The variables named so far and the slots of their copies.
+    pub made: Vec<(LocalId, LocalId)>,
+}

@@ -3,9 +3,10 @@
 //! Statements are appended to a list, because some become several and a few become none. Every
 //! statement of the text leaves something behind, unless it does nothing at run time.
 
-use super::lowerer::{Lowerer, TOO_DEEP, child_of_kind, children, first_child};
+use super::damage::{has_direct_damage, is_harmless};
+use super::lowerer::{Lowerer, TOO_DEEP};
 use super::masks::UNSEEN_MACRO;
-use super::outline::{has_direct_damage, is_harmless};
+use super::nodes::{child_of_kind, children, first_child};
 use crate::ir::{Case, Expr, ExprKind, Stmt, StmtKind};
 use crate::syntax::field;
 use tree_sitter::Node;

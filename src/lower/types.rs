@@ -1,6 +1,7 @@
 //! Which type is written here?
 
-use super::lowerer::{Lowerer, child_of_kind, children, first_child, is_trivia};
+use super::lowerer::Lowerer;
+use super::nodes::{child_of_kind, children, first_child, is_trivia};
 use super::scope::Binding;
 use crate::ir::{Path, Scalar, Type};
 use crate::source::Span;

@@ -5,7 +5,7 @@
 
 use super::Includes;
 use super::lexer::{Kind, Lexer, Token};
-use super::outside::Seen;
+use super::seen::Seen;
 use crate::source::{FileId, SourceFile, Span};
 use rustc_hash::FxHashMap;
 use std::ops::Range;

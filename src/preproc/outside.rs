@@ -11,10 +11,10 @@ use super::Includes;
 use super::directives::{Directives, HeaderCache};
 use super::macros::{MacroRef, Macros};
 use crate::source::{FileId, SourceFile};
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::FxHasher;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Headers that lead to more files than this are read as if nothing was defined before them.
 const MOST_FILES: usize = 64;
@@ -112,15 +112,6 @@ impl Definition {
         let body = self.file.define(self.index).and_then(|define| text.get(define.body.clone()));
         body.is_some_and(|body| words(body).any(|word| word == name))
     }
-}
-
-/// What is looked up once of a file for all that include it.
-#[derive(Debug, Default)]
-pub(crate) struct Seen {
-    /// Hashes of the words of its text.
-    words: OnceLock<FxHashSet<u64>>,
-    /// The file and every file that its `#include`s may lead to, taken or not; `None`: too many.
-    reached: OnceLock<Option<Box<[Arc<SourceFile>]>>>,
 }
 
 impl Directives {

@@ -1,7 +1,7 @@
 //! How do values flow between the variables of a function?
 
-use super::places::{Places, is_indirect, root, stands_for_others};
-use super::plain::{Plains, given_to};
+use super::known_plain::Plains;
+use super::places::{Places, given_to, is_indirect, root, stands_for_others};
 use super::{Given, computes, is_arithmetic, is_global, key};
 use crate::builtins::Coordinate;
 use crate::ir::program::Program;
@@ -481,7 +481,7 @@ impl<'a> Flow<'a> {
     fn computed(&self, callee: &Expr, args: &[Expr]) -> Option<Vec<LocalId>> {
         let ExprKind::Path(path) = &callee.kind else { return None };
         let plain = self.plains.is_plain(&path.name, self.program, self.depth);
-        plain.then(|| given_to(&path.name, args, self, self.program)).flatten()
+        plain.then(|| given_to(&path.name, args, &self.places, self.program)).flatten()
     }
 
     fn call(&mut self, expr: &'a Expr, callee: &'a Expr, args: &'a [Expr]) {

@@ -174,3 +174,31 @@ pub(super) fn stands_for_others(ty: &Type, program: &Program) -> bool {
 fn is_plain(name: &str, program: &Program) -> bool {
     types::holds_numbers(name) && program.records(name).is_empty() && program.aliases(name).is_empty()
 }
+
+/// The variables of the caller that a call of a function that only computes may change; `None` if
+/// it may reach anything else.
+pub(super) fn given_to(
+    name: &str,
+    args: &[Expr],
+    places: &Places,
+    program: &Program,
+) -> Option<Vec<LocalId>> {
+    let mut given = Vec::new();
+    for function in program.functions(name) {
+        for (at, arg) in args.iter().enumerate() {
+            match function.params.get(at).map(|param| &param.ty)? {
+                Type::Pointer(_) => given.push(places.points_to(arg)?),
+                Type::Reference(_) => match &arg.kind {
+                    ExprKind::Int(..)
+                    | ExprKind::Float(..)
+                    | ExprKind::Unary(..)
+                    | ExprKind::Binary(..)
+                    | ExprKind::Call { .. } => {}
+                    _ => given.push(places.inside(arg)?),
+                },
+                _ => {}
+            }
+        }
+    }
+    Some(given)
+}

@@ -6,67 +6,27 @@
 //! it is given by reference or pointer.
 
 use super::flow::Flow;
-use super::{Given, is_arithmetic, is_asked_for};
+use super::known_plain::Plains;
+use super::{is_arithmetic, is_asked_for};
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Expr, ExprKind, Function, FunctionKind, LocalId, Name, Stmt, StmtKind, Storage, Type};
-use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use crate::ir::{Expr, ExprKind, Function, FunctionKind, Stmt, StmtKind, Storage, Type};
 
-/// Calls in calls that are followed.
-const DEEP: usize = 3;
-
-/// What was found of functions, by name.
-#[derive(Debug, Default)]
-pub(super) struct Plains {
-    known: RefCell<FxHashMap<Name, bool>>,
-    /// Whether it matters where the lanes of a warp meet.
-    lanes: bool,
-    /// Whether it matters what is done to global memory.
-    memory: bool,
-}
-
-impl Plains {
-    pub(super) fn new(given: Given) -> Plains {
-        Plains { lanes: given.lanes, memory: given.memory, ..Plains::default() }
-    }
-
-    pub(super) fn lanes(&self) -> bool {
-        self.lanes
-    }
-
-    pub(super) fn memory(&self) -> bool {
-        self.memory
-    }
-
-    /// Whether all functions of this name only compute data.
-    pub(super) fn is_plain(&self, name: &Name, program: &Program, depth: usize) -> bool {
-        if let Some(known) = self.known.borrow().get(name) {
-            return *known;
-        }
-        let candidates = program.functions(name);
-        let plain = depth < DEEP
-            && !candidates.is_empty()
-            && candidates.iter().all(|function| self.computes(function, program, depth));
-        self.known.borrow_mut().insert(name.clone(), plain);
-        plain
-    }
-
-    fn computes(&self, function: &Function, program: &Program, depth: usize) -> bool {
-        let mentions = &function.mentions;
-        let simple = function.kind == FunctionKind::Device
-            && function.owner.is_none()
-            && !function.damaged
-            && !(mentions.shared || mentions.barrier || mentions.volatile || mentions.launch)
-            && !function.template_params.iter().any(|param| param.pack)
-            && function.params.iter().all(|param| is_followed(&param.ty));
-        let Some(body) = function.body.as_deref().filter(|_| simple) else { return false };
-        let flow = Flow::of_plain(function, program, self, depth + 1);
-        let used = flow.all_into(flow.matters.clone());
-        !flow.axes.contains(&true)
-            && !function.params.iter().any(|param| used.contains(&param.local))
-            && body.iter().all(|stmt| only_computes(stmt, &flow, program))
-    }
+/// Whether a function only computes data; `depth`: calls in calls above it.
+pub(super) fn computes(plains: &Plains, function: &Function, program: &Program, depth: usize) -> bool {
+    let mentions = &function.mentions;
+    let simple = function.kind == FunctionKind::Device
+        && function.owner.is_none()
+        && !function.damaged
+        && !(mentions.shared || mentions.barrier || mentions.volatile || mentions.launch)
+        && !function.template_params.iter().any(|param| param.pack)
+        && function.params.iter().all(|param| is_followed(&param.ty));
+    let Some(body) = function.body.as_deref().filter(|_| simple) else { return false };
+    let flow = Flow::of_plain(function, program, plains, depth + 1);
+    let used = flow.all_into(flow.matters.clone());
+    !flow.axes.contains(&true)
+        && !function.params.iter().any(|param| used.contains(&param.local))
+        && body.iter().all(|stmt| only_computes(stmt, &flow, program))
 }
 
 /// Whether it is known what a parameter of this type gives access to.
@@ -119,32 +79,4 @@ fn is_computation(expr: &Expr, flow: &Flow<'_>, program: &Program) -> bool {
     };
     children(expr, &mut |child| computes &= is_computation(child, flow, program));
     computes
-}
-
-/// The variables of the caller that a call of a function that only computes may change; `None` if
-/// it may reach anything else.
-pub(super) fn given_to(
-    name: &str,
-    args: &[Expr],
-    flow: &Flow<'_>,
-    program: &Program,
-) -> Option<Vec<LocalId>> {
-    let mut given = Vec::new();
-    for function in program.functions(name) {
-        for (at, arg) in args.iter().enumerate() {
-            match function.params.get(at).map(|param| &param.ty)? {
-                Type::Pointer(_) => given.push(flow.places.points_to(arg)?),
-                Type::Reference(_) => match &arg.kind {
-                    ExprKind::Int(..)
-                    | ExprKind::Float(..)
-                    | ExprKind::Unary(..)
-                    | ExprKind::Binary(..)
-                    | ExprKind::Call { .. } => {}
-                    _ => given.push(flow.places.inside(arg)?),
-                },
-                _ => {}
-            }
-        }
-    }
-    Some(given)
 }
