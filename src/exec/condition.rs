@@ -66,6 +66,15 @@ impl Truth {
             false => SplitKind::Data,
         }
     }
+
+    /// Takes no side for the usual one.
+    pub(super) fn forget_usual_side(&mut self) {
+        match self.guard.take() {
+            Some((true, _)) => self.holds = None,
+            Some((false, _)) => self.fails = None,
+            None => {}
+        }
+    }
 }
 
 impl Machine<'_> {

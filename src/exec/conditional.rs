@@ -8,6 +8,7 @@ use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use crate::domain::{Origin, Reason, Unknown, Variation};
+use crate::events::Assumption;
 use crate::ir::Expr;
 use crate::source::Span;
 
@@ -96,12 +97,12 @@ impl Machine<'_> {
                 self.blend(&a, &b, &mask)
             }
             (Some(a), Some(b)) => match &truth.guard {
-                Some((true, _))
+                Some((true, words))
                     if !truth.mixed && truth.holds.is_some_and(|h| before.minus(&h).is_empty()) =>
                 {
-                    a
+                    self.usual_value(a, &b, words, cond.span)
                 }
-                Some((false, _)) if !truth.mixed => b,
+                Some((false, words)) if !truth.mixed => self.usual_value(b, &a, words, cond.span),
                 _ if truth.uniform => {
                     let id = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
                     self.choose(&a, &b, id)
@@ -111,5 +112,19 @@ impl Machine<'_> {
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => Value::Undefined,
         }
+    }
+    /// What it is for threads in the middle of their problem. What is done with it then rests on that, as long as
+    /// something is known of it.
+    fn usual_value(&mut self, usual: Value, other: &Value, words: &[Assumption], span: Span) -> Value {
+        if usual == *other || usual.is_lost() {
+            return usual;
+        }
+        // No place depends on it.
+        if matches!(usual, Value::Float(..)) {
+            return self.lost(&usual, other);
+        }
+        words.iter().for_each(|it| self.assume(it.clone()));
+        self.may_differ(span);
+        usual
     }
 }

@@ -258,6 +258,10 @@ impl Machine<'_> {
         let span = cond.span;
         let condition = self.condition_of(value, span);
         let mut truth = self.truth(&condition, only_leaves(then));
+        let leaving = |taken: bool| only_leaves(if taken { then } else { otherwise });
+        if !truth.uniform && truth.guard.as_ref().is_some_and(|(taken, _)| leaving(*taken)) {
+            truth.forget_usual_side();
+        }
         truth.chosen =
             !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
         let alone = self.state.active.threads().nth(1).is_none();
@@ -470,8 +474,13 @@ impl Machine<'_> {
         // What follows rests on the guard only if taking it changed something.
         let frames = || start.iter().zip(&self.state.frames);
         let learned = frames().any(|(then, now)| now.slots.learned_since(&then.slots));
-        if self.state.active == before && !learned && !leaves_at_edge {
+        let stayed = self.state.active == before;
+        if stayed && !learned && !leaves_at_edge {
             self.assume_no_more_than(marks);
+        }
+        // The others go on with other values, or while these have left.
+        if learned || !stayed {
+            self.may_differ(span);
         }
     }
 
