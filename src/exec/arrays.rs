@@ -13,8 +13,15 @@ use std::rc::Rc;
 const DYNAMIC_ALIGNMENT: u64 = 16;
 
 impl Machine<'_> {
+    /// The object of a shared variable at file scope: one for the kernel and for all functions that it calls.
+    pub(super) fn shared_variable_of_file(&mut self, declaration: &Declaration) -> Pointer {
+        self.within(self.memo.no_env(), &declaration.namespace, |machine| {
+            machine.shared_variable(declaration)
+        })
+    }
+
     /// The object of a shared variable, made on first sight.
-    pub(crate) fn shared_variable(&mut self, declaration: &Declaration) -> Pointer {
+    pub(super) fn shared_variable(&mut self, declaration: &Declaration) -> Pointer {
         let mut ty = self.resolve_type(&declaration.ty);
         if let Some((_, extra)) = self.pads.iter().find(|(span, _)| *span == declaration.name_span) {
             ty = self.widen_rows(&ty, *extra as i64);
@@ -27,15 +34,15 @@ impl Machine<'_> {
             Storage::DynamicShared => self.memo.no_env(),
             _ => self.env(),
         };
-        let key = (declaration.name_span, Rc::as_ptr(&env).addr());
-        let object = match self.shared.get(&key) {
+        let known = self.shared.entry(declaration.name_span).or_default();
+        let object = match known.iter().find(|(of, _)| of.same(&env)) {
             Some((_, object)) => *object,
             None => {
                 let array = self.array_facts(declaration, &ty);
                 let number = self.array_number(array);
                 self.objects.push(Object::new(ObjectKind::Shared, declaration.name.clone(), Some(number)));
                 let object = ObjectId(self.objects.len() as u32 - 1);
-                self.shared.insert(key, (env, object));
+                self.shared.entry(declaration.name_span).or_default().push((env, object));
                 object
             }
         };

@@ -153,9 +153,9 @@ pub struct Machine<'p> {
     pub came: Vec<usize>,
     /// What is written to shared memory, if that is asked for.
     pub contents: Option<Box<super::barriers::contents::Contents>>,
-    /// Shared variables by declaration and the address of the template parameters in force, which are kept
-    /// with them, so that a redeclaration in a loop is the same object.
-    pub shared: FxHashMap<(Span, usize), (Rc<Env>, ObjectId)>,
+    /// Shared variables by declaration and the template parameters in force, so that a redeclaration in a loop is
+    /// the same object.
+    pub shared: FxHashMap<Span, Vec<(Rc<Env>, ObjectId)>>,
     /// What bears on the requests of the functions run so far, by their address.
     pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
     /// What the compiler does not know, though a launch tells it.

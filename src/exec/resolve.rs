@@ -322,7 +322,7 @@ impl Machine<'_> {
     /// A file-scope variable as a value: constants by their initialiser, arrays as memory.
     pub(crate) fn file_scope_variable(&mut self, variable: &Arc<Declaration>, span: Span) -> Value {
         if variable.storage.is_shared() {
-            return Value::Pointer(self.shared_variable(variable));
+            return Value::Pointer(self.shared_variable_of_file(variable));
         }
         let env = self.memo.no_env();
         if let Some(value) = self.memo.constant(variable, &env) {
