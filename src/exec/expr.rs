@@ -2,6 +2,7 @@
 
 use super::condition::{Truth, listed};
 use super::machine::{Machine, Mode};
+use super::tree::Together;
 use super::types::{FieldLayout, Ty};
 use super::value::{Condition, Pointer, Step, Target, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
@@ -276,7 +277,7 @@ impl Machine<'_> {
                 self.elsewhere += u64::from(global);
                 children(expr, &mut |child| self.effects(child));
                 if super::straight::may_exchange(expr) {
-                    self.warp_order(None, false, expr.span);
+                    self.warp_order(Together::Warp, false, expr.span);
                 }
             }
         }

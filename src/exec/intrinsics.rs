@@ -2,6 +2,7 @@
 
 use super::barriers::Waits;
 use super::machine::{Machine, Mode};
+use super::tree::Together;
 use super::types::Ty;
 use super::value::{Group, Offset, Pointer, Step, Target, Value};
 use crate::builtins::{self, GroupMember, Kind};
@@ -72,8 +73,11 @@ impl Machine<'_> {
                     values.push(self.evaluate(arg));
                 }
                 if kind == Kind::WarpBarrier {
-                    let mask = values.first().map(|mask| self.lane_mask(mask, span));
-                    self.warp_order(mask.flatten(), true, span);
+                    let lanes = match values.first() {
+                        Some(mask) => self.lanes_named(mask, span),
+                        None => Together::Warp,
+                    };
+                    self.warp_order(lanes, true, span);
                     self.lane_op(name, args, &values, expr);
                 }
                 self.are_asserted |= kind == Kind::Assert || name == "__builtin_assume";
@@ -351,7 +355,7 @@ impl Machine<'_> {
             _ => {
                 let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
                 // Whatever else lanes do together brings them together at the most.
-                self.warp_order(None, false, expr.span);
+                self.warp_order(Together::Warp, false, expr.span);
                 let uniform = member == Some(GroupMember::Shuffle)
                     && values.first().is_some_and(|v| v.variation() == Variation::Uniform);
                 Some(if uniform {
@@ -423,7 +427,7 @@ impl Machine<'_> {
                 self.handed_over(operation);
             }
         }
-        self.warp_order(None, false, span);
+        self.warp_order(Together::Warp, false, span);
         let why = Unknown::new(Reason::DataDependent, span, "a value that a group of threads computes");
         Some(Value::opaque(Variation::Maybe, why))
     }
@@ -433,7 +437,8 @@ impl Machine<'_> {
             Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),
             Group::Grid => self.barrier("sync", span, Waits::ForGrid),
             Group::Tile(lanes) if lanes > 32 => self.may_order(span),
-            Group::Tile(_) => self.warp_order(None, true, span),
+            Group::Tile(32) => self.warp_order(Together::Warp, true, span),
+            Group::Tile(_) => self.warp_order(Together::Some, true, span),
         }
         Value::Undefined
     }

@@ -9,6 +9,7 @@
 //! ```
 
 use super::machine::{Machine, Mode};
+use super::tree::Together;
 use super::value::Value;
 use crate::builtins::{self, Kind};
 use crate::domain::{Lanes, Reason, Unknown, Variation};
@@ -28,8 +29,11 @@ impl Machine<'_> {
         let names_lanes = name.ends_with("_sync");
         let moved = values.get(usize::from(names_lanes));
         if name != "__activemask" {
-            let mask = values.first().filter(|_| names_lanes).map(|mask| self.lane_mask(mask, span));
-            self.warp_order(mask.flatten(), false, span);
+            let lanes = match values.first().filter(|_| names_lanes) {
+                Some(mask) => self.lanes_named(mask, span),
+                None => Together::Warp,
+            };
+            self.warp_order(lanes, false, span);
             self.lane_op(name, args, &values, expr);
         }
         if kind == Kind::Shuffle
@@ -48,9 +52,10 @@ impl Machine<'_> {
         )
     }
 
-    /// The lanes that a mask names, if it is one number.
-    pub(super) fn lane_mask(&mut self, mask: &Value, span: Span) -> Option<u32> {
-        self.number(mask, span).ok()?.as_constant().map(|mask| mask as u32)
+    /// The lanes that a mask names.
+    pub(super) fn lanes_named(&mut self, mask: &Value, span: Span) -> Together {
+        let mask = self.number(mask, span).ok().and_then(|mask| mask.as_constant());
+        mask.map_or(Together::Some, |mask| Together::Named(mask as u32))
     }
 
     /// The active threads come to an intrinsic by which lanes meet.

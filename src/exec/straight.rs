@@ -4,6 +4,7 @@
 
 use super::loops::Parts;
 use super::machine::Machine;
+use super::tree::Together;
 use super::types::Ty;
 use crate::builtins::{self, Kind};
 use crate::codegen::straight::unrolled;
@@ -117,7 +118,7 @@ impl Machine<'_> {
             self.may_order(stmt.span);
         }
         if exchanges {
-            self.warp_order(None, false, stmt.span);
+            self.warp_order(Together::Warp, false, stmt.span);
         }
     }
 

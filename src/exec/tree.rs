@@ -8,6 +8,18 @@ use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
 use std::sync::Arc;
 
+/// Which lanes of a warp come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Together {
+    /// All that are active.
+    Warp,
+    /// Those of a mask that is the same for all lanes.
+    Named(u32),
+    /// Each with some of the others: by a mask that is not known or differs between lanes, or within tiles that
+    /// are less than a warp.
+    Some,
+}
+
 impl Machine<'_> {
     /// An access by the active threads; `refined`: its offset as the conditions around tell it.
     pub(super) fn access_event(
@@ -87,20 +99,21 @@ impl Machine<'_> {
         }
     }
 
-    /// The active lanes of each warp come together, those of `mask` where it names them.
-    pub(super) fn warp_order(&mut self, mask: Option<u32>, is_fence: bool, span: Span) {
+    /// The active lanes of each warp come together.
+    pub(super) fn warp_order(&mut self, lanes: Together, is_fence: bool, span: Span) {
         if !self.recording || self.mode != Mode::Device {
             return;
         }
         let active = self.state.active;
-        let threads = match mask {
-            Some(mask) => {
+        let threads = match lanes {
+            Together::Named(mask) => {
                 let named = ThreadSet::collect(self.shape(), |thread| mask >> (thread % 32) & 1 == 1);
                 active.and(&named)
             }
-            None => active,
+            Together::Warp | Together::Some => active,
         };
-        let (is_sure, branches) = (self.is_surely_by_all(), self.branches());
+        let is_sure = self.is_surely_by_all() && lanes != Together::Some;
+        let branches = self.branches();
         self.trace.tree.push(Event::WarpOrder { span, threads, is_fence, is_sure, branches });
     }
 
