@@ -41,10 +41,31 @@ fn kernels_with_copies_on_their_way_stand_as_their_names_say() {
 }
 
 #[test]
+fn kernels_in_which_a_bound_decides_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/usual-sides.cu",
+        "11 runs of kernels with shared memory: 2 proved free of races",
+    );
+}
+
+#[test]
+fn kernels_with_arrays_at_file_scope_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/file-scope.cu",
+        "5 runs of kernels with shared memory: 1 proved free of races",
+    );
+}
+
+#[test]
+fn kernels_whose_lanes_come_together_stand_as_their_names_say() {
+    stand_as_named("fixtures/races/lanes.cu", "6 runs of kernels with shared memory: 2 proved free of races");
+}
+
+#[test]
 fn kernels_with_objects_of_the_library_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/objects.cu",
-        "11 runs of kernels with shared memory: 4 proved free of races",
+        "12 runs of kernels with shared memory: 4 proved free of races",
     );
 }
 
