@@ -1,5 +1,6 @@
 //! Is the project in order?
 
+mod circles;
 mod edges;
 
 use cudalint::rules;

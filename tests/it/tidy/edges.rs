@@ -133,7 +133,7 @@ const ALLOWED: [(&str, &[&str]); 35] = [
 ];
 
 /// The paths from the root of the crate that a text names.
-fn paths(text: &str) -> Vec<Vec<&str>> {
+pub(super) fn paths(text: &str) -> Vec<Vec<&str>> {
     let mut found = Vec::new();
     for root in ["crate::", "cudalint::"] {
         for (at, _) in text.match_indices(root) {
@@ -147,7 +147,11 @@ fn paths(text: &str) -> Vec<Vec<&str>> {
 }
 
 /// Reads one path, or several in braces, after `before`. Returns what follows.
-fn collect<'t>(text: &'t str, before: &mut Vec<&'t str>, found: &mut Vec<Vec<&'t str>>) -> &'t str {
+pub(super) fn collect<'t>(
+    text: &'t str,
+    before: &mut Vec<&'t str>,
+    found: &mut Vec<Vec<&'t str>>,
+) -> &'t str {
     let text = text.trim_start();
     if let Some(mut inner) = text.strip_prefix('{') {
         loop {
