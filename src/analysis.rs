@@ -10,6 +10,7 @@
 
 mod between;
 mod context;
+mod elements;
 mod judge;
 mod kept;
 mod links;

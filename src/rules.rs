@@ -200,6 +200,65 @@ pub enum Length {
     Given(u64),
 }
 
+/// The elements of a shared array, as the text of a kernel names them.
+#[derive(Clone, Debug)]
+pub struct Elements {
+    /// Each place where the text names one, in order.
+    pub list: Vec<Element>,
+    /// The kernel.
+    pub scope: Span,
+    /// Whether the kernel stands in the file that was given, and not in a header.
+    pub is_in_given_file: bool,
+}
+
+/// A place where the text names an element of an array.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// The whole: `tile[r][c]`.
+    pub span: Span,
+    /// The array's name in it.
+    pub name: Span,
+    /// What is in brackets, outermost first.
+    pub subscripts: Vec<Subscript>,
+    /// Whether it makes a difference which of them is evaluated first.
+    pub in_order: bool,
+}
+
+/// A subscript of an element.
+#[derive(Clone, Debug)]
+pub struct Subscript {
+    /// One past its closing bracket.
+    pub end: u32,
+    /// How tightly it holds together.
+    pub form: Form,
+    /// Whether it may be evaluated twice.
+    pub is_repeatable: bool,
+}
+
+/// How tightly an expression holds together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As a name or a number does.
+    Whole,
+    /// As a sum or product does: a sum goes on behind it.
+    Sum,
+    /// It needs parentheses.
+    Loose,
+}
+
+/// Why the elements of an array cannot each be given another index in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixed {
+    /// The kernel does not declare the array itself.
+    Declared,
+    /// Here it is named without all its subscripts.
+    Whole(Span),
+    /// Here the address of an element is taken, or a reference made to it.
+    Address(Span),
+    /// Here an element is an argument that may be a reference, or the object of a call.
+    Handed(Span),
+}
+
 /// What a kernel's runs are when an array's rows have more elements. In its runs only the accesses
 /// of that array are judged.
 pub trait Padder {
@@ -214,6 +273,9 @@ pub trait Padder {
     /// Hands out the distances between the array's rows that can be changed, until one is taken. `after`: another
     /// of them, that so many elements were added to.
     fn pitches(&self, array: Span, after: Option<(&Pitched, u64)>, take: &mut dyn FnMut(Pitched) -> bool);
+
+    /// The elements of an array that the kernel's text names, or why they cannot each be given another index.
+    fn elements(&self, array: Span) -> Result<Elements, Fixed>;
 
     /// The run of this number with the pitch `extra` elements longer, proved to access the same elements.
     fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun>;

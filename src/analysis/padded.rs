@@ -16,11 +16,12 @@
 //! only what rests on alignment (which vector accesses stay legal, which neighbours the compiler
 //! joins), and is one more reason why a forecast is no proof.
 
+use super::elements::elements;
 use super::pitch::Pitches;
 use super::runs::{Subject, Variant};
 use crate::domain::gcd;
 use crate::events::{Access, Array, Pattern, Trace};
-use crate::rules::{KernelRun, Padder, Pitched};
+use crate::rules::{Elements, Fixed, KernelRun, Padder, Pitched};
 use crate::source::Span;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -97,6 +98,10 @@ impl Padder for Padded<'_> {
 
     fn pitches(&self, array: Span, after: Option<(&Pitched, u64)>, take: &mut dyn FnMut(Pitched) -> bool) {
         self.pitches.of(array, after.map(|(pitched, extra)| (pitched.number, extra)), take);
+    }
+
+    fn elements(&self, array: Span) -> Result<Elements, Fixed> {
+        elements(&self.subject, array)
     }
 
     fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun> {

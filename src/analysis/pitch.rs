@@ -8,7 +8,7 @@
 
 mod launches;
 mod parts;
-mod sites;
+pub(super) mod sites;
 
 use super::runs::{Subject, Variant};
 use crate::events::{Array, PitchFacts, Trace};

@@ -31,6 +31,9 @@ pub struct Array {
     /// Whether it was ever used other than by subscripting every dimension, so that something may
     /// rest on the distance between its rows.
     pub flattened: bool,
+    /// Dimensions but the innermost, by number from the outermost, of which a subscript is not seen to stay below
+    /// their length, so that it may lead into the next row or plane.
+    pub strays: Vec<usize>,
 }
 
 impl Array {
@@ -54,6 +57,14 @@ impl Array {
     #[must_use]
     pub fn has_free_rows(&self) -> bool {
         !self.dynamic && !self.flattened && self.dimensions.len() >= 2 && self.bytes().is_some()
+    }
+
+    /// Whether each subscript but the outermost is seen to stay below the length of its dimension, so that it names
+    /// the row and the column in which the element lies.
+    #[must_use]
+    pub(crate) fn is_named_by_subscripts(&self) -> bool {
+        let strays = self.strays.iter().any(|dimension| *dimension > 0);
+        self.dimensions.len() < 2 || (!self.flattened && !strays)
     }
 
     /// Bytes from one row (innermost dimension) to the next, if it has rows.

@@ -67,6 +67,7 @@ impl Machine<'_> {
             restrict: false,
             alignment: 1,
             flattened: false,
+            strays: Vec::new(),
         });
         Some(self.trace.arrays.len() - 1)
     }
@@ -129,6 +130,7 @@ impl Machine<'_> {
             restrict: false,
             alignment,
             flattened: false,
+            strays: Vec::new(),
         }
     }
 
@@ -139,6 +141,19 @@ impl Machine<'_> {
         {
             self.trace.arrays[array].flattened = true;
         }
+    }
+
+    /// Notes that a subscript which gives an array of these elements may lead into the next row or plane.
+    pub(super) fn note_stray(&mut self, pointer: &Pointer, element: &Ty) {
+        let Target::Memory(object, _) = pointer.target else { return };
+        let Some(array) = self.objects[object.0 as usize].array else { return };
+        let (mut inner, mut element) = (1, element);
+        while let Ty::Array(next, _) = element {
+            (inner, element) = (inner + 1, next);
+        }
+        let array = &mut self.trace.arrays[array];
+        let dimension = array.dimensions.len().checked_sub(inner + 1);
+        array.strays.extend(dimension.filter(|dimension| !array.strays.contains(dimension)));
     }
 
     /// Whether a pointer leads into shared memory.

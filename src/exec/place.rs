@@ -172,11 +172,9 @@ impl Machine<'_> {
         }
     }
 
-    /// A subscript that may run past the end of its row rests on the distance between rows.
+    /// A subscript that may run past the end of its row rests on the distance between rows; one that may run past
+    /// that of another dimension, on the length of its planes.
     fn note_row_end(&mut self, pointer: &Pointer, index: &Value, length: u64) {
-        if matches!(pointer.pointee, Ty::Array(..)) {
-            return;
-        }
         let inside = match index {
             Value::Int(int, _) => {
                 let (low, high) = self.world.bounds(int);
@@ -189,8 +187,10 @@ impl Machine<'_> {
             }
             _ => false,
         };
-        if !inside {
-            self.note_flattened(pointer);
+        match &pointer.pointee {
+            _ if inside => {}
+            Ty::Array(inner, _) => self.note_stray(pointer, inner),
+            _ => self.note_flattened(pointer),
         }
     }
 

@@ -137,7 +137,7 @@ pub(super) fn terms(vectors: &[u64]) -> Vec<Term> {
 
 impl Layout {
     /// The element's place, in elements. Of members apart, elements are words.
-    fn place(&self, at: u64) -> u64 {
+    pub(crate) fn place(&self, at: u64) -> u64 {
         match self {
             Layout::Declared => at,
             Layout::Longer { row, extra, .. } => at + at / row * extra,

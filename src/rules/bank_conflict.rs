@@ -87,11 +87,12 @@ mod cost;
 mod explain;
 mod padding;
 mod remedy;
+mod rewrite;
 mod view;
 mod words;
 
 use super::{About, Case, Rule, block_help};
-use crate::diagnostic::{Cause, Conflict as Figures, Diagnostic, Fix, Level};
+use crate::diagnostic::{Cause, Conflict as Figures, Diagnostic, Level};
 use crate::events::{Access, AccessOp};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, Totals};
@@ -284,15 +285,9 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagn
     notes.extend(words::other_targets(case, worst));
     notes.extend(case.assumption_words(worst.run, worst.target, worst.access));
     let mut helps = Vec::new();
-    let mut fix = None;
     helps.extend(words::same_word(worst));
-    let (help, padding) = remedy.help(case, worst);
+    let (help, fix) = remedy.help(case, worst);
     helps.extend(help);
-    if let Some(Padding { title, edits, basis, complete: true, .. }) = padding
-        && !edits.is_empty()
-    {
-        fix = Some(Fix { title, edits, basis });
-    }
     helps.extend(block_help(run.block_from));
     Diagnostic {
         rule: RULE.id,

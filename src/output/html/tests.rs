@@ -94,6 +94,7 @@ fn rows_begin_in_the_banks_that_their_length_leads_to() {
             alignment: element,
             restrict: false,
             flattened: false,
+            strays: Vec::new(),
         };
         BankMap::of(&sources, &listing, &array, (32, 4))
     };

@@ -18,7 +18,7 @@ pub(crate) fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation
     let name = kernel.trace.arrays[access.array].name_span;
     let remedy = match conflicts(kernel, access.array) {
         true => Remedy::search(case, name, true),
-        false => Remedy { padding: None, fixed: None, found: None },
+        false => Remedy { padding: None, fixed: None, found: None, fix: None },
     };
     let padded = remedy.padding.as_ref().and_then(|it| it.run(case, name, run));
     let site = Site { case, run, number, remedy: &remedy, padded: padded.as_ref() };
@@ -112,6 +112,7 @@ impl Site<'_> {
         };
         words.notes.insert(0, format!("in kernel `{}`", self.kernel().kernel));
         words.notes.extend(self.remedy.undecided(case));
+        words.notes.extend(self.remedy.unwritten(case));
         if judgement.status == Status::Exact {
             words.notes.push("the verdict rests on nothing but the code".to_owned());
         }

@@ -25,7 +25,7 @@ pub(super) mod text;
 use super::super::{Case, KernelRun, Length, Pitched, plural};
 use crate::banks::Target;
 use crate::codegen::Merges;
-use crate::diagnostic::{Basis, Edit};
+use crate::diagnostic::{Basis, Edit, Fix};
 use crate::events::{Access, AccessOp, Array, Pattern, Trace};
 use crate::source::Span;
 use crate::verdict::Totals;
@@ -212,6 +212,13 @@ impl Padding {
     /// Whether an access then takes fewer wavefronts.
     pub(super) fn helps(&self, access: &Access) -> bool {
         self.helped.contains(&(access.span, access.op))
+    }
+
+    /// The fix that writes it, if it leaves no conflict and can be written with proof.
+    pub(super) fn fix(&self) -> Option<Fix> {
+        let Padding { title, edits, basis, complete, .. } = self;
+        let fix = || Fix { title: title.clone(), edits: edits.clone(), basis: basis.clone() };
+        (*complete && !edits.is_empty()).then(fix)
     }
 
     /// A run made again with it.

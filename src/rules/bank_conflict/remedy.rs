@@ -6,8 +6,10 @@
 use super::super::{Case, plural};
 use super::padding::text::{as_factor, skewed, widened};
 use super::padding::{Longer, Padding, written_type};
+use super::rewrite::{self, Unwritten};
 use super::{Conflict, words};
 use crate::banks::Target;
+use crate::diagnostic::Fix;
 use crate::events::{Array, LaunchSite, Pattern};
 use crate::remedy::{self, Found, Layout, Run, Term, Tried, Undecided, Why, is_part_of_index, row_bits};
 use crate::source::Span;
@@ -21,6 +23,8 @@ pub(super) struct Remedy<'a> {
     pub fixed: Option<u64>,
     /// Other layouts, if they were searched.
     pub found: Option<Result<Found<'a>, Undecided>>,
+    /// The fix that writes the best of them where that is better than longer rows, or why none does.
+    pub fix: Option<Result<Fix, Unwritten>>,
 }
 
 impl<'a> Remedy<'a> {
@@ -48,7 +52,16 @@ impl<'a> Remedy<'a> {
             let given: Option<Vec<u64>> = happens.map(given).collect();
             remedy::search(&runs, name, case.targets, given.as_deref(), &longer)
         });
-        Remedy { padding, fixed, found }
+        let mut remedy = Remedy { padding, fixed, found, fix: None };
+        remedy.fix = remedy.layout().map(|(found, best)| rewrite::written(case, found, best));
+        remedy
+    }
+
+    /// That no fix writes the layout, and why.
+    pub(super) fn unwritten(&self, case: &Case<'_>) -> Option<String> {
+        let (found, _) = self.layout()?;
+        let why = self.fix.as_ref()?.as_ref().err()?;
+        Some(format!("no fix writes this: {}", why.words(case, &found.array.name)))
     }
 
     fn known(&self) -> Option<&Found<'a>> {
@@ -95,14 +108,18 @@ impl<'a> Remedy<'a> {
         number.is_some_and(|number| found.helps(best, conflict.run, number))
     }
 
-    /// What helps the access of a conflict, in words; and longer rows, if it is them.
-    pub(super) fn help(&self, case: &Case<'_>, conflict: &Conflict<'_>) -> (Option<String>, Option<Padding>) {
+    /// What helps the access of a conflict, in words; and the fix that does it.
+    pub(super) fn help(&self, case: &Case<'_>, conflict: &Conflict<'_>) -> (Option<String>, Option<Fix>) {
         if let Some((found, best)) = self.layout() {
-            return (self.helps(case, conflict).then(|| advice(case, found, best)), None);
+            let fix = self.fix.as_ref().and_then(|fix| fix.as_ref().ok()).cloned();
+            return match self.helps(case, conflict) {
+                true => (Some(advice(case, found, best)), fix),
+                false => (None, None),
+            };
         }
-        let padding = self.padding.clone().filter(|padding| padding.helps(conflict.access));
+        let padding = self.padding.as_ref().filter(|padding| padding.helps(conflict.access));
         match padding {
-            Some(padding) => (Some(padding.help.clone()), Some(padding)),
+            Some(padding) => (Some(padding.help.clone()), padding.fix()),
             None if self.padding.is_some() || words::same_word(conflict).is_some() => (None, None),
             None => {
                 let none = self.known().and_then(|found| no_remedy(case, found));
@@ -278,8 +295,24 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
     }
 }
 
+/// The length of a flat array that is skewed, as it is to be written.
+pub(super) fn length_of(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
+    let Layout::Skewed { shift, left } = layout else { return String::new() };
+    let lengths: Vec<u64> = found.forms.iter().filter_map(|form| form.first().copied()).collect();
+    match (lengths.as_slice(), lengths_written(case, found.array).as_slice()) {
+        ([], _) | (_, []) => String::new(),
+        ([length], _) => layout.length(*length).to_string(),
+        (_, [written, ..]) => skewed(written, *shift, *left),
+    }
+}
+
+/// Where an element of a flat array then is; `None` for one that has rows.
+pub(super) fn place_of(found: &Found<'_>, layout: &Layout, element: u64) -> Option<u64> {
+    (found.array.dimensions.len() < 2).then(|| layout.place(element))
+}
+
 /// What becomes of the text.
-fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
+pub(super) fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
     let array = found.array;
     let declared = |dimensions: &[String]| {
         let ty = written_type(&(case.text)(Span { end: array.name_span.start, ..array.span }));
@@ -303,21 +336,15 @@ fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
         Layout::Apart { .. } => {
             format!("keep each member of `{}` in an array of its own", array.name)
         }
-        Layout::Skewed { shift, left } => {
-            let lengths: Vec<u64> = found.forms.iter().filter_map(|form| form.first().copied()).collect();
-            let length = match (lengths.as_slice(), lengths_written(case, array).as_slice()) {
-                ([], _) | (_, []) => String::new(),
-                ([length], _) => layout.length(*length).to_string(),
-                (_, [written, ..]) => skewed(written, *shift, *left),
-            };
-            format!("{} and {}", indexed(), declared(&[length]))
+        Layout::Skewed { .. } => {
+            format!("{} and {}", indexed(), declared(&[length_of(case, found, layout)]))
         }
         Layout::Combined { .. } | Layout::Rotated { .. } => indexed(),
     }
 }
 
 /// The dimensions as they are written.
-fn lengths_written(case: &Case<'_>, array: &Array) -> Vec<String> {
+pub(super) fn lengths_written(case: &Case<'_>, array: &Array) -> Vec<String> {
     array.dimension_spans.iter().map(|span| (case.text)(*span).trim().to_owned()).collect()
 }
 
@@ -337,7 +364,6 @@ fn subscripts(array: &Array) -> String {
 fn name(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
     let array = found.array;
     let own = subscripts(array);
-    let flat = array.dimensions.len() < 2;
     let column = |index: &str| match own.strip_suffix("[c]") {
         Some(rows) => format!("{rows}[{index}]"),
         None => format!("{}[{index}]", array.name),
@@ -354,32 +380,49 @@ fn name(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
         }
         Layout::Swapped { .. } => format!("{}[c][r]", array.name),
         Layout::Apart { .. } => "an array for each member".to_owned(),
-        Layout::Skewed { shift, left: 0 } => column(&format!("i + (i >> {shift})")),
-        Layout::Skewed { shift, left } => column(&format!("i + ((i >> {shift}) << {left})")),
+        layout => column(&column_of(case, found, layout, &|name| name.trim_end_matches('+').to_owned())),
+    }
+}
+
+/// The last subscript of an element in a layout. `part` says how those of now are written there: the last one
+/// (`c`, or `i` of a flat array) and the one before it (`r`); with `+` behind it, where a sum goes on behind it.
+pub(super) fn column_of(
+    case: &Case<'_>,
+    found: &Found<'_>,
+    layout: &Layout,
+    part: &dyn Fn(&str) -> String,
+) -> String {
+    let flat = found.array.dimensions.len() < 2;
+    match layout {
+        Layout::Skewed { shift, left: 0 } => format!("{} + ({} >> {shift})", part("i+"), part("i")),
+        Layout::Skewed { shift, left } => {
+            format!("{} + (({} >> {shift}) << {left})", part("i+"), part("i"))
+        }
         Layout::Combined { row, terms } => {
             let own = if flat { "i" } else { "c" };
-            let part = found.forms.first().is_some_and(|form| is_part_of_index(form, *row));
-            let (index, first) = if part { (own, row.trailing_zeros()) } else { ("r", 0) };
+            let in_index = found.forms.first().is_some_and(|form| is_part_of_index(form, *row));
+            let (index, first) = if in_index { (own, row.trailing_zeros()) } else { ("r", 0) };
             // A mask is left out only where no instance needs it.
             let lines = found.forms.iter().map(|form| {
-                let row = if part { *row } else { form.last().copied().unwrap_or(1) };
+                let row = if in_index { *row } else { form.last().copied().unwrap_or(1) };
                 row_bits(form.iter().product(), row)
             });
             let lines = lines.max().unwrap_or(0);
-            let terms: String =
-                terms.iter().map(|it| format!(" ^ {}", term(index, *it, first, lines))).collect();
-            column(&format!("{own}{terms}"))
+            let own = part(own);
+            let terms = terms.iter().map(|it| format!(" ^ {}", term(&part(index), *it, first, lines)));
+            own + &terms.collect::<String>()
         }
         Layout::Rotated { row, by } => {
-            let row = match lengths_written(case, array).last() {
+            let row = match lengths_written(case, found.array).last() {
                 Some(written) if found.forms.len() > 1 => as_factor(written),
                 _ => row.to_string(),
             };
             match by {
-                1 => column(&format!("(c + r) % {row}")),
-                by => column(&format!("(c + {by} * r) % {row}")),
+                1 => format!("({} + {}) % {row}", part("c+"), part("r+")),
+                by => format!("({} + {by} * {}) % {row}", part("c+"), part("r")),
             }
         }
+        Layout::Declared | Layout::Longer { .. } | Layout::Swapped { .. } | Layout::Apart { .. } => part("c"),
     }
 }
 

@@ -56,6 +56,7 @@ const ALLOWED: [(&str, &[&str]); 35] = [
         "analysis",
         &[
             "banks",
+            "builtins",
             "codegen",
             "diagnostic",
             "domain",
