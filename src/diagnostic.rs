@@ -125,6 +125,8 @@ pub struct Fix {
     pub edits: Vec<Edit>,
     /// On what it rests that nothing else changes.
     pub basis: Basis,
+    /// Whether the finding stays, at a lower cost.
+    pub leaves: bool,
 }
 
 /// On what a repair rests.

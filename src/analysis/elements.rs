@@ -35,6 +35,9 @@ pub(super) fn elements(subject: &Subject<'_>, array: Span) -> Result<Elements, F
     });
     let declared: Option<&&Declaration> = declarations.iter().find(|it| it.name_span == array);
     let declaration = declared.ok_or(Fixed::Declared)?;
+    if rank(&declaration.ty) == 0 {
+        return Err(Fixed::Whole(array));
+    }
     let places = Places { subject, array: declaration.local, rank: rank(&declaration.ty) };
     places.keep_to_elements(&exprs, &declarations)?;
     let mut list: Vec<Element> = exprs.iter().filter_map(|expr| places.element(expr)).collect();
@@ -101,7 +104,8 @@ impl Places<'_> {
                 }
                 ExprKind::Call { callee, args } => {
                     let is_atomic = matches!(&callee.kind, ExprKind::Path(path)
-                        if path.qualifiers.is_empty() && kind(&path.name) == Some(Kind::Atomic));
+                        if path.qualifiers.is_empty() && kind(&path.name) == Some(Kind::Atomic)
+                            && self.subject.program.functions(&path.name).is_empty());
                     let first = args.first().filter(|_| is_atomic);
                     of_atomics.extend(first.filter(|first| self.is_address_of_element(first)).map(address));
                     self.keep_by_value(expr.span, callee, args)?;

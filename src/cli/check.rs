@@ -65,13 +65,13 @@ fn once(args: &CheckArgs, met: &mut Met) -> Outcome {
         };
         if args.diff {
             let outcome = print_diff(args, &repaired.diff(), outcome(args, &analyzed, &found));
-            repaired.tell("would fix");
+            repaired.tell(["would fix", "would ease"]);
             return outcome;
         }
         if !repaired.write(args) {
             return Outcome::Failed;
         }
-        repaired.tell("fixed");
+        repaired.tell(["fixed", "eased"]);
         (analyzed, found) = repaired.again.take().unwrap_or((analyzed, found));
     }
     if let Some(reason) = &args.add_allow {

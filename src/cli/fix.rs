@@ -24,6 +24,8 @@ pub(super) struct Repaired {
     files: Rewritten,
     /// How many findings are repaired.
     pub findings: usize,
+    /// How many stay, and cost less.
+    pub eased: usize,
     /// Why fixes were left out.
     pub withheld: Vec<String>,
     /// The second run; `None` when nothing is repaired.
@@ -96,7 +98,11 @@ pub(super) fn repair(
             repaired.withheld.push(format!("{}: {}: {why}", place(sources, repair), repair.fix.title));
         }
     }
-    repaired.findings = kept.iter().map(|repair| repair.findings.len()).sum();
+    let count = |leaves: bool| {
+        let of_kind = kept.iter().filter(|repair| repair.fix.leaves == leaves);
+        of_kind.map(|repair| repair.findings.len()).sum()
+    };
+    (repaired.findings, repaired.eased) = (count(false), count(true));
     Some(repaired)
 }
 
@@ -146,14 +152,33 @@ impl Repaired {
             *left.entry(key(sources, finding, &changes)).or_default() += 1;
         }
         // Of a cause, all lines are repaired.
-        let repaired = repairs.iter().flat_map(|repair| &repair.findings).map(|at| &before.findings[*at]);
-        for finding in repaired.flat_map(Diagnostic::each) {
+        let of = |leaves: bool| {
+            let of_kind = repairs.iter().filter(move |repair| repair.fix.leaves == leaves);
+            let findings = of_kind.flat_map(|repair| &repair.findings).map(|at| &before.findings[*at]);
+            findings.flat_map(Diagnostic::each)
+        };
+        // What the conflicts of an array cost, before and after, where they are made fewer.
+        let mut eased: FxHashMap<Array, (u64, u64)> =
+            of(true).filter_map(|finding| Some((array(sources, finding)?, (0, 0)))).collect();
+        for finding in &before.all {
+            if let Some((now, _)) = array(sources, finding).and_then(|array| eased.get_mut(&array)) {
+                *now += extra(finding);
+            }
+        }
+        for finding in of(false) {
             let Some(count) = left.get_mut(&key(sources, finding, &changes)) else {
                 return Some(false);
             };
             *count = count.saturating_sub(1);
         }
         let confirmed = after.all.iter().all(|finding| {
+            // They may be in other lines now.
+            if let Some((_, then)) =
+                array(again.run.sources(), finding).and_then(|array| eased.get_mut(&array))
+            {
+                *then += extra(finding);
+                return true;
+            }
             let count = left.get_mut(&key(again.run.sources(), finding, &[]));
             count.is_some_and(|count| {
                 let known = *count > 0;
@@ -161,6 +186,7 @@ impl Repaired {
                 known
             })
         });
+        let confirmed = confirmed && eased.values().all(|(now, then)| then < now);
         if confirmed {
             self.files = files;
             self.again = Some((again, after));
@@ -178,13 +204,14 @@ impl Repaired {
         Named::new(&args.analysis.paths).write(&self.files)
     }
 
-    /// `fixed 2 findings in 1 file`, with `verb` for `fixed`, and what was left out.
-    pub(super) fn tell(&self, verb: &str) {
+    /// `fixed 2 findings, eased 1 in 1 file`, with other words for `fixed` and `eased`, and what was left out.
+    pub(super) fn tell(&self, [fixed, eased]: [&str; 2]) {
         for why in &self.withheld {
             terminal::say(&format!("not fixed: {why}"));
         }
         let findings = output::count(self.findings, "finding");
-        terminal::say(&format!("{verb} {findings} in {}", output::count(self.files.len(), "file")));
+        let eased = if self.eased > 0 { format!(", {eased} {}", self.eased) } else { String::new() };
+        terminal::say(&format!("{fixed} {findings}{eased} in {}", output::count(self.files.len(), "file")));
     }
 }
 
@@ -193,6 +220,21 @@ pub(super) fn read(input: &Input, file: &SourceFile) -> Option<Vec<u8>> {
     let bytes = input.bytes(&file.path)?;
     let now = SourceFile::new(file.id, file.path.clone(), bytes.clone());
     (now.text == file.text).then_some(bytes)
+}
+
+/// What makes two arrays of different runs the same: the file, the kernel and the array's name.
+type Array = (String, String, String);
+
+/// The array whose conflicts a finding is about.
+fn array(sources: &Sources, finding: &Diagnostic) -> Option<Array> {
+    let conflict = finding.conflict.as_ref()?;
+    let file = sources.get(finding.primary.file).display_path();
+    Some((file, finding.kernel.clone(), conflict.array.clone()))
+}
+
+/// The wavefronts that a conflict costs a block.
+fn extra(finding: &Diagnostic) -> u64 {
+    finding.cost().map_or(0, |cost| cost.extra)
 }
 
 /// What makes two findings of different runs the same.

@@ -70,7 +70,7 @@ pub(super) fn barrier(
     let title = format!("put `{call}` {place}");
     let doubt = format!("only you can tell whether {who} gets there");
     let help = format!("{title}, where {who} reaches it");
-    (help, Some(Fix { title, edits: vec![edit], basis: Basis::Judgement(doubt) }))
+    (help, Some(Fix { title, edits: vec![edit], basis: Basis::Judgement(doubt), leaves: false }))
 }
 
 /// The two threads of a race.

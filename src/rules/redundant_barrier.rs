@@ -139,6 +139,7 @@ fn describe(
         title: title.clone(),
         edits: vec![edit],
         basis: Basis::Judgement(doubt.to_owned()),
+        leaves: false,
     });
     Diagnostic {
         labels,

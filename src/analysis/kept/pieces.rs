@@ -122,7 +122,7 @@ impl Pieces for Diagnostic {
 
 impl Pieces for Fix {
     fn each(&mut self, found: Found<'_>) -> Option<()> {
-        let Fix { title, edits, basis } = self;
+        let Fix { title, edits, basis, leaves: _ } = self;
         title.each(found)?;
         edits.iter_mut().try_for_each(|Edit { span, text: _ }| span.each(found))?;
         match basis {

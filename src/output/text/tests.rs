@@ -199,6 +199,7 @@ fn a_fix_without_a_help_is_still_told() {
         title: "pad `s`".into(),
         edits: Vec::new(),
         basis: crate::diagnostic::Basis::Subscripts,
+        leaves: false,
     });
     assert!(rendered(&sources, &finding).contains("  = help: pad `s`\n"));
 }

@@ -408,18 +408,19 @@ pub(super) fn column_of(
                 row_bits(form.iter().product(), row)
             });
             let lines = lines.max().unwrap_or(0);
-            let own = part(own);
-            let terms = terms.iter().map(|it| format!(" ^ {}", term(&part(index), *it, first, lines)));
-            own + &terms.collect::<String>()
+            let own = Some(part(own)).filter(|own| own != "0");
+            let terms = terms.iter().map(|it| term(&part(index), *it, first, lines));
+            own.into_iter().chain(terms).collect::<Vec<_>>().join(" ^ ")
         }
         Layout::Rotated { row, by } => {
             let row = match lengths_written(case, found.array).last() {
                 Some(written) if found.forms.len() > 1 => as_factor(written),
                 _ => row.to_string(),
             };
-            match by {
-                1 => format!("({} + {}) % {row}", part("c+"), part("r+")),
-                by => format!("({} + {by} * {}) % {row}", part("c+"), part("r")),
+            match (by, part("c+").as_str()) {
+                (1, "0") => format!("{} % {row}", part("r")),
+                (1, own) => format!("({own} + {}) % {row}", part("r+")),
+                (by, own) => format!("({own} + {by} * {}) % {row}", part("r")),
             }
         }
         Layout::Declared | Layout::Longer { .. } | Layout::Swapped { .. } | Layout::Apart { .. } => part("c"),

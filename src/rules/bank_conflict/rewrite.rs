@@ -30,10 +30,11 @@ use crate::source::Span;
 /// The longest subscript that is written twice.
 const LONGEST: usize = 80;
 
+/// Why a layout after which the finding stays is not written without being asked for.
+const LEAVES: &str = "it makes conflicts fewer and leaves some";
+
 /// Why a layout is not written.
 pub(super) enum Unwritten {
-    /// It leaves conflicts.
-    Left,
     /// Each member would be an array of its own.
     Members,
     /// The elements cannot be given another index.
@@ -61,7 +62,6 @@ impl Unwritten {
     pub(super) fn words(&self, case: &Case<'_>, array: &str) -> String {
         let at = |span: &Span| (case.place)(*span);
         match self {
-            Unwritten::Left => "conflicts are left".to_owned(),
             Unwritten::Members => format!("each place that names `{array}` would name another array"),
             Unwritten::Fixed(Fixed::Declared) => format!("the kernel does not declare `{array}` itself"),
             Unwritten::Fixed(Fixed::Whole(span)) => {
@@ -100,9 +100,7 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
         let mut arrays = run.trace.arrays.iter().filter(|it| it.name_span == array.name_span);
         arrays.all(Array::is_named_by_subscripts)
     };
-    if found.by_run(best).iter().any(|run| run.after > run.ideal) {
-        return Err(Unwritten::Left);
-    }
+    let leaves = found.by_run(best).iter().any(|run| run.after > run.ideal);
     if !case.runs.iter().all(own) {
         return Err(Unwritten::Strays);
     }
@@ -112,11 +110,15 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
         Layout::Longer { dimension: (at, by), .. } => {
             let span = *array.dimension_spans.get(*at).ok_or(Unwritten::Declaration)?;
             let text = widened((case.text)(span).trim(), *by);
-            Ok(Fix { title, edits: vec![Edit { span, text }], basis: Basis::Subscripts })
+            let basis = if leaves { Basis::Judgement(LEAVES.to_owned()) } else { Basis::Subscripts };
+            Ok(Fix { title, edits: vec![Edit { span, text }], basis, leaves })
         }
         layout => {
             let elements = case.padder.elements(array.name_span).map_err(Unwritten::Fixed)?;
             let mut edits = declaration(case, found, layout)?;
+            if elements.list.iter().any(|it| it.subscripts.len() != array.dimensions.len()) {
+                return Err(Unwritten::Declaration);
+            }
             for element in &elements.list {
                 edits.extend(Place::of(case, array, element)?.edits(case, found, layout)?);
             }
@@ -130,16 +132,17 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
                 name: array.name.clone(),
                 scope: Span { start: array.name_span.end, ..elements.scope },
                 seen: elements.list.iter().map(|element| element.name).collect(),
-                doubt: doubt(case, &elements, best),
+                doubt: doubt(case, &elements, best, leaves),
             };
-            Ok(Fix { title, edits, basis })
+            Ok(Fix { title, edits, basis, leaves })
         }
     }
 }
 
 /// Why it may not be what the author wants, if it may not.
-fn doubt(case: &Case<'_>, elements: &Elements, best: &Tried) -> Option<String> {
+fn doubt(case: &Case<'_>, elements: &Elements, best: &Tried, leaves: bool) -> Option<String> {
     let words = match () {
+        () if leaves => LEAVES,
         () if best.operations > 0 => "each index takes more operations: only a measurement tells whether it pays",
         () if case.runs.iter().any(|run| is_assumed(run.block_from)) => {
             "the block shape is assumed, and with it that no index leaves its row"
