@@ -38,6 +38,7 @@ mod html;
 mod includes;
 mod kept;
 mod launches;
+mod layouts;
 mod lsp;
 mod measured;
 mod metamorphic;

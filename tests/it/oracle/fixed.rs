@@ -15,12 +15,12 @@ use std::process::Command;
 const MAIN: &str = "\
 #include <cstdio>
 int main() {
-    static float in[16384], out[16384];
-    for (int i = 0; i < 16384; ++i) in[i] = i * 7 % 1009;
+    static float in[131072], out[131072];
+    for (int i = 0; i < 131072; ++i) in[i] = i * 7 % 1009;
     run(out, in);
     cudaDeviceSynchronize();
     double sum = 0;
-    for (int i = 0; i < 16384; ++i) sum += out[i] * (double)(i % 127 + 1);
+    for (int i = 0; i < 131072; ++i) sum += out[i] * (double)(i % 127 + 1);
     std::printf(\"%f\\n\", sum);
 }
 ";
@@ -52,11 +52,15 @@ fn outcome(compiler: &Compiler, text: &str) -> (String, u64) {
 
 /// What `--fix` makes of a text.
 fn fixed(text: &str) -> String {
+    fixed_with(text, &["--fix"])
+}
+
+fn fixed_with(text: &str, flags: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("case.cu");
     std::fs::write(&file, text).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_cudalint"));
-    let run = command.current_dir(folder.path()).args(["--fix", "-q", "case.cu"]).output().unwrap();
+    let run = command.current_dir(folder.path()).args(flags).args(["-q", "case.cu"]).output().unwrap();
     assert!(run.status.code().is_some_and(|code| code <= 1), "{run:?}");
     std::fs::read_to_string(&file).unwrap()
 }
@@ -104,4 +108,35 @@ fn columns_moved_within_rows_of_several_lengths() {
     let text = template(&text, "int R, int C", &["32, 384", "96, 128"]);
     // 384 requests of a warp each way, in each instance.
     prints_the_same(&text, &typed(&text, "tile"), (2 * 384 * 33, 2 * 384 * 2));
+}
+
+/// The sum over `out` of a program as it is and repaired, for each of the kernels that its `run` launches: alone, so
+/// that what goes wrong in one is not lost in another.
+#[test]
+fn other_layouts_in_the_text() {
+    if compiler().is_err() {
+        return;
+    }
+    for (name, flags, kernels) in
+        [("layouts.cu", ["--fix", "-q"], 2), ("unsafe-layouts.cu", ["--fix", "--unsafe-fixes"], 8)]
+    {
+        let text = std::fs::read_to_string(Path::new("fixtures/fixes").join(name)).unwrap();
+        let after = fixed_with(&text, &flags);
+        let launches: Vec<&str> = text.lines().filter(|line| line.contains("<<<")).collect();
+        assert!(launches.len() >= kernels, "{name}");
+        let mut different = 0;
+        for launch in &launches {
+            let only = |text: &str| {
+                let others = |line: &&str| !line.contains("<<<") || line == launch;
+                text.lines().filter(others).map(|line| format!("{line}\n")).collect::<String>()
+            };
+            let compiler = compiler().unwrap();
+            let (old, new) = (outcome(compiler, &only(&text)), outcome(compiler, &only(&after)));
+            assert_eq!(old.0, new.0, "{name}: {launch}");
+            assert_ne!(old.0.trim(), "0.000000", "{name}: {launch}");
+            assert!(new.1 <= old.1, "{name}: {launch}: {} and {}", old.1, new.1);
+            different += usize::from(new.1 < old.1);
+        }
+        assert_eq!(different, kernels, "{name}");
+    }
 }
