@@ -1,8 +1,9 @@
 //! Which edits repair the findings, are they safe, and what is a file's text with them?
 //!
 //! An edit that puts a barrier between two accesses is never safe: where all threads come by is for the author to
-//! say. Nor is one that takes a barrier out, which may be there for another reason. Any other lengthens the rows of
-//! an array in its declaration. The model has run the kernel with it; what the model cannot see is code that rests
+//! say. Nor is one that takes a barrier out, which may be there for another reason. One that gives elements another
+//! index was proved place by place, and says itself what speaks against it. Any other lengthens the rows of an array
+//! in its declaration. The model has run the kernel with it; what the model cannot see is code that rests
 //! on the array's type or size. So an edit is safe when the declaration is written out where it stands, and
 //! everything in its scope that names the array gives it all its subscripts and takes no address.
 

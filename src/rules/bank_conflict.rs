@@ -58,7 +58,9 @@
 //!   block; `docs/fixes.md` says what is proved. Rows in dynamic shared memory,
 //!   where the byte counts of the launches grow too, are for `--unsafe-fixes`.
 //! - Where longer rows do not help, other layouts are searched: the help says what to type, and that no layout
-//!   can take fewer wavefronts only where that is proved. `docs/fixes.md` says which layouts there are.
+//!   can take fewer wavefronts only where that is proved. `--fix` writes longer planes and rows for columns,
+//!   `--unsafe-fixes` also skews, exclusive ors, rotations, and what leaves a part of the conflict, wherever every
+//!   place that names the array can change. `docs/fixes.md` says which layouts there are, and what is proved.
 //! - An index that is loaded from memory has no banks before the program runs: such accesses
 //!   are never reported here. `cudalint accesses` lists them with the reason.
 //! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is

@@ -19,20 +19,35 @@ use std::process::Command;
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("barriers", &["--fix", "--unsafe-fixes"]),
     ("dynamic", &["--fix", "--unsafe-fixes"]),
-    ("flat", &["--fix"]),
+    ("flat", &["--fix", "--unsafe-fixes"]),
+    ("idle", &["--fix", "--unsafe-fixes", "-W", "redundant-barrier"]),
     ("members", &["--fix"]),
-    ("planes", &["--fix"]),
-    ("rotation", &["--fix"]),
+    ("planes", &["--fix", "--unsafe-fixes"]),
+    ("rotation", &["--fix", "--unsafe-fixes"]),
     ("rows", &["--fix"]),
-    ("skew", &["--fix"]),
-    ("swap", &["--fix"]),
+    ("skew", &["--fix", "--unsafe-fixes"]),
+    ("swap", &["--fix", "--unsafe-fixes"]),
     ("warps", &["--fix", "--unsafe-fixes"]),
     ("wmma", &["--fix"]),
-    ("xor", &["--fix"]),
+    ("xor", &["--fix", "--unsafe-fixes"]),
 ];
 
-/// What no fix writes, and was typed: the program, the kernel, the array, and what the help says of it.
-const TYPED: &[(&str, &str, &str, &str)] = &[
+/// What no fix writes, and was typed: the program and the kernel.
+const TYPED: &[(&str, &str)] = &[
+    ("members", "bodies"),
+    ("members", "entries"),
+    ("members", "particles"),
+    ("members", "pixels"),
+    ("members", "rays"),
+    ("rows", "softmax"),
+    ("skew", "pool"),
+    ("wmma", "by_columns"),
+    // Nothing is proposed: its tiles start at multiples of 16 bytes, and the CUDA programming guide asks for 32.
+    ("wmma", "bytes"),
+];
+
+/// What the help says of arrays: the program, the kernel, the array, and the words.
+const PROPOSED: &[(&str, &str, &str, &str)] = &[
     ("flat", "distances", "near", "index `near[i]` as `near[i + (i >> 5)]` and declare `float near[4223]`"),
     ("members", "bodies", "body", "keep each member of `body` in an array of its own"),
     ("members", "entries", "table", "keep each member of `table` in an array of its own"),
@@ -42,6 +57,7 @@ const TYPED: &[(&str, &str, &str, &str)] = &[
     ("planes", "cells", "box", "declare `float box[16][9][4]`"),
     ("planes", "corners", "corner", "declare `float corner[64][9][3]`"),
     ("planes", "spins", "spin", "declare `int spin[64][17][3]`"),
+    ("planes", "weeks", "day", "declare `float day[64][9][7]`"),
     ("planes", "windows", "window", "declare `double window[64][5][5]`"),
     ("rotation", "alignment", "cost", "index `cost[r][c]` as `cost[r][(c + r) % 33]`"),
     ("rotation", "diagonals", "tile", "index `tile[r][c]` as `tile[r][(c + r) % 31]`"),
@@ -83,10 +99,6 @@ const TYPED: &[(&str, &str, &str, &str)] = &[
     ("xor", "histogram", "bins", "index `bins[r][c]` as `bins[r][c ^ (r & 31)]`"),
 ];
 
-/// What was typed though nothing is proposed: a program and a kernel. Its tiles start at multiples of 16 bytes, and the
-/// CUDA programming guide asks for 32.
-const UNASKED: (&str, &str) = ("wmma", "bytes");
-
 /// What is left of a finding in the repaired program: the program, the kernel, and the array.
 const LEFT: &[(&str, &str, &str)] = &[
     // Planes of 36 words; no layout of this kind does better.
@@ -108,6 +120,11 @@ const LEFT: &[(&str, &str, &str)] = &[
 
 /// Where what is said is not what was counted: the program, the kernel, and the line.
 const DIFFERENT: &[(&str, &str, u32)] = &[
+    // What is the same in each round of the outer loop is read once.
+    ("flat.cu", "products", 95),
+    ("flat.fixed.cu", "products", 95),
+    // What a thread wrote itself is in a register, now that no barrier stands between: it is not even stored.
+    ("idle.fixed.cu", "smooth", 55),
     // The compiler reads `x`, `y` and `mass` of a struct as 16 bytes, with `z` that no one asked for.
     ("members.cu", "bodies", 21),
     // Of a read that is the same in each round, or of two statements made one, it names another line.
@@ -239,8 +256,7 @@ fn fixes_make_the_repaired_programs() {
         let (made, repaired) = (pieces(&made), pieces(&repaired));
         assert_eq!(made.len(), repaired.len(), "{program}");
         for ((kernel, made), (_, repaired)) in made.into_iter().zip(repaired) {
-            let typed = TYPED.iter().any(|it| (it.0, it.1) == (program, kernel));
-            let typed = typed || UNASKED == (program, kernel);
+            let typed = TYPED.contains(&(program, kernel));
             assert_eq!(made != repaired, typed, "{program}, {kernel}:\n{made}\n{repaired}");
         }
     }
@@ -278,9 +294,9 @@ fn findings_are_gone_in_the_repaired_programs() {
 }
 
 #[test]
-fn what_was_typed_takes_as_many_wavefronts_as_the_help_says() {
+fn layouts_take_as_many_wavefronts_as_the_help_says() {
     let promise = regex::Regex::new("then takes? (at most )?([0-9]+) wavefronts in all").unwrap();
-    for (program, kernel, array, help) in TYPED {
+    for (program, kernel, array, help) in PROPOSED {
         let findings = findings(&format!("{program}.cu"));
         let of = |finding: &&Value| identity(finding).1 == *kernel && identity(finding).2 == *array;
         let said: Vec<&str> = findings.iter().filter(of).filter_map(|it| it["helps"][0].as_str()).collect();
