@@ -24,7 +24,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("members", &["--fix"]),
     ("planes", &["--fix", "--unsafe-fixes"]),
     ("rotation", &["--fix", "--unsafe-fixes"]),
-    ("rows", &["--fix"]),
+    ("rows", &["--fix", "--unsafe-fixes"]),
     ("skew", &["--fix", "--unsafe-fixes"]),
     ("swap", &["--fix", "--unsafe-fixes"]),
     ("warps", &["--fix", "--unsafe-fixes"]),
@@ -39,7 +39,6 @@ const TYPED: &[(&str, &str)] = &[
     ("members", "particles"),
     ("members", "pixels"),
     ("members", "rays"),
-    ("rows", "softmax"),
     ("skew", "pool"),
     ("wmma", "by_columns"),
     // Nothing is proposed: its tiles start at multiples of 16 bytes, and the CUDA programming guide asks for 32.

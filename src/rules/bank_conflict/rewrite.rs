@@ -30,9 +30,6 @@ use crate::source::Span;
 /// The longest subscript that is written twice.
 const LONGEST: usize = 80;
 
-/// Why a layout after which the finding stays is not written without being asked for.
-const LEAVES: &str = "it makes conflicts fewer and leaves some";
-
 /// Why a layout is not written.
 pub(super) enum Unwritten {
     /// Each member would be an array of its own.
@@ -96,25 +93,21 @@ impl Unwritten {
 /// The fix that writes the layout.
 pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Result<Fix, Unwritten> {
     let array = found.array;
-    let own = |run: &super::super::KernelRun| {
-        let mut arrays = run.trace.arrays.iter().filter(|it| it.name_span == array.name_span);
-        arrays.all(Array::is_named_by_subscripts)
-    };
     let leaves = found.by_run(best).iter().any(|run| run.after > run.ideal);
-    if !case.runs.iter().all(own) {
-        return Err(Unwritten::Strays);
-    }
     let title = change(case, found, &best.layout);
     match &best.layout {
         Layout::Declared | Layout::Apart { .. } => Err(Unwritten::Members),
         Layout::Longer { dimension: (at, by), .. } => {
+            check_subscripts(case, array)?;
             let span = *array.dimension_spans.get(*at).ok_or(Unwritten::Declaration)?;
             let text = widened((case.text)(span).trim(), *by);
-            let basis = if leaves { Basis::Judgement(LEAVES.to_owned()) } else { Basis::Subscripts };
+            let doubt = costs(found, best, leaves);
+            let basis = doubt.map_or(Basis::Subscripts, |doubt| Basis::Judgement(doubt.to_owned()));
             Ok(Fix { title, edits: vec![Edit { span, text }], basis, leaves })
         }
         layout => {
             let elements = case.padder.elements(array.name_span).map_err(Unwritten::Fixed)?;
+            check_subscripts(case, array)?;
             let mut edits = declaration(case, found, layout)?;
             if elements.list.iter().any(|it| it.subscripts.len() != array.dimensions.len()) {
                 return Err(Unwritten::Declaration);
@@ -132,25 +125,43 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
                 name: array.name.clone(),
                 scope: Span { start: array.name_span.end, ..elements.scope },
                 seen: elements.list.iter().map(|element| element.name).collect(),
-                doubt: doubt(case, &elements, best, leaves),
+                doubt: costs(found, best, leaves).or_else(|| doubt(case, &elements)).map(str::to_owned),
             };
             Ok(Fix { title, edits, basis, leaves })
         }
     }
 }
 
-/// Why it may not be what the author wants, if it may not.
-fn doubt(case: &Case<'_>, elements: &Elements, best: &Tried, leaves: bool) -> Option<String> {
-    let words = match () {
-        () if leaves => LEAVES,
-        () if best.operations > 0 => "each index takes more operations: only a measurement tells whether it pays",
-        () if case.runs.iter().any(|run| is_assumed(run.block_from)) => {
-            "the block shape is assumed, and with it that no index leaves its row"
+/// What speaks against a layout that is proved, if something does.
+fn costs(found: &Found<'_>, best: &Tried, leaves: bool) -> Option<&'static str> {
+    match () {
+        () if leaves => Some("it makes conflicts fewer and leaves some"),
+        () if best.operations > 0 => {
+            Some("each index takes more operations: only a measurement tells whether it pays")
         }
-        () if !elements.is_in_given_file => "other files may include the kernel and give it another meaning",
-        () => return None,
-    };
-    Some(words.to_owned())
+        () if found.at_most => Some("what the compiler joins now it may not join then"),
+        () => None,
+    }
+}
+
+/// Why the proof may not speak of everyone who runs the kernel, if it may not.
+fn doubt(case: &Case<'_>, elements: &Elements) -> Option<&'static str> {
+    match () {
+        () if case.runs.iter().any(|run| is_assumed(run.block_from)) => {
+            Some("the block shape is assumed, and with it that no index leaves its row")
+        }
+        () if !elements.is_in_given_file => {
+            Some("other files may include the kernel and give it another meaning")
+        }
+        () => None,
+    }
+}
+
+/// Whether each subscript is seen to stay below its dimension.
+fn check_subscripts(case: &Case<'_>, array: &Array) -> Result<(), Unwritten> {
+    let mut arrays = case.runs.iter().flat_map(|run| &run.trace.arrays);
+    let stray = arrays.any(|it| it.name_span == array.name_span && !it.is_named_by_subscripts());
+    if stray { Err(Unwritten::Strays) } else { Ok(()) }
 }
 
 /// The edits of the declaration.
