@@ -102,12 +102,12 @@ fn what_the_analysis_does_not_see() {
     stays(&turned("", "    if (blockDim.x == 64) out[x] = tile[y][x];\n"), "a.cu:11, which was not run");
     stays(
         &turned("#define AT(r, c) tile[r][c]\n", "    out[x] = AT(y, x);\n"),
-        "a macro stands in an element of `tile` at a.cu:12",
+        "the element of `tile` at a.cu:12 is not plain text",
     );
-    stays(&turned("#define T tile\n", "    out[x] = T[y][x];\n"), "a macro stands in an element");
+    stays(&turned("#define T tile\n", "    out[x] = T[y][x];\n"), "is not plain text");
     stays(
         &turned("", "    out[x] = tile[y][x /* the \" first */];\n"),
-        "a macro stands in an element of `tile` at a.cu:11",
+        "the element of `tile` at a.cu:11 is not plain text",
     );
 }
 

@@ -47,7 +47,12 @@ const TYPED: &[(&str, &str)] = &[
 
 /// What the help says of arrays: the program, the kernel, the array, and the words.
 const PROPOSED: &[(&str, &str, &str, &str)] = &[
-    ("flat", "distances", "near", "index `near[i]` as `near[i + (i >> 5)]` and declare `float near[4223]`"),
+    (
+        "flat",
+        "distances",
+        "near",
+        "index `near[i]` as `near[i + (i >> 5)]` and declare `float near[256 * COORDINATES + ((256 * COORDINATES - 1) >> 5)]`",
+    ),
     ("members", "bodies", "body", "keep each member of `body` in an array of its own"),
     ("members", "entries", "table", "keep each member of `table` in an array of its own"),
     ("members", "particles", "particle", "keep each member of `particle` in an array of its own"),

@@ -301,9 +301,14 @@ pub(super) fn length_of(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> 
     let lengths: Vec<u64> = found.forms.iter().filter_map(|form| form.first().copied()).collect();
     match (lengths.as_slice(), lengths_written(case, found.array).as_slice()) {
         ([], _) | (_, []) => String::new(),
-        ([length], _) => layout.length(*length).to_string(),
+        ([length], [written, ..]) if !names_something(written) => layout.length(*length).to_string(),
         (_, [written, ..]) => skewed(written, *shift, *left),
     }
+}
+
+/// Whether a length is more than numbers: what it names may be another number in another instance or build.
+fn names_something(length: &str) -> bool {
+    length.contains(|c: char| c.is_alphabetic() || c == '_')
 }
 
 /// Where an element of a flat array then is; `None` for one that has rows.
@@ -414,12 +419,12 @@ pub(super) fn column_of(
         }
         Layout::Rotated { row, by } => {
             let row = match lengths_written(case, found.array).last() {
-                Some(written) if found.forms.len() > 1 => as_factor(written),
+                Some(written) if found.forms.len() > 1 || names_something(written) => as_factor(written),
                 _ => row.to_string(),
             };
             match (by, part("c+").as_str()) {
                 (1, "0") => format!("{} % {row}", part("r")),
-                (1, own) => format!("({own} + {}) % {row}", part("r+")),
+                (1, own) => format!("({own} + {}) % {row}", part("r")),
                 (by, own) => format!("({own} + {by} * {}) % {row}", part("r")),
             }
         }

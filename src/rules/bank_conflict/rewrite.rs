@@ -40,7 +40,7 @@ pub(super) enum Unwritten {
     Strays,
     /// This element was not run.
     NotRun(Span),
-    /// This element is not written out: it comes from a macro.
+    /// This element is not written out in one line, or comes from a macro.
     Macro(Span),
     /// This subscript does something, or is long, and would be written twice.
     Twice(Span),
@@ -75,7 +75,8 @@ impl Unwritten {
             }
             Unwritten::NotRun(span) => format!("`{array}` is named at {}, which was not run", at(span)),
             Unwritten::Macro(span) => {
-                format!("a macro stands in an element of `{array}` at {}", at(span))
+                let place = at(span);
+                format!("the element of `{array}` at {place} is not plain text in one line: a macro, a comment")
             }
             Unwritten::Twice(span) => format!("the subscript at {} would be written twice", at(span)),
             Unwritten::Order(span) => {
@@ -266,7 +267,6 @@ impl<'e> Place<'e> {
         let text = column_of(case, found, layout, &|name| match name {
             "r" => row.map_or_else(String::new, |row| self.part(row, false)),
             "c+" | "i+" => self.part(last, true),
-            "r+" => row.map_or_else(String::new, |row| self.part(row, true)),
             _ => self.part(last, false),
         });
         for (at, (span, own)) in self.subscripts.iter().enumerate() {
