@@ -90,6 +90,7 @@ mod explain;
 mod padding;
 mod remedy;
 mod rewrite;
+mod spelling;
 mod view;
 mod words;
 

@@ -20,7 +20,7 @@
 
 use super::super::{Case, Element, Elements, Fixed, Form, is_assumed};
 use super::padding::text::widened;
-use super::remedy::{change, column_of, length_of, lengths_written, place_of};
+use super::spelling::{change, column_of, length_of, lengths_written, place_of};
 use crate::diagnostic::{Basis, Edit, Fix};
 use crate::events::Array;
 use crate::preproc::{Kind, Lexer, Token};
