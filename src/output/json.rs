@@ -214,8 +214,12 @@ mod tests {
         finding.notes.push("a \"note\"\nin two lines".into());
         finding.helps.push("do it".into());
         let edits = vec![diagnostic::Edit { span: declared, text: "[33]".into() }];
-        finding.fix =
-            Some(diagnostic::Fix { title: "pad".into(), edits, basis: diagnostic::Basis::Subscripts, leaves: false });
+        finding.fix = Some(diagnostic::Fix {
+            title: "pad".into(),
+            edits,
+            basis: diagnostic::Basis::Subscripts,
+            leaves: false,
+        });
         let bytes = render(&sources, &[finding.clone(), finding]);
         let text = String::from_utf8(bytes).unwrap();
         let lines: Vec<&str> = text.lines().collect();

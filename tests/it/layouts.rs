@@ -29,7 +29,8 @@ fn turned(before: &str, inside: &str) -> String {
 /// What a fix makes of a text, and what is said of the line that is marked.
 fn outcome(text: &str) -> (String, String) {
     let root = folder(&[("a.cu", text)]);
-    let (diff, _) = run(root.path(), &["--diff", "--unsafe-fixes", "-q", "-A", "all", "-W", "bank-conflict", "a.cu"]);
+    let (diff, _) =
+        run(root.path(), &["--diff", "--unsafe-fixes", "-q", "-A", "all", "-W", "bank-conflict", "a.cu"]);
     let line = text.lines().position(|line| line.ends_with("// here")).unwrap() + 1;
     let (said, _) = run(root.path(), &["explain", "-q", &format!("a.cu:{line}")]);
     (diff, said)
@@ -52,8 +53,16 @@ fn the_kernel_by_itself_is_written() {
 fn what_leads_from_an_element_to_its_neighbours() {
     for (before, inside, why) in [
         ("", "    if (x == 0) out[0] = sizeof(tile);\n", "without all its subscripts at a.cu:11"),
-        ("", "    float *p = &tile[y][x];\n    out[x] = *p;\n", "address of an element of `tile` is taken at a.cu:11"),
-        ("", "    float &e = tile[y][x];\n    e = 1;\n", "address of an element of `tile` is taken at a.cu:11"),
+        (
+            "",
+            "    float *p = &tile[y][x];\n    out[x] = *p;\n",
+            "address of an element of `tile` is taken at a.cu:11",
+        ),
+        (
+            "",
+            "    float &e = tile[y][x];\n    e = 1;\n",
+            "address of an element of `tile` is taken at a.cu:11",
+        ),
         (
             "__device__ float own(const float &e) { return e; }\n",
             "    out[x] = own(tile[y][x]);\n",
@@ -127,7 +136,10 @@ fn indices_that_leave_their_row() {
 
 #[test]
 fn subscripts_that_cannot_be_written_twice() {
-    stays(&turned("", "    int i = y;\n    out[x] = tile[i++][x];\n"), "the subscript at a.cu:12 would be written twice");
+    stays(
+        &turned("", "    int i = y;\n    out[x] = tile[i++][x];\n"),
+        "the subscript at a.cu:12 would be written twice",
+    );
     stays(
         &turned("", "    int i = y;\n    out[x] = tile[i = 5][x];\n"),
         "the subscript at a.cu:12 would be written twice",
@@ -180,7 +192,10 @@ fn planes_that_are_left() {
     };
     let (diff, _) = outcome(&planes("[63 - x][w][d]"));
     assert!(diff.contains("+    __shared__ float day[64][9][7];"), "{diff}");
-    stays(&planes("[62 - x / 2][w + 8][d]"), "not every subscript of `day` is seen to stay in its row or plane");
+    stays(
+        &planes("[62 - x / 2][w + 8][d]"),
+        "not every subscript of `day` is seen to stay in its row or plane",
+    );
     assert_eq!(outcome(&planes("[63 - x][0][w * 7 + d]")).0, "");
 }
 

@@ -217,8 +217,7 @@ impl Padding {
     /// The fix that writes it, if it leaves no conflict and can be written with proof.
     pub(super) fn fix(&self) -> Option<Fix> {
         let Padding { title, edits, basis, complete, .. } = self;
-        let fix =
-            || Fix { title: title.clone(), edits: edits.clone(), basis: basis.clone(), leaves: false };
+        let fix = || Fix { title: title.clone(), edits: edits.clone(), basis: basis.clone(), leaves: false };
         (*complete && !edits.is_empty()).then(fix)
     }
 

@@ -76,7 +76,9 @@ impl Unwritten {
             Unwritten::NotRun(span) => format!("`{array}` is named at {}, which was not run", at(span)),
             Unwritten::Macro(span) => {
                 let place = at(span);
-                format!("the element of `{array}` at {place} is not plain text in one line: a macro, a comment")
+                format!(
+                    "the element of `{array}` at {place} is not plain text in one line: a macro, a comment"
+                )
             }
             Unwritten::Twice(span) => format!("the subscript at {} would be written twice", at(span)),
             Unwritten::Order(span) => {
@@ -319,7 +321,8 @@ fn is_one_expression(text: &str) -> bool {
         depth += i32::from(matches!(c, '(' | '[')) - i32::from(matches!(c, ')' | ']'));
         depth >= 0
     });
-    let plain = !text.contains(['\n', '\\', '#', '"', '{', ';']) && !text.contains("//") && !text.contains("/*");
+    let plain =
+        !text.contains(['\n', '\\', '#', '"', '{', ';']) && !text.contains("//") && !text.contains("/*");
     balanced && depth == 0 && plain && !text.trim().is_empty()
 }
 
