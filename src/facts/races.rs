@@ -221,8 +221,14 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
                 is_shared = false;
                 break;
             };
+            let remainder = trace.tree.remainder(*id);
             match round {
                 Round::First(of) if of == *id => continue,
+                Round::First(of) if remainder.is_some_and(|it| it.of == of) => {
+                    let first = remainder.map_or(0, |it| it.at(0)).wrapping_mul(constant);
+                    base = base.add(&Lanes::constant(first), shape);
+                    continue;
+                }
                 Round::Next(of) if of == *id => base = base.add(&Lanes::constant(constant), shape),
                 _ => {}
             }
