@@ -198,7 +198,13 @@ impl Machine<'_> {
 
     /// Whether a variable of 8 or 16 bits may go around in a loop of unknown length: one that the condition asks about
     /// would never end the loop.
-    fn may_wrap(&self, parts: Parts<'_>, (frame, local): (usize, LocalId), value: &Value, step: &Int) -> bool {
+    fn may_wrap(
+        &self,
+        parts: Parts<'_>,
+        (frame, local): (usize, LocalId),
+        value: &Value,
+        step: &Int,
+    ) -> bool {
         let Value::Int(_, scalar) = value else { return false };
         let ends_loop = || {
             let is_here = frame + 1 == self.state.frames.len();

@@ -24,7 +24,8 @@ impl Machine<'_> {
             true => active.minus(&threads).is_empty(),
             false => active.and(&threads).is_empty(),
         };
-        let blocks = Blocks::collect(|block| self.compared_in(block, difference, relation).is_some_and(on_side));
+        let blocks =
+            Blocks::collect(|block| self.compared_in(block, difference, relation).is_some_and(on_side));
         blocks.where_several(self.sizes_in(difference))
     }
 

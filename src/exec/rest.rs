@@ -34,7 +34,9 @@ impl Machine<'_> {
     /// The state after the loop, as one at the start of some round, and the rest if a pass has several.
     pub(super) fn after_pass(&mut self, pass: Pass) -> (State, Option<SymbolId>) {
         let Pass { entry, plan, inside, .. } = pass;
-        let Some(last) = i64::try_from(inside.len()).ok().filter(|last| *last > 0) else { return (entry, None) };
+        let Some(last) = i64::try_from(inside.len()).ok().filter(|last| *last > 0) else {
+            return (entry, None);
+        };
         let name = "the rounds beyond whole passes of a loop";
         let rest = self.world.symbols.fresh(name.into(), Origin::LoopValue, Some(0), Some(last));
         let mut after = entry.clone();
@@ -69,14 +71,13 @@ impl Machine<'_> {
                 Some(Value::Int(sum, *scalar))
             }
             Value::Pointer(Pointer { target: Target::Memory(object, Offset::Known(offset)), pointee }) => {
-                let offsets = others.iter().map(|other| match other {
-                    Value::Pointer(Pointer { target: Target::Memory(of, Offset::Known(offset)), .. })
-                        if of == object =>
-                    {
-                        Some(offset)
-                    }
-                    _ => None,
-                });
+                let offsets =
+                    others.iter().map(|other| match other {
+                        Value::Pointer(Pointer {
+                            target: Target::Memory(of, Offset::Known(offset)), ..
+                        }) if of == object => Some(offset),
+                        _ => None,
+                    });
                 let sum = self.sum_with_rest(offset, &offsets.collect::<Option<Vec<_>>>()?, rest)?;
                 let target = Target::Memory(*object, Offset::Known(sum));
                 Some(Value::Pointer(Pointer { target, pointee: pointee.clone() }))
@@ -88,9 +89,8 @@ impl Machine<'_> {
     /// `first + rest * step`, if that tells the others, too.
     fn sum_with_rest(&mut self, first: &Int, others: &[&Int], rest: SymbolId) -> Option<Int> {
         let step = self.world.sub(others.first()?, first);
-        let tells = |(rounds, other): (i64, &&Int)| {
-            self.world.sub(other, first) == self.world.scale(&step, rounds)
-        };
+        let tells =
+            |(rounds, other): (i64, &&Int)| self.world.sub(other, first) == self.world.scale(&step, rounds);
         if !(1..).zip(others).all(tells) {
             return None;
         }

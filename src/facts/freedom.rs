@@ -291,7 +291,8 @@ impl<'a> Walk<'a> {
             if of.runs { outer.into_iter().map(Live::after_first_round).collect() } else { open };
         early.iter_mut().for_each(|live| live.is_crossed |= crosses);
         result.extend(early);
-        let of_last_pass = of.rest.map(|rest| Relation::Apart { from: of.first_symbol, rest: Some((rest, 0)) });
+        let of_last_pass =
+            of.rest.map(|rest| Relation::Apart { from: of.first_symbol, rest: Some((rest, 0)) });
         result.extend(inner.into_iter().map(|live| {
             let is_whole = whole.contains(&live.at);
             live.leaves(of, of_last_pass.filter(|_| is_whole).unwrap_or(apart))
