@@ -19,6 +19,7 @@ mod padded;
 mod pitch;
 mod removal;
 mod runs;
+mod shape_asked;
 mod standard;
 mod survey;
 mod texts;

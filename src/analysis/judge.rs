@@ -179,6 +179,8 @@ impl Run {
             between: &|places, across, statement| texts.between(places, across, statement),
             removal: &|span| texts.removal(span),
             says: &|span, words| texts.says(span, words),
+            shape_asked: &|array| texts.shape_asked(array),
+            also_used: &|array| texts.also_used(array, subject.kernel.name_span),
         };
         match wanted {
             Wanted::Findings | Wanted::Editor => report.diagnostics.extend(rules::check(&case)),

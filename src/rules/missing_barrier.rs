@@ -56,7 +56,7 @@
 //! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
 //!   such pair. Only `--unsafe-fixes` writes the barrier: where all threads come by is for the author to say.
 
-use super::{About, Case, Rule, fact};
+use super::{About, Case, Rule, atomics, fact};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{AccessOp, Assumption};
 use crate::facts::{Between, Choice, PossibleRace, Race};
@@ -172,8 +172,9 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     let ops = (trace.accesses[first].op, trace.accesses[second].op);
     if race.choice == Choice::Threads && !race.first_is_chosen && ops == (AccessOp::Load, AccessOp::Store) {
         // A barrier would part the two, and leave those who write it to each other.
-        let help = "if what is read decides what is written, use an atomic such as `atomicMax`, which does both at once";
-        (finding.helps, finding.fix) = (vec![help.to_owned()], None);
+        let access = &trace.accesses[second];
+        let help = atomics::decided_by_read(&trace.arrays[access.array], access);
+        (finding.helps, finding.fix) = (vec![help], None);
     }
     Diagnostic { level, loudest: level, ..finding }
 }
