@@ -4,7 +4,6 @@
 //! [`Case`]; those on comments say what `suppress` finds, which knows all findings.
 
 mod aliased_extern_shared;
-mod atomics;
 mod bank_conflict;
 mod divergent_barrier;
 mod divergent_warp_sync;

@@ -1,5 +1,7 @@
 //! How is a finding made of a fact?
 
+pub(super) mod atomics;
+
 use super::{Case, Rule, access_words};
 use crate::diagnostic::{Basis, Diagnostic, Edit, Fix, Hazard, Step};
 use crate::domain::Reason;

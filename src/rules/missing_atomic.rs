@@ -48,7 +48,7 @@
 //! - An H200's racecheck reports the same lines for its fixtures, and `|=` as well.
 //! - Nothing is said of kernels with `volatile` and loops that may wait for what they read, but within a warp.
 
-use super::{About, Case, Rule, atomics, fact};
+use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Access, Assumption};
 use crate::facts::{Choice, PossibleRace, Race};
@@ -126,7 +126,7 @@ fn lost(
     Diagnostic {
         primary_label: "what one of them adds here may be lost".to_owned(),
         labels: vec![(array.name_span, "declared here".to_owned())],
-        helps: vec![atomics::advice(case, array, access)],
+        helps: vec![fact::atomics::advice(case, array, access)],
         ..fact::finding(&RULE, case, number, access, assumptions, message)
     }
 }

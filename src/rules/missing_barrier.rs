@@ -56,7 +56,7 @@
 //! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
 //!   such pair. Only `--unsafe-fixes` writes the barrier: where all threads come by is for the author to say.
 
-use super::{About, Case, Rule, atomics, fact};
+use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{AccessOp, Assumption};
 use crate::facts::{Between, Choice, PossibleRace, Race};
@@ -173,7 +173,7 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     if race.choice == Choice::Threads && !race.first_is_chosen && ops == (AccessOp::Load, AccessOp::Store) {
         // A barrier would part the two, and leave those who write it to each other.
         let access = &trace.accesses[second];
-        let help = atomics::decided_by_read(&trace.arrays[access.array], access);
+        let help = fact::atomics::decided_by_read(&trace.arrays[access.array], access);
         (finding.helps, finding.fix) = (vec![help], None);
     }
     Diagnostic { level, loudest: level, ..finding }

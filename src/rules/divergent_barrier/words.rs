@@ -208,7 +208,7 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
 fn help(found: &Found<'_>) -> &'static str {
     let absence = found.absence;
     if found.is_harmless() {
-        return "nothing has to change: from compute capability 7.0 on, it waits only for threads that have not exited";
+        return "nothing has to change: it does not wait for threads that have exited";
     }
     match (absence.left, absence.split.of_loop) {
         (true, _) => {

@@ -7,7 +7,7 @@
 //! | takes the larger or smaller | `atomicMax`, `atomicMin`: integers of 4 and 8 bytes |
 //! | anything else, or another type | a loop with `atomicCAS`: 4 and 8 bytes, from 7.0 on `unsigned short` |
 
-use super::Case;
+use super::super::Case;
 use crate::events::{Access, Array};
 use crate::source::Span;
 
@@ -42,7 +42,7 @@ enum Change {
 const OTHERWISE: &str = "or let one thread do it for all";
 
 /// What helps a statement that changes what an access names.
-pub(super) fn advice(case: &Case<'_>, array: &Array, access: &Access) -> String {
+pub(in super::super) fn advice(case: &Case<'_>, array: &Array, access: &Access) -> String {
     let changed = changed(array, access);
     match (change(case, access.span), changed) {
         (_, Changed::Narrow) if access.bytes == Some(1) => {
@@ -68,7 +68,7 @@ pub(super) fn advice(case: &Case<'_>, array: &Array, access: &Access) -> String 
 }
 
 /// What helps threads that write something if what they read says so.
-pub(super) fn decided_by_read(array: &Array, access: &Access) -> String {
+pub(in super::super) fn decided_by_read(array: &Array, access: &Access) -> String {
     let one = match changed(array, access) {
         Changed::Word | Changed::Wide | Changed::SignedWide => "an atomic such as `atomicMax`, which does",
         _ => "`atomicCAS` in a loop, which does",
