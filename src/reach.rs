@@ -47,9 +47,10 @@ impl<'p> Reach<'p> {
     /// Whether running the function may meet a variable of file scope.
     #[must_use]
     pub(crate) fn may_use(&self, function: &Arc<Function>, variable: &Declaration) -> bool {
-        self.search(function, &mut |met| {
-            matches!(met, Met::Variable(met) if met.name_span == variable.name_span)
-        })
+        self.search(
+            function,
+            &mut |met| matches!(met, Met::Variable(met) if met.name_span == variable.name_span),
+        )
     }
 
     /// Whether `wanted` says yes to something that the function's names lead to, itself included.

@@ -78,8 +78,7 @@ impl<'t> Text<'t> {
     }
 
     fn is_member(&self, at: usize) -> bool {
-        self.stands_before(at, 1, b'.')
-            || self.stands_before(at, 1, b'>') && self.stands_before(at, 2, b'-')
+        self.stands_before(at, 1, b'.') || self.stands_before(at, 1, b'>') && self.stands_before(at, 2, b'-')
     }
 
     /// The parentheses around a token in its statement, innermost first.
@@ -106,8 +105,7 @@ impl<'t> Text<'t> {
         if subscripts >= dimensions {
             // The distance between two elements.
             let minus = |at: usize| self.is(at, b'-') && !self.is(at + 1, b'>');
-            return self.stands_before(at, 1, b'&')
-                && (minus(end) || at.checked_sub(2).is_some_and(minus));
+            return self.stands_before(at, 1, b'&') && (minus(end) || at.checked_sub(2).is_some_and(minus));
         }
         let Some(before) = at.checked_sub(1) else { return false };
         let around = self.around(at);
@@ -120,7 +118,8 @@ impl<'t> Text<'t> {
             return true;
         }
         let Some(&open) = around.first() else { return false };
-        let is_argument = (open == before || self.is(before, b',')) && (self.is(end, b',') || self.is(end, b')'));
+        let is_argument =
+            (open == before || self.is(before, b',')) && (self.is(end, b',') || self.is(end, b')'));
         is_argument && self.takes_its_type(program, open, at)
     }
 
@@ -133,7 +132,9 @@ impl<'t> Text<'t> {
             next = self.partner(next).filter(|&close| close > next).unwrap_or(next) + 1;
         }
         let functions = program.functions(self.word(callee));
-        functions.iter().any(|function| function.params.get(number).is_some_and(|it| is_fixed(&it.ty, function)))
+        functions
+            .iter()
+            .any(|function| function.params.get(number).is_some_and(|it| is_fixed(&it.ty, function)))
     }
 }
 

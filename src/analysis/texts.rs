@@ -49,12 +49,19 @@ enum Question {
     Text(Span),
     Constant(Span),
     Says(Span, Vec<String>),
-    Between { places: (Span, Span), across: Option<Span>, statement: String },
+    Between {
+        places: (Span, Span),
+        across: Option<Span>,
+        statement: String,
+    },
     Removal(Span),
     /// Who asks for the size or type of an array.
     ShapeAsked(Span),
     /// Which other kernel names an array.
-    AlsoUsed { array: Span, kernel: Span },
+    AlsoUsed {
+        array: Span,
+        kernel: Span,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -196,7 +203,9 @@ impl<'a> Texts<'a> {
             let reach = Reach::new(self.program);
             let functions = self.program.modules.iter().flat_map(|module| &module.functions);
             let mut others = functions.filter(|function| {
-                function.kind == FunctionKind::Kernel && function.body.is_some() && function.name_span != kernel
+                function.kind == FunctionKind::Kernel
+                    && function.body.is_some()
+                    && function.name_span != kernel
             });
             others.find(|other| reach.may_use(other, variable)).map(|other| other.name_span)
         });

@@ -44,7 +44,9 @@ pub(super) fn init(args: &InitArgs) -> Outcome {
             // The schema is asked for, and the file may be an earlier `init`'s.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && is_schema_new && !is_schema => {
                 let line = format!("#:schema ./{SCHEMA}");
-                terminal::say(&format!("`{name}` exists already: editors find the schema by a first line `{line}`"));
+                terminal::say(&format!(
+                    "`{name}` exists already: editors find the schema by a first line `{line}`"
+                ));
                 had_file = true;
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {

@@ -240,7 +240,8 @@ pub(super) fn clean(text: &str) -> String {
     let text = text.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
     let text = text.trim().trim_start_matches(['{', '"']).trim_end_matches('"').trim();
     // Behind a label.
-    let is_label = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '%' | '='));
+    let is_label =
+        |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '%' | '='));
     match text.split_once(':') {
         Some((label, rest)) if is_label(label) && !rest.starts_with(':') => rest.trim().to_owned(),
         _ => text.to_owned(),

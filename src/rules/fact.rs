@@ -64,7 +64,9 @@ pub(super) fn barrier(
     let between = |places| (case.between)(places, across, &format!("{call};"));
     let Some(edit) = between(places) else {
         let place = if across.is_some() { "at the end of the loop's body" } else { "between the two" };
-        let help = format!("put `{call}` {place}: as it is written, the code has no place for it that {who} reaches");
+        let help = format!(
+            "put `{call}` {place}: as it is written, the code has no place for it that {who} reaches"
+        );
         return (help, None);
     };
     let mut edits = vec![edit];

@@ -430,7 +430,10 @@ fn programs_for_schemas_read_what_init_writes() {
     let before = fs::read(root.path().join("cudalint.toml")).unwrap();
     let (exit, _, err) = run(root.path(), &["init", "--schema"]);
     assert_eq!(exit, 0, "{err}");
-    assert!(err.contains("`./cudalint.toml` exists already") && err.contains("wrote `./cudalint.schema.json`"), "{err}");
+    assert!(
+        err.contains("`./cudalint.toml` exists already") && err.contains("wrote `./cudalint.schema.json`"),
+        "{err}"
+    );
     assert_eq!(fs::read(root.path().join("cudalint.toml")).unwrap(), before);
 }
 

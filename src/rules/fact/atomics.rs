@@ -81,7 +81,9 @@ fn by_exchange(why: &str) -> String {
 }
 
 fn as_unsigned(name: &str) -> String {
-    format!("use `{name}` on it as an `unsigned long long`, which it takes in place of a `long long`, {OTHERWISE}")
+    format!(
+        "use `{name}` on it as an `unsigned long long`, which it takes in place of a `long long`, {OTHERWISE}"
+    )
 }
 
 fn changed(array: &Array, access: &Access) -> Changed {
