@@ -20,6 +20,7 @@ mod padded;
 mod pitch;
 mod removal;
 mod runs;
+mod shape_asked;
 mod standard;
 mod survey;
 mod texts;
@@ -170,6 +171,8 @@ pub struct FileReport {
     pub kernels: Vec<MetKernel>,
     /// The functions that its kernels entered, by the place of their name.
     pub entered: Vec<Span>,
+    /// The barriers of the block to which, for all that is known, not all threads of some run come.
+    pub in_doubt: Vec<Span>,
     /// The file and its headers as they were lowered, if that was wanted.
     pub(crate) modules: Vec<Arc<Module>>,
     /// What the runs of its kernels recorded, with the place of the kernel's name, if that was wanted.

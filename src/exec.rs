@@ -67,6 +67,7 @@ mod place;
 mod record;
 mod rejoin;
 mod resolve;
+mod rest;
 mod slots;
 mod static_types;
 mod stmt;

@@ -44,6 +44,15 @@ impl<'p> Reach<'p> {
         self.search(function, &mut |met| matches!(met, Met::Function(function) if function.mentions.lanes))
     }
 
+    /// Whether running the function may meet a variable of file scope.
+    #[must_use]
+    pub(crate) fn may_use(&self, function: &Arc<Function>, variable: &Declaration) -> bool {
+        self.search(
+            function,
+            &mut |met| matches!(met, Met::Variable(met) if met.name_span == variable.name_span),
+        )
+    }
+
     /// Whether `wanted` says yes to something that the function's names lead to, itself included.
     fn search(&self, function: &Arc<Function>, wanted: &mut dyn FnMut(Met<'_>) -> bool) -> bool {
         let mut seen: FxHashSet<Name> = FxHashSet::default();

@@ -77,6 +77,10 @@ pub(crate) enum Undecided {
     Shifted,
     /// There are too many requests.
     TooMany,
+    /// This access is not by an index of the array.
+    Recast(Span),
+    /// Another kernel, of this name, may use the array too.
+    AlsoUsed(Span),
 }
 
 /// Why a layout is not judged.

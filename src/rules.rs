@@ -196,7 +196,8 @@ pub enum Length {
     /// It is not written, but is a product at each launch, of which these factors are the row; so many
     /// elements more find room.
     Launches(Vec<PitchSite>, u64),
-    /// It is given at launches that cannot be changed with proof; at most so many rows are accessed.
+    /// It is given at launches that cannot be changed with proof; before the last row that is accessed come at most
+    /// so many.
     Given(u64),
 }
 
@@ -310,6 +311,10 @@ pub struct Case<'a> {
     pub removal: &'a dyn Fn(Span) -> Option<Edit>,
     /// Whether the kernel's files, or the one that a span lies in, hold one of these words.
     pub says: &'a dyn Fn(Span, &[&str]) -> bool,
+    /// The first place that asks for the size or type of the array whose name is declared there.
+    pub shape_asked: &'a dyn Fn(Span) -> Option<Span>,
+    /// Another kernel that may use the array of file scope whose name is declared there.
+    pub also_used: &'a dyn Fn(Span) -> Option<Span>,
 }
 
 /// As in [`Case::between`]: the two places, the loop, and the statement.

@@ -8,7 +8,7 @@ use super::runs::Subject;
 use super::texts::Texts;
 use super::{FileReport, Loaded, MetKernel, Run, Wanted};
 use crate::banks::{BankSize, Target};
-use crate::events::{Assumption, LaunchSite};
+use crate::events::{Assumption, Barrier, LaunchSite, SplitKind};
 use crate::exec::budget::FileBudget;
 use crate::exec::entry::constant_in_kernel;
 use crate::explanation::KernelView;
@@ -108,6 +108,11 @@ impl Run {
         };
         let runs = subject.run_all(probes);
         let mut report = FileReport::default();
+        for barrier in runs.iter().flat_map(|run| &run.trace.barriers) {
+            if is_in_doubt(barrier) && !report.in_doubt.contains(&barrier.span) {
+                report.in_doubt.push(barrier.span);
+            }
+        }
         if !alone {
             report.entered.extend(runs.iter().flat_map(|run| &run.trace.entered));
             report.kernels.push(MetKernel::of(kernel, launches, &runs));
@@ -174,6 +179,8 @@ impl Run {
             between: &|places, across, statement| texts.between(places, across, statement),
             removal: &|span| texts.removal(span),
             says: &|span, words| texts.says(span, words),
+            shape_asked: &|array| texts.shape_asked(array),
+            also_used: &|array| texts.also_used(array, subject.kernel.name_span),
         };
         match wanted {
             Wanted::Findings | Wanted::Editor => report.diagnostics.extend(rules::check(&case)),
@@ -190,6 +197,11 @@ impl Run {
             Wanted::Verdicts | Wanted::Program | Wanted::Runs | Wanted::Races => {}
         }
     }
+}
+
+/// Whether data, or what is not known, may keep threads of the block from a barrier.
+fn is_in_doubt(barrier: &Barrier) -> bool {
+    barrier.doubt.is_some() || barrier.splits.iter().any(|split| split.kind == SplitKind::Data)
 }
 
 /// Whether the preprocessor takes parts out of a kernel's text, which other builds may hold.
@@ -209,6 +221,7 @@ impl FileReport {
         self.explanations.extend(part.explanations);
         self.kernels.extend(part.kernels);
         self.entered.extend(part.entered);
+        self.in_doubt.extend(part.in_doubt);
         self.runs.extend(part.runs);
     }
 }

@@ -200,10 +200,15 @@ impl<'a> Pitches<'a> {
         let assumed = |run: &KernelRun| matches!(run.block_from, BlockFrom::Default | BlockFrom::Implied);
         let own = self.subject.program.modules.first().and_then(|module| module.file);
         let length = match declared {
+            // What lies before the rows is no row.
+            Some(Length::Rows(span, all)) => {
+                let accessed = rows.and_then(|rows| u64::try_from(rows).ok());
+                Length::Rows(span, accessed.map_or(all, |accessed| accessed.min(all)))
+            }
             Some(length) => length,
             None => match self.launched(&proved, rows).filter(|_| is_first) {
                 Some(length) => length,
-                None => Length::Given(u64::try_from(rows?).ok()?),
+                None => Length::Given(u64::try_from(rows?).ok()?.saturating_sub(1)),
             },
         };
         let doubt = if given {
@@ -274,7 +279,10 @@ impl<'a> Pitches<'a> {
         }
         let (length, pitch) = (*lengths.first()?, *pitches.first()?);
         let same = lengths.iter().all(|it| *it == length) && pitches.iter().all(|it| *it == pitch);
-        let rows = length.checked_add(pitch.checked_sub(1)?)?.checked_div(pitch)?;
+        // Before the last element lie so many whole rows, each of which is longer; of planes, all have as many.
+        let planes = sites.declaration.dimension_spans.len() > 1;
+        let part = if planes { pitch.checked_sub(1)? } else { 0 };
+        let rows = length.checked_add(part)?.checked_div(pitch)?;
         same.then_some(Length::Rows(span, u64::try_from(rows).ok()?))
     }
 

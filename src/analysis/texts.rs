@@ -8,9 +8,12 @@ mod named;
 
 use super::between::insert_between;
 use super::removal::remove_statement;
+use super::shape_asked::shape_asked;
 use crate::diagnostic::Edit;
+use crate::ir::FunctionKind;
 use crate::ir::program::Program;
 use crate::preproc::{Constant, constant, names};
+use crate::reach::Reach;
 use crate::source::{FileId, Moves, SourceFile, Sources, Span};
 use named::Form;
 pub(super) use named::Named;
@@ -46,8 +49,19 @@ enum Question {
     Text(Span),
     Constant(Span),
     Says(Span, Vec<String>),
-    Between { places: (Span, Span), across: Option<Span>, statement: String },
+    Between {
+        places: (Span, Span),
+        across: Option<Span>,
+        statement: String,
+    },
     Removal(Span),
+    /// Who asks for the size or type of an array.
+    ShapeAsked(Span),
+    /// Which other kernel names an array.
+    AlsoUsed {
+        array: Span,
+        kernel: Span,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,6 +72,7 @@ enum Answer {
     Constant(Option<(Span, bool, Vec<Span>)>),
     /// What is to be replaced, and by what.
     Edit(Option<(Span, String)>),
+    Place(Option<Span>),
 }
 
 impl Question {
@@ -77,6 +92,10 @@ impl Question {
                 statement: statement.clone(),
             },
             Question::Removal(span) => Question::Removal(place(span)?),
+            Question::ShapeAsked(array) => Question::ShapeAsked(place(array)?),
+            Question::AlsoUsed { array, kernel } => {
+                Question::AlsoUsed { array: place(array)?, kernel: place(kernel)? }
+            }
         })
     }
 }
@@ -169,6 +188,31 @@ impl<'a> Texts<'a> {
         edit
     }
 
+    /// The first place that asks for the size or type of the array whose name is declared there.
+    pub(super) fn shape_asked(&self, array: Span) -> Option<Span> {
+        let found = shape_asked(self.program, &self.sources.get(array.file), array);
+        self.note(|| Question::ShapeAsked(array), || Answer::Place(found));
+        found
+    }
+
+    /// Another kernel than the one of this name that may use the array of file scope whose name is declared there.
+    pub(super) fn also_used(&self, array: Span, kernel: Span) -> Option<Span> {
+        let mut variables = self.program.modules.iter().flat_map(|module| &module.variables);
+        let variable = variables.find(|variable| variable.name_span == array);
+        let found = variable.and_then(|variable| {
+            let reach = Reach::new(self.program);
+            let functions = self.program.modules.iter().flat_map(|module| &module.functions);
+            let mut others = functions.filter(|function| {
+                function.kind == FunctionKind::Kernel
+                    && function.body.is_some()
+                    && function.name_span != kernel
+            });
+            others.find(|other| reach.may_use(other, variable)).map(|other| other.name_span)
+        });
+        self.note(|| Question::AlsoUsed { array, kernel }, || Answer::Place(found));
+        found
+    }
+
     fn files(&self) -> impl Iterator<Item = FileId> + '_ {
         self.program.modules.iter().filter_map(|module| module.file)
     }
@@ -205,6 +249,8 @@ impl<'a> Texts<'a> {
                 drop(self.between(*places, *across, statement));
             }
             Question::Removal(span) => drop(self.removal(*span)),
+            Question::ShapeAsked(array) => drop(self.shape_asked(*array)),
+            Question::AlsoUsed { array, kernel } => drop(self.also_used(*array, *kernel)),
         }
     }
 }

@@ -76,6 +76,11 @@ pub(crate) fn may_access_shared(instruction: &str) -> bool {
     instruction.contains('[') && (!elsewhere || instruction.contains(".shared"))
 }
 
+/// Whether an instruction acts on an `mbarrier` and on nothing else in shared memory.
+pub(crate) fn is_of_barrier(opcode: &str) -> bool {
+    opcode.starts_with("mbarrier.") || opcode.starts_with("cp.async.mbarrier.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

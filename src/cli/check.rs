@@ -219,17 +219,20 @@ fn summary(args: &CheckArgs, input: &Input, analyzed: &Analyzed, found: &Found) 
             line.push_str(&format!("; {} {what}", output::count(number, "finding")));
         }
     }
-    line + &repairs_and_unknown(analyzed, found)
+    line + &repairs_and_unknown(args, analyzed, found)
 }
 
 /// How many findings have a fix, and how many accesses are not known.
-fn repairs_and_unknown(analyzed: &Analyzed, found: &Found) -> String {
+fn repairs_and_unknown(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> String {
     let repairs = fixes::repairs(analyzed.run.sources(), &found.findings);
     let count = |doubtful: bool| {
         let of_kind = repairs.iter().filter(|repair| repair.doubt.is_some() == doubtful);
         of_kind.map(|repair| repair.findings.len()).sum::<usize>()
     };
-    let (safe, doubtful) = (count(false), count(true));
+    // What was tried and not done is no longer on offer.
+    let tried = args.fix || args.diff;
+    let safe = if tried { 0 } else { count(false) };
+    let doubtful = if tried && args.unsafe_fixes { 0 } else { count(true) };
     let mut words = match (safe, doubtful) {
         (0, 0) => String::new(),
         (safe, 0) => format!("; --fix can repair {safe}"),

@@ -29,15 +29,26 @@ pub(super) fn init(args: &InitArgs) -> Outcome {
         None if REPOSITORY.is_empty() => String::new(),
         None => format!("#:schema {url}\n"),
     };
+    let is_schema_new = args.schema && !args.folder.join(SCHEMA).exists();
+    let mut had_file = false;
     let texts = [(NAME, Some(first_line + TEMPLATE)), (SCHEMA, schema)];
     for (name, text) in texts {
         let Some(text) = text else { continue };
+        let is_schema = name == SCHEMA;
         let path = args.folder.join(name);
         let name = path.display();
         // Never over a file that is there.
         let written = File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()));
         match written {
             Ok(()) => terminal::say(&format!("wrote `{name}`")),
+            // The schema is asked for, and the file may be an earlier `init`'s.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && is_schema_new && !is_schema => {
+                let line = format!("#:schema ./{SCHEMA}");
+                terminal::say(&format!(
+                    "`{name}` exists already: editors find the schema by a first line `{line}`"
+                ));
+                had_file = true;
+            }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 terminal::say_error(&format!("`{name}` exists already"));
                 return Outcome::Failed;
@@ -47,6 +58,9 @@ pub(super) fn init(args: &InitArgs) -> Outcome {
                 return Outcome::Failed;
             }
         }
+    }
+    if had_file {
+        return Outcome::Clean;
     }
     terminal::say(&format!("everything in `{}` is a comment so far", args.folder.join(NAME).display()));
     Outcome::Clean

@@ -146,6 +146,9 @@ impl Repaired {
         let edited = files.iter().map(|(path, (_, new)): (&PathBuf, &(_, Vec<u8>))| (path, new));
         let overlay: Overlay = edited.map(|(path, new)| (path.clone(), Some(new.clone()))).collect();
         let again = input.analyze(first.args.wanted(), &overlay, &[]);
+        if puts_barrier_in_doubt(sources, &again, &changes) {
+            return Some(false);
+        }
         let after = found(args, input, &again, hiding)?;
         let mut left: FxHashMap<Key, usize> = FxHashMap::default();
         for finding in &before.all {
@@ -235,6 +238,25 @@ fn array(sources: &Sources, finding: &Diagnostic) -> Option<Array> {
 /// The wavefronts that a conflict costs a block.
 fn extra(finding: &Diagnostic) -> u64 {
     finding.cost().map_or(0, |cost| cost.extra)
+}
+
+/// Whether an edit puts a barrier where, for all that the second run knows, not all threads of some kernel come.
+/// No finding is made of that: the data may have it that they do, but nobody has said so.
+fn puts_barrier_in_doubt(before: &Sources, again: &Analyzed, changes: &[&Edit]) -> bool {
+    let mut in_doubt = again.reports.iter().flat_map(|report| &report.in_doubt);
+    in_doubt.any(|barrier| {
+        let file = again.run.sources().get(barrier.file);
+        let mut own: Vec<&&Edit> =
+            changes.iter().filter(|edit| before.get(edit.span.file).path == file.path).collect();
+        own.sort_by_key(|edit| edit.span);
+        let mut moved = 0i64;
+        own.into_iter().any(|edit| {
+            let start = i64::from(edit.span.start) + moved;
+            let length = edit.text.len() as i64;
+            moved += length - i64::from(edit.span.end - edit.span.start);
+            (start..start + length).contains(&i64::from(barrier.start))
+        })
+    })
 }
 
 /// What makes two findings of different runs the same.

@@ -56,6 +56,13 @@ impl World {
 
     /// `a ^ b`
     pub(crate) fn xor(&mut self, a: &Int, b: &Int) -> Result<Int, NotAffine> {
+        // With as many ones as a number has bits, all of them turn over: `x ^ 3` is `3 - x` for `x` in 0..3.
+        for (number, ones) in [(a, b), (b, a)] {
+            let all = ones.as_constant().filter(|ones| *ones > 0 && (ones & ones.wrapping_add(1)) == 0);
+            if let Some(all) = all.filter(|all| number.as_known().is_none() && self.within(number, 0, *all)) {
+                return Ok(self.sub(&Int::constant(all), number));
+            }
+        }
         self.bitwise("^", a, b, |a, b| a ^ b)
     }
 

@@ -131,10 +131,16 @@ pub(crate) enum Event {
         /// The branches around.
         branches: Branches,
     },
+    /// In a pass that stands for several rounds of the innermost such loop, the next of them begins. The loop may end
+    /// before it.
+    NextRound,
     /// The innermost such loop ends.
     EndOfLoop {
         /// The number of the round; `None` if the rounds that were run stand one after the other after all.
         round: Option<SymbolId>,
+        /// Of a pass that stands for several rounds: a number for what follows the loop, of rounds that were done when
+        /// the loop ended and are no whole pass.
+        rest: Option<SymbolId>,
         /// Whether there surely is a second round, for some numbers given at run time.
         goes_on: bool,
     },

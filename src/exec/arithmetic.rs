@@ -86,7 +86,10 @@ impl Machine<'_> {
         };
         // That 32 bits hold a run-time size is taken for granted, that 8 or 16 do is not. A counter
         // that does not fit its type would never end its loop.
-        let wraps = |symbol: &SymbolId| self.world.symbols.get(*symbol).origin > Origin::Loop;
+        let wraps = |symbol: &SymbolId| {
+            let origin = self.world.symbols.get(*symbol).origin;
+            origin > Origin::Loop || origin == Origin::LoopValue
+        };
         let given = !int.is_uniform() || int.terms.iter().any(|(symbol, _)| wraps(symbol));
         if bits < 32
             && !int.terms.is_empty()

@@ -31,6 +31,7 @@ impl Machine<'_> {
         let memory = self.sees_global_memory();
         if self.trace.tree.len() - events < self.memo.accesses(asm, memory) {
             self.may_access(span);
+            self.touch_operands(asm, &registers, span);
         }
         if ptx::reads_clock(&asm.template) {
             self.trace.tree.set_watched();
@@ -53,6 +54,27 @@ impl Machine<'_> {
             match self.locate(target) {
                 Ok(pointer) => self.write(&pointer, value, span),
                 Err(_) => self.write_somewhere(span),
+            }
+        }
+    }
+
+    /// What instructions do that are not followed to the arrays whose addresses they are given.
+    fn touch_operands(&mut self, asm: &Asm, registers: &Registers, span: Span) {
+        for text in asm.template.split([';', '\n']).map(clean) {
+            let (opcode, operands) = opcode_of(&text);
+            if !ptx::may_access_shared(&text) || ptx::is_of_barrier(opcode) || records(opcode) {
+                continue;
+            }
+            for (at, inside) in operands.split('[').skip(1).enumerate() {
+                let end = inside.find(|c: char| matches!(c, ']' | ',' | '+')).unwrap_or(inside.len());
+                let Some(Value::Pointer(pointer)) = registers.value(&inside[..end]) else { continue };
+                // The last of a bulk copy is the barrier that it arrives at.
+                let is_barrier = at > 1 && opcode.contains("mbarrier");
+                if self.is_recorded(pointer) && !is_barrier {
+                    let reads = at > 0 || opcode.starts_with("ld");
+                    let op = if reads { AccessOp::Load } else { AccessOp::Store };
+                    self.touch_unknown(&pointer.clone(), (op, None), opcode, span);
+                }
             }
         }
     }
@@ -216,17 +238,40 @@ pub(super) fn instructions(template: &str) -> Vec<String> {
 /// An instruction without escapes and what stands before it.
 pub(super) fn clean(text: &str) -> String {
     let text = text.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
-    text.trim().trim_start_matches(['{', '"']).trim_end_matches('"').trim().to_owned()
+    let text = text.trim().trim_start_matches(['{', '"']).trim_end_matches('"').trim();
+    // Behind a label.
+    let is_label =
+        |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '%' | '='));
+    match text.split_once(':') {
+        Some((label, rest)) if is_label(label) && !rest.starts_with(':') => rest.trim().to_owned(),
+        _ => text.to_owned(),
+    }
 }
 
 /// Whether an instruction is one that [`Machine::instruction`] does something for.
 fn is_followed(text: &str) -> bool {
+    let (opcode, _) = opcode_of(text);
+    ptx::is_followed(opcode.split('.').next().unwrap_or(opcode))
+}
+
+/// An instruction's name and its operands, without its guard.
+fn opcode_of(text: &str) -> (&str, &str) {
     let unguarded = match text.strip_prefix('@') {
         Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim(),
         None => text,
     };
-    let opcode = unguarded.split_once(char::is_whitespace).map_or(unguarded, |(opcode, _)| opcode);
-    ptx::is_followed(opcode.split('.').next().unwrap_or(opcode))
+    unguarded.split_once(char::is_whitespace).unwrap_or((unguarded, ""))
+}
+
+/// Whether [`Machine::instruction`] records what an instruction accesses.
+fn records(opcode: &str) -> bool {
+    let parts: Vec<&str> = opcode.split('.').collect();
+    match parts[0] {
+        "ldmatrix" | "stmatrix" => true,
+        "ld" | "st" | "atom" | "red" => parts.iter().any(|part| part.starts_with("shared")),
+        "cp" => parts.contains(&"shared") && !parts.contains(&"bulk"),
+        _ => false,
+    }
 }
 
 /// The address in `[%1]`.

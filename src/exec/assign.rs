@@ -62,6 +62,7 @@ impl Machine<'_> {
         let pointer = match self.locate(target) {
             Ok(pointer) => pointer,
             Err(_) => {
+                self.lose_address(&result, target.span);
                 self.write_somewhere(target.span);
                 return result;
             }

@@ -110,7 +110,7 @@ impl Machine<'_> {
                 && !self.uneven
                 && self.repeats_since(mark);
             let rounds = Int::constant(i64::try_from(times).ok()?);
-            self.end_loop_event(Some(symbol), true);
+            self.end_loop_event(Some(symbol), None, true);
             return even.then(|| self.entry_state(start, &probed.plan, &rounds));
         }
     }

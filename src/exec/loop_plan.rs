@@ -19,10 +19,11 @@ use super::enumerate::Changing;
 use super::loops::Parts;
 use super::machine::{Machine, State};
 use super::record::Mark;
+use super::rest::Pass;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, Reason, SymbolId, Unknown, Variation, lcm};
-use crate::ir::visit::own_stmts;
-use crate::ir::{LocalId, Stmt, StmtKind, Storage};
+use crate::ir::visit::{children, own_stmts};
+use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Storage};
 use crate::source::Span;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -32,14 +33,14 @@ const UNROLL: u64 = 64;
 
 impl Machine<'_> {
     /// Tries what was found of this loop the last time, so that loops in loops are not searched
-    /// again in every round of the outer ones. The state at the start of an iteration, if it holds.
+    /// again in every round of the outer ones. The pass that stands for all, if it holds.
     pub(super) fn repeat_plan(
         &mut self,
         parts: Parts<'_>,
         start: &State,
         key: &LoopKey,
         mark: &Mark,
-    ) -> Option<(State, SymbolId)> {
+    ) -> Option<Pass> {
         let found = self.plans.get(key)?.found.clone()?;
         let same = |kind: &Kind, frame, local| *kind == kind_of(&slot_value(start, frame, local));
         if !found.kinds.iter().zip(&found.plan).all(|(kind, (f, l, _))| same(kind, *f, *l)) {
@@ -47,7 +48,7 @@ impl Machine<'_> {
         }
         let symbol = self.loop_symbol(None);
         let entry = self.entry_state(start, &found.plan, &Int::symbol(symbol));
-        let written = self.watch(parts, &entry, found.unroll);
+        let Watched { written, inside } = self.watch(parts, &entry, found.unroll);
         let mut plan = found.plan.clone();
         let known =
             written.iter().all(|(frame, local)| plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
@@ -55,7 +56,7 @@ impl Machine<'_> {
         let unroll = lcm(found.unroll, found.unroll.saturating_mul(demanded));
         let settled = unroll <= found.unroll || unroll > UNROLL;
         if known && settled && self.revise(&mut plan, start, &entry, false).0 {
-            return Some((entry, symbol));
+            return Some(Pass { entry, round: symbol, plan, inside });
         }
         self.trace_rollback(mark);
         self.trace.launches.truncate(mark.launches);
@@ -71,7 +72,7 @@ impl Machine<'_> {
         start: &State,
         key: LoopKey,
         mark: &Mark,
-    ) -> (State, SymbolId, Changing) {
+    ) -> (Pass, Changing) {
         let mut unroll = 1;
         for round in 1.. {
             let symbol = self.loop_symbol(None);
@@ -84,15 +85,17 @@ impl Machine<'_> {
                     _ => Changing::default(),
                 };
                 let keep = probed.stable && changing.is_empty();
-                let found = keep.then(|| Rc::new(Found { plan: probed.plan, kinds, unroll }));
+                let Probed { entry, plan, inside, .. } = probed;
+                let found = keep.then(|| Rc::new(Found { plan: plan.clone(), kinds, unroll }));
                 self.plans.entry(key).or_default().found = found;
-                return (probed.entry, symbol, changing);
+                return (Pass { entry, round: symbol, plan, inside }, changing);
             }
             self.trace_rollback(mark);
             self.trace.launches.truncate(mark.launches);
             unroll = wanted;
         }
-        (start.clone(), self.loop_symbol(None), Changing::default())
+        let (entry, round) = (start.clone(), self.loop_symbol(None));
+        (Pass { entry, round, plan: Vec::new(), inside: Vec::new() }, Changing::default())
     }
 
     /// The number of a round, at most `last` if that is known.
@@ -143,26 +146,33 @@ impl Machine<'_> {
         let was_recording = std::mem::replace(&mut self.recording, false);
         let departures = self.departures.len();
         self.world.demands.remove(&symbol);
-        let written = self.watch(parts, start, unroll);
+        let Watched { written, .. } = self.watch(parts, start, unroll);
         self.recording = was_recording;
         self.departures.truncate(departures);
         let mut plan: Vec<(usize, LocalId, Change)> = Vec::new();
         for (frame, local) in written {
             let before = slot_value(start, frame, local);
             let after = slot_value(&self.state, frame, local);
-            let change = self.difference(&before, &after);
+            let change = match self.difference(&before, &after) {
+                Change::By(step) if self.may_wrap(parts, (frame, local), &before, &step) => {
+                    Change::Lost(before.variation().max(after.variation()))
+                }
+                change => change,
+            };
             plan.push((frame, local, change));
         }
         let mut cycles = false;
         let mut stable = false;
-        let mut entry = start.clone();
+        let (mut entry, mut inside) = (start.clone(), Vec::new());
         for round in 0..6 {
             if round > 0 {
                 self.trace_rollback(mark);
                 self.trace.launches.truncate(mark.launches);
             }
             entry = self.entry_state(start, &plan, &Int::symbol(symbol));
-            let mut found = self.watch(parts, &entry, unroll);
+            let watched = self.watch(parts, &entry, unroll);
+            let mut found = watched.written;
+            inside = watched.inside;
             self.departures.truncate(departures);
             found.retain(|(frame, local)| !plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
             stable = found.is_empty();
@@ -183,7 +193,24 @@ impl Machine<'_> {
             wanted = lcm(wanted, self.cycle(parts, start, &plan));
             self.state = after;
         }
-        Probed { entry, plan, wanted, stable }
+        Probed { entry, plan, wanted, stable, inside }
+    }
+
+    /// Whether a variable of 8 or 16 bits may go around in a loop of unknown length: one that the condition asks about
+    /// would never end the loop.
+    fn may_wrap(
+        &self,
+        parts: Parts<'_>,
+        (frame, local): (usize, LocalId),
+        value: &Value,
+        step: &Int,
+    ) -> bool {
+        let Value::Int(_, scalar) = value else { return false };
+        let ends_loop = || {
+            let is_here = frame + 1 == self.state.frames.len();
+            is_here && parts.cond.is_some_and(|cond| mentions(cond, local))
+        };
+        !parts.counted && scalar.bytes() < 4 && step.as_constant() != Some(0) && !ends_loop()
     }
 
     /// Holds the plan against an iteration that began with `entry`. Whether nothing had to be
@@ -258,16 +285,22 @@ impl Machine<'_> {
         period
     }
 
-    /// Runs `unroll` iterations from `from` and lists the variables they wrote.
-    fn watch(&mut self, parts: Parts<'_>, from: &State, unroll: u64) -> Vec<(usize, LocalId)> {
+    /// Runs `unroll` iterations from `from`.
+    fn watch(&mut self, parts: Parts<'_>, from: &State, unroll: u64) -> Watched {
         self.state = from.clone();
         let opened = self.open;
         let depth = self.state.frames.len();
         self.watched.push(Vec::new());
         self.left.truncate(self.left_of_loop);
-        for _ in 0..unroll {
+        let mut inside = Vec::new();
+        for iteration in 0..unroll {
             if self.state.active.is_empty() || self.trace.stopped.is_some() {
                 break;
+            }
+            // Where the rounds are counted, whole passes are run.
+            if iteration > 0 && !parts.counted {
+                inside.push(self.state.clone());
+                self.next_round_event();
             }
             self.run_once(parts, &[]);
         }
@@ -287,7 +320,7 @@ impl Machine<'_> {
             self.state.frames.get(frame).is_none_or(|frame| frame.slice.is_carried(local))
         };
         written.retain(|(frame, local)| *frame < depth && carried(*frame, *local));
-        written
+        Watched { written, inside }
     }
 
     /// The variables declared in a loop's body.
@@ -329,19 +362,25 @@ impl Machine<'_> {
                     }
                 }
                 (value, Change::By(_)) => value.without_parts(),
-                (Value::Int(_, scalar), Change::Lost(Variation::Uniform)) => {
-                    let low = super::resolve::low_of(*scalar);
-                    let name = "a variable of a loop";
-                    Value::Int(
-                        Int::symbol(self.world.symbols.fresh(name.into(), Origin::LoopValue, low, None)),
-                        *scalar,
-                    )
-                }
-                (value, Change::Lost(variation)) => lost_value(value, *variation),
+                (value, Change::Lost(variation)) => self.lost_in_loop(value, *variation),
             };
             slots.set_value(local.0 as usize, value);
         }
         state
+    }
+
+    /// What is left of a variable that is not followed through a loop: a number that is the same for all threads is
+    /// that, at least.
+    pub(super) fn lost_in_loop(&mut self, value: &Value, variation: Variation) -> Value {
+        match (value, variation) {
+            (Value::Int(_, scalar), Variation::Uniform) => {
+                let (low, name) = (super::resolve::low_of(*scalar), "a variable of a loop");
+                let high = super::resolve::high_of(*scalar).filter(|_| low.is_some());
+                let symbol = self.world.symbols.fresh(name.into(), Origin::LoopValue, low, high);
+                Value::Int(Int::symbol(symbol), *scalar)
+            }
+            _ => lost_value(value, variation),
+        }
     }
 
     /// How a variable changes in one run of the body.
@@ -361,6 +400,12 @@ impl Machine<'_> {
             _ => lost(),
         }
     }
+}
+
+fn mentions(expr: &Expr, local: LocalId) -> bool {
+    let mut found = matches!(expr.kind, ExprKind::Local(it) if it == local);
+    children(expr, &mut |child| found = found || mentions(child, local));
+    found
 }
 
 fn declared(stmt: &Stmt, found: &mut FxHashSet<LocalId>) {
@@ -403,6 +448,14 @@ impl Known {
     }
 }
 
+/// What came of some iterations.
+struct Watched {
+    /// The variables that they wrote.
+    written: Vec<(usize, LocalId)>,
+    /// The states at their starts, but for the first.
+    inside: Vec<State>,
+}
+
 /// How a loop changes the state.
 #[derive(Debug)]
 struct Found {
@@ -429,6 +482,8 @@ pub(super) struct Probed {
     pub(super) wanted: u64,
     /// Whether the plan holds.
     pub(super) stable: bool,
+    /// The states at the starts of the unrolled iterations but the first.
+    pub(super) inside: Vec<State>,
 }
 
 pub(super) fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {

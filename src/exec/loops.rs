@@ -219,18 +219,20 @@ impl Machine<'_> {
         let left = self.left_of_loop;
         // It may not run at all.
         let mut one_for_all = true;
-        let (entry, round) = self.in_branch(true, |machine| {
+        let pass = self.in_branch(true, |machine| {
             machine.repeat_plan(parts, &start, &key, &mark).unwrap_or_else(|| {
-                let (entry, round, changing) = machine.search_plan(parts, &start, key, &mark);
+                let (pass, changing) = machine.search_plan(parts, &start, key, &mark);
                 if !changing.is_empty() {
                     one_for_all = false;
-                    machine.follow_changing(parts, &start, &entry, &changing, &mark);
+                    machine.follow_changing(parts, &start, &pass.entry, &changing, &mark);
                 }
-                (entry, round)
+                pass
             })
         });
         let goes_on = self.unbounded_loops.get(&parts.span) == Some(&true);
-        self.end_loop_event(Some(round).filter(|_| one_for_all), goes_on);
+        let round = pass.round;
+        let (entry, rest) = self.after_pass(pass);
+        self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);
         self.uncounted.pop();
         self.next_iteration(came, parts.span);
         self.open = opened + self.watched_open;

@@ -498,6 +498,7 @@ impl Machine<'_> {
             }
             Target::Memory(object, _) => {
                 self.note_pitched_escape(&value, span, "it is stored in memory");
+                self.lose_address(&value, span);
                 if self.objects[object.0 as usize].array.is_some() {
                     self.record_store(pointer, &value, span);
                 } else {

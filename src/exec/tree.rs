@@ -177,11 +177,18 @@ impl Machine<'_> {
         }
     }
 
-    /// It ends. `round`: the symbol of its rounds, if one pass does stand for all; `goes_on`: whether there surely
-    /// is a second one for some numbers given at run time.
-    pub(super) fn end_loop_event(&mut self, round: Option<SymbolId>, goes_on: bool) {
+    /// In a pass that stands for several rounds the next of them begins.
+    pub(super) fn next_round_event(&mut self) {
         if self.recording {
-            self.trace.tree.push(Event::EndOfLoop { round, goes_on });
+            self.trace.tree.push(Event::NextRound);
+        }
+    }
+
+    /// It ends. `round`: the symbol of its rounds, if one pass does stand for all; `rest`: that of the rounds that are
+    /// no whole pass; `goes_on`: whether there surely is a second one for some numbers given at run time.
+    pub(super) fn end_loop_event(&mut self, round: Option<SymbolId>, rest: Option<SymbolId>, goes_on: bool) {
+        if self.recording {
+            self.trace.tree.push(Event::EndOfLoop { round, rest, goes_on });
         }
     }
 

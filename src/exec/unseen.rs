@@ -1,12 +1,14 @@
 //! What may a function do whose body is not seen?
 //!
 //! Anything to what it is given: it may change variables that it is handed by reference or by address, call
-//! lambdas, access shared memory, and wait. What CUDA itself defines does less.
+//! lambdas, access shared memory, and wait. What CUDA itself defines does less. Of a shared array that it is handed
+//! it may access any element: that is an access whose place is not known.
 
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
 use super::types::{Ty, nameless};
 use super::value::{Offset, Place, Pointer, Steps, Target, Value};
+use crate::builtins::{self, Kind};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::AccessOp;
 use crate::ir::{Expr, ExprKind, Lambda, LocalId, Type};
@@ -93,7 +95,7 @@ impl Machine<'_> {
         }
         // What CUDA itself defines under such a name changes nothing and waits for nobody.
         let is_pure = crate::slice::is_pure(name, self.program);
-        let is_reserved = crate::builtins::is_reserved(name);
+        let is_reserved = builtins::is_reserved(name);
         // It touches what it is given, and waits for nobody.
         let copies = copies_memory(name) && self.program.functions(name).is_empty();
         if !is_reserved && !is_pure {
@@ -108,6 +110,9 @@ impl Machine<'_> {
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = !self.program.functions(name).is_empty();
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
+        // Whose second pointer is only read from.
+        let copies_together = builtins::kind(name) == Some(Kind::CopyInStage);
+        let mut has_target = false;
         for (at, arg) in args.iter().enumerate() {
             let value = self.handed_over(arg);
             // A group of threads is what it is.
@@ -155,10 +160,14 @@ impl Machine<'_> {
                 } else if copies_memory(name) && self.is_shared(pointer) {
                     let op = if at == 0 { AccessOp::Store } else { AccessOp::Load };
                     self.touch_unknown(pointer, (op, pointer.pointee.constant_size()), name, span);
+                } else if !host && !is_pure && !is_reserved && self.is_shared(pointer) {
+                    let op = if copies_together && has_target { AccessOp::Load } else { AccessOp::Store };
+                    self.touch_unknown(pointer, (op, None), name, span);
                 }
             } else if !host && !self.exposed.is_empty() && matches!(self.type_of(arg), Ty::Pointer(_)) {
                 self.write_somewhere(span);
             }
+            has_target |= !matches!(value, Value::Group(_));
         }
         if waits && !host {
             self.may_wait(&callee.waiting(), span);
@@ -173,7 +182,7 @@ impl Machine<'_> {
     fn may_take_reference(&self, name: &str, at: usize) -> bool {
         let declared = self.program.functions(name);
         match declared.is_empty() {
-            true => !crate::builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program),
+            true => !builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program),
             false => declared.iter().any(|function| {
                 let param = function.params.get(at).map(|param| &param.ty);
                 matches!(param, None | Some(Type::Reference(_) | Type::Auto | Type::Opaque))
@@ -219,15 +228,31 @@ impl Machine<'_> {
 
     /// Something that is handed a place in memory, as `memcpy` is: some bytes are accessed, in a way that is not
     /// followed.
-    fn touch_unknown(
+    pub(super) fn touch_unknown(
         &mut self,
         pointer: &Pointer,
         (op, bytes): (AccessOp, Option<u64>),
         name: &str,
         span: Span,
     ) {
-        let Target::Memory(object, _) = pointer.target else { return };
         let why = Unknown::new(Reason::UnknownFunction, span, format!("how `{name}` accesses it"));
+        self.touch(pointer, (op, bytes), why, span);
+    }
+
+    /// The address of a shared array comes to lie in memory: who finds it there may access any element.
+    pub(super) fn lose_address(&mut self, value: &Value, span: Span) {
+        if let Value::Pointer(pointer) = value
+            && self.mode == Mode::Device
+            && self.is_shared(pointer)
+        {
+            let words = "what is done by way of its address, which is stored here";
+            let why = Unknown::new(Reason::UnknownPointer, span, words);
+            self.touch(pointer, (AccessOp::Store, None), why, span);
+        }
+    }
+
+    fn touch(&mut self, pointer: &Pointer, (op, bytes): (AccessOp, Option<u64>), why: Unknown, span: Span) {
+        let Target::Memory(object, _) = pointer.target else { return };
         let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
         self.record_bytes(op, &Pointer { target, pointee: pointer.pointee.clone() }, bytes, span, None);
     }

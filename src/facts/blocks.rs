@@ -230,6 +230,14 @@ impl Search<'_> {
             (0..3).all(|axis| block[axis] >= 0 && self.grid[axis].is_none_or(|blocks| block[axis] < blocks))
         };
         let second = |first: [i64; 3]| [first[0] + apart[0], first[1] + apart[1], first[2] + apart[2]];
+        // What is done only where the grid has several blocks in a direction.
+        let lacks = |axis: usize| {
+            let needs = one.blocks.needs_several(axis) || other.blocks.needs_several(axis);
+            needs && apart[axis] == 0 && self.grid[axis].is_none_or(|blocks| blocks < 2)
+        };
+        if (0..3).any(lacks) {
+            return Vec::new();
+        }
         let moves_alike = one.moves_as(other);
         let are_any = moves_alike && one.blocks.has_inner() && other.blocks.has_inner();
         let all = Blocks::each().map(|first| TwoBlocks { first, second: second(first), are_any });

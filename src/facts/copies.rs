@@ -114,7 +114,10 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<EarlyRead> {
                     _ => {}
                 }
             }
-            Event::MayAccess { .. } | Event::MayDiffer { .. } | Event::WarpOrder { .. } => {}
+            Event::MayAccess { .. }
+            | Event::MayDiffer { .. }
+            | Event::WarpOrder { .. }
+            | Event::NextRound => {}
         }
     }
     found

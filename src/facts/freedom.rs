@@ -87,6 +87,10 @@ struct Loop<'a> {
     runs: bool,
     /// The symbol of its rounds, if one pass stands for all.
     round: Option<SymbolId>,
+    /// Of a pass that stands for several rounds: where each but the first begins, and the symbol of how many there are
+    /// beyond whole passes.
+    inside: Vec<usize>,
+    rest: Option<SymbolId>,
     branches: &'a Branches,
 }
 
@@ -189,6 +193,7 @@ impl<'a> Walk<'a> {
                 | Event::MayOrder { .. }
                 | Event::CopyGroup { .. }
                 | Event::CopyWait { .. }
+                | Event::NextRound
                 | Event::EndOfLoop { .. } => {}
             }
             at += 1;
@@ -207,14 +212,17 @@ impl<'a> Walk<'a> {
     fn loop_at(&self, begin: usize) -> Option<Loop<'a>> {
         let Event::Loop { first_symbol, runs, branches, .. } = &self.events[begin] else { return None };
         let mut depth = 0;
+        let mut inside = Vec::new();
         for (at, event) in self.events.iter().enumerate().skip(begin) {
             match event {
                 Event::Loop { .. } => depth += 1,
-                Event::EndOfLoop { round, .. } => {
+                Event::NextRound if depth == 1 => inside.push(at),
+                Event::EndOfLoop { round, rest, .. } => {
                     depth -= 1;
                     if depth == 0 {
                         let (body, first_symbol) = (begin + 1..at, *first_symbol);
-                        return Some(Loop { body, first_symbol, runs: *runs, round: *round, branches });
+                        let (runs, round, rest) = (*runs, *round, *rest);
+                        return Some(Loop { body, first_symbol, runs, round, inside, rest, branches });
                     }
                 }
                 _ => {}
@@ -244,12 +252,14 @@ impl<'a> Walk<'a> {
             // What comes before the loop meets the first round, and later ones only if it is on its way.
             entering.iter_mut().for_each(|live| live.comes_before_round(round, 0));
         }
-        let early = if first { self.early_ends(of, &entering) } else { Vec::new() };
-        let mut after = self.pass(body.clone(), entering, first);
+        let mut early: Vec<Live<'a>> = Vec::new();
+        let mut after = self.pass_by_rounds(of, entering, first, Some(&mut early).filter(|_| first));
         after.iter_mut().for_each(|live| live.is_crossed |= crosses);
         let (inner, outer): (Vec<_>, Vec<_>) =
             after.into_iter().partition(|live| first && body.contains(&live.at));
-        let apart = Relation::Apart { from: of.first_symbol };
+        let apart = Relation::Apart { from: of.first_symbol, rest: None };
+        // Those that are open after a whole pass, and of the last one.
+        let mut whole: Vec<usize> = Vec::new();
         if let Some(round) = numbered {
             let mut on_their_way: Vec<Live<'a>> = outer.clone();
             on_their_way.retain(|live| live.is_before_rounds(round));
@@ -258,11 +268,14 @@ impl<'a> Walk<'a> {
         match (first, numbered, of.round) {
             (true, Some(round), _) => {
                 let from = of.first_symbol;
+                whole.extend(inner.iter().filter(|live| !live.is_on_its_way()).map(|live| live.at));
                 let mut before: Vec<Live<'a>> = inner
                     .iter()
                     .map(|live| live.clone().leaves(of, Relation::Next { round, by: 1, from }))
                     .collect();
-                before = self.pass(body.clone(), before, false);
+                before = self.pass_by_rounds(of, before, false, Some(&mut early));
+                // What is still open then may be of any pass before.
+                whole.retain(|at| !before.iter().any(|live| live.at == *at));
                 self.later_rounds(body, before, &|live, by| {
                     live.relation = Relation::Next { round, by: by + 1, from };
                 });
@@ -276,30 +289,38 @@ impl<'a> Walk<'a> {
         // A loop that may not run at all leaves open what was open.
         let mut result: Vec<Live<'a>> =
             if of.runs { outer.into_iter().map(Live::after_first_round).collect() } else { open };
-        result.extend(inner.into_iter().chain(early).map(|live| live.leaves(of, apart)));
+        early.iter_mut().for_each(|live| live.is_crossed |= crosses);
+        result.extend(early);
+        let of_last_pass =
+            of.rest.map(|rest| Relation::Apart { from: of.first_symbol, rest: Some((rest, 0)) });
+        result.extend(inner.into_iter().map(|live| {
+            let is_whole = whole.contains(&live.at);
+            live.leaves(of, of_last_pass.filter(|_| is_whole).unwrap_or(apart))
+        }));
         result
     }
 
-    /// What is open of a loop's own accesses where it ends after some of the rounds that one pass stands for: of
-    /// variables that take turns (`c ^= 1`) a pass has as many rounds as they take to come back, and the loop may
-    /// end after any of them. A round begins where the first access of the body comes again.
-    fn early_ends(&mut self, of: &Loop<'a>, entering: &[Live<'a>]) -> Vec<Live<'a>> {
-        let access = |at: usize| match &self.events[at] {
-            Event::Access(event) => self.trace.accesses.get(event.access).map(|it| (it.span, it.op)),
-            _ => None,
-        };
-        let mut places = of.body.clone().filter_map(|at| Some((at, access(at)?)));
-        let Some((_, begins)) = places.next() else { return Vec::new() };
-        let ends: Vec<usize> = places.filter(|(_, it)| *it == begins).map(|(at, _)| at).collect();
-        if ends.len() >= MOST_ROUNDS as usize {
-            return Vec::new();
+    /// One pass through a loop's body. A pass that stands for several rounds may be the last after any of them, as where
+    /// variables take turns (`c ^= 1`): what is open then of the loop's own accesses is put into `early`.
+    fn pass_by_rounds(
+        &mut self,
+        of: &Loop<'a>,
+        mut open: Vec<Live<'a>>,
+        first: bool,
+        mut early: Option<&mut Vec<Live<'a>>>,
+    ) -> Vec<Live<'a>> {
+        let mut begin = of.body.start;
+        for (done, end) in (1..).zip(&of.inside) {
+            open = self.pass(begin..*end, open, first);
+            if let Some(early) = &mut early {
+                let rest = of.rest.map(|rest| (rest, done));
+                let relation = Relation::Apart { from: of.first_symbol, rest };
+                let own = open.iter().filter(|live| of.body.contains(&live.at));
+                early.extend(own.map(|live| live.clone().leaves(of, relation)));
+            }
+            begin = *end;
         }
-        let mut found = Vec::new();
-        for end in ends {
-            let open = self.pass(of.body.start..end, entering.to_vec(), true);
-            found.extend(open.into_iter().filter(|live| of.body.contains(&live.at)));
-        }
-        found
+        self.pass(begin..of.body.end, open, first)
     }
 
     /// Holds copies that are on their way against one round after the other, as long as any is.

@@ -15,21 +15,25 @@
 //! Where not all threads come to a barrier, they are no longer in step: those that waited in one branch
 //! may go on while others are still on their way to the barrier of the other branch. Each thread has a
 //! *phase*, the number of barriers that it has passed, and only threads of one phase are in one interval.
+//!
+//! Where one pass stands for several rounds, the loop may end after any of them. What follows is taken as it is behind
+//! a whole pass, as far as no condition leads to it: that may ask how many rounds there were.
 
 use crate::domain::{Shape, SymbolId};
-use crate::events::{Assumption, Event, EventTree};
+use crate::events::{AccessEvent, Assumption, Branches, Event, EventTree};
 use crate::source::Span;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Of which round of a loop an access is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Round {
     /// Of any, as it was recorded.
     Any,
-    /// Of the first.
+    /// Of the first; or behind a loop that ended with a whole pass.
     First(SymbolId),
     /// Of the one after that of the accesses before it.
     Next(SymbolId),
@@ -60,27 +64,41 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     let events = tree.events();
     let mut found = Vec::new();
     let mut current: Vec<(usize, Round)> = Vec::new();
+    let mut behind: Vec<Behind> = Vec::new();
     let mut last_order: Option<Span> = None;
     let mut loops: Vec<(usize, Span, SymbolId)> = Vec::new();
     let mut phases: Phases = Rc::new(vec![(0, 0); shape.threads()]);
     let counters: FxHashSet<SymbolId> = events.iter().filter_map(counter).collect();
     for (at, event) in events.iter().enumerate() {
         match event {
-            Event::Access(_) | Event::WarpOrder { .. } => current.push((at, Round::Any)),
+            Event::Access(_) | Event::WarpOrder { .. } => {
+                current.push((at, Round::Any));
+                behind.iter_mut().for_each(|behind| behind.push(at, event));
+            }
             Event::MayAccess { .. }
             | Event::MayDiffer { .. }
             | Event::CopyGroup { .. }
             | Event::CopyWait { .. } => {}
             Event::Barrier { span, .. } | Event::MayOrder { span, .. } => {
-                let accesses = std::mem::take(&mut current);
                 let bounds = (last_order.replace(*span), Some(*span));
-                found.push(Interval { phases: Rc::clone(&phases), accesses, across: None, bounds });
+                for accesses in std::iter::once(std::mem::take(&mut current))
+                    .chain(behind.drain(..).map(|it| it.accesses))
+                {
+                    found.push(Interval { phases: Rc::clone(&phases), accesses, across: None, bounds });
+                }
                 pass(&mut phases, event, at, !loops.is_empty());
             }
             Event::Loop { span, first_symbol, .. } => loops.push((at, *span, *first_symbol)),
-            Event::EndOfLoop { round, goes_on } => {
+            Event::NextRound => {}
+            Event::EndOfLoop { round, rest, goes_on } => {
                 let round = round.as_ref().filter(|_| *goes_on);
-                let (Some((begin, span, first_symbol)), Some(round)) = (loops.pop(), round) else { continue };
+                let Some((begin, span, first_symbol)) = loops.pop() else { continue };
+                if let (Some(rest), Event::Loop { branches, .. }) = (rest, &events[begin]) {
+                    let before = current.iter().filter(|(at, _)| *at < begin).copied().collect();
+                    let accesses = std::mem::replace(&mut current, before);
+                    behind.push(Behind { rest: *rest, branches: Arc::clone(branches), accesses });
+                }
+                let Some(round) = round else { continue };
                 let phases = Rc::clone(&phases);
                 let body = begin + 1..at;
                 let (first, last) = ends(events, &body);
@@ -92,7 +110,8 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                     ((begin + 1..last).rev().find_map(order), (first..at).find_map(order));
                 let bounds = (of_end, of_next);
                 found.push(Interval { phases: Rc::clone(&phases), accesses, across: Some(span), bounds });
-                let before = (0..begin).rev().find(|at| orders(&events[*at])).map_or(0, |at| at + 1);
+                let parts = |at: &usize| orders(&events[*at]) || ends_with_rest(&events[*at]);
+                let before = (0..begin).rev().find(parts).map_or(0, |at| at + 1);
                 let bounds = ((0..before).rev().find_map(order), of_next);
                 let mut accesses = self::accesses(events, before..begin, Round::Any);
                 if !accesses.is_empty() {
@@ -104,13 +123,36 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
             }
         }
     }
-    found.push(Interval { phases, accesses: current, across: None, bounds: (last_order, None) });
+    for accesses in std::iter::once(current).chain(behind.into_iter().map(|it| it.accesses)) {
+        let phases = Rc::clone(&phases);
+        found.push(Interval { phases, accesses, across: None, bounds: (last_order, None) });
+    }
     found
+}
+
+/// What lies in one interval with the end of a loop of which one pass stands for several rounds.
+struct Behind {
+    /// The symbol of the rounds beyond whole passes.
+    rest: SymbolId,
+    /// The branches around the loop.
+    branches: Branches,
+    accesses: Vec<(usize, Round)>,
+}
+
+impl Behind {
+    fn push(&mut self, at: usize, event: &Event) {
+        let (Event::Access(AccessEvent { branches, .. }) | Event::WarpOrder { branches, .. }) = event else {
+            return;
+        };
+        if branches.iter().all(|it| self.branches.contains(it)) {
+            self.accesses.push((at, Round::First(self.rest)));
+        }
+    }
 }
 
 fn counter(event: &Event) -> Option<SymbolId> {
     match event {
-        Event::EndOfLoop { round, goes_on: true } => *round,
+        Event::EndOfLoop { round, goes_on: true, .. } => *round,
         _ => None,
     }
 }
@@ -144,9 +186,15 @@ fn pass(phases: &mut Phases, event: &Event, at: usize, in_loop: bool) {
 
 /// The end of the part of a loop's body before anything that orders, and the beginning of the part after.
 fn ends(events: &[Event], body: &Range<usize>) -> (usize, usize) {
-    let first = body.clone().find(|at| orders(&events[*at])).unwrap_or(body.end);
-    let last = body.clone().rev().find(|at| orders(&events[*at])).map_or(body.start, |at| at + 1);
+    let parts = |at: &usize| orders(&events[*at]) || ends_with_rest(&events[*at]);
+    let first = body.clone().find(parts).unwrap_or(body.end);
+    let last = body.clone().rev().find(parts).map_or(body.start, |at| at + 1);
     (first, last)
+}
+
+/// Whether a loop ends of which one pass stands for several rounds: what follows may ask how many there were.
+fn ends_with_rest(event: &Event) -> bool {
+    matches!(event, Event::EndOfLoop { rest: Some(_), .. })
 }
 
 fn orders(event: &Event) -> bool {

@@ -90,13 +90,15 @@ struct Met {
 /// What tells offsets apart whose distance is not known: the variable, and what is added for all threads.
 type Group = (u32, Vec<(SymbolId, i64)>);
 
-/// Who touched a cell: two threads of different warps at most, of each kind of access.
+/// Who touched a cell: two threads of different warps at most, of each kind of access. Between warps these are the
+/// first; who wrote it last is one to be told of, too.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     loads: [Touch; 2],
     stores: [Touch; 2],
     atomics: [Touch; 2],
     atomic_loads: [Touch; 2],
+    last_store: Touch,
 }
 
 /// A step's number plus one, and a thread; 0 for none.
@@ -221,8 +223,14 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
                 is_shared = false;
                 break;
             };
+            let remainder = trace.tree.remainder(*id);
             match round {
                 Round::First(of) if of == *id => continue,
+                Round::First(of) if remainder.is_some_and(|it| it.of == of) => {
+                    let first = remainder.map_or(0, |it| it.at(0)).wrapping_mul(constant);
+                    base = base.add(&Lanes::constant(first), shape);
+                    continue;
+                }
                 Round::Next(of) if of == *id => base = base.add(&Lanes::constant(constant), shape),
                 _ => {}
             }
@@ -313,6 +321,15 @@ impl Walk<'_> {
                     let cell = &mut memory[((byte - low) / grain) as usize];
                     if let Some((first, other)) = self.meets(cell, (number, thread), byte) {
                         tell(first, number, (other, thread));
+                    }
+                    if let Scope::Warps = self.scope {
+                        let last = Cell { stores: [cell.last_store, Touch(0)], ..Cell::default() };
+                        if let Some((first, other)) = self.meets(&last, (number, thread), byte) {
+                            tell(first, number, (other, thread));
+                        }
+                        if kind == 1 {
+                            cell.last_store = Touch::by(number, thread);
+                        }
                     }
                     let touches =
                         [&mut cell.loads, &mut cell.stores, &mut cell.atomics, &mut cell.atomic_loads];

@@ -380,7 +380,7 @@ fn weights(tree: &EventTree) -> Vec<u64> {
     for (at, event) in events.iter().enumerate() {
         match event {
             Event::Loop { .. } => open.push(at),
-            Event::EndOfLoop { round, goes_on } => {
+            Event::EndOfLoop { round, goes_on, .. } => {
                 let round = round.filter(|_| *goes_on);
                 let last = round.and_then(|id| tree.symbol(id)?.high);
                 let times = last.map_or(1, |last| last.unsigned_abs() + 1);
@@ -405,7 +405,7 @@ fn weights(tree: &EventTree) -> Vec<u64> {
 /// The rounds of counted loops.
 fn counted(tree: &EventTree) -> FxHashSet<SymbolId> {
     let rounds = tree.events().iter().filter_map(|event| match event {
-        Event::EndOfLoop { round, goes_on: true } => *round,
+        Event::EndOfLoop { round, goes_on: true, .. } => *round,
         _ => None,
     });
     rounds.filter(|id| tree.symbol(*id).is_some_and(|symbol| symbol.high.is_some())).collect()

@@ -1,7 +1,9 @@
 //! How is a finding made of a fact?
 
+pub(super) mod atomics;
+
 use super::{Case, Rule, access_words};
-use crate::diagnostic::{Basis, Diagnostic, Fix, Hazard, Step};
+use crate::diagnostic::{Basis, Diagnostic, Edit, Fix, Hazard, Step};
 use crate::domain::Reason;
 use crate::events::{Access, AccessOp, Assumption, Trace};
 use crate::facts::{Facts, Race};
@@ -50,27 +52,56 @@ pub(super) fn finding(
 }
 
 /// Puts a barrier between two accesses that nothing orders: the advice, and the edit where there is a place for it.
-/// `who`: those who have to reach it, in words.
+/// `others`: more such pairs, each of which gets one, too, where the text has none between them then. `who`: those who
+/// have to reach it, in words.
 pub(super) fn barrier(
     case: &Case<'_>,
-    places: (Span, Span),
+    (places, others): ((Span, Span), &[(Span, Span)]),
     across: Option<Span>,
     call: &str,
     who: &str,
 ) -> (String, Option<Fix>) {
-    let Some(edit) = (case.between)(places, across, &format!("{call};")) else {
+    let between = |places| (case.between)(places, across, &format!("{call};"));
+    let Some(edit) = between(places) else {
         let place = if across.is_some() { "at the end of the loop's body" } else { "between the two" };
-        return (format!("put `{call}` {place}, where {who} reaches it"), None);
+        let help = format!(
+            "put `{call}` {place}: as it is written, the code has no place for it that {who} reaches"
+        );
+        return (help, None);
     };
-    // Rounds that were run one by one go across no loop, and yet it may stand at its end.
-    let place = match edit.span.start >= places.1.end {
-        true => "at the end of the loop's body".to_owned(),
-        false => format!("before the statement at {}", (case.place)(edit.span)),
+    let mut edits = vec![edit];
+    let mut words = vec![place_words(case, &edits[0], places)];
+    for pair in others {
+        let parts = |edit: &Edit| {
+            let (at, (first, second)) = (edit.span, *pair);
+            at.file == first.file && first.end <= at.start && at.start <= second.start
+        };
+        let known = edits.iter().any(parts) || edits.len() > MOST_OTHERS;
+        let more = if known { None } else { between(*pair) };
+        if let Some(edit) = more.filter(|more| edits.iter().all(|edit| edit.span != more.span)) {
+            words.push(place_words(case, &edit, *pair));
+            edits.push(edit);
+        }
+    }
+    edits.sort_by_key(|edit| edit.span);
+    let place = match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     };
     let title = format!("put `{call}` {place}");
     let doubt = format!("only you can tell whether {who} gets there");
     let help = format!("{title}, where {who} reaches it");
-    (help, Some(Fix { title, edits: vec![edit], basis: Basis::Judgement(doubt), leaves: false }))
+    (help, Some(Fix { title, edits, basis: Basis::Judgement(doubt), leaves: false }))
+}
+
+/// Where a barrier comes to stand.
+fn place_words(case: &Case<'_>, edit: &Edit, (_, second): (Span, Span)) -> String {
+    // Rounds that were run one by one go across no loop, and yet it may stand at its end.
+    match edit.span.start >= second.end {
+        true => "at the end of the loop's body".to_owned(),
+        false => format!("before the statement at {}", (case.place)(edit.span)),
+    }
 }
 
 /// The two threads of a race.

@@ -52,7 +52,8 @@
 //! ## Limits
 //! - Only where the numbers are known on every way by which host code comes to the launch, and where it surely means
 //!   this kernel.
-//! - Only launches of kernels with shared memory, or a barrier of the block or warp; others are not followed.
+//! - Only launches of kernels with shared memory, or a barrier of the block or warp; others are not followed,
+//!   but where `global-race` is asked for.
 //! - The limits are those of the CUDA C++ Programming Guide; nothing is said of HIP.
 
 use super::{About, Case, Rule, launches, plural};

@@ -126,7 +126,7 @@ fn lost(
     Diagnostic {
         primary_label: "what one of them adds here may be lost".to_owned(),
         labels: vec![(array.name_span, "declared here".to_owned())],
-        helps: vec!["use an atomic such as `atomicAdd`, or let one thread do it for all".to_owned()],
+        helps: vec![fact::atomics::advice(case, array, access)],
         ..fact::finding(&RULE, case, number, access, assumptions, message)
     }
 }

@@ -116,8 +116,15 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The finding; `possible`: words before what happens; `other`: words behind it.
-    fn describe(&self, case: &Case<'_>, number: usize, possible: &str, other: &str) -> Diagnostic {
+    /// The finding; `possible`: words before what happens; `other`: words behind it; `others`: more pairs of the
+    /// same cause.
+    fn describe(
+        &self,
+        case: &Case<'_>,
+        number: usize,
+        (possible, other): (&str, &str),
+        others: &[&Race],
+    ) -> Diagnostic {
         let trace = &case.runs[number].trace;
         let (first, second) = (&trace.accesses[self.accesses.0], &trace.accesses[self.accesses.1]);
         let array = &trace.arrays[first.array];
@@ -133,7 +140,9 @@ impl Pair<'_> {
         labels.push((array.name_span, "declared here".to_owned()));
         let finding = fact::finding(&RULE, case, number, second, self.assumptions, message);
         let (places, who) = ((first.span, second.span), "every thread of the block");
-        let (help, fix) = fact::barrier(case, places, self.across, "__syncthreads()", who);
+        let span = |number: usize| trace.accesses[number].span;
+        let others: Vec<(Span, Span)> = others.iter().map(|it| (span(it.first), span(it.second))).collect();
+        let (help, fix) = fact::barrier(case, (places, &others), self.across, "__syncthreads()", who);
         Diagnostic {
             primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
             labels,
@@ -149,7 +158,7 @@ impl Pair<'_> {
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
     let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
     let pair = Pair { accesses: (first, second), threads, across, assumptions };
-    let mut finding = pair.describe(case, number, "possible: ", "");
+    let mut finding = pair.describe(case, number, ("possible: ", ""), &[]);
     let chosen = &case.runs[number].trace.accesses[if race.first_is_chosen { first } else { second }];
     let (note, level) = match race.choice {
         Choice::Element => {
@@ -163,8 +172,9 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     let ops = (trace.accesses[first].op, trace.accesses[second].op);
     if race.choice == Choice::Threads && !race.first_is_chosen && ops == (AccessOp::Load, AccessOp::Store) {
         // A barrier would part the two, and leave those who write it to each other.
-        let help = "if what is read decides what is written, use an atomic such as `atomicMax`, which does both at once";
-        (finding.helps, finding.fix) = (vec![help.to_owned()], None);
+        let access = &trace.accesses[second];
+        let help = fact::atomics::decided_by_read(&trace.arrays[access.array], access);
+        (finding.helps, finding.fix) = (vec![help], None);
     }
     Diagnostic { level, loudest: level, ..finding }
 }
@@ -174,7 +184,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let Race { first, second, threads, across, ref assumptions, .. } = *race;
     let other = fact::another_value(&trace.accesses[first], &trace.accesses[second]);
     let pair = Pair { accesses: (first, second), threads, across, assumptions };
-    let mut finding = pair.describe(case, number, "", other);
+    let mut finding = pair.describe(case, number, ("", other), others);
     finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));
     if let Some(span) = across {
         finding.notes.insert(0, format!("each round of the loop at {} follows another", (case.place)(span)));

@@ -47,6 +47,7 @@
 use super::{About, Case, Rule, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::facts::Overrun;
+use crate::shape::BlockFrom;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -89,9 +90,16 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
         Some((_, launch)) => labels.push((launch, format!("this gives it {}", plural(bytes, "byte")))),
         None => labels.push((array.name_span, format!("{all}, counted from 0"))),
     }
-    Diagnostic {
-        primary_label: format!("{at}{beyond} for thread {thread}"),
-        labels,
-        ..fact::finding(&RULE, case, number, access, &overrun.assumptions, message)
+    let mut finding = fact::finding(&RULE, case, number, access, &overrun.assumptions, message);
+    let run = &case.runs[number];
+    // Of launches of one block, the one that is shown.
+    if let Some((_, launch)) = run.dynamic_bytes.filter(|_| array.dynamic && run.misfit.is_none())
+        && run.block_from == BlockFrom::Launch
+        && run.launch.is_some_and(|of_block| of_block != launch)
+        && let Some(block) = finding.notes.first_mut()
+    {
+        let [x, y, z] = run.block;
+        *block = format!("block is ({x}, {y}, {z}), from the launch at {}", (case.place)(launch));
     }
+    Diagnostic { primary_label: format!("{at}{beyond} for thread {thread}"), labels, ..finding }
 }

@@ -39,7 +39,8 @@
 //! - Only where the text tells the number: it is made of literals and of variables that nothing changes. What a
 //!   function is given, or what it reads of an object, may be anything.
 //! - Only where the launch surely means this kernel.
-//! - Only launches of kernels with shared memory, or a barrier of the block or warp; others are not followed.
+//! - Only launches of kernels with shared memory, or a barrier of the block or warp; others are not followed,
+//!   but where `global-race` is asked for.
 //! - Nothing is said of HIP.
 
 use super::{About, Case, Rule, launches};

@@ -425,6 +425,16 @@ fn programs_for_schemas_read_what_init_writes() {
     assert!(meta.unwrap_or(true));
     let (exit, _, err) = run(root.path(), &["init", "--schema"]);
     assert_eq!((exit, err.as_str()), (2, "cudalint: error: `./cudalint.toml` exists already\n"));
+    // The schema may come later.
+    fs::remove_file(root.path().join("cudalint.schema.json")).unwrap();
+    let before = fs::read(root.path().join("cudalint.toml")).unwrap();
+    let (exit, _, err) = run(root.path(), &["init", "--schema"]);
+    assert_eq!(exit, 0, "{err}");
+    assert!(
+        err.contains("`./cudalint.toml` exists already") && err.contains("wrote `./cudalint.schema.json`"),
+        "{err}"
+    );
+    assert_eq!(fs::read(root.path().join("cudalint.toml")).unwrap(), before);
 }
 
 #[test]

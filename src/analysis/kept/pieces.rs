@@ -65,6 +65,7 @@ impl Pieces for FileReport {
             verdicts,
             kernels,
             entered,
+            in_doubt,
             views,
             explanations,
             asked,
@@ -81,7 +82,8 @@ impl Pieces for FileReport {
         diagnostics.each(found)?;
         verdicts.each(found)?;
         kernels.each(found)?;
-        entered.each(found)
+        entered.each(found)?;
+        in_doubt.each(found)
     }
 }
 

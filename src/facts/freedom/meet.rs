@@ -40,6 +40,9 @@ pub(super) enum Relation {
     Apart {
         /// The first symbol that differs between rounds.
         from: SymbolId,
+        /// What the later one calls the rounds beyond whole passes of the loop that the earlier one is done in, and how
+        /// many these are.
+        rest: Option<(SymbolId, i64)>,
     },
 }
 
@@ -92,6 +95,10 @@ impl Meeting<'_> {
         other: &Side<'_>,
         left: &mut u64,
     ) -> Option<(usize, usize)> {
+        if let Relation::Apart { rest: Some((rounds, number)), .. } = self.relation {
+            let later = self.in_turn(other.offset, rounds, number);
+            return self.first(one, &Side { offset: &later, ..*other }, left);
+        }
         let Some((round, turns)) = self.turns(one.offset, other.offset) else {
             return self.first(one, other, left);
         };
@@ -224,7 +231,9 @@ impl Meeting<'_> {
         }
         for (id, factor) in &other.terms {
             match self.relation {
-                Relation::Before { round, number } if round == *id => {
+                Relation::Before { round, number } | Relation::Apart { rest: Some((round, number)), .. }
+                    if round == *id =>
+                {
                     added.known = added.known.add(&factor.scale(number), self.shape);
                 }
                 _ if find(one, *id).is_none() => self.widen(&mut added, *id, factor, 1),
@@ -240,7 +249,7 @@ impl Meeting<'_> {
             && match self.relation {
                 Relation::Same | Relation::Before { .. } => true,
                 Relation::Next { round, from, .. } => id == round || id < from,
-                Relation::Apart { from } => id < from,
+                Relation::Apart { from, .. } => id < from,
             }
     }
 

@@ -44,6 +44,7 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
                 writeln!(out, "wait for all copies, {}", who(threads))
             }
             Event::Loop { span, .. } => writeln!(out, "loop at {}", places.of(*span)),
+            Event::NextRound => writeln!(out, "the next round"),
             Event::EndOfLoop { round: Some(round), .. } => {
                 writeln!(out, "end of it, rounds counted by {}", symbol(trace, *round))
             }

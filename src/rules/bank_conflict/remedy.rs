@@ -4,13 +4,13 @@
 //! all layouts of [`remedy`](crate::remedy) are searched: the best is told as text to type, or that none helps.
 
 use super::super::{Case, plural};
-use super::padding::{Longer, Padding};
+use super::padding::{Longer, Padding, asked};
 use super::rewrite::{self, Unwritten};
 use super::spelling::{change, name};
 use super::{Conflict, words};
 use crate::banks::Target;
 use crate::diagnostic::Fix;
-use crate::events::{LaunchSite, Pattern};
+use crate::events::{Access, Array, LaunchSite, Pattern, Within};
 use crate::remedy::{self, Found, Layout, Run, Tried, Undecided, Why};
 use crate::source::Span;
 use crate::verdict::{Example, moved_cost, moved_example};
@@ -31,6 +31,18 @@ impl<'a> Remedy<'a> {
     /// Looks for longer rows of the array declared at `name`, and where they do not remove all conflicts or
     /// `all` is asked for, through all layouts.
     pub(super) fn search(case: &Case<'a>, name: Span, all: bool) -> Remedy<'a> {
+        let is_dynamic = |run: &super::super::KernelRun| {
+            run.trace.arrays.iter().any(|array| array.name_span == name && array.dynamic)
+        };
+        // Of dynamic shared memory each kernel has its own.
+        if let Some(other) = (case.also_used)(name).filter(|_| !case.runs.iter().any(is_dynamic)) {
+            return Remedy {
+                padding: None,
+                fixed: None,
+                found: Some(Err(Undecided::AlsoUsed(other))),
+                fix: None,
+            };
+        }
         let (padding, fixed) = match Padding::search(case, name) {
             Longer::Help(padding) => (Some(*padding), None),
             Longer::None(wavefronts) => (None, Some(wavefronts)),
@@ -50,7 +62,11 @@ impl<'a> Remedy<'a> {
             let given =
                 |launch: &LaunchSite| launch.dynamic_bytes.and_then(|bytes| u64::try_from(bytes).ok());
             let given: Option<Vec<u64>> = happens.map(given).collect();
-            remedy::search(&runs, name, case.targets, given.as_deref(), &longer)
+            let found = remedy::search(&runs, name, case.targets, given.as_deref(), &longer)?;
+            match recast(case, found.array) {
+                Some(span) => Err(Undecided::Recast(span)),
+                None => Ok(found),
+            }
         });
         let mut remedy = Remedy { padding, fixed, found, fix: None };
         remedy.fix = remedy.layout().map(|(found, best)| rewrite::written(case, found, best));
@@ -187,6 +203,25 @@ impl<'a> Remedy<'a> {
     }
 }
 
+/// An access of the array that no index of its own names: through a pointer to a struct that is laid over it, or
+/// to elements where it is declared as bytes.
+fn recast(case: &Case<'_>, array: &Array) -> Option<Span> {
+    if array.dimensions.len() > 1 {
+        return None;
+    }
+    let of_array = |run: &super::super::KernelRun, access: &Access| {
+        run.trace.arrays[access.array].name_span == array.name_span
+    };
+    let own = case.runs.iter().flat_map(|run| run.trace.accesses.iter().filter(move |it| of_array(run, it)));
+    let is_recast = |access: &&Access| {
+        let bytes = access.bytes.map(u64::from);
+        array.element_bytes == Some(1) && bytes > Some(1)
+            || array.dimensions.is_empty()
+            || (case.text)(access.span).contains("->")
+    };
+    own.filter(is_recast).map(|access| access.span).next()
+}
+
 /// What to type, what it leaves and what it costs.
 fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let after = best.wavefronts().unwrap_or(found.before);
@@ -199,18 +234,34 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
         price.push(format!("{} for each access", plural(best.operations.into(), "integer operation")));
     }
     let instances = instances(case, found, best);
+    let rounds = rounds(case, found.array);
     let stays = match found.in_registers && best.operations > 0 {
         true => ", if what is read from registers now still is",
         false => "",
     };
     let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
+    let asked = match best.layout {
+        Layout::Longer { .. } | Layout::Swapped { .. } | Layout::Skewed { .. } => asked(case, found.array),
+        _ => String::new(),
+    };
     format!(
-        "{}: `{}` then takes {most}{} in all instead of {}{instances}{stays}{least}{price}",
+        "{}{asked}: `{}` then takes {most}{} in all instead of {}{rounds}{instances}{stays}{least}{price}",
         change(case, found, &best.layout),
         found.array.name,
         plural(after, "wavefront"),
         found.before,
     )
+}
+
+/// That these figures count loops otherwise than a sum over the kernel does, where they do.
+fn rounds(case: &Case<'_>, array: &Array) -> &'static str {
+    let accesses = case.runs.iter().flat_map(|run| {
+        let own = |it: &&Access| run.trace.arrays[it.array].name_span == array.name_span;
+        run.trace.accesses.iter().filter(own)
+    });
+    let mut within = accesses.map(Access::within);
+    let is_uncounted = |within| matches!(within, Within::Loop(_) | Within::Several);
+    if within.any(is_uncounted) { ", each loop of unknown length taken once" } else { "" }
 }
 
 /// What is left in each instance of the kernel, where they give the array several dimensions.
@@ -287,11 +338,33 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
             least(found, found.before),
         )),
         None => Some(format!(
-            "none of {} tried takes fewer than the {} of `{array}` as it is{}",
+            "none of {} tried takes fewer than the {} of `{array}` as it is{}{}",
             plural(tried as u64, "other layout"),
             plural(found.before, "wavefront"),
             least(found, found.before),
+            summed(case, found),
         )),
+    }
+}
+
+/// That figures are of all instances together, and which of these are free of conflicts as they are.
+fn summed(case: &Case<'_>, found: &Found<'_>) -> String {
+    let Some(declared) = found.tried.first() else { return String::new() };
+    let runs = found.by_run(declared);
+    let mut names: Vec<&str> = runs.iter().map(|of| case.runs[of.run].kernel.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let is_free = |name: &&str| {
+        let mut own = runs.iter().filter(|of| case.runs[of.run].kernel == **name);
+        own.all(|of| of.after == of.ideal)
+    };
+    let free = names.iter().copied().find(|name| is_free(name));
+    match (names.len(), free) {
+        (0 | 1, _) => String::new(),
+        (many, None) => format!(", in {} together", plural(many as u64, "instance")),
+        (many, Some(free)) => {
+            format!(", in {} together, of which `{free}` has no conflict", plural(many as u64, "instance"))
+        }
     }
 }
 
@@ -331,6 +404,10 @@ fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
             format!("the access at {} is not seen to stay in the row that its index names", at(span))
         }
         Undecided::Shifted => "a request's cost depends on an offset given at run time".to_owned(),
+        Undecided::Recast(span) => {
+            format!("the access at {} is not by an index of the array", at(span))
+        }
+        Undecided::AlsoUsed(kernel) => format!("the kernel at {} may use the array, too", at(kernel)),
         Undecided::TooMany => "there are too many different requests".to_owned(),
     }
 }

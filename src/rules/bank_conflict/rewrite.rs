@@ -19,6 +19,7 @@
 //! in each index pay is not proved by wavefronts: those are for the author to ask for.
 
 use super::super::{Case, Element, Elements, Fixed, Form, is_assumed};
+use super::padding::is_written_out;
 use super::padding::text::widened;
 use super::spelling::{change, column_of, length_of, lengths_written, place_of};
 use crate::diagnostic::{Basis, Edit, Fix};
@@ -52,6 +53,8 @@ pub(super) enum Unwritten {
     Elsewhere(Span),
     /// The declaration is not written out.
     Declaration,
+    /// Here the size or the type of the array is asked for.
+    ShapeAsked(Span),
 }
 
 impl Unwritten {
@@ -89,6 +92,7 @@ impl Unwritten {
                 format!("`{array}` is named at {}, where the analysis did not see it", at(span))
             }
             Unwritten::Declaration => format!("the declaration of `{array}` is not written out"),
+            Unwritten::ShapeAsked(span) => format!("the size or type of `{array}` matters at {}", at(span)),
         }
     }
 }
@@ -98,6 +102,12 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
     let array = found.array;
     let leaves = found.by_run(best).iter().any(|run| run.after > run.ideal);
     let title = change(case, found, &best.layout);
+    if let Some(span) = (case.shape_asked)(array.name_span) {
+        return Err(Unwritten::ShapeAsked(span));
+    }
+    if !is_written_out(case, array) {
+        return Err(Unwritten::Declaration);
+    }
     match &best.layout {
         Layout::Declared | Layout::Apart { .. } => Err(Unwritten::Members),
         Layout::Longer { dimension: (at, by), .. } => {
@@ -176,13 +186,7 @@ fn declaration(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> Result<Ve
         Layout::Skewed { .. } => vec![length_of(case, found, layout)],
         _ => return Ok(Vec::new()),
     };
-    // Dimensions from a macro stand under the macro's use.
-    let written: String = lengths_written(case, array).iter().map(|it| format!("[{it}]")).collect();
-    let last = spans.last().ok_or(Unwritten::Declaration)?;
-    let whole = Span { end: last.end.saturating_add(1), start: array.name_span.end, ..array.name_span };
-    let plain = |text: &str| text.split_whitespace().collect::<String>();
-    let is_written = last.file == whole.file && plain(&(case.text)(whole)) == plain(&written);
-    if !is_written || texts.len() != spans.len() {
+    if texts.len() != spans.len() {
         return Err(Unwritten::Declaration);
     }
     Ok(spans.iter().zip(texts).map(|(span, text)| Edit { span: *span, text }).collect())

@@ -5,7 +5,7 @@
 
 use super::super::Case;
 use super::padding::text::{as_factor, skewed, widened};
-use super::padding::written_type;
+use super::padding::{is_written_out, written_type};
 use crate::events::Array;
 use crate::remedy::{Found, Layout, Term, is_part_of_index, row_bits};
 use crate::source::Span;
@@ -14,7 +14,10 @@ use crate::source::Span;
 pub(super) fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
     let array = found.array;
     let declared = |dimensions: &[String]| {
-        let ty = written_type(&(case.text)(Span { end: array.name_span.start, ..array.span }));
+        let ty = match is_written_out(case, array) {
+            true => written_type(&(case.text)(Span { end: array.name_span.start, ..array.span })),
+            false => String::new(),
+        };
         let dimensions: String = dimensions.iter().map(|it| format!("[{it}]")).collect();
         format!("declare `{ty}{}{dimensions}`", array.name)
     };
@@ -146,8 +149,12 @@ fn names_something(length: &str) -> bool {
     length.contains(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// The dimensions as they are written.
+/// The dimensions as they are written, or as numbers where the declaration does not say them.
 pub(super) fn lengths_written(case: &Case<'_>, array: &Array) -> Vec<String> {
+    if !is_written_out(case, array) {
+        let number = |length: &Option<u64>| length.map_or_else(String::new, |length| length.to_string());
+        return array.dimensions.iter().map(number).collect();
+    }
     array.dimension_spans.iter().map(|span| (case.text)(*span).trim().to_owned()).collect()
 }
 

@@ -57,7 +57,8 @@ pub(super) fn pointer(case: &Case<'_>, conflict: &Conflict<'_>, array: &Array) -
     // A call is no name, and what stands in front of a dot or an operator may be any object.
     let is_name = name.starts_with(|c: char| c == '_' || c.is_alphabetic());
     let is_pointer = behind.trim_start().starts_with('[') || behind.trim_start_matches(')').is_empty();
-    (is_name && is_pointer && name != array.name).then(|| name.to_owned())
+    let is_macro = || (case.says)(conflict.access.span, &[&format!("#define {name}")]);
+    (is_name && is_pointer && name != array.name && !is_macro()).then(|| name.to_owned())
 }
 
 /// Two lanes that collide.

@@ -32,7 +32,7 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
     notes.extend(then_notes(case, found));
     notes.push(case.block_words(*run));
     notes.extend(case.calls_words(*run, &barrier.calls, &[]));
-    let mut helps = vec![help(absence).to_owned()];
+    let mut helps = vec![help(found).to_owned()];
     helps.extend(block_help(kernel.block_from));
     Diagnostic {
         rule: RULE.id,
@@ -205,7 +205,11 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
     notes.iter().map(|note| (*note).to_owned()).collect()
 }
 
-fn help(absence: &Absence) -> &'static str {
+fn help(found: &Found<'_>) -> &'static str {
+    let absence = found.absence;
+    if found.is_harmless() {
+        return "nothing has to change: it does not wait for threads that have exited";
+    }
     match (absence.left, absence.split.of_loop) {
         (true, _) => {
             "let every thread of the block reach it: guard the work with the condition, and do not leave"

@@ -3,18 +3,21 @@
 //! Where a constant names the distance and nothing else rests on it, the constant changes; else each
 //! place where it is written does.
 
-use super::super::super::{Case, Length, PitchSite, Pitched, plural};
+use super::super::super::{Case, Length, PitchSite, Pitched, listed, plural};
 use super::{declared, text};
 use crate::diagnostic::Edit;
 use crate::events::Array;
 use crate::source::Span;
 use std::collections::BTreeSet;
 
+/// The most lines that are named.
+const MOST_LINES: usize = 6;
+
 /// The edits that make a distance between rows longer, and what they are in words.
 pub(super) struct Written {
     /// None where the launches are left to whoever reads the words; what becomes of those is not in the words.
     pub edits: Vec<Edit>,
-    /// What changes: `float s[32 * 33]` and `33` for `32` in 3 places.
+    /// What changes: `float s[32 * 33]` and `33` for `32` in 3 places (line 4 and line 7).
     pub words: String,
 }
 
@@ -55,11 +58,7 @@ pub(super) fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: 
     for Constant { edit, name, .. } in &constants {
         words.push(format!("`{}` for `{}` where `{name}` is defined", edit.text, (case.text)(edit.span)));
     }
-    if let Some(first) = places.first() {
-        let (old, new) = first.words(case);
-        let count = plural(places.len() as u64, "place");
-        words.push(format!("{new} for {old} in {count}"));
-    }
+    words.extend(changed_places(case, array, &places));
     if matches!(pitched.length, Length::Given(_)) {
         return Some(Written { edits: Vec::new(), words: words.join(" and ") });
     }
@@ -67,6 +66,36 @@ pub(super) fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: 
     edits.extend(constants.into_iter().map(|constant| constant.edit));
     edits.extend(length.into_iter().flat_map(|place| place.edits));
     Some(Written { edits, words: words.join(" and ") })
+}
+
+/// What changes where, each text by itself.
+fn changed_places(case: &Case<'_>, array: &Array, places: &[Place]) -> Vec<String> {
+    let mut texts: Vec<((String, String), Vec<Span>)> = Vec::new();
+    for place in places {
+        let (own, at) = (place.words(case), place.edits.iter().map(|edit| edit.span).min());
+        match texts.iter_mut().find(|(known, _)| *known == own) {
+            Some((_, spans)) => spans.extend(at),
+            None => texts.push((own, at.into_iter().collect())),
+        }
+    }
+    let words = |((old, new), mut spans): ((String, String), Vec<Span>)| {
+        spans.sort();
+        let mut lines: Vec<String> = Vec::new();
+        for span in &spans {
+            let line = match span.file == array.name_span.file {
+                true => (case.line)(*span),
+                false => (case.place)(*span),
+            };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        let more = lines.len().saturating_sub(MOST_LINES);
+        lines.truncate(MOST_LINES);
+        lines.extend((more > 0).then(|| format!("{more} more")));
+        format!("{new} for {old} in {} ({})", plural(spans.len() as u64, "place"), listed(&lines))
+    };
+    texts.into_iter().map(words).collect()
 }
 
 impl Place {

@@ -1,0 +1,150 @@
+//! Where does a text ask for the size or the type of an array, so that longer rows mean something else there?
+//!
+//! ```text
+//! __shared__ float tile[32][32];
+//! int row = sizeof(tile[0]) / sizeof(tile[0][0]);        the size of a row; of an element it stays as it is
+//! decltype(tile) *other;                                 the type
+//! auto step = &tile[1][0] - &tile[0][0];                 how far rows are apart
+//! fill(tile, in);                                        the type, where the function takes `float (&t)[32][32]`
+//! float (*rows)[32] = tile;                              the type
+//! ```
+//!
+//! The text is looked through from the declaration to the end of what is around it, untaken branches and all.
+
+use crate::ir::program::Program;
+use crate::ir::{ExprKind, Function, Type};
+use crate::preproc::{Kind, Lexer, Token, partners};
+use crate::source::{SourceFile, Span};
+
+/// What asks for the size or type of what stands in its parentheses.
+const ASKING: [&str; 9] =
+    ["sizeof", "decltype", "typeof", "__typeof__", "__typeof", "size", "ssize", "alignof", "countof"];
+
+/// The first place that asks for the size or type of the array whose name is declared at `array`.
+pub(super) fn shape_asked(program: &Program, file: &SourceFile, array: Span) -> Option<Span> {
+    let mut lexer = Lexer::new(&file.text);
+    let tokens: Vec<Token> = std::iter::from_fn(|| lexer.next()).collect();
+    let name = tokens.iter().position(|token| token.start == array.start && token.kind == Kind::Ident)?;
+    let text = Text { text: &file.text, partners: partners(&tokens), tokens };
+    let dimensions = text.subscripts(name).0;
+    for at in name + 1..text.tokens.len() {
+        if text.partner(at).is_some_and(|open| open < name) && text.is(at, b'}') {
+            break;
+        }
+        let is_name = text.tokens[at].kind == Kind::Ident && text.word(at) == text.word(name);
+        if is_name && !text.is_member(at) && text.asks(program, at, dimensions) {
+            let range = text.tokens[at].range();
+            return Some(Span { start: range.start as u32, end: range.end as u32, ..array });
+        }
+    }
+    None
+}
+
+/// A file's tokens.
+struct Text<'t> {
+    text: &'t str,
+    tokens: Vec<Token>,
+    partners: Vec<u32>,
+}
+
+impl<'t> Text<'t> {
+    fn word(&self, at: usize) -> &'t str {
+        self.tokens.get(at).and_then(|token| self.text.get(token.range())).unwrap_or("")
+    }
+
+    fn is(&self, at: usize, punct: u8) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is(punct))
+    }
+
+    /// Whether this stands so many tokens before another.
+    fn stands_before(&self, at: usize, back: usize, punct: u8) -> bool {
+        at.checked_sub(back).is_some_and(|at| self.is(at, punct))
+    }
+
+    fn partner(&self, at: usize) -> Option<usize> {
+        self.partners.get(at).map(|&partner| partner as usize).filter(|&partner| partner < self.tokens.len())
+    }
+
+    /// How many pairs of brackets stand behind a token, and what comes behind them.
+    fn subscripts(&self, at: usize) -> (usize, usize) {
+        let (mut count, mut next) = (0, at + 1);
+        while self.is(next, b'[')
+            && let Some(close) = self.partner(next)
+        {
+            count += 1;
+            next = close + 1;
+        }
+        (count, next)
+    }
+
+    fn is_member(&self, at: usize) -> bool {
+        self.stands_before(at, 1, b'.') || self.stands_before(at, 1, b'>') && self.stands_before(at, 2, b'-')
+    }
+
+    /// The parentheses around a token in its statement, innermost first.
+    fn around(&self, at: usize) -> Vec<usize> {
+        let (mut found, mut at) = (Vec::new(), at);
+        while let Some(before) = at.checked_sub(1) {
+            if [b';', b'{'].iter().any(|&punct| self.is(before, punct)) {
+                break;
+            }
+            let opening = self.partner(before).filter(|&open| open < before);
+            if opening.is_none() && self.is(before, b'(') {
+                found.push(before);
+            } else if self.is(before, b'}') {
+                break;
+            }
+            at = opening.unwrap_or(before);
+        }
+        found
+    }
+
+    /// Whether a mention of the array asks for its size or type.
+    fn asks(&self, program: &Program, at: usize, dimensions: usize) -> bool {
+        let (subscripts, end) = self.subscripts(at);
+        if subscripts >= dimensions {
+            // The distance between two elements.
+            let minus = |at: usize| self.is(at, b'-') && !self.is(at + 1, b'>');
+            return self.stands_before(at, 1, b'&') && (minus(end) || at.checked_sub(2).is_some_and(minus));
+        }
+        let Some(before) = at.checked_sub(1) else { return false };
+        let around = self.around(at);
+        let asking = |open: &usize| open.checked_sub(1).is_some_and(|word| ASKING.contains(&self.word(word)));
+        if self.word(before) == "sizeof" || around.iter().any(asking) {
+            return true;
+        }
+        // `float (*rows)[32] = tile;`
+        if subscripts == 0 && self.is(before, b'=') && self.stands_before(at, 2, b']') {
+            return true;
+        }
+        let Some(&open) = around.first() else { return false };
+        let is_argument =
+            (open == before || self.is(before, b',')) && (self.is(end, b',') || self.is(end, b')'));
+        is_argument && self.takes_its_type(program, open, at)
+    }
+
+    /// Whether a function that is called there takes an array of so many elements as the argument at a token.
+    fn takes_its_type(&self, program: &Program, open: usize, at: usize) -> bool {
+        let Some(callee) = open.checked_sub(1) else { return false };
+        let (mut number, mut next) = (0, open + 1);
+        while next < at {
+            number += usize::from(self.is(next, b','));
+            next = self.partner(next).filter(|&close| close > next).unwrap_or(next) + 1;
+        }
+        let functions = program.functions(self.word(callee));
+        functions
+            .iter()
+            .any(|function| function.params.get(number).is_some_and(|it| is_fixed(&it.ty, function)))
+    }
+}
+
+/// Whether a parameter's type says how long rows are, in a number that no argument gives it.
+fn is_fixed(ty: &Type, function: &Function) -> bool {
+    match ty {
+        Type::Pointer(inner) | Type::Reference(inner) => is_fixed(inner, function),
+        Type::Array(inner, _) if matches!(**inner, Type::Array(..)) => is_fixed(inner, function),
+        Type::Array(_, Some(length)) => !matches!(&length.kind, ExprKind::Path(path)
+            if function.template_params.iter().any(|param| param.name == path.name)),
+        _ => false,
+    }
+}
