@@ -348,9 +348,22 @@ impl<'t> Lowerer<'t> {
             let default = field(node, "default_value").map(|value| self.full_expr(value));
             let name = self.name(declared.name.map_or("", |name| self.text(name)));
             let local = self.declare(&name);
+            if matches!(ty, Type::Reference(_)) {
+                self.references.insert(local);
+            }
             let to_data = matches!(&ty, Type::Pointer(to) if !matches!(**to, Type::Pointer(_)));
             let restrict = to_data && self.text(node).contains("__restrict");
-            out.push(Param { local, name, ty, restrict, default, span: self.span(node) });
+            let pack = node.kind() == "variadic_parameter_declaration";
+            out.push(Param { local, name, ty, restrict, pack, default, span: self.span(node) });
+        }
+        // `f(int, ...)`
+        let inside = self.text(list).trim_end_matches(')').trim_end();
+        if let Some(before) = inside.strip_suffix("...")
+            && before.trim_end().ends_with([',', '('])
+        {
+            let name = self.name("");
+            let (local, span) = (self.declare(&name), self.span(list));
+            out.push(Param { local, name, ty: Type::Opaque, restrict: false, pack: true, default: None, span });
         }
         out
     }
@@ -384,12 +397,19 @@ impl<'t> Lowerer<'t> {
         let params = list.map(|list| self.params(list)).unwrap_or_default();
         let returned = declarator.and_then(|declarator| child_of_kind(declarator, "trailing_return_type"));
         let return_type = returned.and_then(first_child).map(|ty| self.type_specifier(ty));
-        let body = field(node, "body").map(|body| self.body(body)).unwrap_or_default();
+        let written = field(node, "body");
+        let head = written.map_or(0, |body| self.start(body).saturating_sub(self.start(node)));
+        let mutable = self.text(node).get(..head).is_some_and(|head| head.contains("mutable"));
+        let body = written.map(|body| self.body(body)).unwrap_or_default();
         self.scope.leave(mark);
+        let first = self.copies.last().map_or(0, |copies| copies.from);
         for (outer, inner) in self.copies.pop().unwrap_or_default().made {
             captured.push(copied(outer, inner, span));
         }
-        let mut kind = ExprKind::Lambda(Arc::new(Lambda { params, return_type, body }));
+        let copies = captured.iter().filter_map(assigned).collect();
+        let slots = first..u32::try_from(self.locals.len()).unwrap_or(u32::MAX);
+        let lambda = Lambda { params, return_type, copies, mutable, slots, body };
+        let mut kind = ExprKind::Lambda(Arc::new(lambda));
         for assign in captured.into_iter().rev() {
             kind = ExprKind::Comma(Box::new(assign), Box::new(Expr { kind, span }));
         }
@@ -460,9 +480,16 @@ impl<'t> Lowerer<'t> {
         let mut value = self.expr(right);
         let name = self.name(self.text(left));
         let local = self.declare(&name);
+        // `b = a`: unlike `a` itself, an array becomes a pointer.
+        if matches!(value.kind, ExprKind::Local(_)) {
+            value = Expr { span: value.span, kind: ExprKind::Cast(Type::Auto, Box::new(value)) };
+        }
         // `&r = e` names what `e` is, for as long as the lambda lives.
         if child_of_kind(node, "&").is_some() {
             self.addresses.insert(local);
+            if let ExprKind::Cast(Type::Auto, inner) = value.kind {
+                value = *inner;
+            }
             value = Expr { span: value.span, kind: ExprKind::AddressOf(Box::new(value)) };
         }
         let target = Expr { kind: ExprKind::Local(local), span: self.span(left) };
@@ -474,6 +501,17 @@ impl<'t> Lowerer<'t> {
 fn copied(outer: LocalId, inner: LocalId, span: Span) -> Expr {
     let local = |local| Box::new(Expr { kind: ExprKind::Local(local), span });
     Expr { kind: ExprKind::Assign(None, local(inner), local(outer)), span }
+}
+
+/// The slot that an assignment is to.
+fn assigned(assign: &Expr) -> Option<LocalId> {
+    match &assign.kind {
+        ExprKind::Assign(None, target, _) => match target.kind {
+            ExprKind::Local(local) => Some(local),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The function declarator inside pointers and references.
