@@ -69,7 +69,8 @@ impl Machine<'_> {
                 match self.subobject(&Ty::Record(Rc::clone(&base)), items) {
                     Value::Aggregate(inner) => parts.extend(inner.iter().cloned()),
                     other => {
-                        let whole = |it: &FieldLayout| (smallvec![Step::Member(it.name.clone())], other.clone());
+                        let whole =
+                            |it: &FieldLayout| (smallvec![Step::Member(it.name.clone())], other.clone());
                         parts.extend(base.fields.iter().map(whole));
                     }
                 }
@@ -139,7 +140,8 @@ impl Machine<'_> {
             let before = items.rest.len();
             let value = self.subobject(element, items);
             if items.lost || items.rest.len() == before {
-                let why = Unknown::new(Reason::Unsupported, items.span, "a list in which braces may be left out");
+                let why =
+                    Unknown::new(Reason::Unsupported, items.span, "a list in which braces may be left out");
                 return Value::opaque(Variation::Maybe, why);
             }
             push_parts(&mut parts, Step::Index(at), value);
@@ -185,7 +187,8 @@ impl Machine<'_> {
         let Some(record) = layout.record.clone() else { return value };
         let whole = self.with_temporary(value, Ty::Record(Rc::clone(layout)), |machine, object| {
             for field in missing {
-                let init = record.fields.iter().find(|it| it.name == field.name).and_then(|it| it.init.as_ref());
+                let init =
+                    record.fields.iter().find(|it| it.name == field.name).and_then(|it| it.init.as_ref());
                 let Some(init) = init.filter(|_| !field.reference) else { continue };
                 machine.initialise_member(layout, object, (field, init));
             }

@@ -327,7 +327,8 @@ impl Machine<'_> {
             ExprKind::Assign(..) | ExprKind::Step { post: false, .. } => self.locate(arg),
             ExprKind::Call { .. } if self.forwarded(arg).is_some() => self.locate(arg),
             _ => {
-                let place = if matches!(arg.kind, ExprKind::Call { .. }) { self.called_place(arg) } else { None };
+                let place =
+                    if matches!(arg.kind, ExprKind::Call { .. }) { self.called_place(arg) } else { None };
                 let temporary = || Unknown::new(Reason::Unsupported, arg.span, "a temporary");
                 place.unwrap_or_else(|| Err(temporary()))
             }

@@ -81,7 +81,8 @@ impl Machine<'_> {
         let (frame, here) = (self.top(), address(lambda));
         if self.several.contains(&here) {
             for local in &lambda.copies {
-                let why = Unknown::new(Reason::Unsupported, span, "what one of several copies of a lambda holds");
+                let why =
+                    Unknown::new(Reason::Unsupported, span, "what one of several copies of a lambda holds");
                 self.lose_variable(&Place { frame, local: *local, path: Steps::new(), blurred: false }, why);
             }
         }
@@ -111,7 +112,8 @@ impl Machine<'_> {
 
     /// What a function hands back: a lambda that was made in it cannot be run any more.
     pub(super) fn without_closures(&self, result: Value) -> Value {
-        let gone = |value: &Value| matches!(value, Value::Closure(_, frame) if *frame >= self.state.frames.len());
+        let gone =
+            |value: &Value| matches!(value, Value::Closure(_, frame) if *frame >= self.state.frames.len());
         let lost = || {
             let why = Unknown::new(
                 Reason::Unsupported,

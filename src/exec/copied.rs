@@ -48,7 +48,8 @@ impl Machine<'_> {
             Ty::Record(layout) => Some(std::rc::Rc::clone(layout)),
             _ => None,
         };
-        let members = layout.fields.iter().filter(|field| !field.reference).filter_map(|it| of_member(&it.ty));
+        let members =
+            layout.fields.iter().filter(|field| !field.reference).filter_map(|it| of_member(&it.ty));
         let parts: Vec<_> = members.chain(bases).collect();
         parts.iter().any(|part| self.is_copied_by_class(part, depth - 1))
     }
@@ -68,7 +69,9 @@ impl Machine<'_> {
 
 /// Whether a function copies or moves an object of its class.
 pub(crate) fn takes_itself(function: &Function) -> bool {
-    let (Some(owner), [first, rest @ ..]) = (&function.owner, function.params.as_slice()) else { return false };
+    let (Some(owner), [first, rest @ ..]) = (&function.owner, function.params.as_slice()) else {
+        return false;
+    };
     let class = owner.rsplit("::").next().unwrap_or(owner);
     let class = class.split('@').next().unwrap_or(class);
     let is_own = |ty: &Type| match ty {

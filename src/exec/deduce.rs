@@ -105,7 +105,9 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
     match (param, ty) {
         // `...`: no function is worse that can be called at all.
         (Type::Opaque, Ty::Unknown(_)) => 0,
-        (Type::Opaque, _) if function.params.last().is_some_and(|last| last.pack && last.ty == Type::Opaque) => {
+        (Type::Opaque, _)
+            if function.params.last().is_some_and(|last| last.pack && last.ty == Type::Opaque) =>
+        {
             ELLIPSIS
         }
         (_, Ty::Unknown(_)) => 0,

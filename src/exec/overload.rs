@@ -224,7 +224,9 @@ fn is_conditional(function: &Function) -> bool {
 fn depends(ty: &Type) -> bool {
     match ty {
         Type::Decltype(_) => true,
-        Type::Named(path) => &*path.name == "type" || path.name.contains("enable_if") || &*path.name == "void_t",
+        Type::Named(path) => {
+            &*path.name == "type" || path.name.contains("enable_if") || &*path.name == "void_t"
+        }
         Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _) => depends(inner),
         _ => false,
     }

@@ -363,7 +363,15 @@ impl<'t> Lowerer<'t> {
         {
             let name = self.name("");
             let (local, span) = (self.declare(&name), self.span(list));
-            out.push(Param { local, name, ty: Type::Opaque, restrict: false, pack: true, default: None, span });
+            out.push(Param {
+                local,
+                name,
+                ty: Type::Opaque,
+                restrict: false,
+                pack: true,
+                default: None,
+                span,
+            });
         }
         out
     }
