@@ -8,20 +8,24 @@
 //! ([`Int`](crate::domain::Int)). A condition splits the set of active threads
 //! ([`condition`]); a loop is run for real or all iterations at once ([`loops`]).
 
+mod aggregate;
 mod arithmetic;
 mod arrays;
 mod assembly;
 mod assign;
+mod associated;
 mod atomic_object;
 mod barriers;
 pub(crate) mod budget;
 mod call;
+mod captured;
 mod closed_type;
 mod compiler;
 mod condition;
 mod conditional;
 mod construct;
 mod coordinates;
+mod copied;
 mod copied_struct;
 mod copies;
 mod counted;
@@ -57,6 +61,7 @@ mod of_blocks;
 mod operator_functions;
 mod operators;
 mod overload;
+mod own_object;
 mod packs;
 mod partial;
 mod partial_order;

@@ -337,6 +337,12 @@ pub struct Lambda {
     pub params: Vec<Param>,
     /// What it returns, if that is written.
     pub return_type: Option<Type>,
+    /// The slots of what it captures by value.
+    pub copies: Vec<LocalId>,
+    /// Whether its calls may change those: each copy of a `mutable` lambda has its own.
+    pub mutable: bool,
+    /// All slots that are its own, those of the lambdas in it too.
+    pub slots: std::ops::Range<u32>,
     /// Its body.
     pub body: Vec<Stmt>,
 }
@@ -507,6 +513,8 @@ pub struct Param {
     pub ty: Type,
     /// Whether it is a pointer with `__restrict__`.
     pub restrict: bool,
+    /// Whether it stands for any number of arguments: `A... a`, or a mere `...`.
+    pub pack: bool,
     /// Its default.
     pub default: Option<Expr>,
     /// Where it stands.

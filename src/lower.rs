@@ -19,6 +19,7 @@ mod expr;
 mod fragment;
 mod function;
 mod goto;
+mod lambda;
 mod literal;
 mod lowerer;
 mod masks;

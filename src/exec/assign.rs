@@ -1,11 +1,10 @@
 //! What do assignments do, and `++` and `--`?
 
 use super::machine::Machine;
-use super::slots::Slot;
 use super::types::{Ty, nameless};
 use super::value::Value;
 use crate::domain::{Reason, Unknown, Variation};
-use crate::ir::{BinaryOp, Expr, ExprKind, LocalId};
+use crate::ir::{BinaryOp, Expr, ExprKind};
 use crate::source::Span;
 
 impl Machine<'_> {
@@ -30,7 +29,11 @@ impl Machine<'_> {
             return Value::Undefined;
         }
         if let (None, ExprKind::Local(local)) = (op, &target.kind)
-            && self.frame().is_some_and(|f| f.slots.get(local.0 as usize).is_some_and(|s| s.ty == Ty::Void))
+            && self.frame().is_some_and(|f| {
+                let slot = f.slots.get(local.0 as usize);
+                // Nothing but a lambda assigns to an array.
+                slot.is_some_and(|s| s.ty == Ty::Void || matches!(s.ty, Ty::Array(..)) && !s.reference)
+            })
         {
             return self.capture(*local, value);
         }
@@ -94,16 +97,6 @@ impl Machine<'_> {
             self.note_update(&pointer);
         }
         self.convert(kept, &pointer.pointee)
-    }
-
-    /// What a lambda copies where it stands, into a slot that nothing declares.
-    fn capture(&mut self, local: LocalId, value: &Expr) -> Value {
-        let ty = super::deduce::decayed(&self.type_of(value));
-        let value = self.evaluate(value);
-        let value = self.convert(value, &ty);
-        self.note_write(self.top(), local);
-        self.set_slot(local, Slot { value: value.clone(), ty, reference: false });
-        value
     }
 
     /// The type an initialiser on the right of `=` is for, where it may matter.

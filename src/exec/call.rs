@@ -5,7 +5,7 @@
 
 use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
-use super::packs::{deduce_pack, reopen};
+use super::packs::{argument_at, deduce_pack, expansion_in, reopen};
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::unseen::Callee;
@@ -42,7 +42,7 @@ impl Machine<'_> {
                 }
             }
             _ => {
-                let target = self.evaluate(callee);
+                let target = self.evaluate_as_written(callee);
                 match target {
                     Value::Closure(lambda, frame) => self.call_lambda(&lambda, frame, args, expr.span),
                     Value::Function(path) => self.call_path(expr, &path, args, used),
@@ -69,12 +69,11 @@ impl Machine<'_> {
         let is_method = |f: &Arc<Function>| f.owner.as_ref() != Some(&f.name);
         let mut functions = self.choose_functions(path, args);
         functions.retain(is_method);
+        let mut functions = self.on_own_object(functions, path, args);
         if functions.len() > 1 {
-            let several = functions.into_iter().map(|f| (Arc::clone(&f), self.own_part(&f))).collect();
-            return self.call_several(several, path, args, expr.span);
+            return self.call_several(functions, path, args, expr.span);
         }
-        if let Some(function) = functions.pop() {
-            let this = self.own_part(&function);
+        if let Some((function, this)) = functions.pop() {
             return self.call_function(&function, path, this, args, expr.span);
         }
         if let Some(ty) = self.constructed_type(path) {
@@ -141,7 +140,11 @@ impl Machine<'_> {
         let mut slots = Slots::unwritten(function.locals.len());
         let (mut pending, mut from_launch) = (Vec::new(), Vec::new());
         for (at, param) in function.params.iter().enumerate() {
-            match args.get(at) {
+            match argument_at(args, at) {
+                Some(_) if param.pack => {
+                    let rest = args.get(at..).unwrap_or_default();
+                    pending.push((param.local, self.take_pack(param, rest, &function.name, span)));
+                }
                 Some(arg) => {
                     let (argument, at_launch) = self.watching_launch(|m| m.argument(param, arg));
                     from_launch.extend(at_launch.then_some(param.local));
@@ -159,6 +162,7 @@ impl Machine<'_> {
         }
         if let Some(last) = function.params.len().checked_sub(1)
             && function.template_params.iter().any(|param| param.pack)
+            && expansion_in(args).is_none()
         {
             let types: Vec<Ty> = args.iter().skip(last).map(|arg| self.type_of(arg)).collect();
             deduce_pack(&mut env, function, last, &types);
@@ -252,7 +256,8 @@ impl Machine<'_> {
         // Whoever called comes back, whichever way through the function.
         self.state.active = active.minus(&self.state.exited);
         self.state.doubt = doubt;
-        frame.map_or(Value::Undefined, |frame| frame.result)
+        let result = frame.map_or(Value::Undefined, |frame| frame.result);
+        self.without_closures(result)
     }
 
     fn call_env(&mut self, function: &Function, path: &Path, this: Option<&Pointer>) -> Env {
@@ -311,7 +316,7 @@ impl Machine<'_> {
         Slot { value, ty, reference: false }
     }
 
-    fn locate_argument(&mut self, arg: &Expr) -> Result<Pointer, Unknown> {
+    pub(super) fn locate_argument(&mut self, arg: &Expr) -> Result<Pointer, Unknown> {
         match &arg.kind {
             ExprKind::Local(_)
             | ExprKind::Index(..)
@@ -319,7 +324,14 @@ impl Machine<'_> {
             | ExprKind::Member { .. }
             | ExprKind::Path(_) => self.locate(arg),
             ExprKind::Cast(Type::Reference(_), _) => self.locate(arg),
-            _ => Err(Unknown::new(Reason::Unsupported, arg.span, "a temporary")),
+            ExprKind::Assign(..) | ExprKind::Step { post: false, .. } => self.locate(arg),
+            ExprKind::Call { .. } if self.forwarded(arg).is_some() => self.locate(arg),
+            _ => {
+                let place =
+                    if matches!(arg.kind, ExprKind::Call { .. }) { self.called_place(arg) } else { None };
+                let temporary = || Unknown::new(Reason::Unsupported, arg.span, "a temporary");
+                place.unwrap_or_else(|| Err(temporary()))
+            }
         }
     }
 
@@ -348,12 +360,18 @@ impl Machine<'_> {
             return self.call_unseen(Callee::Unnamed("a lambda that is not followed"), args, span);
         }
         let mut slots: Vec<(LocalId, Slot)> = Vec::new();
-        for (param, arg) in lambda.params.iter().zip(args) {
-            slots.push((param.local, self.argument(param, arg)));
+        for (at, param) in lambda.params.iter().enumerate() {
+            let Some(arg) = argument_at(args, at) else { break };
+            let slot = match param.pack {
+                true => self.take_pack(param, args.get(at..).unwrap_or_default(), "a lambda", span),
+                false => self.argument(param, arg),
+            };
+            slots.push((param.local, slot));
         }
         // Its body uses the slots of the frame it was made in: put that frame on top.
         let above = self.state.frames.split_off(frame + 1);
         let exposed_above = self.unexpose(frame + 1);
+        let around = self.begin_lambda(lambda, span);
         for ((local, mut slot), param) in slots.into_iter().zip(&lambda.params) {
             let ty = self.resolve_type(&param.ty);
             if !slot.reference && !matches!(ty, Ty::Unknown(_)) {
@@ -387,6 +405,7 @@ impl Machine<'_> {
         if let (Some(top), Some(saved)) = (self.state.frames.last_mut(), saved) {
             (top.result, top.returned, top.may_have_returned) = saved;
         }
+        self.end_lambda(lambda, around, &result);
         self.state.frames.extend(above);
         self.exposed.extend(exposed_above);
         self.state.active = active.minus(&self.state.exited);

@@ -2,6 +2,7 @@
 //!
 //! `T x = e`, `T(args)` and `{a, b}`: an aggregate is the list of its parts, each under its path.
 
+use super::aggregate::Items;
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
@@ -45,22 +46,23 @@ impl Machine<'_> {
             && matches!(self.type_of(expr), Ty::Scalar(_) | Ty::Pointer(_) | Ty::Array(..))
     }
 
-    /// Whether a class says itself what a copy is: that is not followed.
-    pub(super) fn copies_itself(&self, layout: &Layout) -> bool {
-        let own = |f: &&Arc<Function>| f.owner.as_ref() == Some(&layout.name) && f.body.is_some();
-        let of_itself = |f: &Arc<Function>| match f.params.as_slice() {
-            [only] => matches!(&only.ty, Type::Reference(inner)
-                if matches!(&**inner, Type::Named(path) if path.name == layout.name)),
+    /// Whether `T{x}` gives `x` to the first member of `T`, and is not a copy of `x`.
+    fn is_first_item(&mut self, layout: &Rc<Layout>, item: &Expr) -> bool {
+        if self.has_constructors(layout) || layout.record.is_none() {
+            return false;
+        }
+        match (&item.kind, self.type_of(item)) {
+            (ExprKind::InitList(_) | ExprKind::Unsupported(_), _) => true,
+            (_, Ty::Scalar(_) | Ty::Pointer(_) | Ty::Array(..)) => true,
+            (_, of @ Ty::Record(_)) => {
+                let first = layout.fields.first();
+                first.is_some_and(|first| super::templates::same_type(&first.ty, &of) == Some(true))
+            }
             _ => false,
-        };
-        self.mode == Mode::Device
-            && layout.record.is_some()
-            && ["operator=", &*layout.name]
-                .iter()
-                .any(|name| self.program.functions(name).iter().filter(own).any(of_itself))
+        }
     }
 
-    fn has_constructors(&self, layout: &Layout) -> bool {
+    pub(super) fn has_constructors(&self, layout: &Layout) -> bool {
         let all = self.program.functions(&layout.name);
         layout.record.is_some() && all.iter().any(|f| f.owner.as_ref() == Some(&layout.name))
     }
@@ -148,15 +150,7 @@ impl Machine<'_> {
             if laid.reference {
                 continue;
             }
-            self.within(Rc::clone(&layout.env), &record.namespace, |machine| {
-                if let Some(frame) = machine.state.frames.last_mut() {
-                    frame.this = Some(object.clone());
-                }
-                let value = machine.initial(init, &laid.ty);
-                if let Ok(place) = machine.member(object.clone(), &field.name, init.span) {
-                    machine.write(&place, value, init.span);
-                }
-            });
+            self.initialise_member(layout, object, (laid, init));
         }
     }
 
@@ -218,7 +212,7 @@ impl Machine<'_> {
     }
 
     /// What a reference to this type is bound to by its initialiser.
-    fn bound(&mut self, init: &Expr, ty: &Ty) -> Value {
+    pub(super) fn bound(&mut self, init: &Expr, ty: &Ty) -> Value {
         match self.locate(init) {
             Ok(pointer) => {
                 self.expose(&pointer);
@@ -234,7 +228,7 @@ impl Machine<'_> {
 
     /// An operand of an operator of the language: of an object, what its class's only conversion makes of it.
     pub(super) fn operand(&mut self, expr: &Expr) -> Value {
-        let value = self.evaluate(expr);
+        let value = self.evaluate_uncopied(expr);
         if !matches!(value, Value::Aggregate(_)) {
             return value;
         }
@@ -275,6 +269,7 @@ impl Machine<'_> {
                 if let [single] = args
                     && &*layout.name != "dim3"
                     && !matches!(layout.fields.as_slice(), [only] if only.reference || only.bit_field)
+                    && !self.is_first_item(&layout, single)
                 {
                     let value = self.evaluate(single);
                     if matches!(value, Value::Aggregate(_)) || layout.fields.len() != 1 {
@@ -284,45 +279,30 @@ impl Machine<'_> {
                     return Value::Aggregate(Rc::new(vec![(step, value)]));
                 }
                 let dim3 = &*layout.name == "dim3";
+                if !dim3 && !self.has_constructors(&layout) {
+                    return self.aggregate(&layout, &mut Items::new(args, span));
+                }
                 let mut parts = Vec::new();
                 for (at, field) in layout.fields.iter().enumerate() {
                     let value = match args.get(at) {
                         Some(arg) if field.reference => self.bound(arg, &field.ty),
-                        Some(arg) if field.bit_field => {
-                            let variation = self.evaluate(arg).variation();
-                            Value::opaque(variation, Unknown::new(Reason::Unsupported, span, "a bit-field"))
-                        }
                         Some(arg) => self.initial(arg, &field.ty),
                         None if dim3 => Value::Int(Int::constant(1), Scalar::U32),
-                        None if args.is_empty() && layout.record.is_some() => continue,
-                        None => Value::int(0),
+                        None if args.is_empty() => continue,
+                        None => unmade(&layout, span),
                     };
                     if dim3 && at == 0 && matches!(value, Value::Aggregate(_)) {
                         return value;
                     }
                     let value = if field.reference { value } else { self.convert(value, &field.ty) };
                     push_parts(&mut parts, Step::Member(field.name.clone()), value);
-                    if layout.record.as_ref().is_some_and(|record| record.union) {
-                        break;
-                    }
                 }
                 Value::Aggregate(Rc::new(parts))
             }
             Ty::Array(element, length) => {
+                let length = length.as_ref().and_then(|length| length.as_constant());
                 let element = Rc::clone(element);
-                let mut parts = Vec::new();
-                for (at, arg) in args.iter().enumerate() {
-                    let value = self.initial(arg, &element);
-                    let value = self.convert(value, &element);
-                    push_parts(&mut parts, Step::Index(at as i64), value);
-                }
-                let length = length.as_ref().and_then(|n| n.as_constant()).unwrap_or(0).min(256);
-                for at in args.len() as i64..length {
-                    if matches!(*element, Ty::Scalar(_)) {
-                        parts.push((smallvec![Step::Index(at)], Value::int(0)));
-                    }
-                }
-                Value::Aggregate(Rc::new(parts))
+                self.elements(&element, length, &mut Items::new(args, span))
             }
             Ty::Unknown(_) if self.takes_storage(args, span) => {
                 let what = format!("an object of type `{}`", ty.describe());
@@ -363,13 +343,13 @@ fn hands_on(constructor: &Function) -> bool {
 }
 
 /// An object of which nothing is known.
-fn unmade(layout: &Layout, span: Span) -> Value {
+pub(super) fn unmade(layout: &Layout, span: Span) -> Value {
     let what = format!("an object of type `{}`", layout.name);
     Value::opaque(Variation::Maybe, Unknown::new(Reason::UnknownType, span, what))
 }
 
 /// Adds a value under a step; an aggregate's parts are added one by one.
-fn push_parts(parts: &mut Vec<(Steps, Value)>, step: Step, value: Value) {
+pub(super) fn push_parts(parts: &mut Vec<(Steps, Value)>, step: Step, value: Value) {
     match value {
         Value::Aggregate(inner) => {
             for (path, part) in inner.iter() {

@@ -77,6 +77,9 @@ pub(super) fn decayed(ty: &Ty) -> Ty {
 /// What an argument adds that fits no parameter of this kind.
 const NO_FIT: i32 = -50;
 
+/// What one adds that is taken by `...`.
+const ELLIPSIS: i32 = -1;
+
 /// Whether a conversion only widens a small number to the type that arithmetic would give it.
 fn is_promotion(from: Scalar, to: Scalar) -> bool {
     match to {
@@ -100,6 +103,13 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
         return points;
     }
     match (param, ty) {
+        // `...`: no function is worse that can be called at all.
+        (Type::Opaque, Ty::Unknown(_)) => 0,
+        (Type::Opaque, _)
+            if function.params.last().is_some_and(|last| last.pack && last.ty == Type::Opaque) =>
+        {
+            ELLIPSIS
+        }
         (_, Ty::Unknown(_)) => 0,
         (Type::Pointer(inner), Ty::Pointer(_) | Ty::Array(..)) if **inner == Type::Void => 1,
         (Type::Pointer(inner), Ty::Pointer(pointee)) => 4 + fit(machine, function, inner, pointee),

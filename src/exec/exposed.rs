@@ -65,6 +65,10 @@ impl Machine<'_> {
         }
         let why = match &target.kind {
             ExprKind::Deref(_) | ExprKind::Index(..) => self.locate(target).err()?,
+            ExprKind::Unsupported(what) => {
+                self.evaluate(target);
+                Unknown::new(Reason::Unsupported, target.span, *what)
+            }
             ExprKind::Conditional(_, a, b) => {
                 for side in [a, b] {
                     match self.locate(side) {

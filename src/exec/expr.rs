@@ -16,6 +16,19 @@ use std::rc::Rc;
 impl Machine<'_> {
     /// Evaluates an expression, with its effects.
     pub(crate) fn evaluate(&mut self, expr: &Expr) -> Value {
+        let value = self.evaluate_uncopied(expr);
+        match value {
+            Value::Closure(..) => {
+                self.note_copied(expr, &value);
+                value
+            }
+            Value::Aggregate(_) => self.copied(expr, value),
+            _ => value,
+        }
+    }
+
+    /// The same, of an object that is used where it lies.
+    pub(super) fn evaluate_uncopied(&mut self, expr: &Expr) -> Value {
         let value = self.evaluate_as_written(expr);
         if self.pitch.is_none() { value } else { self.pitched(expr, value) }
     }
@@ -67,10 +80,13 @@ impl Machine<'_> {
             ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr, true),
             ExprKind::Step { target, by, post } => self.step_variable(expr, target, *by, (*post, true)),
             ExprKind::Conditional(cond, then, otherwise) => self.conditional(cond, then, otherwise),
-            ExprKind::Comma(a, b) => {
-                self.discard(a);
-                self.evaluate(b)
-            }
+            ExprKind::Comma(a, b) => match self.called_comma(expr, a, b) {
+                Some(value) => value,
+                None => {
+                    self.discard(a);
+                    self.evaluate(b)
+                }
+            },
             ExprKind::AddressOf(inner) => match self.locate(inner) {
                 Ok(pointer) => {
                     self.expose(&pointer);
@@ -84,6 +100,7 @@ impl Machine<'_> {
                 },
             },
             ExprKind::Cast(Type::Reference(_), _) => self.read_lvalue(expr),
+            ExprKind::Cast(Type::Auto, inner) => self.evaluate(inner),
             ExprKind::Cast(ty, inner) => {
                 let ty = self.resolve_type(ty);
                 let value = self.evaluate(inner);
@@ -166,6 +183,9 @@ impl Machine<'_> {
                 self.may_access(expr.span);
                 self.may_order(expr.span);
                 self.may_wait(what, expr.span);
+                if !self.exposed.is_empty() {
+                    self.write_somewhere(expr.span);
+                }
                 Value::opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, expr.span, *what))
             }
             ExprKind::Damaged => {
@@ -186,8 +206,10 @@ impl Machine<'_> {
             }
             ExprKind::Cast(Type::Void, inner) => self.discard(inner),
             ExprKind::Comma(a, b) => {
-                self.discard(a);
-                self.discard(b);
+                if self.called_comma(expr, a, b).is_none() {
+                    self.discard(a);
+                    self.discard(b);
+                }
             }
             ExprKind::Conditional(cond, a, b) => {
                 let value = self.evaluate(cond);

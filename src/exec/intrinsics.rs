@@ -135,6 +135,10 @@ impl Machine<'_> {
                 }
                 Some(self.convert(value, &Ty::Scalar(Scalar::U64)))
             }
+            Kind::Same if name == "addressof" && args.len() == 1 => {
+                let place = ExprKind::AddressOf(Box::new(args[0].clone()));
+                Some(self.evaluate(&Expr { kind: place, span }))
+            }
             Kind::Same | Kind::FloorToInt | Kind::Ceiling | Kind::Floor if !args.is_empty() => {
                 let value = self.evaluate(&args[0]);
                 Some(match (kind, value) {

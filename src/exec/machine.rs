@@ -182,6 +182,12 @@ pub struct Machine<'p> {
     pub copying: Option<super::copies::Copying>,
     /// The lambda whose body runs, whose `return` is its own.
     pub lambda: Option<Arc<Lambda>>,
+    /// The lambdas whose bodies run, innermost last, by their address.
+    pub running: Vec<usize>,
+    /// Lambdas of which there may be several copies, each with what it captured; by their address.
+    pub several: FxHashSet<usize>,
+    /// Those that a lambda around has handed back.
+    pub handed_back: FxHashSet<usize>,
     /// Depth of type and constant lookups.
     pub lookup_depth: usize,
     /// Lookups since the outermost one that is under way.
@@ -411,6 +417,9 @@ impl<'p> Machine<'p> {
             tiles_fit: true,
             copying: None,
             lambda: None,
+            running: Vec::new(),
+            several: FxHashSet::default(),
+            handed_back: FxHashSet::default(),
             lookup_depth: 0,
             lookups_within: 0,
             own_aliases: Vec::new(),

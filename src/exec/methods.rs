@@ -4,6 +4,7 @@ use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::operator_functions::operator_of;
 use super::overload::only;
+use super::packs::{expansion_in, takes_count};
 use super::slots::Slot;
 use super::types::{FieldLayout, Layout, Ty};
 use super::value::{Place, Pointer, Steps, Target, Value};
@@ -14,7 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// A method and the part of the object that it is run on.
-type Method = (Arc<Function>, Pointer);
+pub(super) type Method = (Arc<Function>, Pointer);
 /// The methods that a call may mean, and the class whose they are.
 type OfClass = (Vec<Arc<Function>>, Option<Rc<Layout>>);
 
@@ -155,7 +156,7 @@ impl Machine<'_> {
     }
 
     /// The methods of an object that a call may mean, of its own class or of a base.
-    fn methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
+    pub(super) fn methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
         let methods = self.static_methods(object, path, args);
         if self.mode == Mode::Host || !methods.iter().any(|(method, _)| self.is_virtual(method)) {
             return methods;
@@ -174,7 +175,7 @@ impl Machine<'_> {
     }
 
     /// Whether a method is one that derived classes may replace.
-    fn is_virtual(&self, method: &Function) -> bool {
+    pub(super) fn is_virtual(&self, method: &Function) -> bool {
         let of_name = self.program.functions(&method.name);
         of_name.iter().any(|f| f.is_virtual && f.owner.is_some() && f.params.len() == method.params.len())
     }
@@ -193,7 +194,8 @@ impl Machine<'_> {
     fn methods_of(&mut self, layout: &Rc<Layout>, path: &Path, args: &[Expr], depth: usize) -> OfClass {
         let program = self.program;
         let fits = |f: &&Arc<Function>| {
-            f.body.is_some() && f.owner.as_ref() == Some(&layout.name) && args.len() <= f.params.len()
+            let is_own = f.body.is_some() && f.owner.as_ref() == Some(&layout.name);
+            is_own && (takes_count(f, args) || expansion_in(args).is_none() && args.len() <= f.params.len())
         };
         let all: Vec<Arc<Function>> = program.functions(&path.name).iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
@@ -218,8 +220,7 @@ impl Machine<'_> {
                     if !functions.iter().any(refers) {
                         return None;
                     }
-                    let several: Vec<_> =
-                        functions.into_iter().map(|f| (Arc::clone(&f), self.own_part(&f))).collect();
+                    let several = self.on_own_object(functions, path, args);
                     Some(self.place_of_several(several, path, args, expr.span))
                 }
                 ExprKind::Member { base, name, arrow, args: explicit, class: None } => {
@@ -227,7 +228,7 @@ impl Machine<'_> {
                     self.place_by_method(base, *arrow, &path, args, expr.span)
                 }
                 ExprKind::Local(_) if !matches!(self.type_of(callee), Ty::Record(_)) => {
-                    let Value::Closure(lambda, frame) = self.evaluate(callee) else { return None };
+                    let Value::Closure(lambda, frame) = self.evaluate_as_written(callee) else { return None };
                     matches!(lambda.return_type, Some(Type::Reference(_))).then(|| {
                         let place = self.run_lambda(&lambda, frame, args, expr.span);
                         place_in(place, expr.span)
@@ -431,35 +432,11 @@ impl Machine<'_> {
         }
     }
 
-    /// The part of `this` on which a method runs that is called by its bare name.
-    pub(super) fn own_part(&mut self, method: &Function) -> Option<Pointer> {
-        let owner = method.owner.as_ref()?;
-        let this = self.frame()?.this.clone()?;
-        self.part_of_class(&this, owner, BASES)
-    }
-
-    fn part_of_class(&mut self, object: &Pointer, class: &Name, depth: usize) -> Option<Pointer> {
+    pub(super) fn part_of_class(&mut self, object: &Pointer, class: &Name, depth: usize) -> Option<Pointer> {
         match &object.pointee {
             Ty::Record(layout) if layout.name == *class => Some(object.clone()),
             _ => self.parts(object, depth).iter().find_map(|part| self.part_of_class(part, class, depth - 1)),
         }
-    }
-
-    /// The classes whose members are also those of the running method's class, the nearest first.
-    pub(super) fn own_bases(&mut self) -> Vec<Name> {
-        let env = self.env();
-        let mut found: Vec<Rc<Layout>> = Vec::new();
-        for record in self.own_records() {
-            found.extend(self.bases(&record, &env, BASES));
-        }
-        let mut at = 0;
-        while let Some(layout) = found.get(at).cloned().filter(|_| at < BASES) {
-            if let Some(record) = &layout.record {
-                found.extend(self.bases(record, &layout.env, BASES));
-            }
-            at += 1;
-        }
-        found.iter().map(|layout| layout.name.clone()).collect()
     }
 
     /// The parts of an object that are its bases; none at a depth of 0.

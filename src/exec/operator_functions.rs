@@ -43,6 +43,16 @@ impl Machine<'_> {
         self.called_operator(expr, if by > 0 { "operator++" } else { "operator--" }, a, None)
     }
 
+    /// `a, b`, if it calls a function.
+    pub(super) fn called_comma(&mut self, expr: &Expr, a: &Expr, b: &Expr) -> Option<Value> {
+        self.called_operator(expr, "operator,", a, Some(b))
+    }
+
+    pub(super) fn is_called_comma(&mut self, a: &Expr, b: &Expr) -> bool {
+        !self.program.functions("operator,").is_empty()
+            && [a, b].into_iter().any(|side| matches!(self.type_of(side), Ty::Record(_)))
+    }
+
     fn called_operator(&mut self, expr: &Expr, name: &str, a: &Expr, b: Option<&Expr>) -> Option<Value> {
         if self.mode == Mode::Host || self.program.functions(name).is_empty() {
             return None;

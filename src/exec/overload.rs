@@ -14,15 +14,18 @@
 use super::deduce::fit;
 use super::join::Join;
 use super::machine::{Machine, Mode};
-use super::packs::{is_pack, takes_arguments};
+use super::packs::{expansion_in, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::namespace::meant;
 use crate::ir::print;
-use crate::ir::{Expr, Function, Name, Path, TemplateArg};
+use crate::ir::{
+    Expr, ExprKind, Function, Name, Path, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
+};
 use crate::source::Span;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The most functions of which each may be meant.
@@ -37,13 +40,7 @@ impl Machine<'_> {
             None => self.frame().and_then(|f| f.function.owner.clone()),
         };
         let all = self.program.functions(&path.name);
-        let fits = |f: &&Arc<Function>| {
-            let required = f.params.iter().filter(|p| p.default.is_none() && !is_pack(f, p)).count();
-            let pack = f.template_params.iter().any(|p| p.pack);
-            f.body.is_some()
-                && args.len() >= required.min(f.params.len())
-                && (args.len() <= f.params.len() || pack)
-        };
+        let fits = |f: &&Arc<Function>| f.body.is_some() && takes_count(f, args);
         let from = self.namespace();
         let from: &[Name] = if path.global { &[] } else { &from };
         let of = |wanted: Option<&str>, qualifiers: &[(Name, Vec<TemplateArg>)]| -> Vec<Arc<Function>> {
@@ -77,6 +74,9 @@ impl Machine<'_> {
         {
             candidates = of(None, &path.qualifiers);
         }
+        if path.qualifiers.is_empty() && !path.global && candidates.iter().all(|f| f.owner.is_none()) {
+            self.add_associated(&mut candidates, all, args);
+        }
         // `Unrolled<0>::run` may be that of a specialisation.
         if candidates.len() > 1
             && let Some((owner, owner_args)) = path.qualifiers.last()
@@ -104,17 +104,26 @@ impl Machine<'_> {
         if candidates.len() <= 1 {
             return candidates;
         }
-        let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
-        let (mut top, mut best) = (i32::MIN, Vec::<Arc<Function>>::new());
-        for function in candidates {
-            let points = self.points(&function, explicit, &types);
-            if points > top {
-                (top, best) = (points, vec![function]);
-            } else if points == top {
-                best.push(function);
-            }
+        // How many arguments there are is not known.
+        if expansion_in(args).is_some() && self.mode == Mode::Device {
+            return candidates;
         }
+        let text = || Ty::Pointer(Rc::new(Ty::Scalar(Scalar::I8)));
+        let types: Vec<Ty> = args
+            .iter()
+            .map(|arg| if matches!(arg.kind, ExprKind::Str(_)) { text() } else { self.type_of(arg) })
+            .collect();
+        let judged: Vec<(i32, Arc<Function>)> = candidates
+            .into_iter()
+            .map(|function| (self.points(&function, explicit, &types), function))
+            .collect();
+        let (best, rest) = foremost(judged);
         let mut best = most_specialised(best, explicit, &types);
+        // Whether it is one of them may hang on more than how well the arguments fit.
+        if best.iter().all(|function| is_conditional(function)) && self.mode == Mode::Device {
+            let (sure, _) = foremost(rest.into_iter().filter(|(_, f)| !is_conditional(f)).collect());
+            best.extend(sure);
+        }
         // Host code is run for its launches alone.
         if self.mode == Mode::Host {
             best.truncate(1);
@@ -144,10 +153,15 @@ impl Machine<'_> {
         if !explicit.is_empty() && function.template_params.is_empty() && function.specialization.is_empty() {
             points -= 100;
         }
-        for (param, ty) in function.params.iter().zip(types) {
-            points += fit(self, function, &param.ty, ty);
-        }
+        let of_params = |machine: &mut Self| {
+            let params = function.params.iter().zip(types);
+            params.map(|(param, ty)| fit(machine, function, &param.ty, ty)).sum::<i32>()
+        };
         points
+            + match function.owner.is_none() && function.namespace != self.namespace() {
+                true => self.within(self.env(), &function.namespace, of_params),
+                false => of_params(self),
+            }
     }
 
     fn specialization_fits(&mut self, function: &Function, explicit: &[TemplateArg]) -> bool {
@@ -188,6 +202,36 @@ impl Machine<'_> {
     }
 }
 
+/// Those that fit best, and the others.
+fn foremost(judged: Vec<(i32, Arc<Function>)>) -> (Vec<Arc<Function>>, Vec<(i32, Arc<Function>)>) {
+    let top = judged.iter().map(|(points, _)| *points).max();
+    let (best, rest): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(points, _)| Some(*points) == top);
+    (best.into_iter().map(|(_, function)| function).collect(), rest)
+}
+
+/// Whether a template is only one for arguments that allow what its head or the type that it returns says.
+fn is_conditional(function: &Function) -> bool {
+    let is_asked = |param: &TemplateParam| match &param.kind {
+        TemplateParamKind::Type(Some(ty)) => depends(ty),
+        TemplateParamKind::Value(ty, _) => depends(ty),
+        _ => false,
+    };
+    !function.template_params.is_empty()
+        && (depends(&function.return_type) || function.template_params.iter().any(is_asked))
+}
+
+/// Whether a type may not exist.
+fn depends(ty: &Type) -> bool {
+    match ty {
+        Type::Decltype(_) => true,
+        Type::Named(path) => {
+            &*path.name == "type" || path.name.contains("enable_if") || &*path.name == "void_t"
+        }
+        Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _) => depends(inner),
+        _ => false,
+    }
+}
+
 /// The only one.
 pub(super) fn only(mut functions: Vec<Arc<Function>>) -> Option<Arc<Function>> {
     if functions.len() == 1 { functions.pop() } else { None }
@@ -207,6 +251,7 @@ fn do_the_same(a: &Function, b: &Function) -> bool {
     let types = |f: &Function| f.params.iter().map(|param| print::ty(&param.ty)).collect::<Vec<_>>();
     a.name == b.name
         && a.owner == b.owner
+        && a.namespace == b.namespace
         && a.return_type == b.return_type
         && a.template_params.len() == b.template_params.len()
         && types(a) == types(b)

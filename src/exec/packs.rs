@@ -3,12 +3,15 @@
 //! A pack takes all arguments behind those of the parameters before it, and `Ts...` hands them on. Where
 //! one of them is not known to be there, nothing is known of the pack, not even its length.
 
-use super::machine::Machine;
-use super::types::{Binding, Env, Ty};
+use super::machine::{Machine, Mode};
+use super::slots::Slot;
+use super::types::{Binding, Env, Ty, nameless};
+use super::unseen::Callee;
 use super::value::Value;
-use crate::domain::Int;
+use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::LaunchArg;
 use crate::ir::{Expr, ExprKind, Function, Name, Param, Scalar, TemplateArg, TemplateParam, Type};
+use crate::source::Span;
 use std::rc::Rc;
 
 /// A template argument as a call or a type is given it.
@@ -61,6 +64,35 @@ impl Machine<'_> {
         bound.collect::<Option<Vec<_>>>().map(|list| Binding::Pack(list.into()))
     }
 
+    /// The arguments that a parameter takes that is a pack: what is done with them is not followed, so each place
+    /// that is handed on may be written, and each lambda called.
+    pub(super) fn take_pack(&mut self, param: &Param, args: &[Expr], callee: &str, span: Span) -> Slot {
+        for arg in args {
+            if matches!(param.ty, Type::Reference(_))
+                && let Ok(pointer) = self.locate_argument(arg)
+            {
+                self.expose(&pointer);
+                continue;
+            }
+            if let Value::Closure(lambda, frame) = self.evaluate(arg)
+                && self.mode == Mode::Device
+            {
+                self.hand_over(&lambda, frame, Callee::Named(callee), span);
+            }
+        }
+        let why = Unknown::new(Reason::Unsupported, span, "a pack of arguments");
+        let ty = Ty::Unknown(nameless::AUTO.into());
+        Slot { value: Value::opaque(Variation::Maybe, why), ty, reference: false }
+    }
+
+    /// What `std::forward<T>(x)` and `std::move(x)` hand on: the place itself.
+    pub(super) fn forwarded<'e>(&self, expr: &'e Expr) -> Option<&'e Expr> {
+        let ExprKind::Call { callee, args } = &expr.kind else { return None };
+        let (ExprKind::Path(path), [only]) = (&callee.kind, args.as_slice()) else { return None };
+        let is_same = matches!(&*path.name, "move" | "forward" | "as_const");
+        (is_same && self.program.functions(&path.name).is_empty()).then_some(only)
+    }
+
     fn pack(&self, name: &Name) -> Option<Rc<[Binding]>> {
         match self.frame()?.env.bindings.get(name)? {
             Binding::Pack(pack) => Some(Rc::clone(pack)),
@@ -78,8 +110,35 @@ impl Machine<'_> {
     }
 }
 
+/// Where a call hands on a pack (`f(a, rest...)`): from there on it is not known which argument is which.
+pub(super) fn expansion_in(args: &[Expr]) -> Option<usize> {
+    args.iter().position(|arg| matches!(arg.kind, ExprKind::Unsupported("pack expansion")))
+}
+
+/// The argument for a parameter.
+pub(super) fn argument_at(args: &[Expr], at: usize) -> Option<&Expr> {
+    match expansion_in(args) {
+        Some(first) if first < at => args.get(first),
+        _ => args.get(at),
+    }
+}
+
+/// Whether a function can be called with so many arguments, as far as is known.
+pub(super) fn takes_count(function: &Function, args: &[Expr]) -> bool {
+    let params = &function.params;
+    let required = params.iter().filter(|p| p.default.is_none() && !is_pack(function, p)).count();
+    let any = params.iter().any(|param| is_pack(function, param));
+    match expansion_in(args) {
+        Some(first) => any || first <= params.len(),
+        None => args.len() >= required && (any || args.len() <= params.len()),
+    }
+}
+
 /// Whether a parameter of a function stands for any number of arguments.
 pub(super) fn is_pack(function: &Function, param: &Param) -> bool {
+    if param.pack {
+        return true;
+    }
     let Type::Named(path) = super::deduce::strip(&param.ty) else { return false };
     path.args.is_none() && function.template_params.iter().any(|it| it.pack && it.name == path.name)
 }

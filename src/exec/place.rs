@@ -86,6 +86,9 @@ impl Machine<'_> {
                 self.evaluate(expr);
                 self.locate(target)
             }
+            ExprKind::Comma(first, second) if self.is_called_comma(first, second) => {
+                Err(Unknown::new(Reason::Unsupported, expr.span, "what an `operator,` hands back"))
+            }
             ExprKind::Comma(first, second) => {
                 self.evaluate(first);
                 self.locate(second)
@@ -94,6 +97,7 @@ impl Machine<'_> {
                 .frame()
                 .and_then(|frame| frame.this.clone())
                 .ok_or_else(|| Unknown::new(Reason::UnknownPointer, expr.span, "`this` is not known")),
+            ExprKind::Call { .. } if let Some(same) = self.forwarded(expr) => self.locate(same),
             _ => self.called_place(expr).unwrap_or_else(|| {
                 Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue that is followed"))
             }),

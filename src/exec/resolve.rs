@@ -167,6 +167,10 @@ impl Machine<'_> {
             let explicit = path.args.as_deref().unwrap_or_default();
             match self.specialization_of(&primary, &specialized, explicit, &filled) {
                 Ok(Some((record, found))) => (chosen, env) = (record, found),
+                // The primary template has no body that is seen.
+                Ok(None) if !primary.specialization.is_empty() => {
+                    return Some(Ty::Unknown(path.name.clone()));
+                }
                 Ok(None) => {}
                 Err(Undecided) => return Some(Ty::Unknown(path.name.clone())),
             }

@@ -18,6 +18,7 @@ impl Machine<'_> {
                 let slot = self.frame().and_then(|f| f.slots.get(local.0 as usize));
                 slot.map_or_else(unknown, |slot| slot.ty.clone())
             }
+            ExprKind::Cast(Type::Auto, inner) => super::deduce::decayed(&self.type_of(inner)),
             ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve_type(ty),
             ExprKind::Index(base, _) => match self.type_of(base) {
                 Ty::Array(element, _) | Ty::Pointer(element) => (*element).clone(),

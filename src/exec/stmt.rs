@@ -203,8 +203,9 @@ impl Machine<'_> {
         }
         let mut declared = self.resolve_written(&declaration.ty);
         // `int sizes[] = {32, 64}` is as long as its list.
-        if let (Ty::Array(_, length @ None), Some(init)) = (&mut declared, &declaration.init)
+        if let (Ty::Array(element, length @ None), Some(init)) = (&mut declared, &declaration.init)
             && let ExprKind::InitList(items) = &init.kind
+            && !items.iter().any(|item| self.takes_several(element, item))
         {
             *length = Some(Rc::new(Int::constant(items.len() as i64)));
         }

@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::packs::Given;
 use super::resolve::NOWHERE;
-use super::types::{Binding, Env, Ty};
+use super::types::{Binding, Env, Layout, Ty};
 use super::value::Value;
 use crate::domain::{Int, Key, Origin};
 use crate::ir::{
@@ -107,6 +107,11 @@ fn may_be_another(bound: &Binding) -> bool {
     }
 }
 
+/// Whether a type is written as a template of classes with its arguments.
+fn is_of_template(layout: &Layout, written: &Type) -> bool {
+    matches!((written, &layout.record), (Type::Named(path), Some(record)) if record.name == path.name)
+}
+
 /// Of types that have two names in the toolkit's headers, the one.
 fn one_name(name: &str) -> &str {
     match name {
@@ -128,24 +133,14 @@ impl Machine<'_> {
         explicit: &[TemplateArg],
         env: &Env,
     ) -> Result<Option<(Arc<Record>, Env)>, Undecided> {
-        let mut args = Vec::new();
-        for (at, param) in primary.template_params.iter().enumerate() {
-            let bound = match (env.bindings.get(&param.name), explicit.get(at), &param.kind) {
-                _ if param.pack => None,
-                (Some(bound), ..) if !param.name.is_empty() => Some(bound.clone()),
-                (_, Some(arg), kind) => Some(self.bind_one(kind, arg)),
-                (_, None, TemplateParamKind::Type(Some(ty))) => Some(Binding::Type(self.resolve_type(ty))),
-                (_, None, TemplateParamKind::Value(_, Some(expr))) => {
-                    Some(Binding::Value(self.evaluate(expr)))
-                }
-                _ => None,
-            };
-            args.push(bound.ok_or(Undecided)?);
-        }
+        let args = match primary.specialization.is_empty() {
+            true => self.arguments_of(primary, explicit, env)?,
+            false => self.arguments_like(records, explicit)?,
+        };
         let (mut best, mut undecided): (Option<(usize, Arc<Record>, Env)>, bool) = (None, false);
         for record in records {
             let mut matched = Match { record, env: Env::default(), fixed: 0, undecided: false };
-            if record.specialization.len() != args.len() || !self.all_match(&mut matched, &args) {
+            if !self.all_match(&mut matched, &args) {
                 continue;
             }
             if matched.undecided {
@@ -157,6 +152,71 @@ impl Machine<'_> {
         match undecided {
             true => Err(Undecided),
             false => Ok(best.map(|(_, record, env)| (record, env))),
+        }
+    }
+
+    /// What the parameters of the primary template stand for, a pack in full.
+    fn arguments_of(
+        &mut self,
+        primary: &Record,
+        explicit: &[TemplateArg],
+        env: &Env,
+    ) -> Result<Vec<Binding>, Undecided> {
+        let mut args = Vec::new();
+        for (at, param) in primary.template_params.iter().enumerate() {
+            if param.pack {
+                for given in self.in_full(explicit).into_iter().skip(at) {
+                    args.push(self.bind_given(&param.kind, given)?);
+                }
+                break;
+            }
+            let bound = match (env.bindings.get(&param.name), explicit.get(at), &param.kind) {
+                (Some(bound), ..) if !param.name.is_empty() => Some(bound.clone()),
+                (_, Some(arg), kind) => Some(self.bind_one(kind, arg)),
+                (_, None, TemplateParamKind::Type(Some(ty))) => Some(Binding::Type(self.resolve_type(ty))),
+                (_, None, TemplateParamKind::Value(_, Some(expr))) => {
+                    Some(Binding::Value(self.evaluate(expr)))
+                }
+                _ => None,
+            };
+            args.push(bound.ok_or(Undecided)?);
+        }
+        Ok(args)
+    }
+
+    /// The same where the primary template has no body, or none that is seen: whether an argument is a type or a
+    /// number is what the specialisations say.
+    fn arguments_like(
+        &mut self,
+        records: &[Arc<Record>],
+        explicit: &[TemplateArg],
+    ) -> Result<Vec<Binding>, Undecided> {
+        let kind_at = |at: usize| {
+            let last = records.iter().filter_map(|record| Some((record, record.specialization.last()?)));
+            let pattern = records.iter().find_map(|record| Some((record, record.specialization.get(at)?)));
+            let (record, pattern) = pattern.or_else(|| last.into_iter().next())?;
+            let name = match pattern {
+                TemplateArg::Type(Type::Named(path)) if path.args.is_none() => &path.name,
+                TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => &path.name,
+                TemplateArg::Value(Expr { kind: ExprKind::Expansion(name), .. }) => name,
+                TemplateArg::Type(_) => return Some(TemplateParamKind::Type(None)),
+                TemplateArg::Value(_) => {
+                    return Some(TemplateParamKind::Value(Type::Auto, None));
+                }
+            };
+            let own = record.template_params.iter().find(|param| param.name == *name);
+            Some(own.map_or(TemplateParamKind::Type(None), |param| param.kind.clone()))
+        };
+        let given = self.in_full(explicit);
+        let bound = given.into_iter().enumerate();
+        bound.map(|(at, given)| self.bind_given(&kind_at(at).ok_or(Undecided)?, given)).collect()
+    }
+
+    fn bind_given(&mut self, kind: &TemplateParamKind, given: Given<'_>) -> Result<Binding, Undecided> {
+        match given {
+            Given::Written(arg) => Ok(self.bind_one(kind, arg)),
+            Given::Bound(bound) => Ok(bound),
+            Given::Open => Err(Undecided),
         }
     }
 
@@ -181,7 +241,26 @@ impl Machine<'_> {
     }
 
     fn all_match(&mut self, matched: &mut Match<'_>, args: &[Binding]) -> bool {
-        let patterns = &matched.record.specialization;
+        let record = matched.record;
+        let (patterns, pack) = match record.specialization.split_last() {
+            Some((TemplateArg::Value(Expr { kind: ExprKind::Expansion(name), .. }), before)) => {
+                (before, Some(name))
+            }
+            _ => (record.specialization.as_slice(), None),
+        };
+        let pack = pack.filter(|name| !name.is_empty());
+        let fits = if pack.is_some() { args.len() >= patterns.len() } else { args.len() == patterns.len() };
+        if !fits {
+            return false;
+        }
+        match pack {
+            Some(name) => {
+                let rest: Vec<Binding> = args.iter().skip(patterns.len()).cloned().collect();
+                matched.env.bindings.insert(name.clone(), Binding::Pack(rest.into()));
+            }
+            // Of two that match, the one without a pack is meant.
+            None => matched.fixed += 1,
+        }
         patterns.iter().zip(args).all(|(pattern, arg)| self.matches(matched, pattern, arg))
     }
 
@@ -231,9 +310,17 @@ impl Machine<'_> {
                 matched.fixed += 1;
                 self.matches(matched, &inner(pattern), &Binding::Type((**pointee).clone()))
             }
-            (Type::Array(pattern, _), Ty::Array(element, _)) => {
+            (Type::Array(pattern, written), Ty::Array(element, length)) => {
                 matched.fixed += 1;
-                self.matches(matched, &inner(pattern), &Binding::Type((**element).clone()))
+                let same = match (written, length) {
+                    (Some(written), Some(length)) => {
+                        let length = Binding::Value(Value::Int((**length).clone(), Scalar::U64));
+                        self.matches(matched, &TemplateArg::Value((**written).clone()), &length)
+                    }
+                    (None, None) => true,
+                    _ => false,
+                };
+                same && self.matches(matched, &inner(pattern), &Binding::Type((**element).clone()))
             }
             (Type::Pointer(_) | Type::Array(..), _) => false,
             // A reference is not told from what it refers to.
@@ -255,12 +342,19 @@ impl Machine<'_> {
                     }
                 })
             }
+            // What it says of its parameters may make no sense for these arguments.
+            (Type::Decltype(_), _) if !matched.record.template_params.is_empty() => matched.note(None),
             _ => {
                 matched.fixed += 1;
                 let written = self.within_env(matched.so_far(), |machine| machine.resolve_type(pattern));
+                let is_made = matches!(pattern, Type::Named(path)
+                    if path.args.is_some() || !path.qualifiers.is_empty());
                 match written {
                     Ty::Unknown(_) => matched.note(None),
-                    written => written == *ty,
+                    written if written == *ty => true,
+                    // Not an instance of that template.
+                    Ty::Record(of) if is_of_template(&of, pattern) => false,
+                    _ => is_made && !matched.record.template_params.is_empty() && matched.note(None),
                 }
             }
         }

@@ -204,7 +204,7 @@ impl Machine<'_> {
     }
 
     /// A lambda goes to a function that is not followed: it may be called any number of times.
-    fn hand_over(&mut self, lambda: &Arc<Lambda>, frame: usize, callee: Callee<'_>, span: Span) {
+    pub(super) fn hand_over(&mut self, lambda: &Arc<Lambda>, frame: usize, callee: Callee<'_>, span: Span) {
         let why = callee.may_have_changed(span);
         let before = self.state.clone();
         let anything = Slot {

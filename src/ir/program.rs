@@ -49,6 +49,7 @@ struct Index {
     enums: FxHashMap<Name, Option<Type>>,
     conversions: FxHashMap<Name, Vec<Arc<Function>>>,
     has_destructors: bool,
+    has_own_copies: bool,
     /// The names that no module has.
     standard: FxHashSet<Name>,
 }
@@ -59,6 +60,7 @@ impl Index {
         for function in module.functions.iter().filter(|it| wanted(it.owner.as_ref().unwrap_or(&it.name))) {
             self.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
             self.has_destructors |= is_destructor(function);
+            self.has_own_copies |= may_copy(function);
             if let (Some(owner), true) = (&function.owner, is_conversion(&function.name)) {
                 self.conversions.entry(owner.clone()).or_default().push(Arc::clone(function));
             }
@@ -147,6 +149,12 @@ impl Program {
     #[must_use]
     pub(crate) fn has_destructors(&self) -> bool {
         self.index.has_destructors
+    }
+
+    /// Whether a class may say itself what a copy of an object is.
+    #[must_use]
+    pub(crate) fn has_own_copies(&self) -> bool {
+        self.index.has_own_copies
     }
 
     /// Functions of this name: overloads, specialisations, methods of any class.
@@ -239,6 +247,13 @@ impl Program {
 fn is_destructor(function: &Function) -> bool {
     let works = function.body.as_ref().is_some_and(|body| !body.is_empty());
     works && function.kind == FunctionKind::Device && function.name.starts_with('~')
+}
+
+/// A constructor from a reference, or an assignment.
+fn may_copy(function: &Function) -> bool {
+    let first = function.params.first().map(|param| &param.ty);
+    let makes = function.owner.as_ref() == Some(&function.name) || &*function.name == "operator=";
+    function.body.is_some() && makes && matches!(first, Some(Type::Reference(_)))
 }
 
 /// Whether a path means what a library has in the namespace `at`: `cuda::std::array` is like `std::array`, and

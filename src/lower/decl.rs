@@ -248,6 +248,9 @@ impl Lowerer<'_> {
         if specifiers.shared && self.in_function {
             self.shared.insert(local);
         }
+        if matches!(declared.ty, Type::Reference(_)) && self.in_function {
+            self.references.insert(local);
+        }
         Some(Declaration {
             local,
             namespace: self.namespace.clone(),

@@ -65,6 +65,8 @@ pub(super) struct Lowerer<'t> {
     pub shared: FxHashSet<LocalId>,
     /// Those that hold the address of what their name stands for.
     pub addresses: FxHashSet<LocalId>,
+    /// Those that are references.
+    pub references: FxHashSet<LocalId>,
     /// What the lambdas around copy, innermost last.
     pub copies: Vec<Copies>,
     pub depth: u32,
@@ -104,6 +106,7 @@ impl<'t> Lowerer<'t> {
             locals: Vec::new(),
             shared: FxHashSet::default(),
             addresses: FxHashSet::default(),
+            references: FxHashSet::default(),
             copies: Vec::new(),
             depth: 0,
             loops: 0,

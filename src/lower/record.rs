@@ -32,7 +32,14 @@ impl<'t> Lowerer<'t> {
         let name_node = field(node, "name");
         let specialization = match name_node.filter(|name| name.kind() == "template_type") {
             Some(name) => match field(name, "arguments") {
-                Some(args) => self.template_args(args),
+                Some(args) => match self.template_args(args) {
+                    // `struct Sum<>`: a pack of nothing.
+                    list if list.is_empty() => {
+                        let (kind, span) = (ExprKind::Expansion(self.name("")), self.span(args));
+                        vec![TemplateArg::Value(Expr { kind, span })]
+                    }
+                    list => list,
+                },
                 None => Vec::new(),
             },
             None => Vec::new(),
@@ -148,12 +155,11 @@ impl<'t> Lowerer<'t> {
             let name = self.name(self.text(name_node));
             if !is_static {
                 let ty = if declared.function.is_some() { Type::Opaque } else { declared.ty };
-                let init = field(node, "default_value").map(|value| self.full_expr(value));
+                let init = default_value(node, declarator).map(|value| self.full_expr(value));
                 record.fields.push(Field { name, ty, align: specifiers.align.clone(), bit_field, init });
                 continue;
             }
-            let value = field(node, "default_value");
-            let init = match value {
+            let init = match default_value(node, declarator) {
                 Some(value) => Some(self.full_expr(value)),
                 None => self.initialiser(declarator, &declared.ty),
             };
@@ -396,4 +402,24 @@ fn offset(base: &Expr, by: i128, span: Span) -> Expr {
         }
     };
     Expr { kind, span }
+}
+
+/// What stands behind one of the declarators of `int a = 1, b = 2;` in a class.
+fn default_value<'n>(node: Node<'n>, declarator: Node<'n>) -> Option<Node<'n>> {
+    let mut cursor = node.walk();
+    let mut found = false;
+    if !cursor.goto_first_child() {
+        return None;
+    }
+    loop {
+        match cursor.field_name() {
+            Some("declarator") if found => return None,
+            Some("declarator") => found = cursor.node() == declarator,
+            Some("default_value") if found => return Some(cursor.node()),
+            _ => {}
+        }
+        if !cursor.goto_next_sibling() {
+            return None;
+        }
+    }
 }

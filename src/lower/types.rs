@@ -184,8 +184,31 @@ impl Lowerer<'_> {
     fn decltype(&mut self, node: Node<'_>) -> Type {
         match first_child(node) {
             Some(inner) if inner.kind() == "auto" => Type::Auto,
-            Some(inner) => Type::Decltype(Box::new(self.expr(inner))),
+            Some(inner) => {
+                let ty = Type::Decltype(Box::new(self.expr(inner)));
+                if self.is_place(inner) { Type::Reference(Box::new(ty)) } else { ty }
+            }
             None => Type::Auto,
+        }
+    }
+
+    /// Whether `decltype` of this is a reference: of a place that is not merely named.
+    fn is_place(&self, node: Node<'_>) -> bool {
+        let (mut inner, mut named) = (node, true);
+        while inner.kind() == "parenthesized_expression" {
+            let Some(next) = first_child(inner) else { return false };
+            (inner, named) = (next, false);
+        }
+        match inner.kind() {
+            // `decltype(r)` of a reference is one, too.
+            "identifier" if named => match self.scope.get(self.text(inner)) {
+                Some(Binding::Slot(local)) => self.references.contains(local),
+                _ => false,
+            },
+            "identifier" | "field_expression" => !named,
+            "subscript_expression" | "assignment_expression" => true,
+            "pointer_expression" => self.text(inner).starts_with('*'),
+            _ => false,
         }
     }
 

@@ -1,0 +1,122 @@
+//! Does copying an object run code of its class?
+//!
+//! A copy constructor or assignment that copies each member does what the language does. What another one does
+//! is not followed: of the copy nothing is known.
+
+use super::construct::unmade;
+use super::machine::{Machine, Mode};
+use super::members::BASES;
+use super::types::{Layout, Ty};
+use super::value::Value;
+use crate::ir::{Expr, ExprKind, Function, Param, Stmt, StmtKind, Type};
+use std::sync::Arc;
+
+impl Machine<'_> {
+    /// The value of an expression: where that is an object that is copied by its class, the copy.
+    pub(super) fn copied(&mut self, expr: &Expr, value: Value) -> Value {
+        let is_kept = matches!(
+            expr.kind,
+            ExprKind::Local(_)
+                | ExprKind::Member { .. }
+                | ExprKind::Index(..)
+                | ExprKind::Deref(_)
+                | ExprKind::Path(_)
+        );
+        if !is_kept || self.mode == Mode::Host || !self.program.has_own_copies() {
+            return value;
+        }
+        let ty = self.type_of(expr);
+        match ty {
+            Ty::Record(layout) if self.is_copied_by_class(&layout, BASES) => {
+                self.may_access(expr.span);
+                self.may_order(expr.span);
+                self.may_wait("a copy constructor", expr.span);
+                unmade(&layout, expr.span)
+            }
+            _ => value,
+        }
+    }
+
+    /// Whether a class, or that of a part of it, says itself what a copy is.
+    pub(super) fn is_copied_by_class(&mut self, layout: &Layout, depth: usize) -> bool {
+        if self.copies_itself(layout) {
+            return true;
+        }
+        let Some(record) = layout.record.clone().filter(|_| depth > 0) else { return false };
+        let bases = self.bases(&record, &layout.env, depth);
+        let of_member = |ty: &Ty| match ty.innermost() {
+            Ty::Record(layout) => Some(std::rc::Rc::clone(layout)),
+            _ => None,
+        };
+        let members =
+            layout.fields.iter().filter(|field| !field.reference).filter_map(|it| of_member(&it.ty));
+        let parts: Vec<_> = members.chain(bases).collect();
+        parts.iter().any(|part| self.is_copied_by_class(part, depth - 1))
+    }
+
+    /// Whether a class says itself what a copy is: that is not followed.
+    pub(super) fn copies_itself(&self, layout: &Layout) -> bool {
+        let own = |f: &&Arc<Function>| f.owner.as_ref() == Some(&layout.name) && f.body.is_some();
+        let works = |f: &Arc<Function>| takes_itself(f) && !copies_members(f, layout);
+        self.mode == Mode::Device
+            && layout.record.is_some()
+            && self.program.has_own_copies()
+            && ["operator=", &*layout.name]
+                .iter()
+                .any(|name| self.program.functions(name).iter().filter(own).any(works))
+    }
+}
+
+/// Whether a function copies or moves an object of its class.
+pub(crate) fn takes_itself(function: &Function) -> bool {
+    let (Some(owner), [first, rest @ ..]) = (&function.owner, function.params.as_slice()) else {
+        return false;
+    };
+    let class = owner.rsplit("::").next().unwrap_or(owner);
+    let class = class.split('@').next().unwrap_or(class);
+    let is_own = |ty: &Type| match ty {
+        Type::Named(path) => path.name == *owner || &*path.name == class,
+        _ => false,
+    };
+    rest.iter().all(|param| param.default.is_some())
+        && matches!(&first.ty, Type::Reference(inner) if is_own(inner))
+        && (&*function.name == "operator=" || function.name == *owner)
+}
+
+/// Whether its body gives each member what the other object has there, and does nothing else.
+fn copies_members(function: &Function, layout: &Layout) -> bool {
+    let ([other], Some(body)) = (function.params.as_slice(), &function.body) else { return false };
+    let body = match body.split_last() {
+        Some((last, rest)) if is_return_of_itself(last) => rest,
+        _ => body,
+    };
+    let copied: Option<Vec<&str>> = body.iter().map(|stmt| copied_member(stmt, other)).collect();
+    copied.is_some_and(|copied| {
+        copied.len() == layout.fields.len() && layout.fields.iter().all(|it| copied.contains(&&*it.name))
+    })
+}
+
+fn is_return_of_itself(stmt: &Stmt) -> bool {
+    matches!(&stmt.kind, StmtKind::Return(Some(Expr { kind: ExprKind::Deref(inner), .. }))
+        if matches!(inner.kind, ExprKind::This))
+}
+
+/// `x = other.x`
+fn copied_member<'s>(stmt: &'s Stmt, other: &Param) -> Option<&'s str> {
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) = &stmt.kind else {
+        return None;
+    };
+    let to = match &target.kind {
+        ExprKind::Member { base, name, arrow: true, .. } if matches!(base.kind, ExprKind::This) => name,
+        ExprKind::Path(path) if path.qualifiers.is_empty() => &path.name,
+        _ => return None,
+    };
+    match &value.kind {
+        ExprKind::Member { base, name, arrow: false, .. }
+            if name == to && matches!(base.kind, ExprKind::Local(local) if local == other.local) =>
+        {
+            Some(name)
+        }
+        _ => None,
+    }
+}

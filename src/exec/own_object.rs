@@ -1,0 +1,57 @@
+//! Which methods and bases does the object have whose method runs?
+
+use super::machine::{Machine, Mode};
+use super::members::BASES;
+use super::types::Layout;
+use super::value::Pointer;
+use crate::ir::{Expr, Function, Name, Path};
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Machine<'_> {
+    /// Functions that a bare name means, each with the part of `this` that it is run on. A virtual method is the
+    /// one of the class that the object really is of.
+    pub(super) fn on_own_object(
+        &mut self,
+        functions: Vec<Arc<Function>>,
+        path: &Path,
+        args: &[Expr],
+    ) -> Vec<(Arc<Function>, Option<Pointer>)> {
+        let is_virtual = |machine: &Self, f: &Arc<Function>| f.owner.is_some() && machine.is_virtual(f);
+        if path.qualifiers.is_empty()
+            && self.mode == Mode::Device
+            && functions.iter().any(|f| is_virtual(self, f))
+            && let Some(this) = self.frame().and_then(|frame| frame.this.clone())
+        {
+            let methods = self.methods(&this, path, args);
+            if !methods.is_empty() {
+                return methods.into_iter().map(|(method, part)| (method, Some(part))).collect();
+            }
+        }
+        functions.into_iter().map(|f| (Arc::clone(&f), self.own_part(&f))).collect()
+    }
+
+    /// The part of `this` on which a method runs that is called by its bare name.
+    pub(super) fn own_part(&mut self, method: &Function) -> Option<Pointer> {
+        let owner = method.owner.as_ref()?;
+        let this = self.frame()?.this.clone()?;
+        self.part_of_class(&this, owner, BASES)
+    }
+
+    /// The classes whose members are also those of the running method's class, the nearest first.
+    pub(super) fn own_bases(&mut self) -> Vec<Name> {
+        let env = self.env();
+        let mut found: Vec<Rc<Layout>> = Vec::new();
+        for record in self.own_records() {
+            found.extend(self.bases(&record, &env, BASES));
+        }
+        let mut at = 0;
+        while let Some(layout) = found.get(at).cloned().filter(|_| at < BASES) {
+            if let Some(record) = &layout.record {
+                found.extend(self.bases(record, &layout.env, BASES));
+            }
+            at += 1;
+        }
+        found.iter().map(|layout| layout.name.clone()).collect()
+    }
+}

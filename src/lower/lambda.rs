@@ -1,0 +1,149 @@
+//! What does a lambda capture, and what is it then?
+
+use super::lowerer::Lowerer;
+use super::nodes::{child_of_kind, first_child};
+use super::scope::{Binding, Copies};
+use crate::ir::{Expr, ExprKind, Lambda, Local, LocalId, Type};
+use crate::source::Span;
+use crate::syntax::field;
+use std::sync::Arc;
+use tree_sitter::Node;
+
+impl Lowerer<'_> {
+    /// A lambda. Init-captures are assigned where the lambda stands, before it.
+    pub(super) fn lambda(&mut self, node: Node<'_>) -> ExprKind {
+        if !self.in_function {
+            return ExprKind::Unsupported("lambda outside a function");
+        }
+        let mark = self.scope.enter();
+        let span = self.span(node);
+        let mut captured = Vec::new();
+        let mut copies =
+            Copies { from: u32::try_from(self.locals.len()).unwrap_or(u32::MAX), ..Copies::default() };
+        if let Some(captures) = field(node, "captures") {
+            self.captures(captures, &mut copies, &mut captured);
+        }
+        self.copies.push(copies);
+        let declarator = field(node, "declarator");
+        let list = declarator.and_then(|declarator| {
+            field(declarator, "parameters").or_else(|| child_of_kind(declarator, "parameter_list"))
+        });
+        let params = list.map(|list| self.params(list)).unwrap_or_default();
+        let returned = declarator.and_then(|declarator| child_of_kind(declarator, "trailing_return_type"));
+        let return_type = returned.and_then(first_child).map(|ty| self.type_specifier(ty));
+        let written = field(node, "body");
+        let head = written.map_or(0, |body| self.start(body).saturating_sub(self.start(node)));
+        let mutable = self.text(node).get(..head).is_some_and(|head| head.contains("mutable"));
+        let body = written.map(|body| self.body(body)).unwrap_or_default();
+        self.scope.leave(mark);
+        let first = self.copies.last().map_or(0, |copies| copies.from);
+        for (outer, inner) in self.copies.pop().unwrap_or_default().made {
+            captured.push(copied(outer, inner, span));
+        }
+        let copies = captured.iter().filter_map(assigned).collect();
+        let slots = first..u32::try_from(self.locals.len()).unwrap_or(u32::MAX);
+        let lambda = Lambda { params, return_type, copies, mutable, slots, body };
+        let mut kind = ExprKind::Lambda(Arc::new(lambda));
+        for assign in captured.into_iter().rev() {
+            kind = ExprKind::Comma(Box::new(assign), Box::new(Expr { kind, span }));
+        }
+        kind
+    }
+
+    /// What stands in the brackets: `=`, `&`, `x`, `&x`, `x = e`.
+    fn captures(&mut self, list: Node<'_>, copies: &mut Copies, out: &mut Vec<Expr>) {
+        let mut cursor = list.walk();
+        let mut reference = false;
+        for capture in list.children(&mut cursor).take(256) {
+            match capture.kind() {
+                "&" => {
+                    reference = true;
+                    continue;
+                }
+                "lambda_default_capture" => copies.all = self.text(capture) == "=",
+                "lambda_capture_initializer" => self.init_capture(capture, out),
+                "identifier" => {
+                    if let Some(Binding::Slot(local)) = self.scope.get(self.text(capture)) {
+                        let local = *local;
+                        if reference {
+                            copies.shared.push(local);
+                        } else if !self.shared.contains(&local) {
+                            let inner = self.declare(&self.name(self.text(capture)));
+                            out.push(copied(local, inner, self.span(capture)));
+                        }
+                    }
+                }
+                _ => {}
+            }
+            reference = false;
+        }
+    }
+
+    /// The slot in which a lambda around keeps its copy of a variable, if one does.
+    pub(super) fn captured(&mut self, local: LocalId) -> LocalId {
+        let mut local = local;
+        for at in 0..self.copies.len() {
+            let copies = &self.copies[at];
+            if !copies.all
+                || local.0 >= copies.from
+                || copies.shared.contains(&local)
+                || self.shared.contains(&local)
+            {
+                continue;
+            }
+            let known = copies.made.iter().find(|(outer, _)| *outer == local).map(|(_, inner)| *inner);
+            local = known.unwrap_or_else(|| {
+                let name = self.locals.get(local.0 as usize).map(|it| it.name.clone());
+                let inner = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
+                self.locals.push(Local { name: name.unwrap_or_else(|| self.name("")), constant: false });
+                self.copies[at].made.push((local, inner));
+                inner
+            });
+        }
+        local
+    }
+
+    fn init_capture(&mut self, node: Node<'_>, out: &mut Vec<Expr>) {
+        if node.kind() != "lambda_capture_initializer" || out.len() > 32 {
+            return;
+        }
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else {
+            return;
+        };
+        let span = self.span(node);
+        let mut value = self.expr(right);
+        let name = self.name(self.text(left));
+        let local = self.declare(&name);
+        // `b = a`: unlike `a` itself, an array becomes a pointer.
+        if matches!(value.kind, ExprKind::Local(_)) {
+            value = Expr { span: value.span, kind: ExprKind::Cast(Type::Auto, Box::new(value)) };
+        }
+        // `&r = e` names what `e` is, for as long as the lambda lives.
+        if child_of_kind(node, "&").is_some() {
+            self.addresses.insert(local);
+            if let ExprKind::Cast(Type::Auto, inner) = value.kind {
+                value = *inner;
+            }
+            value = Expr { span: value.span, kind: ExprKind::AddressOf(Box::new(value)) };
+        }
+        let target = Expr { kind: ExprKind::Local(local), span: self.span(left) };
+        out.push(Expr { kind: ExprKind::Assign(None, Box::new(target), Box::new(value)), span });
+    }
+}
+
+/// Where the lambda stands, the variable is copied.
+fn copied(outer: LocalId, inner: LocalId, span: Span) -> Expr {
+    let local = |local| Box::new(Expr { kind: ExprKind::Local(local), span });
+    Expr { kind: ExprKind::Assign(None, local(inner), local(outer)), span }
+}
+
+/// The slot that an assignment is to.
+fn assigned(assign: &Expr) -> Option<LocalId> {
+    match &assign.kind {
+        ExprKind::Assign(None, target, _) => match target.kind {
+            ExprKind::Local(local) => Some(local),
+            _ => None,
+        },
+        _ => None,
+    }
+}
