@@ -355,10 +355,7 @@ impl<'t> Lowerer<'t> {
             out.push(Param { local, name, ty, restrict, pack, default, span: self.span(node) });
         }
         // `f(int, ...)`
-        let inside = self.text(list).trim_end_matches(')').trim_end();
-        if let Some(before) = inside.strip_suffix("...")
-            && before.trim_end().ends_with([',', '('])
-        {
+        if child_of_kind(list, "...").is_some() {
             let name = self.name("");
             let (local, span) = (self.declare(&name), self.span(list));
             out.push(Param {

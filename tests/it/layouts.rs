@@ -52,7 +52,7 @@ fn the_kernel_by_itself_is_written() {
 #[test]
 fn what_leads_from_an_element_to_its_neighbours() {
     for (before, inside, why) in [
-        ("", "    if (x == 0) out[0] = sizeof(tile);\n", "without all its subscripts at a.cu:11"),
+        ("", "    if (x == 0) out[0] = sizeof(tile);\n", "the size or type of `tile` matters at a.cu:11"),
         (
             "",
             "    float *p = &tile[y][x];\n    out[x] = *p;\n",

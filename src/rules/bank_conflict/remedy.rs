@@ -3,7 +3,7 @@
 //! Longer rows whose edits are proved come first ([`padding`](super::padding)). Where they leave a conflict,
 //! all layouts of [`remedy`](crate::remedy) are searched: the best is told as text to type, or that none helps.
 
-use super::super::{Case, plural};
+use super::super::{Case, Fixed, plural};
 use super::padding::{Longer, Padding, asked};
 use super::rewrite::{self, Unwritten};
 use super::spelling::{change, name};
@@ -244,13 +244,27 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
         Layout::Longer { .. } | Layout::Swapped { .. } | Layout::Skewed { .. } => asked(case, found.array),
         _ => String::new(),
     };
+    let reached = reached(case, found.array, &best.layout);
     format!(
-        "{}{asked}: `{}` then takes {most}{} in all instead of {}{rounds}{instances}{stays}{least}{price}",
+        "{}{asked}{reached}: `{}` then takes {most}{} in all instead of {}{rounds}{instances}{stays}{least}{price}",
         change(case, found, &best.layout),
         found.array.name,
         plural(after, "wavefront"),
         found.before,
     )
+}
+
+/// Where else indices have to change: a row or an address of the array that is kept leads to its elements, too.
+fn reached(case: &Case<'_>, array: &Array, layout: &Layout) -> String {
+    if matches!(layout, Layout::Declared | Layout::Longer { .. } | Layout::Apart { .. }) {
+        return String::new();
+    }
+    match case.padder.elements(array.name_span) {
+        Err(Fixed::Whole(span) | Fixed::Address(span)) => {
+            format!(", and so what is reached from {}", (case.place)(span))
+        }
+        _ => String::new(),
+    }
 }
 
 /// That these figures count loops otherwise than a sum over the kernel does, where they do.
