@@ -158,13 +158,18 @@ impl Lowerer<'_> {
     /// `i < n && j > (m)`, which parses as a call of `i<n && j>`: told by `i` being a variable.
     fn comparison(&mut self, callee: Node<'_>) -> Option<Expr> {
         let variable = self.is_variable(self.text(field(callee, "name")?));
-        let less = field(callee, "arguments")?.child(0)?;
-        if !variable || less.kind() != "<" {
+        if variable { self.comparison_patch(callee, callee) } else { None }
+    }
+
+    /// Has `a < b` parsed again as a comparison, when `a` was taken for a template.
+    pub(super) fn comparison_patch(&mut self, node: Node<'_>, template: Node<'_>) -> Option<Expr> {
+        let less = field(template, "arguments")?.child(0)?;
+        if less.kind() != "<" {
             return None;
         }
         let at = self.start(less);
         self.specials.insert(at, Special::Less);
-        Some(self.patch(callee, at, ">".into()))
+        Some(self.patch(node, at, ">".into()))
     }
 
     fn is_variable(&self, name: &str) -> bool {

@@ -224,7 +224,7 @@ impl Lowerer<'_> {
         if op.kind() == ">"
             && let Some(comparison) = self.comparison_with_shift(node, left, op)
         {
-            return comparison;
+            return comparison.kind;
         }
         let at = self.start(op);
         let operator = match self.specials.get(&at) {
@@ -240,6 +240,9 @@ impl Lowerer<'_> {
     }
 
     fn assignment(&mut self, node: Node<'_>) -> ExprKind {
+        if let Some(again) = self.comparison_as_target(node) {
+            return again.kind;
+        }
         let left = self.operand(node, "left");
         let right = self.operand(node, "right");
         let op = field(node, "operator").and_then(|op| compound_operator(op.kind()));

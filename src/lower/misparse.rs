@@ -3,7 +3,7 @@
 use super::lowerer::Lowerer;
 use super::nodes::{children, first_child};
 use super::scope::Binding;
-use crate::ir::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, TemplateArg, Type};
+use crate::ir::{Expr, Stmt, StmtKind, TemplateArg, Type};
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -104,31 +104,25 @@ impl Lowerer<'_> {
         node: Node<'_>,
         left: Node<'_>,
         greater: Node<'_>,
-    ) -> Option<ExprKind> {
-        let template = match left.kind() {
-            "field_expression" => field(left, "field").filter(|it| it.kind() == "template_method")?,
-            "template_function" => left,
-            _ => return None,
-        };
-        let (name, arguments) = (field(template, "name")?, field(template, "arguments")?);
+    ) -> Option<Expr> {
+        let template = template_of(left)?;
+        let name = self.text(field(template, "name")?);
         let is_member = left.kind() == "field_expression";
-        let is_local = matches!(self.scope.get(self.text(name)), Some(Binding::Slot(_)));
-        if self.end(arguments) != self.start(greater) || !(is_member || is_local) {
+        let is_local = matches!(self.scope.get(name), Some(Binding::Slot(_)));
+        if self.end(left) != self.start(greater) || !(is_member || is_local) {
             return None;
         }
-        let kind = match is_member {
-            true => match self.expr(left).kind {
-                ExprKind::Member { base, name, arrow, class, .. } => {
-                    ExprKind::Member { base, name, arrow, args: None, class }
-                }
-                _ => return None,
-            },
-            false => self.full_expr(name).kind,
-        };
-        let less = Expr { kind, span: self.span_of(self.start(left), self.end(name)) };
-        let range = self.start(arguments) + 1..self.end(node);
-        let shifted = self.reparse(range, "x=", "", &[], |me, right| me.full_expr(right))?;
-        Some(ExprKind::Binary(BinaryOp::Lt, Box::new(less), Box::new(shifted)))
+        self.comparison_patch(node, template)
+    }
+
+    /// `(i < n && j >= m)` parses as an assignment of `m` to `i<n && j>`: nobody writes such a one with the `>` and
+    /// the `=` in one.
+    pub(super) fn comparison_as_target(&mut self, node: Node<'_>) -> Option<Expr> {
+        let (left, op) = (field(node, "left")?, field(node, "operator")?);
+        if op.kind() != "=" || self.end(left) != self.start(op) {
+            return None;
+        }
+        self.comparison_patch(node, template_of(left)?)
     }
 
     /// The declaration of `name` that a statement is, whatever it was parsed as.
@@ -159,6 +153,15 @@ impl Lowerer<'_> {
             }
         }
         self.declaration_stmt(node, out);
+    }
+}
+
+/// The function or method with template arguments that an expression names.
+fn template_of(expr: Node<'_>) -> Option<Node<'_>> {
+    match expr.kind() {
+        "field_expression" => field(expr, "field").filter(|it| it.kind() == "template_method"),
+        "template_function" => Some(expr),
+        _ => None,
     }
 }
 
