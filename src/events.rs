@@ -32,7 +32,7 @@ pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, Pattern};
 pub use straight::{Straight, Unrolled};
-pub(crate) use tree::{AccessEvent, Branches, Event, EventTree, Orderer, Stored};
+pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, Orderer, Stored};
 pub use ways::Ways;
 
 use crate::domain::Unknown;

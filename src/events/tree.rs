@@ -49,6 +49,15 @@ pub(crate) struct EventTree {
     turns: FxHashSet<u32>,
 }
 
+/// Of whom what they may do is not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Differs {
+    /// Of threads that a bound keeps out, which are not in the middle of their problem.
+    OtherSide,
+    /// Of rounds whose number a type does not hold.
+    Wraps,
+}
+
 /// One thing that happened.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
@@ -95,10 +104,12 @@ pub(crate) enum Event {
         /// The branches around.
         branches: Branches,
     },
-    /// What threads may do otherwise that are not in the middle of their problem is not run.
+    /// What threads may do otherwise is not run.
     MayDiffer {
         /// Where they may.
         span: Span,
+        /// Which threads.
+        why: Differs,
     },
     /// Threads put the asynchronous copies that they have begun into a group.
     CopyGroup {

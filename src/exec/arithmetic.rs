@@ -91,13 +91,14 @@ impl Machine<'_> {
             origin > Origin::Loop || origin == Origin::LoopValue
         };
         let given = !int.is_uniform() || int.terms.iter().any(|(symbol, _)| wraps(symbol));
-        if bits < 32
-            && !int.terms.is_empty()
-            && self.mode == Mode::Device
-            && given
-            && !within(self.world.bounds(&int))
-        {
-            return self.narrowed(&int, to);
+        if bits < 32 && !int.terms.is_empty() && self.mode == Mode::Device {
+            let bounds = self.world.bounds(&int);
+            let narrows = to.bytes() < from.bytes() && bounds.0.zip(bounds.1).is_some();
+            if (given || narrows) && !within(bounds) {
+                return self.narrowed(&int, to);
+            }
+            // It counts the rounds of a loop, however many there are.
+            self.may_have_wrapped |= to.bytes() < from.bytes() && !within(bounds);
         }
         let sight = if bits < 32 { sight::through_cast(&int) } else { int.sight };
         let int = if changes || bits <= 32 { self.wrapped_to(&int, to) } else { int };
@@ -151,6 +152,10 @@ impl Machine<'_> {
             let clamped = self.clamped_shift(op, x, y, scalar);
             return clamped.unwrap_or_else(|| self.not_defined(span, what));
         }
+        // The upper half of a number with nothing said of its size, as of `k << 24`, may not be what is taken for it.
+        self.may_have_wrapped |= op == BinaryOp::Shr
+            && y.as_constant().is_some_and(|count| count >= 16)
+            && self.world.bounds(x).1.is_none();
         let result = self.raw_operation(op, x, y, scalar).and_then(|int| match int.terms.len() {
             ..=MOST_TERMS => Ok(int),
             _ => Err(NotAffine),

@@ -87,7 +87,8 @@ impl Machine<'_> {
             None => result,
             Some(op) => {
                 let old = self.read(&pointer, target.span);
-                self.binary(op, &old, &result, span)
+                let new = self.binary(op, &old, &result, span);
+                self.stepped(&old, new, &pointer.pointee)
             }
         };
         let kept = if wanted { result.clone() } else { Value::Undefined };
@@ -136,8 +137,24 @@ impl Machine<'_> {
         }
         let old = self.read(&pointer, target.span);
         let new = self.binary(BinaryOp::Add, &old, &Value::int(i64::from(by)), target.span);
+        let new = self.stepped(&old, new, &pointer.pointee);
         self.write(&pointer, new.clone(), target.span);
         self.note_update(&pointer);
         if post { old } else { self.convert(new, &pointer.pointee) }
+    }
+
+    /// A number as a variable of a type takes it, where the one before was so much less: a counter of 8 or 16 bits
+    /// goes on. Whether it may go around, those who look at its loop ask.
+    fn stepped(&self, old: &Value, new: Value, ty: &Ty) -> Value {
+        match (old, &new, ty) {
+            (Value::Int(before, _), Value::Int(after, _), Ty::Scalar(to))
+                if to.is_integer()
+                    && to.bytes() < 4
+                    && self.world.sub(after, before).as_constant().is_some() =>
+            {
+                Value::Int(self.wrapped_to(after, *to), *to)
+            }
+            _ => new,
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use crate::domain::{Origin, Reason, Unknown, Variation};
-use crate::events::Assumption;
+use crate::events::{Assumption, Differs};
 use crate::ir::Expr;
 use crate::source::Span;
 
@@ -124,7 +124,7 @@ impl Machine<'_> {
             return self.lost(&usual, other);
         }
         words.iter().for_each(|it| self.assume(it.clone()));
-        self.may_differ(span);
+        self.may_differ(span, Differs::OtherSide);
         usual
     }
 }

@@ -147,6 +147,8 @@ pub struct Machine<'p> {
     pub plans: FxHashMap<LoopKey, Known>,
     /// Writes to variables so far.
     pub writes: u64,
+    /// Whether the number of a round was given to a type that may be too narrow for it.
+    pub may_have_wrapped: bool,
     /// Where threads left a function or loop under a condition, innermost last.
     pub departures: Vec<(ThreadSet, Split)>,
     /// The barriers come to in the loops around of which it is not known how often they run.
@@ -400,6 +402,7 @@ impl<'p> Machine<'p> {
             declared: FxHashMap::default(),
             plans: FxHashMap::default(),
             writes: 0,
+            may_have_wrapped: false,
             departures: Vec::new(),
             came: Vec::new(),
             contents: None,

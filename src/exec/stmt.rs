@@ -11,7 +11,7 @@ use super::slots::Slot;
 use super::types::{Ty, nameless};
 use super::value::{Pointer, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
-use crate::events::{Assumption, Blocks, Split, SplitKind};
+use crate::events::{Assumption, Blocks, Differs, Split, SplitKind};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use std::rc::Rc;
@@ -48,6 +48,9 @@ impl Machine<'_> {
             #[cfg(test)]
             self.forget();
             self.run_stmt(stmt);
+            if std::mem::take(&mut self.may_have_wrapped) {
+                self.may_differ(stmt.span, Differs::Wraps);
+            }
         }
     }
 
@@ -438,6 +441,7 @@ impl Machine<'_> {
         } else {
             None
         };
+        let mut others = None;
         if let Some(side) = idle.filter(|side| !empty[usize::from(!side)]) {
             let start = self.state.clone();
             let why = truth
@@ -448,13 +452,14 @@ impl Machine<'_> {
             let active = self.state.active;
             self.in_branch(true, |machine| machine.run_side(id, span, side, active, kind, run));
             let leaves = self.state.active.is_empty();
-            let there = std::mem::replace(&mut self.state, start).course;
-            self.state.course.also_left(there);
+            let there = std::mem::replace(&mut self.state, start);
+            self.state.course.also_left(there.course);
+            others = Some(there.frames);
             self.state.may_have_left |= leaves && words.iter().any(Assumption::may_cut_short);
             leaves_at_edge = leaves && words.iter().any(Assumption::is_of_inner_block);
         }
         if idle.is_none() && !empty[1] {
-            self.may_differ(span);
+            self.may_differ(span, Differs::OtherSide);
         }
         let marks = self.state.assumptions.len();
         let start = self.state.frames.clone();
@@ -480,8 +485,10 @@ impl Machine<'_> {
             self.assume_no_more_than(marks);
         }
         // The others go on with other values, or while these have left.
-        if learned || !stayed {
-            self.may_differ(span);
+        let others = others.as_ref().unwrap_or(&start);
+        let differs = others.iter().zip(&self.state.frames).any(|(then, now)| now.slots.learned_since(&then.slots));
+        if differs || !stayed {
+            self.may_differ(span, Differs::OtherSide);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::machine::{Machine, Mode};
 use super::value::{ObjectId, Offset, Pointer, Value};
 use crate::domain::{Int, SymbolId, ThreadSet, Variation};
-use crate::events::{AccessEvent, AccessOp, Branches, Event, Orderer, SplitKind, Stored};
+use crate::events::{AccessEvent, AccessOp, Branches, Differs, Event, Orderer, SplitKind, Stored};
 use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
 use std::sync::Arc;
@@ -192,10 +192,10 @@ impl Machine<'_> {
         }
     }
 
-    /// Threads that a bound keeps from what runs next may do something else, which is not run for them.
-    pub(super) fn may_differ(&mut self, span: Span) {
+    /// What runs next may be something else: for threads that a bound keeps out, or in rounds that are not run.
+    pub(super) fn may_differ(&mut self, span: Span, why: Differs) {
         if self.recording {
-            self.trace.tree.push(Event::MayDiffer { span });
+            self.trace.tree.push(Event::MayDiffer { span, why });
         }
     }
 

@@ -26,7 +26,7 @@ mod pair;
 mod without;
 
 use crate::domain::{Shape, SymbolId, ThreadSet};
-use crate::events::{AccessEvent, Assumption, Branches, Event, Trace};
+use crate::events::{AccessEvent, Assumption, Branches, Differs, Event, Trace};
 use crate::source::Span;
 use live::{Live, within};
 use meet::{Meeting, Relation, Side};
@@ -66,8 +66,8 @@ pub(crate) enum Doubt {
     },
     /// Something is not followed that may access shared memory.
     Unfollowed(Span),
-    /// What threads may do at the end of the problem is not run.
-    MayDiffer(Span),
+    /// What these threads may do is not run.
+    MayDiffer(Span, Differs),
     /// Not all threads may come to this barrier: those that do may meet the others at another.
     Apart(Span),
     /// An access rests on a supposed value.
@@ -178,7 +178,7 @@ impl<'a> Walk<'a> {
                     open.iter_mut().for_each(|live| live.is_waited_for(threads, *but, branches));
                 }
                 Event::MayAccess { span, .. } => self.doubt(Doubt::Unfollowed(*span)),
-                Event::MayDiffer { span } => self.doubt(Doubt::MayDiffer(*span)),
+                Event::MayDiffer { span, why } => self.doubt(Doubt::MayDiffer(*span, *why)),
                 Event::Barrier { span, all: None | Some(false), is_sure: false, .. } => {
                     self.doubt(Doubt::Apart(*span));
                 }

@@ -2,6 +2,7 @@
 
 use super::KernelRun;
 use crate::facts::{Between, Doubt, Race};
+use crate::events::Differs;
 use crate::source::Span;
 
 /// What is known of the races of one run of a kernel.
@@ -98,8 +99,11 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             "not all threads may come to this barrier, and those that do meet the others at another",
             vec![*span],
         ),
-        Doubt::MayDiffer(span) => {
+        Doubt::MayDiffer(span, Differs::OtherSide) => {
             of("what threads do that this bound keeps out is not followed", vec![*span])
+        }
+        Doubt::MayDiffer(span, Differs::Wraps) => {
+            of("the number of a round may be too large for the type that it is given here", vec![*span])
         }
         Doubt::Supposed(number) => {
             of("which bytes it accesses is known for supposed values only", access(*number))

@@ -5,7 +5,7 @@
 use super::Places;
 use super::series::{ranges, series};
 use crate::domain::{Int, Lanes, SymbolId, ThreadSet};
-use crate::events::{AccessEvent, Event, Trace};
+use crate::events::{AccessEvent, Differs, Event, Trace};
 use crate::output::op_word;
 use std::fmt::Write;
 
@@ -33,8 +33,11 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
             Event::WarpOrder { span, threads, is_fence: false, .. } => {
                 writeln!(out, "lanes exchange values at {}, {}", places.of(*span), who(threads))
             }
-            Event::MayDiffer { span } => {
+            Event::MayDiffer { span, why: Differs::OtherSide } => {
                 writeln!(out, "perhaps something else at {}, at the end of the problem", places.of(*span))
+            }
+            Event::MayDiffer { span, why: Differs::Wraps } => {
+                writeln!(out, "perhaps something else at {}, in late rounds", places.of(*span))
             }
             Event::CopyGroup { threads, .. } => writeln!(out, "copies become a group, {}", who(threads)),
             Event::CopyWait { threads, but: Some(but), .. } => {
