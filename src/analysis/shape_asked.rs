@@ -12,7 +12,8 @@
 //! The text is looked through from the declaration to the end of what is around it, untaken branches and all.
 
 use crate::ir::program::Program;
-use crate::ir::{ExprKind, Function, Type};
+use crate::ir::names::mentioned_names;
+use crate::ir::{ExprKind, Function, Name, Type};
 use crate::preproc::{Kind, Lexer, Token, partners};
 use crate::source::{SourceFile, Span};
 
@@ -117,34 +118,65 @@ impl<'t> Text<'t> {
         if subscripts == 0 && self.is(before, b'=') && self.stands_before(at, 2, b']') {
             return true;
         }
+        // `auto &same = tile;`, `auto *whole = &tile;`
+        if self.is(before, b'=') && self.stands_before(at, 3, b'&') || self.is(before, b'&') {
+            return true;
+        }
         let Some(&open) = around.first() else { return false };
         let is_argument =
             (open == before || self.is(before, b',')) && (self.is(end, b',') || self.is(end, b')'));
         is_argument && self.takes_its_type(program, open, at)
     }
 
-    /// Whether a function that is called there takes an array of so many elements as the argument at a token.
+    /// Whether the file defines a macro of this name, or makes a lambda that has it.
+    fn is_macro_or_lambda(&self, name: &str) -> bool {
+        (1..self.tokens.len()).any(|at| {
+            let is_made = || self.is(at + 1, b'=') && self.is(at + 2, b'[');
+            self.word(at) == name && (self.word(at - 1) == "define" || is_made())
+        })
+    }
+
+    /// Whether a function that is called there may take an array of so many elements as the argument at a token.
     fn takes_its_type(&self, program: &Program, open: usize, at: usize) -> bool {
         let Some(callee) = open.checked_sub(1) else { return false };
+        // A lambda where it is made, or a template's instance.
+        if [b'}', b')'].iter().any(|&punct| self.is(callee, punct)) {
+            return true;
+        }
         let (mut number, mut next) = (0, open + 1);
         while next < at {
             number += usize::from(self.is(next, b','));
             next = self.partner(next).filter(|&close| close > next).unwrap_or(next) + 1;
         }
-        let functions = program.functions(self.word(callee));
+        let name = self.word(callee);
+        let functions = program.functions(name);
+        if functions.is_empty() && self.is_macro_or_lambda(name) {
+            return true;
+        }
         functions
             .iter()
-            .any(|function| function.params.get(number).is_some_and(|it| is_fixed(&it.ty, function)))
+            .any(|function| function.params.get(number).is_some_and(|it| says_length(&it.ty, function)))
     }
 }
 
-/// Whether a parameter's type says how long rows are, in a number that no argument gives it.
-fn is_fixed(ty: &Type, function: &Function) -> bool {
+/// Whether a parameter's type says how long rows are, or learns it from the argument for the function to use.
+fn says_length(ty: &Type, function: &Function) -> bool {
+    let learned = |name: &Name| function.template_params.iter().any(|param| param.name == *name);
     match ty {
-        Type::Pointer(inner) | Type::Reference(inner) => is_fixed(inner, function),
-        Type::Array(inner, _) if matches!(**inner, Type::Array(..)) => is_fixed(inner, function),
-        Type::Array(_, Some(length)) => !matches!(&length.kind, ExprKind::Path(path)
-            if function.template_params.iter().any(|param| param.name == path.name)),
+        Type::Reference(inner) => match &**inner {
+            Type::Named(path) => learned(&path.name),
+            Type::Auto => true,
+            inner => says_length(inner, function),
+        },
+        Type::Pointer(inner) => says_length(inner, function),
+        Type::Array(inner, _) if matches!(**inner, Type::Array(..)) => says_length(inner, function),
+        Type::Array(_, Some(length)) => match &length.kind {
+            // It is mentioned once in the parameter.
+            ExprKind::Path(path) if learned(&path.name) => {
+                mentioned_names(function).iter().filter(|name| **name == path.name).count() > 1
+            }
+            _ => true,
+        },
         _ => false,
     }
 }

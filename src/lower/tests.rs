@@ -62,6 +62,9 @@ fn a_missing_dimension_has_an_empty_span_after_the_bracket() {
 #[test]
 fn a_shift_in_a_comparison_is_no_template() {
     check("int i; if (i < n >> 2 && i < 4) f();", "int i; if ((i < (n >> 2)) && (i < 4)) { f(); }");
+    check("int i; f(i < n && i >> 2);", "int i; f((i < n) && (i >> 2));");
+    check("int i; f(!(i < n && j >= 0));", "int i; f(!((i < n) && (j >= 0)));");
+    check("P p; x = (p.x < w && p.y >= 0);", "P p; x = ((p.x < w) && (p.y >= 0));");
     check("if (threadIdx.x < n + 1 >> k) f();", "if (threadIdx.x < ((n + 1) >> k)) { f(); }");
     check("bool b = limit<3> > 2;", "bool b = limit<3> > 2;");
 }

@@ -87,6 +87,20 @@ fn what_may_rest_on_the_size_is_left_unless_asked_for() {
 }
 
 #[test]
+fn a_part_that_was_not_run_may_know_where_rows_begin() {
+    let flag = "template <bool Flat> __global__";
+    let code = CONFLICT.replacen("__global__", flag, 1).replace(
+        "    __syncthreads();",
+        "    __syncthreads();\n    if (Flat) out[0] = tile[0][threadIdx.y * 32 + threadIdx.x];",
+    );
+    let code = code.replace("transpose<<<", "transpose<false><<<");
+    let root = folder(&[("a.cu", code.as_bytes())]);
+    let (_, _, err) = run(root.path(), &["--fix", "a.cu"]);
+    assert!(err.contains("`tile` is named at a.cu:5, which was not run; --unsafe-fixes does it"), "{err}");
+    assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
+}
+
+#[test]
 fn fixes_of_the_fixtures_leave_no_finding_that_they_repaired() {
     let root = tempfile::tempdir().unwrap();
     let mut fixed = 0;

@@ -22,6 +22,7 @@
 mod pitched;
 pub(super) mod text;
 
+use super::rewrite::not_run;
 use super::super::{Case, KernelRun, Length, Pitched, plural};
 use crate::banks::Target;
 use crate::codegen::Merges;
@@ -348,7 +349,8 @@ impl Padding {
                 let span = array.dimension_spans.last().copied().unwrap_or(array.name_span);
                 let edit = Edit { span, text: text::widened((case.text)(span).trim(), extra) };
                 let changes = format!("`{}`", declared(case, array, std::slice::from_ref(&edit)));
-                (vec![edit], Basis::Subscripts, changes, elements(extra))
+                let basis = not_run(case, array).map_or(Basis::Subscripts, Basis::Judgement);
+                (vec![edit], basis, changes, elements(extra))
             }
             Rows::Pitched { pitched, before } => {
                 let pitched::Written { edits, words } = pitched::written(case, array, pitched, extra)?;

@@ -210,6 +210,24 @@ fn check_elsewhere(case: &Case<'_>, array: &Array, elements: &Elements) -> Resul
     Ok(())
 }
 
+/// Whether an element was accessed in some run.
+fn was_run(case: &Case<'_>, array: &Array, element: &Element) -> bool {
+    let mut accesses = case.runs.iter().flat_map(|run| run.trace.accesses.iter().map(move |it| (run, it)));
+    accesses.any(|(run, access)| {
+        run.trace.arrays[access.array].name_span == array.name_span
+            && access.span.file == element.span.file
+            && access.span.start <= element.span.start
+            && element.span.end <= access.span.end
+    })
+}
+
+/// That an element was not run, which may rest on where rows begin: in words, if there is one.
+pub(super) fn not_run(case: &Case<'_>, array: &Array) -> Option<String> {
+    let elements = case.padder.elements(array.name_span).ok()?;
+    let element = elements.list.iter().find(|element| !was_run(case, array, element))?;
+    Some(Unwritten::NotRun(element.name).words(case, &array.name))
+}
+
 /// An element as it is written.
 struct Place<'e> {
     element: &'e Element,
@@ -220,14 +238,7 @@ struct Place<'e> {
 impl<'e> Place<'e> {
     fn of(case: &Case<'_>, array: &Array, element: &'e Element) -> Result<Place<'e>, Unwritten> {
         let made_by_macro = || Unwritten::Macro(element.span);
-        let was_run = case.runs.iter().flat_map(|run| run.trace.accesses.iter().map(move |it| (run, it)));
-        let mut was_run = was_run.filter(|(run, access)| {
-            run.trace.arrays[access.array].name_span == array.name_span
-                && access.span.file == element.span.file
-                && access.span.start <= element.span.start
-                && element.span.end <= access.span.end
-        });
-        if was_run.next().is_none() {
+        if !was_run(case, array, element) {
             return Err(Unwritten::NotRun(element.span));
         }
         if (case.text)(element.name) != array.name || element.name.start != element.span.start {
