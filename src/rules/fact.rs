@@ -51,6 +51,18 @@ pub(super) fn finding(
     Diagnostic { notes, kernel, ..Diagnostic::plain(rule.id, rule.level, access.span, message) }
 }
 
+/// Where two accesses stand in the function that reaches both: what is called there stands at its call.
+pub(super) fn places(first: &Access, second: &Access) -> (Span, Span) {
+    let ([] | [_], [] | [_]) = (first.paths.as_slice(), second.paths.as_slice()) else {
+        return (first.span, second.span);
+    };
+    let calls = |access: &Access| -> Vec<Span> { access.path(0).iter().map(|call| call.span).collect() };
+    let (to_first, to_second) = (calls(first), calls(second));
+    let common = to_first.iter().zip(&to_second).take_while(|(one, other)| one == other).count();
+    let place = |calls: &[Span], access: &Access| calls.get(common).copied().unwrap_or(access.span);
+    (place(&to_first, first), place(&to_second, second))
+}
+
 /// Puts a barrier between two accesses that nothing orders: the advice, and the edit where there is a place for it.
 /// `others`: more such pairs, each of which gets one, too, where the text has none between them then. `who`: those who
 /// have to reach it, in words.
@@ -64,9 +76,7 @@ pub(super) fn barrier(
     let between = |places| (case.between)(places, across, &format!("{call};"));
     let Some(edit) = between(places) else {
         let place = if across.is_some() { "at the end of the loop's body" } else { "between the two" };
-        let help = format!(
-            "put `{call}` {place}: as it is written, the code has no place for it that {who} reaches"
-        );
+        let help = format!("put `{call}` {place}, at a place that {who} reaches: as it is written, none is seen");
         return (help, None);
     };
     let mut edits = vec![edit];

@@ -139,9 +139,10 @@ impl Pair<'_> {
         }
         labels.push((array.name_span, "declared here".to_owned()));
         let finding = fact::finding(&RULE, case, number, second, self.assumptions, message);
-        let (places, who) = ((first.span, second.span), "every thread of the block");
-        let span = |number: usize| trace.accesses[number].span;
-        let others: Vec<(Span, Span)> = others.iter().map(|it| (span(it.first), span(it.second))).collect();
+        let (places, who) = (fact::places(first, second), "every thread of the block");
+        let access = |number: usize| &trace.accesses[number];
+        let others = others.iter().map(|it| fact::places(access(it.first), access(it.second)));
+        let others: Vec<(Span, Span)> = others.collect();
         let (help, fix) = fact::barrier(case, (places, &others), self.across, "__syncthreads()", who);
         Diagnostic {
             primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),

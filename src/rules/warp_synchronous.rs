@@ -129,7 +129,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     finding
         .notes
         .insert(0, "since compute capability 7.0 the lanes of a warp need not run in step".to_owned());
-    let (places, who) = ((first.span, second.span), "every lane of the warp");
+    let (places, who) = (fact::places(first, second), "every lane of the warp");
     let (help, fix) = fact::barrier(case, (places, &[]), race.across, "__syncwarp()", who);
     Diagnostic {
         primary_label: format!("lane {} {then} it here", after % 32),
