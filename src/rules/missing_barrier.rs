@@ -174,7 +174,7 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     if race.choice == Choice::Threads && !race.first_is_chosen && ops == (AccessOp::Load, AccessOp::Store) {
         // A barrier would part the two, and leave those who write it to each other.
         let access = &trace.accesses[second];
-        let help = fact::atomics::decided_by_read(&trace.arrays[access.array], access);
+        let help = fact::atomics::decided_by_read(case, &trace.arrays[access.array], access);
         (finding.helps, finding.fix) = (vec![help], None);
     }
     Diagnostic { level, loudest: level, ..finding }

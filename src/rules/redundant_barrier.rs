@@ -141,10 +141,14 @@ fn describe(
         basis: Basis::Judgement(doubt.to_owned()),
         leaves: false,
     });
+    let what = match &fix {
+        Some(_) => title,
+        None => format!("take `{call}` out, and leave an empty statement where one is needed"),
+    };
     Diagnostic {
         labels,
         notes,
-        helps: vec![format!("{title}, unless it keeps warps in step for another reason")],
+        helps: vec![format!("{what}, unless it keeps warps in step for another reason")],
         fix,
         kernel: kernel.clone(),
         ..Diagnostic::plain(RULE.id, RULE.level, span, format!("`{call}` is not needed: {why}"))

@@ -18,8 +18,8 @@ enum Changed {
     Word,
     /// `unsigned long long`
     Wide,
-    /// `long long`
-    SignedWide,
+    /// Another integer of 8 bytes: `long long`, `long`, `size_t`, which are other types.
+    OtherWide,
     Float,
     Double,
     /// An integer of fewer than 4 bytes.
@@ -32,6 +32,8 @@ enum Changed {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Add,
+    /// It adds what is no integer.
+    Rounded,
     Bits(&'static str),
     Extremum,
     /// A product, a quotient, a shift.
@@ -43,7 +45,7 @@ const OTHERWISE: &str = "or let one thread do it for all";
 
 /// What helps a statement that changes what an access names.
 pub(in super::super) fn advice(case: &Case<'_>, array: &Array, access: &Access) -> String {
-    let changed = changed(array, access);
+    let changed = changed(case, array, access);
     match (change(case, access.span), changed) {
         (_, Changed::Narrow) if access.bytes == Some(1) => {
             format!("no atomic takes one byte: make it an `int` and use one, {OTHERWISE}")
@@ -55,22 +57,25 @@ pub(in super::super) fn advice(case: &Case<'_>, array: &Array, access: &Access) 
         (Change::Extremum, Changed::Float | Changed::Double) => {
             by_exchange(&format!("there is no `atomicMax` or `atomicMin` for `{}`", array.element))
         }
-        (Change::Bits(name), Changed::SignedWide) => as_unsigned(name),
+        (Change::Bits(name), Changed::OtherWide) => as_unsigned(name),
         (Change::Bits(name), _) => format!("use `{name}`, {OTHERWISE}"),
         (Change::Extremum, _) => format!("use `atomicMax` or `atomicMin`, {OTHERWISE}"),
-        (Change::Add, Changed::SignedWide) => as_unsigned("atomicAdd"),
-        (Change::Add, Changed::Double) => {
+        (Change::Rounded, Changed::Word | Changed::Wide | Changed::OtherWide) => {
+            by_exchange("an integer to which a fraction is added is rounded, and no atomic does that")
+        }
+        (Change::Add, Changed::OtherWide) => as_unsigned("atomicAdd"),
+        (Change::Add | Change::Rounded, Changed::Double) => {
             format!("use `atomicAdd`, which takes a `double` from compute capability 6.0 on, {OTHERWISE}")
         }
-        (Change::Add, _) => format!("use `atomicAdd`, {OTHERWISE}"),
+        (Change::Add | Change::Rounded, _) => format!("use `atomicAdd`, {OTHERWISE}"),
         (Change::Unknown, _) => format!("use an atomic such as `atomicAdd`, {OTHERWISE}"),
     }
 }
 
 /// What helps threads that write something if what they read says so.
-pub(in super::super) fn decided_by_read(array: &Array, access: &Access) -> String {
-    let one = match changed(array, access) {
-        Changed::Word | Changed::Wide | Changed::SignedWide => "an atomic such as `atomicMax`, which does",
+pub(in super::super) fn decided_by_read(case: &Case<'_>, array: &Array, access: &Access) -> String {
+    let one = match changed(case, array, access) {
+        Changed::Word | Changed::Wide | Changed::OtherWide => "an atomic such as `atomicMax`, which does",
         _ => "`atomicCAS` in a loop, which does",
     };
     format!("if what is read decides what is written, use {one} both at once")
@@ -81,12 +86,10 @@ fn by_exchange(why: &str) -> String {
 }
 
 fn as_unsigned(name: &str) -> String {
-    format!(
-        "use `{name}` on it as an `unsigned long long`, which it takes in place of a `long long`, {OTHERWISE}"
-    )
+    format!("use `{name}` on it as an `unsigned long long`, which is the type of 8 bytes that it takes, {OTHERWISE}")
 }
 
-fn changed(array: &Array, access: &Access) -> Changed {
+fn changed(case: &Case<'_>, array: &Array, access: &Access) -> Changed {
     if access.bytes.is_some_and(|bytes| bytes < 4) {
         // From 7.0 and 8.0 on, `atomicAdd` takes `__half` and `__nv_bfloat16`.
         return if access.scalar { Changed::Narrow } else { Changed::Other };
@@ -97,12 +100,18 @@ fn changed(array: &Array, access: &Access) -> Changed {
     let words = array.element.split_whitespace().filter(|word| !matches!(*word, "volatile" | "const"));
     match words.collect::<Vec<_>>().join(" ").as_str() {
         "int" | "signed" | "unsigned" | "unsigned int" | "uint" | "int32_t" | "uint32_t" => Changed::Word,
-        "unsigned long long" | "unsigned long long int" | "uint64_t" | "size_t" => Changed::Wide,
-        "long long" | "long long int" | "int64_t" => Changed::SignedWide,
+        // `uint64_t` and `unsigned long` are as wide and another type.
+        "unsigned long long" if declared(case, array).contains("long long") => Changed::Wide,
+        "unsigned long long" | "long long" => Changed::OtherWide,
         "float" => Changed::Float,
         "double" => Changed::Double,
         _ => Changed::Other,
     }
+}
+
+/// What stands before an array's name in its declaration.
+fn declared(case: &Case<'_>, array: &Array) -> String {
+    (case.text)(Span { end: array.name_span.start, ..array.span })
 }
 
 fn change(case: &Case<'_>, target: Span) -> Change {
@@ -132,14 +141,22 @@ fn change(case: &Case<'_>, target: Span) -> Change {
         (">>=", Change::Without),
     ];
     let written = operators.iter().find(|(operator, _)| behind.starts_with(operator));
-    if let Some((_, change)) = written {
-        return *change;
+    // `0.5f`: a name does not tell.
+    let fraction = |text: &str| {
+        text.match_indices('.').any(|(at, _)| text[at + 1..].starts_with(|next: char| next.is_ascii_digit()))
+    };
+    match written {
+        Some((_, Change::Add)) if fraction(behind) => return Change::Rounded,
+        Some((_, change)) => return *change,
+        None => {}
     }
     let value = behind.strip_prefix('=').map(str::trim).filter(|value| !value.starts_with('='));
     let rest = value.and_then(|value| value.strip_prefix(text.trim())).map(str::trim);
     match (steps, value, rest) {
         (true, ..) => Change::Add,
-        (_, _, Some(rest)) if rest.starts_with(['+', '-']) => Change::Add,
+        (_, _, Some(rest)) if rest.starts_with(['+', '-']) => {
+            if fraction(rest) { Change::Rounded } else { Change::Add }
+        }
         (_, _, Some(rest)) if rest.starts_with('|') => Change::Bits("atomicOr"),
         (_, _, Some(rest)) if rest.starts_with('&') => Change::Bits("atomicAnd"),
         (_, _, Some(rest)) if rest.starts_with('^') => Change::Bits("atomicXor"),
