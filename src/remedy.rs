@@ -192,18 +192,6 @@ impl Tried {
     }
 }
 
-impl Weight {
-    /// The most wavefronts of a request whose lanes are where data say, if there are any.
-    fn worst_by_data(&self) -> Option<u32> {
-        self.by_data.iter().copied().max()
-    }
-
-    /// The sum of the most wavefronts of such requests.
-    fn sum_by_data(&self) -> u64 {
-        self.by_data.iter().map(|worst| u64::from(*worst)).sum()
-    }
-}
-
 impl Found<'_> {
     /// The best layout that is worth what its index takes more.
     pub(crate) fn best(&self) -> Option<&Tried> {

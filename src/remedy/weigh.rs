@@ -76,6 +76,18 @@ pub(super) struct Weight {
     pub by_data: Vec<u32>,
 }
 
+impl Weight {
+    /// The most wavefronts of a request whose lanes are where data say, if there are any.
+    pub(super) fn worst_by_data(&self) -> Option<u32> {
+        self.by_data.iter().copied().max()
+    }
+
+    /// The sum of the most wavefronts of such requests.
+    pub(super) fn sum_by_data(&self) -> u64 {
+        self.by_data.iter().map(|worst| u64::from(*worst)).sum()
+    }
+}
+
 /// What the verdicts say of the layout that is declared.
 pub(super) struct Judged {
     pub weight: Weight,

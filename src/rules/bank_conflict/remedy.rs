@@ -349,7 +349,11 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
     };
     let tried = found.tried.iter().skip(1).filter(is_judged).count();
     if tried == 0 {
-        return None;
+        let sized = if found.array.dynamic { ", whose length is given at the launch" } else { "" };
+        let none = || {
+            format!("no other layout that is searched fits `{array}`{sized}{}", least(found, found.before))
+        };
+        return (found.tried.len() == 1).then(none);
     }
     match found.fewest() {
         Some(fewest) => {
