@@ -19,6 +19,7 @@ mod family;
 mod layout;
 mod requests;
 mod weigh;
+mod worst;
 
 use crate::banks::Target;
 use crate::events::{Array, Pattern, Trace};
@@ -102,6 +103,8 @@ pub(crate) enum Why {
     Instance,
     /// A run of the kernel takes more wavefronts with it.
     WorseThere,
+    /// A request whose lanes are where data say could take more wavefronts with it.
+    WorseByData,
     /// The search has been long enough.
     Steps,
 }
@@ -154,10 +157,15 @@ pub(crate) struct Found<'a> {
     pub requests: u64,
     /// And as the compiler makes them now.
     now: u64,
+    /// How many requests there are whose lanes are where data say, on all targets; what they cost is in no sum.
+    pub by_data: u64,
     /// The layouts that were tried, in order; the first is the one that is declared.
     pub tried: Vec<Tried>,
     /// The best of those that are worth it.
     best: Option<usize>,
+    /// A layout in which no request conflicts whose lanes are where data say, though others may take more than now:
+    /// its name stands for what to weigh against the best, in which such requests may.
+    pub for_data: Option<Tried>,
     /// The requests, put into the best layout.
     pub moved: Vec<Moved<'a>>,
     /// By site: the run, and its number among the accesses of the trace.
@@ -201,7 +209,8 @@ impl Found<'_> {
     /// are no longer joined, each of which counts as a wavefront.
     fn price(&self, tried: &Tried) -> Option<u64> {
         let apart = self.requests.saturating_sub(self.now);
-        let operations = self.requests.saturating_mul(tried.operations.into());
+        let requests = self.requests.saturating_add(self.by_data);
+        let operations = requests.saturating_mul(tried.operations.into());
         let wavefronts = tried.wavefronts().ok()?.saturating_add(apart);
         Some(wavefronts.saturating_mul(PER_WAVEFRONT).saturating_add(operations))
     }
@@ -215,7 +224,8 @@ impl Found<'_> {
     fn could_be_worth(&self, operations: u64) -> bool {
         let apart = self.requests.saturating_sub(self.now);
         let least = self.bound.saturating_add(apart).saturating_mul(PER_WAVEFRONT);
-        let price = least.saturating_add(self.requests.saturating_mul(operations));
+        let requests = self.requests.saturating_add(self.by_data);
+        let price = least.saturating_add(requests.saturating_mul(operations));
         price < self.before.saturating_mul(PER_WAVEFRONT)
     }
 
@@ -229,6 +239,18 @@ impl Found<'_> {
                 let (now, then) = (self.of_run(run, &now.sites), self.of_run(run, &weight.sites));
                 now.iter().zip(&then).all(|(now, then)| then <= now)
             })
+    }
+
+    /// Whether no request whose lanes are where data say could take more wavefronts than it could now.
+    fn spares_data(&self, weight: &Weight) -> bool {
+        let Some(Ok(now)) = self.tried.first().map(|first| &first.weight) else { return true };
+        now.by_data.iter().zip(&weight.by_data).all(|(now, then)| then <= now)
+    }
+
+    /// The most wavefronts of a request whose lanes are where data say, as declared and with a layout.
+    pub(crate) fn worst_by_data(&self, tried: &Tried) -> Option<(u32, u32)> {
+        let now = self.tried.first()?.weight.as_ref().ok()?.worst_by_data()?;
+        Some((now, tried.weight.as_ref().ok()?.worst_by_data()?))
     }
 
     /// Sums over the sites of a run, by target.
@@ -282,6 +304,7 @@ pub(crate) fn search<'a>(
     let Judged { weight, requests: now, ideal } = scales.as_judged(runs)?;
     let bound = scales.bound().ok_or(Undecided::TooMany)?;
     let (before, requests) = (weight.wavefronts, scales.count());
+    let by_data = scales.requests.by_data.requests.saturating_mul(targets.len() as u64);
     let tried = vec![Tried { layout: Layout::Declared, bytes: 0, operations: 0, weight: Ok(weight) }];
     let mut found = Found {
         array,
@@ -292,8 +315,10 @@ pub(crate) fn search<'a>(
         in_registers,
         requests,
         now,
+        by_data,
         tried,
         best: None,
+        for_data: None,
         moved: Vec::new(),
         sites,
         ideal,
@@ -302,10 +327,12 @@ pub(crate) fn search<'a>(
     let rank = |at: &usize| {
         let tried = &found.tried[*at];
         let price = found.price(tried)?;
-        Some((price, tried.layout.rank(), tried.bytes, tried.operations))
+        let by_data = tried.weight.as_ref().ok()?.sum_by_data();
+        Some((price, by_data, tried.layout.rank(), tried.bytes, tried.operations))
     };
     let worth = (1..found.tried.len()).filter(|at| found.is_worth(&found.tried[*at]));
     found.best = worth.filter_map(|at| Some((rank(&at)?, at))).min().map(|(_, at)| at);
+    found.for_data = family::for_data(&scales, &found);
     found.moved = found.best().map(|best| scales.put_into(&best.layout)).unwrap_or_default();
     Ok(found)
 }

@@ -179,8 +179,8 @@ impl Machine<'_> {
     /// A subscript that may run past the end of its row rests on the distance between rows; one that may run past
     /// that of another dimension, on the length of its planes.
     fn note_row_end(&mut self, pointer: &Pointer, index: &Value, length: u64) {
-        let inside = match index {
-            Value::Int(int, _) => {
+        let inside = match index.known_part() {
+            Some((int, _)) => {
                 let (low, high) = self.world.bounds(int);
                 let in_all = low.is_some_and(|v| v >= 0) && high.is_some_and(|v| (v as u64) < length);
                 in_all
@@ -189,7 +189,7 @@ impl Machine<'_> {
                         self.state.active.threads().all(|t| values[t] >= 0 && (values[t] as u64) < length)
                     })
             }
-            _ => false,
+            None => false,
         };
         match &pointer.pointee {
             _ if inside => {}

@@ -7,7 +7,7 @@
 
 use super::layout::{Layout, Term, row_bits, terms};
 use super::requests::width;
-use super::weigh::Scales;
+use super::weigh::{Scales, Weight};
 use super::{Found, Tried, Why};
 use crate::domain::lcm;
 
@@ -81,12 +81,27 @@ pub(super) fn try_all(scales: &Scales<'_>, found: &mut Found<'_>) {
     }
 }
 
+/// Rows for columns, if they keep all requests from conflicts whose lanes are where data say, and what is found to be
+/// the best does not.
+pub(super) fn for_data(scales: &Scales<'_>, found: &Found<'_>) -> Option<Tried> {
+    let best = found.best().or_else(|| found.tried.first())?;
+    let (_, left) = found.worst_by_data(best)?;
+    let shape = Shape::of(scales).filter(|_| left > 1)?;
+    let layout = swapped(&shape, scales).into_iter().find(|it| matches!(it, Layout::Swapped { .. }))?;
+    let weight = scales.weigh(&layout, u64::MAX);
+    let is_free = weight.as_ref().is_ok_and(|weight| weight.by_data.iter().all(|worst| *worst <= 1));
+    is_free.then_some(Tried { layout, bytes: 0, operations: 0, weight })
+}
+
 /// Tries one; whether it meets the bound.
 fn weigh(scales: &Scales<'_>, found: &mut Found<'_>, shape: &Shape, layout: Layout) -> bool {
     let weight = scales.weigh(&layout, found.before);
     let weight =
         weight.and_then(|it| if found.spares_every_run(&it) { Ok(it) } else { Err(Why::WorseThere) });
-    let met = weight.as_ref().is_ok_and(|weight| weight.wavefronts == found.bound);
+    let weight = weight.and_then(|it| if found.spares_data(&it) { Ok(it) } else { Err(Why::WorseByData) });
+    let is_least =
+        |weight: &Weight| weight.wavefronts == found.bound && weight.by_data.iter().all(|worst| *worst <= 1);
+    let met = weight.as_ref().is_ok_and(is_least);
     let there = scales.in_forms(&layout).unwrap_or_default();
     let more = there.iter().enumerate().map(|(form, layout)| {
         layout.bytes(scales.bytes(form), shape.element).saturating_sub(scales.bytes(form))

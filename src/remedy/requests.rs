@@ -16,10 +16,11 @@
 //! values, anything else may be any multiple of a number of bytes.
 
 use super::layout::Layout;
+use super::worst::{ByData, is_by_data};
 use super::{Run, Undecided};
 use crate::codegen::Merges;
 use crate::domain::{Lanes, Origin, Shape, SymbolId, ThreadSet, gcd};
-use crate::events::{Access, AccessOp, Array, Event, EventTree, Pattern, Trace};
+use crate::events::{Access, AccessEvent, AccessOp, Array, Event, EventTree, Pattern, Trace};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -76,6 +77,8 @@ pub(super) struct Requests<'a> {
     pub forms: Vec<Vec<u64>>,
     pub sites: Vec<Site<'a>>,
     pub list: Vec<Request<'a>>,
+    /// Requests whose lanes are where data say.
+    pub by_data: ByData,
 }
 
 impl<'a> Requests<'a> {
@@ -91,7 +94,13 @@ impl<'a> Requests<'a> {
         if !arrays().all(alike) {
             return Err(Undecided::Instances);
         }
-        let mut all = Requests { array, forms: Vec::new(), sites: Vec::new(), list: Vec::new() };
+        let mut all = Requests {
+            array,
+            forms: Vec::new(),
+            sites: Vec::new(),
+            list: Vec::new(),
+            by_data: ByData::default(),
+        };
         for (number, run) in runs.iter().enumerate() {
             all.add(number, run, name)?;
         }
@@ -206,11 +215,13 @@ impl<'a> Requests<'a> {
         // By access of the trace: the site.
         let mut sites: Vec<Option<usize>> = vec![None; trace.accesses.len()];
         let merges = Merges::of(trace);
+        let by_data = by_data(run, name);
         for (at, access) in trace.accesses.iter().enumerate() {
             if trace.arrays[access.array].name_span != name {
                 continue;
             }
-            if run.judgements.iter().any(|judgements| judgements[at].totals.is_none()) {
+            let is_unknown = run.judgements.iter().any(|judgements| judgements[at].totals.is_none());
+            if is_unknown && !by_data.contains(&at) {
                 return Err(Undecided::Unknown(access.span));
             }
             if access.outside {
@@ -239,6 +250,10 @@ impl<'a> Requests<'a> {
         for (event, weight) in trace.tree.events().iter().zip(weights) {
             let Event::Access(event) = event else { continue };
             let Some(site) = sites.get(event.access).copied().flatten() else { continue };
+            if by_data.contains(&event.access) {
+                self.scatter(site, event, run, weight)?;
+                continue;
+            }
             let Some(offset) = &event.offset else {
                 return Err(Undecided::Unknown(self.sites[site].access.span));
             };
@@ -247,6 +262,24 @@ impl<'a> Requests<'a> {
             self.cut(site, &event.threads, &values, &added, weight, &mut found)?;
         }
         self.take(first, found)
+    }
+
+    /// Adds the requests of an event whose lanes are where data say.
+    fn scatter(
+        &mut self,
+        site: usize,
+        event: &AccessEvent,
+        run: &Run<'a>,
+        weight: u64,
+    ) -> Result<(), Undecided> {
+        let access = self.sites[site].access;
+        let array = &run.trace.arrays[access.array];
+        // Each subscript names the row and the column in which the element lies, or there are none.
+        let bytes = array.bytes().filter(|_| !array.dynamic && array.is_named_by_subscripts());
+        let bytes = bytes.ok_or(Undecided::Rows(access.span))?;
+        let facts = (Shape { dims: run.block }, bytes, weight);
+        let added = self.by_data.add(site, access, event, &run.trace.tree, facts);
+        added.ok_or(Undecided::Unknown(access.span))
     }
 
     /// Cuts an event into the requests of warps; `values`: the known part of the offsets, by thread.
@@ -295,6 +328,9 @@ impl<'a> Requests<'a> {
     fn take(&mut self, first: usize, mut found: Found) -> Result<(), Undecided> {
         for site in first..self.sites.len() {
             let access = self.sites[site].access;
+            if self.by_data.list.iter().any(|request| request.site == site) {
+                continue;
+            }
             for (at, pattern) in access.patterns.iter().enumerate() {
                 if first_alike(access, pattern) != at {
                     continue;
@@ -327,6 +363,28 @@ impl<'a> Requests<'a> {
         }
         Ok(())
     }
+}
+
+/// The accesses of an array, by their numbers in the trace, whose cost is not known and whose places are, but for
+/// numbers that threads read from memory.
+fn by_data(run: &Run<'_>, name: Span) -> FxHashSet<usize> {
+    let trace = run.trace;
+    let events = || {
+        trace.tree.events().iter().filter_map(|event| match event {
+            Event::Access(event) => Some(event),
+            _ => None,
+        })
+    };
+    let is_unknown = |access: usize| {
+        trace.arrays[trace.accesses[access].array].name_span == name
+            && run.judgements.iter().any(|judgements| judgements[access].totals.is_none())
+    };
+    let chosen = events().filter(|event| is_by_data(event) && is_unknown(event.access));
+    let mut found: FxHashSet<usize> = chosen.map(|event| event.access).collect();
+    for event in events().filter(|event| event.offset.is_none()) {
+        found.remove(&event.access);
+    }
+    found
 }
 
 /// By site and pattern: the requests at whole offsets, and how often each happens.

@@ -26,6 +26,7 @@
 
 use super::layout::Layout;
 use super::requests::{Request, Requests, Shift, asked, is_matrix, lanes, width};
+use super::worst::{Scattered, Turns};
 use super::{Moved, Run, Undecided, Why};
 use crate::banks::{AtomicKind, Cost, Target};
 use crate::codegen::atomics;
@@ -39,6 +40,9 @@ use std::collections::hash_map::Entry;
 /// The most phases of one request that are tried.
 const MOST_PHASES: u64 = 2048;
 
+/// The places of lanes that are looked at for each request that the banks may be asked about.
+const MOST_PLACES: u64 = 256;
+
 /// The requests of an array, to be put into other layouts.
 pub(super) struct Scales<'a> {
     pub requests: Requests<'a>,
@@ -49,6 +53,8 @@ pub(super) struct Scales<'a> {
     pub element: u64,
     /// Requests for the banks that may still be asked for.
     left: Cell<u64>,
+    /// Places of lanes that may still be looked at.
+    places: Cell<u64>,
 }
 
 /// What may be added to the offsets of all lanes of a request.
@@ -66,6 +72,20 @@ pub(super) struct Weight {
     pub wavefronts: u64,
     /// By site, then by target.
     pub sites: Vec<Vec<u64>>,
+    /// The most wavefronts of each request whose lanes are where data say, on all targets.
+    pub by_data: Vec<u32>,
+}
+
+impl Weight {
+    /// The most wavefronts of a request whose lanes are where data say, if there are any.
+    pub(super) fn worst_by_data(&self) -> Option<u32> {
+        self.by_data.iter().copied().max()
+    }
+
+    /// The sum of the most wavefronts of such requests.
+    pub(super) fn sum_by_data(&self) -> u64 {
+        self.by_data.iter().map(|worst| u64::from(*worst)).sum()
+    }
 }
 
 /// What the verdicts say of the layout that is declared.
@@ -93,7 +113,8 @@ impl<'a> Scales<'a> {
             sites.map(|site| of(&runs[site.run])).max().unwrap_or(0)
         };
         let others = (0..requests.forms.len()).map(of_form).collect();
-        Scales { requests, targets, others, element, left: Cell::new(steps) }
+        let places = Cell::new(steps.saturating_mul(MOST_PLACES));
+        Scales { requests, targets, others, element, left: Cell::new(steps), places }
     }
 
     /// Bytes of the array, in the form of this number.
@@ -195,7 +216,25 @@ impl<'a> Scales<'a> {
                 }
             }
         }
-        Ok(Weight { wavefronts, sites })
+        let by_data = self.worst(&layouts)?;
+        Ok(Weight { wavefronts, sites, by_data })
+    }
+
+    /// The most wavefronts of each request whose lanes are where data say.
+    fn worst(&self, layouts: &[Layout]) -> Result<Vec<u32>, Why> {
+        let of = |request: &Scattered| {
+            let site = &self.requests.sites[request.site];
+            let layout = layouts.get(site.form).unwrap_or(&Layout::Declared);
+            let steps = self.places.get().checked_sub(request.count()).ok_or(Why::Steps)?;
+            self.places.set(steps);
+            let on = |target: &Target| {
+                let turns = Turns::of(site.access, target).ok_or(Why::NoCost)?;
+                request.worst(layout, self.element, site.access, turns)
+            };
+            let mut all = turns_apart(site.access, self.targets).map(on);
+            all.try_fold(0, |most: u32, worst| Ok(most.max(worst?)))
+        };
+        self.requests.by_data.list.iter().map(of).collect()
     }
 
     /// The layout of the array where a request is of.
@@ -285,8 +324,13 @@ impl<'a> Scales<'a> {
     /// What the layout that is declared costs, as the verdicts say. What is found of it here has to be the same
     /// where nothing is joined.
     pub(super) fn as_judged(&self, runs: &[Run<'_>]) -> Result<Judged, Undecided> {
+        let by_data =
+            self.requests.by_data.list.first().map(|request| self.requests.sites[request.site].access);
         let cause = |why| match why {
             Why::Split(span) => Undecided::Unknown(span),
+            Why::NoCost if by_data.is_some() => {
+                Undecided::Unknown(by_data.map_or(self.requests.array.span, |it| it.span))
+            }
             Why::Shifted => Undecided::Shifted,
             _ => Undecided::TooMany,
         };
@@ -308,8 +352,21 @@ impl<'a> Scales<'a> {
             sites.push(own);
             ideal.push(judged.iter().map(|totals| totals.ideal).collect());
         }
-        Ok(Judged { weight: Weight { wavefronts, sites }, requests, ideal })
+        let by_data = found.by_data;
+        Ok(Judged { weight: Weight { wavefronts, sites, by_data }, requests, ideal })
     }
+}
+
+/// Targets of which each lets other things take turns in an access than those before it.
+fn turns_apart<'t>(access: &Access, targets: &'t [Target]) -> impl Iterator<Item = &'t Target> {
+    let mut known: Vec<Option<Turns>> = Vec::new();
+    let of = |target: &&Target| {
+        let turns = Turns::of(access, target);
+        let is_new = !known.contains(&turns);
+        known.extend(is_new.then_some(turns));
+        is_new
+    };
+    targets.iter().filter(of).collect::<Vec<_>>().into_iter()
 }
 
 /// Its lanes, and where they lie but for a multiple of what may be added.

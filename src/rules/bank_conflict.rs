@@ -62,7 +62,8 @@
 //!   `--unsafe-fixes` also skews, exclusive ors, rotations, and what leaves a part of the conflict, wherever every
 //!   place that names the array can change. `docs/fixes.md` says which layouts there are, and what is proved.
 //! - An index that is loaded from memory has no banks before the program runs: such accesses
-//!   are never reported here. `cudalint accesses` lists them with the reason.
+//!   are never reported here. `cudalint accesses` lists them with the reason. Where the other subscripts are
+//!   known, a layout for the array's known conflicts is judged by their worst over all data, too.
 //! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is
 //!   not known by `unresolved-access`.
 //! - The block shape is taken from the launch, from `__launch_bounds__`, from the shape that

@@ -179,7 +179,7 @@ impl<'a> Remedy<'a> {
                 Err(why) => why_words(case, &why),
                 Ok(_) if tried.layout == Layout::Declared => "as written".to_owned(),
                 Ok(sum) if is_best(&tried.layout) => match sum == found.bound {
-                    true if !found.at_most => "proved best".to_owned(),
+                    true if !found.at_most && found.by_data == 0 => "proved best".to_owned(),
                     _ => "best found".to_owned(),
                 },
                 Ok(_) if !found.is_worth(tried) => "costs more than the conflict".to_owned(),
@@ -197,6 +197,11 @@ impl<'a> Remedy<'a> {
     pub(super) fn bound(&self) -> Option<String> {
         let found = self.known()?;
         Some(match found.at_most {
+            false if found.by_data > 0 => format!(
+                "no layout can take fewer than {} where places are known; where data decide them, a request \
+                 counts by its worst",
+                plural(found.bound, "wavefront")
+            ),
             true => "at most, as the compiler joins accesses or data decide which lanes do them".to_owned(),
             false => format!("no layout can take fewer than {}", plural(found.bound, "wavefront")),
         })
@@ -234,6 +239,7 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
         price.push(format!("{} for each access", plural(best.operations.into(), "integer operation")));
     }
     let instances = instances(case, found, best);
+    let by_data = by_data(case, found, best);
     let rounds = rounds(case, found.array);
     let stays = match found.in_registers && best.operations > 0 {
         true => ", if what is read from registers now still is",
@@ -246,7 +252,8 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     };
     let reached = reached(case, found.array, &best.layout);
     format!(
-        "{}{asked}{reached}: `{}` then takes {most}{} in all instead of {}{rounds}{instances}{stays}{least}{price}",
+        "{}{asked}{reached}: `{}` then takes {most}{} in all instead of {}{rounds}{instances}{by_data}{stays}{least}\
+         {price}",
         change(case, found, &best.layout),
         found.array.name,
         plural(after, "wavefront"),
@@ -265,6 +272,31 @@ fn reached(case: &Case<'_>, array: &Array, layout: &Layout) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// What a request takes at the most of which data decide the places.
+fn by_data(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
+    let other = |other: &Tried| {
+        let known = plural(other.wavefronts().unwrap_or(found.before), "wavefront");
+        format!(
+            "; with `{}` it takes 1, and `{}` takes {known} where its places are known",
+            name(case, found, &other.layout),
+            found.array.name
+        )
+    };
+    let other = found.for_data.as_ref().map(other).unwrap_or_default();
+    let own = match found.worst_by_data(best) {
+        None => String::new(),
+        Some((now, then)) if then < now => format!(
+            " where its places are known; where data decide them, a request takes at most {then} instead of {now}"
+        ),
+        Some((now, _)) => {
+            format!(
+                " where its places are known; where data decide them, a request takes at most {now}, as now"
+            )
+        }
+    };
+    own + &other
 }
 
 /// That these figures count loops otherwise than a sum over the kernel does, where they do.
@@ -312,7 +344,7 @@ fn instances(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
 
 /// What is known of all layouts, one taking `after` wavefronts.
 fn least(found: &Found<'_>, after: u64) -> String {
-    match found.at_most {
+    match found.at_most || found.by_data > 0 {
         true => String::new(),
         false if after == found.bound => "; no layout can take fewer".to_owned(),
         false => format!("; no layout can take fewer than {}", found.bound),
@@ -332,7 +364,11 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
     };
     let tried = found.tried.iter().skip(1).filter(is_judged).count();
     if tried == 0 {
-        return None;
+        let sized = if found.array.dynamic { ", whose length is given at the launch" } else { "" };
+        let none = || {
+            format!("no other layout that is searched fits `{array}`{sized}{}", least(found, found.before))
+        };
+        return (found.tried.len() == 1).then(none);
     }
     match found.fewest() {
         Some(fewest) => {
@@ -392,6 +428,7 @@ fn why_words(case: &Case<'_>, why: &Why) -> String {
         Why::NoCost => "not judged: the cost of a request is not known".to_owned(),
         Why::NoBetter => "no better".to_owned(),
         Why::Instance => "no layout of the array in some instance of the kernel".to_owned(),
+        Why::WorseByData => "for some data an access takes more".to_owned(),
         Why::WorseThere => "some run of the kernel takes more".to_owned(),
         Why::Steps => "not judged: the search was long enough".to_owned(),
     }

@@ -152,6 +152,9 @@ fn costs(found: &Found<'_>, best: &Tried, leaves: bool) -> Option<&'static str> 
         () if best.operations > 0 => {
             Some("each index takes more operations: only a measurement tells whether it pays")
         }
+        () if found.worst_by_data(best).is_some_and(|(_, then)| then > 1) => {
+            Some("where data decide the places, only the worst that an access may cost is known")
+        }
         () if found.at_most => Some("what the compiler joins now it may not join then"),
         () => None,
     }
