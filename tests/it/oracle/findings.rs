@@ -47,6 +47,7 @@ pub struct Finding {
 
 #[derive(Debug, Deserialize)]
 struct Label {
+    file: String,
     line: u32,
     end_line: u32,
     text: String,
@@ -63,7 +64,12 @@ pub fn findings(path: &Path, rules: &[&str]) -> Vec<Finding> {
 pub fn findings_of_text(path: &Path, text: &str, folder: &Path, rules: &[&str]) -> Vec<Finding> {
     let stdout = of_text(check(rules), path, text, folder);
     let findings = stdout.lines().map(|line| serde_json::from_str(line).unwrap());
-    findings.filter(|it: &Finding| Path::new(&it.file) == path).collect()
+    // A function that the kernel calls may stand in a header.
+    let is_of_file = |it: &Finding| {
+        let mut files = it.labels.iter().map(|label| &label.file).chain([&it.file]);
+        files.any(|file| Path::new(file) == path)
+    };
+    findings.filter(is_of_file).collect()
 }
 
 fn check(rules: &[&str]) -> Command {
@@ -136,6 +142,11 @@ impl Finding {
         let names_another = self.notes.iter().any(|note| note.starts_with("block is ("));
         let names_this = self.notes.iter().any(|note| note.starts_with(&block));
         base(&self.kernel) == base(&launch.kernel) && (names_this || !names_another)
+    }
+
+    /// Whether the array that it tells of is sized where it is declared.
+    pub fn is_of_sized_array(&self) -> bool {
+        self.labels.iter().any(|label| label.text.ends_with("counted from 0"))
     }
 
     /// Whether it tells of this. An access that is written on several lines happens on one of them on the host.
