@@ -38,6 +38,7 @@ use crate::preproc::Constant;
 use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
 use crate::verdict::Judgement;
+use standing::Unjudged;
 use std::sync::Arc;
 
 /// The most calls of one function that are listed.
@@ -140,6 +141,8 @@ pub struct KernelRun {
     /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
     /// all of them.
     pub dynamic_bytes: Option<(u64, Span)>,
+    /// Why its threads are not held against each other, if they are not.
+    pub unjudged: Option<Unjudged>,
     /// What happened.
     pub trace: Trace,
     /// What follows from it, beside the cost.

@@ -20,6 +20,7 @@ use crate::ir::names::mentioned_names;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Name, Type};
 use crate::reach::Reach;
+use crate::rules::standing::Unjudged;
 use crate::rules::{KernelRun, is_assumed};
 use crate::scenario::{Probes, Scenario};
 use crate::shape::BlockFrom;
@@ -206,10 +207,24 @@ impl Subject<'_> {
 
     /// Whether somebody gave the block, and nothing speaks against it.
     fn is_given(&self, scenario: &Scenario) -> bool {
-        let doubtful = scenario.refuted.is_some() || scenario.rival.is_some() || scenario.misfit.is_some();
-        let doubtful = doubtful || scenario.launch.is_some() && self.is_overloaded();
+        self.unjudged(scenario).is_none()
+    }
+
+    /// Why threads of a scenario are not held against each other, if they are not.
+    fn unjudged(&self, scenario: &Scenario) -> Option<Unjudged> {
         let given = !is_assumed(scenario.block_from) && scenario.alternatives.is_empty();
-        given && !doubtful && !self.hides_barriers()
+        if !given || scenario.misfit.is_some() {
+            return Some(Unjudged::Block);
+        }
+        if let Some(refuted) = &scenario.refuted {
+            return Some(Unjudged::Refuted(refuted.span));
+        }
+        let alike = || scenario.launch.and_then(|_| self.overload());
+        if let Some(rival) = scenario.rival.or_else(alike) {
+            return Some(Unjudged::Rival(rival));
+        }
+        let waits = self.hidden_barrier()?;
+        Some(Unjudged::HiddenBarrier { function: waits.name.to_string(), name: waits.name_span })
     }
 
     /// The blocks of the launch that a scenario comes from, by axis, as far as known.
@@ -226,10 +241,10 @@ impl Subject<'_> {
         Reach::new(self.program).may_bring_lanes_together(self.kernel)
     }
 
-    /// Whether what is run without being named may wait: constructors, destructors and operators. Not all
-    /// of these are followed.
-    fn hides_barriers(&self) -> bool {
-        self.nameless().any(|it| it.mentions.barrier)
+    /// A function that is run without being named and may wait: a constructor, a destructor or an operator. Not
+    /// all of these are followed.
+    fn hidden_barrier(&self) -> Option<&Arc<Function>> {
+        self.nameless().find(|it| it.mentions.barrier)
     }
 
     /// Takes back the races that something may keep from happening which is run without being named, in a
@@ -261,8 +276,8 @@ impl Subject<'_> {
         functions.filter(|it| it.is_nameless())
     }
 
-    /// Whether a launch may mean another kernel of the same name.
-    fn is_overloaded(&self) -> bool {
+    /// Another kernel of the same name that a launch may mean, by the place of its name.
+    fn overload(&self) -> Option<Span> {
         let alike = |other: &Arc<Function>| {
             other.kind == FunctionKind::Kernel
                 && other.body.is_some()
@@ -270,7 +285,7 @@ impl Subject<'_> {
                 && other.namespace == self.kernel.namespace
                 && other.params.len() == self.kernel.params.len()
         };
-        self.program.functions(&self.kernel.name).iter().any(alike)
+        self.program.functions(&self.kernel.name).iter().find(|it| alike(it)).map(|it| it.name_span)
     }
 
     /// Runs one variant of a scenario with some arrays padded.
@@ -350,6 +365,7 @@ impl Subject<'_> {
             fills: scenario.fills.clone(),
             misfit: scenario.misfit_words(),
             dynamic_bytes: scenario.dynamic_bytes,
+            unjudged: self.unjudged(scenario),
             trace,
             facts: Facts::default(),
             judgements: Vec::new(),

@@ -9,7 +9,7 @@ use super::loops::Parts;
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
 use super::types::{Ty, nameless};
-use super::value::{Pointer, Value};
+use super::value::{Group, Pointer, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::events::{Assumption, Blocks, Differs, Split, SplitKind};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind, Storage, Type};
@@ -158,8 +158,9 @@ impl Machine<'_> {
             _ => self.declare_automatic(declaration),
         };
         // An object of a class that is not seen may wait where it begins to live; so may a macro that stands
-        // before what looks like a declaration.
-        if matches!(slot.ty.innermost(), Ty::Unknown(_)) {
+        // before what looks like a declaration. The block as a group, and tiles of a warp, are only numbers.
+        let is_group = matches!(slot.value, Value::Group(Group::Block | Group::Tile(1..=32)));
+        if matches!(slot.ty.innermost(), Ty::Unknown(_)) && !is_group {
             self.may_order(declaration.span);
         }
         let frame = self.top();

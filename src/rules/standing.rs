@@ -28,6 +28,24 @@ impl Races {
     }
 }
 
+/// Why the threads of a run are not held against each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unjudged {
+    /// Nobody gave the block.
+    Block,
+    /// The launch that gives it does not happen, because of what stands here.
+    Refuted(Span),
+    /// The launch may mean another kernel of this name, which stands here.
+    Rival(Span),
+    /// A function that may run without being named has a barrier.
+    HiddenBarrier {
+        /// The function's name.
+        function: String,
+        /// Where it stands.
+        name: Span,
+    },
+}
+
 /// A race, or a reason for a doubt.
 #[derive(Clone, Debug)]
 pub struct Why {
@@ -42,9 +60,7 @@ pub struct Why {
 pub fn standing(run: &KernelRun) -> Option<(Races, Vec<Why>)> {
     let races = &run.facts.races;
     let Some(freedom) = &run.facts.freedom else {
-        let text = "no launch that is seen gives its block, and no comment or option does".to_owned();
-        let why = vec![Why { text, spans: Vec::new() }];
-        return (!run.trace.accesses.is_empty()).then_some((Races::Undecided, why));
+        return (!run.trace.accesses.is_empty()).then(|| (Races::Undecided, vec![unjudged(run)]));
     };
     if !races.is_empty() {
         return Some((Races::Found, races.iter().map(|race| found(run, race)).collect()));
@@ -63,6 +79,30 @@ pub fn standing(run: &KernelRun) -> Option<(Races, Vec<Why>)> {
 pub fn assumptions(run: &KernelRun) -> Vec<String> {
     let freedom = run.facts.freedom.iter();
     freedom.flat_map(|it| &it.assumptions).map(ToString::to_string).collect()
+}
+
+/// Why there is neither a proof nor a doubt.
+fn unjudged(run: &KernelRun) -> Why {
+    let of = |text: &str, spans: Vec<Span>| Why { text: text.to_owned(), spans };
+    match &run.unjudged {
+        Some(Unjudged::Block) => {
+            of("no launch that is seen gives its block, and no comment or option does", Vec::new())
+        }
+        Some(Unjudged::Refuted(span)) => {
+            of("as far as the host code is followed, its launch does not happen", vec![*span])
+        }
+        Some(Unjudged::Rival(span)) => of("its launch may mean another kernel of this name", vec![*span]),
+        Some(Unjudged::HiddenBarrier { function, name }) => {
+            let text = format!("`{function}` has a barrier, and not every place where it runs is followed");
+            Why { text, spans: vec![*name] }
+        }
+        None => match &run.trace.stopped {
+            Some(why) => of(&why.detail, Vec::new()),
+            None => {
+                of("which places it accesses depends on the size of a type that is not known", Vec::new())
+            }
+        },
+    }
 }
 
 fn found(run: &KernelRun, race: &Race) -> Why {

@@ -74,7 +74,7 @@ fn kernels_with_objects_of_the_library_stand_as_their_names_say() {
 
 #[test]
 fn kernels_that_call_in_several_ways_stand_as_their_names_say() {
-    stand_as_named("fixtures/races/calls.cu", "6 runs of kernels with shared memory: 2 proved free of races");
+    stand_as_named("fixtures/races/calls.cu", "8 runs of kernels with shared memory: 2 proved free of races");
 }
 
 fn stand_as_named(file: &str, counts: &str) {
@@ -128,4 +128,36 @@ fn nothing_is_proved_for_a_block_that_nobody_gave() {
     assert!(without[0]["reasons"][0]["text"].as_str().unwrap().starts_with("no launch that is seen"));
     let (with, _) = standings(root.path(), "b.cu");
     assert_eq!((&with[0]["races"], &with[0]["block_from"]), (&"proved".into(), &"directive".into()));
+}
+
+#[test]
+fn what_keeps_a_run_from_being_judged_is_named() {
+    let body = "(float *out) {
+    __shared__ float s[64];
+    s[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x] = s[63 - threadIdx.x];
+}
+";
+    let hidden = format!(
+        "struct Guard {{
+    __device__ ~Guard() {{ __syncthreads(); }}
+}};
+__global__ void k{body}void launch(float *out) {{ k<<<1, 64>>>(out); }}
+"
+    );
+    let rival = format!(
+        "__global__ void k{body}__global__ void k(int *out) {{}}
+void launch(float *out) {{ k<<<1, 64>>>(out); }}
+"
+    );
+    let root = folder(&[("hidden.cu", &hidden), ("rival.cu", &rival)]);
+    let reason = |file: &str| {
+        let (standings, _) = standings(root.path(), file);
+        let reason = &standings[0]["reasons"][0];
+        (reason["text"].as_str().unwrap().to_owned(), reason["places"][0]["line"].as_u64())
+    };
+    let text = "`~Guard` has a barrier, and not every place where it runs is followed";
+    assert_eq!(reason("hidden.cu"), (text.to_owned(), Some(2)));
+    assert_eq!(reason("rival.cu"), ("its launch may mean another kernel of this name".to_owned(), Some(7)));
 }

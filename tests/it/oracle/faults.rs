@@ -35,7 +35,7 @@ pub struct Tally {
     /// Kernels that do what the rule looks for, and those that are told of.
     pub faulty: usize,
     pub found: usize,
-    /// The same, of kernels whose accesses are all decided.
+    /// The same, of kernels whose accesses are all decided, and whose block somebody gave.
     pub faulty_decided: usize,
     pub found_decided: usize,
     /// Findings by any rule.
@@ -98,10 +98,11 @@ pub fn compare(
         let of_kernel = || launches.iter().filter(|launch| base(&launch.kernel) == kernel);
         let its_faults: BTreeSet<_> = of_kernel().flat_map(faults).collect();
         // What a function does that several kernels call is told of one of them.
-        let is_its = |it: &Finding| base(&it.kernel) == kernel || its_faults.contains(&it.happened());
+        let is_its =
+            |it: &Finding| base(&it.kernel) == kernel || its_faults.iter().any(|fault| it.tells_of(fault));
         let is_found = all_told.iter().any(|it| it.rule == rule && is_its(it));
         let mut rows = said.iter().filter(|row| of_kernel().any(|launch| row.is_of(launch))).peekable();
-        let is_decided = rows.peek().is_some() && rows.all(Said::is_decided);
+        let is_decided = rows.peek().is_some() && rows.all(|row| row.is_decided() && row.is_of_given_block());
         tally.faulty += 1;
         tally.found += usize::from(is_found);
         tally.faulty_decided += usize::from(is_decided);

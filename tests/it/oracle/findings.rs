@@ -11,6 +11,7 @@ use super::unwritten::{made_of_unwritten, unwritten};
 use crate::support::accesses::of_text;
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 
@@ -36,6 +37,7 @@ pub struct Finding {
     file: String,
     pub rule: String,
     pub line: u32,
+    end_line: u32,
     pub column: u32,
     pub kernel: String,
     pub message: String,
@@ -45,7 +47,9 @@ pub struct Finding {
 
 #[derive(Debug, Deserialize)]
 struct Label {
+    file: String,
     line: u32,
+    end_line: u32,
     text: String,
 }
 
@@ -60,7 +64,12 @@ pub fn findings(path: &Path, rules: &[&str]) -> Vec<Finding> {
 pub fn findings_of_text(path: &Path, text: &str, folder: &Path, rules: &[&str]) -> Vec<Finding> {
     let stdout = of_text(check(rules), path, text, folder);
     let findings = stdout.lines().map(|line| serde_json::from_str(line).unwrap());
-    findings.filter(|it: &Finding| Path::new(&it.file) == path).collect()
+    // A function that the kernel calls may stand in a header.
+    let is_of_file = |it: &Finding| {
+        let mut files = it.labels.iter().map(|label| &label.file).chain([&it.file]);
+        files.any(|file| Path::new(file) == path)
+    };
+    findings.filter(is_of_file).collect()
 }
 
 fn check(rules: &[&str]) -> Command {
@@ -135,20 +144,33 @@ impl Finding {
         base(&self.kernel) == base(&launch.kernel) && (names_this || !names_another)
     }
 
-    /// What would confirm it; no rule if that is none of these.
-    pub fn happened(&self) -> Happened {
-        let lines = match &*self.rule {
-            "missing-barrier" | "warp-synchronous" => self.lines(),
-            _ => (self.line, self.line),
-        };
-        (ALL_RULES.into_iter().find(|rule| *rule == self.rule).unwrap_or(""), lines)
+    /// Whether the array that it tells of is sized where it is declared.
+    pub fn is_of_sized_array(&self) -> bool {
+        self.labels.iter().any(|label| label.text.ends_with("counted from 0"))
     }
 
-    /// The lines of the two accesses that race, the lesser first.
-    fn lines(&self) -> (u32, u32) {
+    /// Whether it tells of this. An access that is written on several lines happens on one of them on the host.
+    pub fn tells_of(&self, (rule, (lesser, greater)): &Happened) -> bool {
+        let (here, there) = self.places();
+        let both = |one: u32, other: u32| here.contains(&one) && there.contains(&other);
+        *rule == self.rule && (both(*lesser, *greater) || both(*greater, *lesser))
+    }
+
+    /// The lines of the two accesses that race, or twice those of what it tells of.
+    fn places(&self) -> (RangeInclusive<u32>, RangeInclusive<u32>) {
+        if !matches!(&*self.rule, "missing-barrier" | "warp-synchronous") {
+            return (self.line..=self.line, self.line..=self.line);
+        }
+        let here = self.line..=self.end_line;
         let label = self.labels.iter().find(|label| label.text.ends_with("it here"));
-        let other = label.map_or(self.line, |label| label.line);
-        (self.line.min(other), self.line.max(other))
+        (here.clone(), label.map_or(here, |label| label.line..=label.end_line))
+    }
+
+    /// The first lines of these, the lesser first.
+    fn lines(&self) -> (u32, u32) {
+        let (here, there) = self.places();
+        let (here, there) = (*here.start(), *there.start());
+        (here.min(there), here.max(there))
     }
 }
 
@@ -217,8 +239,7 @@ pub fn unconfirmed(told: &[Finding], launches: &[Launch]) -> Vec<String> {
         confirmed.extend(happened(launch).into_iter().map(|it| (base(&launch.kernel), it)));
     }
     let is_confirmed = |it: &&Finding| {
-        let (rule, lines) = it.happened();
-        !rule.is_empty() && confirmed.contains(&(base(&it.kernel), (rule, lines)))
+        confirmed.iter().any(|(kernel, happened)| base(&it.kernel) == *kernel && it.tells_of(happened))
     };
     let words = |it: &Finding| format!("{:?}: {}: `{}`: {}", it.lines(), it.rule, it.kernel, it.message);
     // What other data would lead to, or another block of the grid, does not happen here.

@@ -71,7 +71,8 @@ pub fn mutated(text: &str, operator: &Operator, number: usize, spared: &BTreeSet
         spared.iter().any(|line| lines.contains(line))
     };
     for function in functions.into_iter().filter(|it| !is_spared(it)) {
-        let file = File { text, shared: shared_names(text, function) };
+        let file =
+            File { text, shared: shared_names(text, function), blocks: names_of_blocks(text, function) };
         let mut places = Vec::new();
         visit(function, &mut |node| (operator.place)(&file, node, &mut places));
         if let Some(change) = places.into_iter().nth(number) {
@@ -95,6 +96,8 @@ struct File<'t> {
     text: &'t str,
     /// The names of what it declares `__shared__`.
     shared: BTreeSet<&'t str>,
+    /// The names that it gives to the block as a group: `cg::thread_block cta`.
+    blocks: BTreeSet<&'t str>,
 }
 
 impl<'t> File<'t> {
@@ -146,6 +149,21 @@ fn shared_names<'t>(text: &'t str, function: Node<'_>) -> BTreeSet<&'t str> {
                 names.insert(&text[at.byte_range()]);
             }
         }
+    });
+    names
+}
+
+/// The names of variables and parameters of the type `thread_block`, or `auto` for `this_thread_block()`.
+fn names_of_blocks<'t>(text: &'t str, function: Node<'_>) -> BTreeSet<&'t str> {
+    let mut names = BTreeSet::new();
+    visit(function, &mut |node| {
+        let of = |node: Node<'_>| &text[node.byte_range()];
+        let field = |name: &str| node.child_by_field_name(name);
+        let (Some(its_type), Some(declarator)) = (field("type"), field("declarator")) else { return };
+        let mut words = of(declarator).split(|it: char| !(it.is_alphanumeric() || it == '_'));
+        let is_block = of(its_type).ends_with("thread_block")
+            || of(its_type) == "auto" && of(declarator).ends_with("this_thread_block()");
+        names.extend(words.find(|word| !word.is_empty()).filter(|_| is_block));
     });
     names
 }
@@ -269,27 +287,33 @@ fn shifted_mask(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
     out.extend(full_mask(file, node).map(|mask| vec![around(mask, "(", file, ") << 1")]));
 }
 
-/// Whether a statement is an expression that calls such a function, in no function of its own.
-fn calls(file: &File<'_>, node: Node<'_>, is_meant: impl Fn(&str) -> bool) -> bool {
+/// Whether a statement is an expression with a call whose function and arguments are such, in no function of its own.
+fn calls(file: &File<'_>, node: Node<'_>, is_meant: impl Fn(&str, &str) -> bool) -> bool {
     let mut found = false;
     if node.kind() == "expression_statement" && !file.of(node).contains('{') {
         visit(node, &mut |inner| {
             let function =
                 inner.child_by_field_name("function").filter(|_| inner.kind() == "call_expression");
-            found |= function.is_some_and(|function| is_meant(file.of(function)));
+            let arguments = inner.child_by_field_name("arguments").map_or("", |it| file.of(it));
+            found |= function.is_some_and(|function| is_meant(file.of(function), arguments));
         });
     }
     found
 }
 
 fn every_other_lane(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
-    if calls(file, node, is_of_warp) {
+    if calls(file, node, |name, _| is_of_warp(name)) {
         out.push(vec![around(node, "if (threadIdx.x % 2 == 0) { ", file, " }")]);
     }
 }
 
 fn is_barrier(file: &File<'_>, node: Node<'_>) -> bool {
-    calls(file, node, |name| name == "__syncthreads")
+    let is_block = |name: &str| file.blocks.contains(name);
+    calls(file, node, |name, arguments| {
+        let of_block =
+            name.rsplit("::").next() == Some("sync") && is_block(arguments.trim_matches(['(', ')']).trim());
+        name == "__syncthreads" || of_block || name.strip_suffix(".sync").is_some_and(is_block)
+    })
 }
 
 fn barrier_removed(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
@@ -299,7 +323,7 @@ fn barrier_removed(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
 }
 
 fn warp_barrier_removed(file: &File<'_>, node: Node<'_>, out: &mut Vec<Change>) {
-    if calls(file, node, |name| name == "__syncwarp") {
+    if calls(file, node, |name, _| name == "__syncwarp") {
         out.push(vec![(node.byte_range(), ";".to_owned())]);
     }
 }
@@ -363,4 +387,14 @@ fn places_are_found_one_after_the_other() {
     assert_eq!(line("a barrier for 7 threads", 0, 6), "if (threadIdx.x < 7) { __syncthreads(); }");
     assert_eq!(line("a barrier moved into a branch", 0, 5), "__syncthreads(); }");
     assert_eq!(line("rows padded by one", 0, 2), "__shared__ float s[4][(8) + 1];");
+}
+
+#[test]
+fn barriers_of_the_block_as_a_group_are_found() {
+    let text = "__device__ void f(const cg::thread_block &b) {\n    cg::sync(b);\n}\n\
+                __global__ void k() {\n    auto cta = cg::this_thread_block();\n    \
+                auto tile = cg::tiled_partition<32>(cta);\n    tile.sync();\n    cta.sync();\n}\n";
+    let (mutant, changed) = mutated(text, &TAKEN_OUT[0], 0, &BTreeSet::new());
+    assert_eq!(changed, 2);
+    assert_eq!(mutant, text.replace("cg::sync(b);", ";").replace("cta.sync();", ";"));
 }

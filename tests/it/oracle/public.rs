@@ -6,8 +6,9 @@
 //! ```
 //!
 //! `CUDALINT_CASES` says how many files, `CUDALINT_PLACES` how many places of each function are changed, one after the
-//! other, and `CUDALINT_MUTANTS` is a part of the names of the faults that are put in. The table has a row for each
-//! folder of the corpus and each fault, and another for the races that a fault makes that is none of a barrier.
+//! other, and `CUDALINT_MUTANTS` says which faults are put in: parts of their names, with commas in between. The
+//! table has a row for each folder of the corpus and each fault, and another for the races that a fault makes that
+//! is none of a barrier.
 //!
 //! `corpus.rs` runs programs as they are. Here only kernels run, each in the blocks in which the tool judges it,
 //! with arguments that are made up: `harness.rs` says how. Findings that nothing confirms are printed, and are to be
@@ -116,13 +117,7 @@ fn whole(built: &Compiled) -> Vec<Launch> {
 /// index leaves it.
 fn told(path: &Path, text: &str) -> Vec<Finding> {
     let mut told = findings_of_text(path, text, context(path), &ALL_RULES);
-    let dynamic: Vec<&str> =
-        text.lines().filter(|line| line.contains("extern") && line.contains("__shared__")).collect();
-    let is_dynamic = |it: &Finding| {
-        let array = it.message.split('`').nth(1).unwrap_or_default();
-        dynamic.iter().any(|line| line.contains(array))
-    };
-    told.retain(|it| it.rule != "shared-out-of-bounds" || !is_dynamic(it));
+    told.retain(|it| it.rule != "shared-out-of-bounds" || it.is_of_sized_array());
     told
 }
 
@@ -163,7 +158,7 @@ fn judge(path: &Path) -> Outcomes {
     outcomes.wrong.extend(unconfirmed(&told, &launches).iter().map(|it| format!("{}: {it}", path.display())));
     if thorough() {
         let wanted = std::env::var("CUDALINT_MUTANTS").unwrap_or_default();
-        let meant = |it: &&Operator| it.name.contains(&wanted);
+        let meant = |it: &&Operator| wanted.split(',').any(|part| it.name.contains(part));
         for operator in TAKEN_OUT.iter().chain(&OPERATORS).filter(meant) {
             for place in 0..number("CUDALINT_PLACES", 1) as usize {
                 let tallies = judge_mutant(path, &text, &harness, &launches, (operator, place));

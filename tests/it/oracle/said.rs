@@ -63,6 +63,11 @@ impl Said {
         matches!(self.status.as_str(), "exact" | "assumed")
     }
 
+    /// Whether somebody gave the block: a launch that happens, a comment or an option.
+    pub fn is_of_given_block(&self) -> bool {
+        self.rests_on.iter().all(|assumption| assumption.code != "block")
+    }
+
     /// The assumptions that are about what the compiler makes of the text, or about lanes that data choose.
     pub fn model(&self) -> Model {
         let mut model = Model { per_round: !self.uncounted_loops.is_empty(), ..Model::default() };
