@@ -343,6 +343,8 @@ pub struct Lambda {
     pub mutable: bool,
     /// All slots that are its own, those of the lambdas in it too.
     pub slots: std::ops::Range<u32>,
+    /// Variables around it that its calls may change.
+    pub changes: Vec<LocalId>,
     /// Its body.
     pub body: Vec<Stmt>,
 }

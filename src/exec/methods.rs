@@ -126,6 +126,19 @@ impl Machine<'_> {
         }
         let methods = self.methods(object, path, args);
         if methods.is_empty() {
+            let is_held = |layout: &Layout| layout.record.is_some() && layout.field(&path.name).is_some();
+            if matches!(&object.pointee, Ty::Record(layout) if is_held(layout)) && self.mode == Mode::Device {
+                let member = self.member(object.clone(), &path.name, expr.span);
+                return self.call_held(expr, member, (args, used));
+            }
+            // Of what class it is is not known, but what it holds: `Pair` made by a template.
+            if let (Ty::Unknown(_), Target::Place(_), Mode::Device) =
+                (&object.pointee, &object.target, self.mode)
+                && let Ok(member) = self.member(object.clone(), &path.name, expr.span)
+                && matches!(self.read(&member, expr.span), Value::Closure(..))
+            {
+                return self.call_held(expr, Ok(member), (args, used));
+            }
             return self.call_on_object(object, &path.name, args, (expr.span, used));
         }
         self.call_methods(methods, path, args, expr.span)
@@ -155,33 +168,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The methods of an object that a call may mean, of its own class or of a base.
-    pub(super) fn methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
-        let methods = self.static_methods(object, path, args);
-        if self.mode == Mode::Host || !methods.iter().any(|(method, _)| self.is_virtual(method)) {
-            return methods;
-        }
-        // What a variable is declared as is what it is.
-        if let Target::Place(place) = &object.target
-            && let Some(ty @ Ty::Record(_)) = self.type_of_place(place)
-        {
-            return self.static_methods(&Pointer { pointee: ty, ..object.clone() }, path, args);
-        }
-        // Any class may be derived from it.
-        let all = self.program.functions(&path.name).iter();
-        let others = all.filter(|f| f.body.is_some() && f.owner.is_some() && f.params.len() == args.len());
-        let others: Vec<Method> = others.map(|f| (Arc::clone(f), object.clone())).collect();
-        if others.len() > 1 { others } else { methods }
-    }
-
-    /// Whether a method is one that derived classes may replace.
-    pub(super) fn is_virtual(&self, method: &Function) -> bool {
-        let of_name = self.program.functions(&method.name);
-        of_name.iter().any(|f| f.is_virtual && f.owner.is_some() && f.params.len() == method.params.len())
-    }
-
     /// The methods that the declared class of an object tells.
-    fn static_methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
+    pub(super) fn static_methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
         let Ty::Record(layout) = &object.pointee else { return Vec::new() };
         let (methods, class) = self.methods_of(layout, path, args, BASES);
         let Some(part) = class.and_then(|class| self.part_of_class(object, &class.name, BASES)) else {
