@@ -661,6 +661,8 @@ pub struct Record {
     pub constants: Vec<Declaration>,
     /// Member typedefs.
     pub aliases: Vec<Alias>,
+    /// Names of bases that `using` makes its own: `using Base::f`.
+    pub usings: Vec<Name>,
     /// Alignment in bytes, if written.
     pub align: Option<Expr>,
     /// The name in the text.

@@ -114,7 +114,11 @@ impl Machine<'_> {
                 && let Target::Place(place) = &pointer.target
             {
                 let words = "a write to what is not followed may have changed it";
-                self.change_whole(place, Unknown::new(Reason::UnknownPointer, target.span, words), target.span);
+                self.change_whole(
+                    place,
+                    Unknown::new(Reason::UnknownPointer, target.span, words),
+                    target.span,
+                );
             }
         }
         self.write_somewhere(target.span);
@@ -181,9 +185,9 @@ fn given_to_calls<'e>(expr: &'e Expr, given: bool, found: &mut Vec<&'e Expr>) {
         ExprKind::Member { base: inner, arrow, .. } => {
             given_to_calls(inner, given || !arrow || matches!(inner.kind, ExprKind::This), found);
         }
-        ExprKind::Cast(_, inner)
-        | ExprKind::Index(inner, _)
-        | ExprKind::Deref(inner) => given_to_calls(inner, given, found),
+        ExprKind::Cast(_, inner) | ExprKind::Index(inner, _) | ExprKind::Deref(inner) => {
+            given_to_calls(inner, given, found)
+        }
         ExprKind::Comma(_, last) => given_to_calls(last, given, found),
         _ => {}
     }

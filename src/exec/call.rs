@@ -7,6 +7,7 @@ use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
 use super::packs::{argument_at, deduce_pack, expansion_in, reopen};
 use super::slots::{Slot, Slots};
+use super::templates::is_reference;
 use super::types::{Binding, Env, Ty};
 use super::unseen::Callee;
 use super::value::{Pointer, Target, Value};
@@ -179,7 +180,11 @@ impl Machine<'_> {
                     pending.push((param.local, self.take_pack(param, rest, &function.name, span)));
                 }
                 Some(arg) => {
-                    let (argument, at_launch) = self.watching_launch(|m| m.argument(param, arg));
+                    let (argument, at_launch) =
+                        self.watching_launch(|m| match is_reference(&param.ty, &env) {
+                            true => m.argument_by_reference(param, arg),
+                            false => m.argument(param, arg),
+                        });
                     from_launch.extend(at_launch.then_some(param.local));
                     deduce(&mut env, function, &param.ty, &argument.ty);
                     if let Value::Closure(..) | Value::Function(_) = argument.value
@@ -317,6 +322,17 @@ impl Machine<'_> {
         env.bindings.extend(explicit.bindings);
         reopen(&mut env, function);
         env
+    }
+
+    /// An argument of a parameter that is a reference by what the template was given: `f<int &>(x)`.
+    fn argument_by_reference(&mut self, param: &Param, arg: &Expr) -> Slot {
+        match param.ty {
+            Type::Reference(_) => self.argument(param, arg),
+            _ => {
+                let ty = Type::Reference(Box::new(param.ty.clone()));
+                self.argument(&Param { ty, ..param.clone() }, arg)
+            }
+        }
     }
 
     /// An argument: by reference when the parameter is one and the argument has a place.

@@ -198,7 +198,8 @@ impl Machine<'_> {
         let Some(record) = layout.record.clone() else { return self.run(body) };
         let count = body.iter().take_while(|stmt| initialised(stmt).is_some()).count();
         let (written, rest) = body.split_at(count);
-        let is_written = |name: &str| written.iter().any(|stmt| initialised(stmt).is_some_and(|it| **it == *name));
+        let is_written =
+            |name: &str| written.iter().any(|stmt| initialised(stmt).is_some_and(|it| **it == *name));
         let of_bases: Vec<Name> = match record.bases.is_empty() {
             true => Vec::new(),
             false => {
@@ -444,7 +445,9 @@ fn hands_on(constructor: &Function) -> bool {
 
 /// The member or base that a statement at the beginning of a constructor's body is the initialiser of: `: x(a)`.
 fn initialised(stmt: &Stmt) -> Option<&Name> {
-    let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), span }) = &stmt.kind else { return None };
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), span }) = &stmt.kind else {
+        return None;
+    };
     match &target.kind {
         // `this` is not written there.
         ExprKind::Member { base, name, arrow: true, .. }

@@ -187,15 +187,60 @@ impl Machine<'_> {
         };
         let all: Vec<Arc<Function>> = program.functions(&path.name).iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let candidates = if own.is_empty() { all } else { own };
+        let mut candidates = if own.is_empty() { all } else { own };
+        if let Some(record) = layout.record.clone().filter(|it| depth > 0 && it.usings.contains(&path.name)) {
+            for base in self.bases(&record, &layout.env, depth) {
+                let hidden = |f: &Arc<Function>, own: &[Arc<Function>]| {
+                    own.iter().any(|it| it.is_const == f.is_const && has_types_of(it, f))
+                };
+                let of_base = self.methods_named(&base, path, args, depth - 1);
+                let added: Vec<_> = of_base.into_iter().filter(|f| !hidden(f, &candidates)).collect();
+                candidates.extend(added);
+            }
+        }
         let best = self.best_of(candidates, path.args.as_deref().unwrap_or(&[]), args);
         if !best.is_empty() {
-            return (best, Some(Rc::clone(layout)));
+            let class = best[0].owner.clone().filter(|owner| *owner != layout.name && best.len() == 1);
+            let class = class.and_then(|owner| self.base_named(layout, &owner, depth));
+            return (best, Some(class.unwrap_or_else(|| Rc::clone(layout))));
         }
         let Some(record) = &layout.record else { return (Vec::new(), None) };
         let bases = self.bases(record, &layout.env, depth);
         let found = bases.iter().map(|base| self.methods_of(base, path, args, depth - 1));
         found.into_iter().find(|(methods, _)| !methods.is_empty()).unwrap_or_default()
+    }
+
+    /// All methods of a name that a class has of its own, or makes its own, or else its bases.
+    fn methods_named(
+        &mut self,
+        layout: &Rc<Layout>,
+        path: &Path,
+        args: &[Expr],
+        depth: usize,
+    ) -> Vec<Arc<Function>> {
+        let fits = |f: &&Arc<Function>| {
+            f.body.is_some() && f.owner.as_ref() == Some(&layout.name) && takes_count(f, args)
+        };
+        let all: Vec<Arc<Function>> =
+            self.program.functions(&path.name).iter().filter(fits).cloned().collect();
+        let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
+        let mut found = if own.is_empty() { all } else { own };
+        if let Some(record) = layout.record.clone().filter(|_| depth > 0)
+            && (found.is_empty() || record.usings.contains(&path.name))
+        {
+            for base in self.bases(&record, &layout.env, depth) {
+                found.extend(self.methods_named(&base, path, args, depth - 1));
+            }
+        }
+        found
+    }
+
+    /// The base of a class that has this name.
+    fn base_named(&mut self, layout: &Layout, name: &Name, depth: usize) -> Option<Rc<Layout>> {
+        let record = layout.record.clone().filter(|_| depth > 0)?;
+        let bases = self.bases(&record, &layout.env, depth);
+        let own = bases.iter().find(|base| base.name == *name).cloned();
+        own.or_else(|| bases.iter().find_map(|base| self.base_named(base, name, depth - 1)))
     }
 
     /// Where the reference leads that a function or method hands back: `view(row, column) = x`,
@@ -450,6 +495,11 @@ impl Machine<'_> {
         };
         Pointer { target, pointee: Ty::Record(base) }
     }
+}
+
+/// Whether two functions are written with parameters of the same types.
+fn has_types_of(a: &Function, b: &Function) -> bool {
+    a.params.len() == b.params.len() && a.params.iter().zip(&b.params).all(|(x, y)| x.ty == y.ty)
 }
 
 fn refers(function: &Arc<Function>) -> bool {

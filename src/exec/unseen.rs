@@ -81,7 +81,8 @@ impl Machine<'_> {
             );
         }
         if let (Target::Place(place), Mode::Device) = (&object.target, self.mode) {
-            let in_parts = || matches!(slot_value(&self.state, place.frame, place.local), Value::Aggregate(_));
+            let in_parts =
+                || matches!(slot_value(&self.state, place.frame, place.local), Value::Aggregate(_));
             if matches!(object.pointee, Ty::Record(_)) || in_parts() {
                 self.change_whole(place, Callee::Named(name).may_have_changed(span), span);
             }
@@ -189,6 +190,12 @@ impl Machine<'_> {
             Value::Aggregate(parts) => {
                 parts.iter().any(|(_, part)| matches!(part, Value::Pointer(_) | Value::Closure(..)))
             }
+            Value::Opaque(..) => match self.type_of(arg) {
+                Ty::Pointer(_) => true,
+                // It may be a lambda that was lost.
+                Ty::Unknown(name) => &*name == nameless::AUTO && matches!(arg.kind, ExprKind::Local(_)),
+                _ => false,
+            },
             _ => matches!(self.type_of(arg), Ty::Pointer(_)),
         }
     }

@@ -31,7 +31,9 @@ impl Machine<'_> {
         if self.mode == Mode::Host || !methods.iter().any(|(method, _)| self.is_virtual(method)) {
             return methods;
         }
-        let [(method, part)] = methods.as_slice() else { return self.any_of_name(methods, object, path, args) };
+        let [(method, part)] = methods.as_slice() else {
+            return self.any_of_name(methods, object, path, args);
+        };
         let Ty::Record(class) = part.pointee.clone() else { return methods };
         if !self.is_virtual_in(method, &class, BASES) {
             return methods;
@@ -47,13 +49,7 @@ impl Machine<'_> {
     }
 
     /// Any class may be derived from that of the object.
-    fn any_of_name(
-        &self,
-        methods: Vec<Method>,
-        object: &Pointer,
-        path: &Path,
-        args: &[Expr],
-    ) -> Vec<Method> {
+    fn any_of_name(&self, methods: Vec<Method>, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
         let all = self.program.functions(&path.name).iter();
         let others = all.filter(|f| f.body.is_some() && f.owner.is_some() && f.params.len() == args.len());
         let others: Vec<Method> = others.map(|f| (Arc::clone(f), object.clone())).collect();
@@ -79,7 +75,9 @@ impl Machine<'_> {
 
     /// What a virtual call runs on an object that is `whole`.
     fn overriders(&mut self, methods: &[Method], whole: &Pointer, args: &[Expr]) -> Vec<Method> {
-        let ([(method, part)], Ty::Record(class)) = (methods, &whole.pointee) else { return methods.to_vec() };
+        let ([(method, part)], Ty::Record(class)) = (methods, &whole.pointee) else {
+            return methods.to_vec();
+        };
         let Found::Functions(found, class) = self.overrider(method, &Rc::clone(class), BASES) else {
             return methods.to_vec();
         };
