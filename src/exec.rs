@@ -86,3 +86,4 @@ mod tree;
 mod types;
 mod unseen;
 mod value;
+mod virtuals;

@@ -343,6 +343,8 @@ pub struct Lambda {
     pub mutable: bool,
     /// All slots that are its own, those of the lambdas in it too.
     pub slots: std::ops::Range<u32>,
+    /// Variables around it that its calls may change.
+    pub changes: Vec<LocalId>,
     /// Its body.
     pub body: Vec<Stmt>,
 }
@@ -659,6 +661,8 @@ pub struct Record {
     pub constants: Vec<Declaration>,
     /// Member typedefs.
     pub aliases: Vec<Alias>,
+    /// Names of bases that `using` makes its own: `using Base::f`.
+    pub usings: Vec<Name>,
     /// Alignment in bytes, if written.
     pub align: Option<Expr>,
     /// The name in the text.

@@ -9,7 +9,7 @@ use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::templates::same_type;
 use super::types::{FieldLayout, Layout, Ty};
-use super::value::{Pointer, Step, Steps, Value};
+use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, Scalar};
 use crate::source::Span;
@@ -27,15 +27,19 @@ pub(super) struct Items<'e> {
     span: Span,
 }
 
+/// Whether it is not known for which members an item is: `{.b = 2}`, `{values...}`.
+fn is_open(item: &Expr) -> bool {
+    match &item.kind {
+        ExprKind::Unsupported(what) => ["designated initialiser", "pack expansion"].contains(what),
+        ExprKind::Comma(_, last) => is_open(last),
+        ExprKind::Damaged => true,
+        _ => false,
+    }
+}
+
 impl<'e> Items<'e> {
     pub(super) fn new(all: &'e [Expr], span: Span) -> Items<'e> {
-        // `{.b = 2}`, `{values...}`
-        let is_open = |kind: &ExprKind| {
-            let several = ["designated initialiser", "pack expansion"];
-            matches!(kind, ExprKind::Unsupported(what) if several.contains(what))
-                || matches!(kind, ExprKind::Damaged)
-        };
-        let lost = all.iter().any(|item| is_open(&item.kind));
+        let lost = all.iter().any(is_open);
         Items { rest: all, lost, span }
     }
 
@@ -189,12 +193,12 @@ impl Machine<'_> {
             for field in missing {
                 let init =
                     record.fields.iter().find(|it| it.name == field.name).and_then(|it| it.init.as_ref());
-                let Some(init) = init.filter(|_| !field.reference) else { continue };
+                let Some(init) = init else { continue };
                 machine.initialise_member(layout, object, (field, init));
             }
             machine.read(object, super::resolve::NOWHERE)
         });
-        whole.unwrap_or(Value::Undefined)
+        whole.map_or(Value::Undefined, |whole| self.without_itself(whole, layout))
     }
 
     /// Runs the default initialiser of a member.
@@ -208,6 +212,15 @@ impl Machine<'_> {
         self.within(Rc::clone(&layout.env), &record.namespace, |machine| {
             if let Some(frame) = machine.state.frames.last_mut() {
                 frame.this = Some(object.clone());
+            }
+            if field.reference {
+                let bound = machine.bound(init, &field.ty);
+                if let Target::Place(place) = &object.target {
+                    let mut place = place.clone();
+                    place.path.push(Step::Member(field.name.clone()));
+                    machine.write_place(&place, bound);
+                }
+                return;
             }
             let value = machine.initial(init, &field.ty);
             if let Ok(place) = machine.member(object.clone(), &field.name, init.span) {

@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::types::{Ty, nameless};
-use super::value::Value;
+use super::value::{Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::{BinaryOp, Expr, ExprKind};
 use crate::source::Span;
@@ -66,7 +66,7 @@ impl Machine<'_> {
             Ok(pointer) => pointer,
             Err(_) => {
                 self.lose_address(&result, target.span);
-                self.write_somewhere(target.span);
+                self.write_through(target);
                 return result;
             }
         };
@@ -100,6 +100,31 @@ impl Machine<'_> {
         self.convert(kept, &pointer.pointee)
     }
 
+    /// Writes to a place that is not followed: also to what a call was given that hands back where it lies, as
+    /// `std::tie(a, b) = pair` does.
+    fn write_through(&mut self, target: &Expr) {
+        let mut given = Vec::new();
+        given_to_calls(target, false, &mut given);
+        for variable in given {
+            let of_object = matches!(variable.kind, ExprKind::This | ExprKind::Path(_));
+            let place = match of_object {
+                true => self.frame().and_then(|frame| frame.this.clone()),
+                false => self.locate(variable).ok(),
+            };
+            if let Some(pointer) = place
+                && let Target::Place(place) = &pointer.target
+            {
+                let words = "a write to what is not followed may have changed it";
+                self.change_whole(
+                    place,
+                    Unknown::new(Reason::UnknownPointer, target.span, words),
+                    target.span,
+                );
+            }
+        }
+        self.write_somewhere(target.span);
+    }
+
     /// The type an initialiser on the right of `=` is for, where it may matter.
     fn type_of_target(&mut self, target: &Expr, value: &Expr) -> Ty {
         match (&target.kind, &value.kind) {
@@ -127,7 +152,7 @@ impl Machine<'_> {
         let pointer = match self.locate(target) {
             Ok(pointer) => pointer,
             Err(why) => {
-                self.write_somewhere(target.span);
+                self.write_through(target);
                 return Value::opaque(Variation::Maybe, why);
             }
         };
@@ -156,5 +181,31 @@ impl Machine<'_> {
             }
             _ => new,
         }
+    }
+}
+
+/// The variables in a place that a call in it is given, or whose method it calls, and the object of which it is a
+/// member: that may refer to another.
+fn given_to_calls<'e>(expr: &'e Expr, given: bool, found: &mut Vec<&'e Expr>) {
+    match &expr.kind {
+        ExprKind::Local(_) | ExprKind::This if given => found.push(expr),
+        ExprKind::Path(path) if path.qualifiers.is_empty() => found.push(expr),
+        ExprKind::Call { callee, args } => {
+            args.iter().for_each(|arg| given_to_calls(arg, true, found));
+            if let ExprKind::Member { base, .. } = &callee.kind {
+                given_to_calls(base, true, found);
+            }
+        }
+        ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
+            items.iter().for_each(|item| given_to_calls(item, true, found));
+        }
+        ExprKind::Member { base: inner, arrow, .. } => {
+            given_to_calls(inner, given || !arrow || matches!(inner.kind, ExprKind::This), found);
+        }
+        ExprKind::Cast(_, inner) | ExprKind::Index(inner, _) | ExprKind::Deref(inner) => {
+            given_to_calls(inner, given, found)
+        }
+        ExprKind::Comma(_, last) => given_to_calls(last, given, found),
+        _ => {}
     }
 }

@@ -7,6 +7,7 @@ use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
 use super::packs::{argument_at, deduce_pack, expansion_in, reopen};
 use super::slots::{Slot, Slots};
+use super::templates::is_reference;
 use super::types::{Binding, Env, Ty};
 use super::unseen::Callee;
 use super::value::{Pointer, Target, Value};
@@ -51,17 +52,50 @@ impl Machine<'_> {
                             let path = Path::simple("operator()".into());
                             self.call_member(expr, &object, &path, (args, used))
                         }
-                        Err(_) => {
-                            let callee = Callee::Unnamed("a function that is not followed");
-                            self.call_unseen(callee, args, expr.span)
-                        }
+                        Err(_) => self.call_lost(args, expr.span),
                     },
                 }
             }
         }
     }
 
+    /// Calls something of which is not known what it is: it may be a lambda that was kept.
+    fn call_lost(&mut self, args: &[Expr], span: Span) -> Value {
+        if !self.exposed.is_empty() && self.mode == Mode::Device {
+            self.write_somewhere(span);
+        }
+        self.call_unseen(Callee::Unnamed("a function that is not followed"), args, span)
+    }
+
+    /// Calls what a member of an object holds: a lambda, a function, an object of a class with `operator()`.
+    pub(super) fn call_held(
+        &mut self,
+        expr: &Expr,
+        member: Result<Pointer, Unknown>,
+        (args, used): (&[Expr], bool),
+    ) -> Value {
+        let Ok(member) = member else { return self.call_lost(args, expr.span) };
+        if let Ty::Record(_) = member.pointee {
+            return self.call_member(expr, &member, &Path::simple("operator()".into()), (args, used));
+        }
+        match self.read(&member, expr.span) {
+            Value::Closure(lambda, frame) => self.call_lambda(&lambda, frame, args, expr.span),
+            Value::Function(path) => self.call_path(expr, &path, args, used),
+            Value::Aggregate(_) => {
+                self.call_member(expr, &member, &Path::simple("operator()".into()), (args, used))
+            }
+            _ => self.call_lost(args, expr.span),
+        }
+    }
+
     pub(super) fn call_path(&mut self, expr: &Expr, path: &Path, args: &[Expr], used: bool) -> Value {
+        if path.qualifiers.is_empty()
+            && !path.global
+            && self.mode == Mode::Device
+            && let Some(member) = self.own_member(&path.name, expr.span)
+        {
+            return self.call_held(expr, member, (args, used));
+        }
         if let Some(value) = self.intrinsic(expr, path, args, used) {
             return value;
         }
@@ -146,7 +180,11 @@ impl Machine<'_> {
                     pending.push((param.local, self.take_pack(param, rest, &function.name, span)));
                 }
                 Some(arg) => {
-                    let (argument, at_launch) = self.watching_launch(|m| m.argument(param, arg));
+                    let (argument, at_launch) =
+                        self.watching_launch(|m| match is_reference(&param.ty, &env) {
+                            true => m.argument_by_reference(param, arg),
+                            false => m.argument(param, arg),
+                        });
                     from_launch.extend(at_launch.then_some(param.local));
                     deduce(&mut env, function, &param.ty, &argument.ty);
                     if let Value::Closure(..) | Value::Function(_) = argument.value
@@ -184,11 +222,10 @@ impl Machine<'_> {
                 if !matches!(ty, Ty::Unknown(_)) {
                     slot.ty = decayed(&ty);
                 }
-            } else if let Value::Pointer(pointer) = &mut slot.value {
-                if !matches!(ty, Ty::Unknown(_)) && !matches!(ty, Ty::Record(_)) {
-                    pointer.pointee = ty.clone();
-                }
+            } else if let Value::Pointer(pointer) = &slot.value {
+                let pointer = self.as_declared(pointer.clone(), &ty);
                 slot.ty = pointer.pointee.clone();
+                slot.value = Value::Pointer(pointer);
             }
             slots.set(local.0 as usize, slot);
         }
@@ -242,11 +279,15 @@ impl Machine<'_> {
         let (active, doubt) = (self.state.active, self.state.doubt.clone());
         let departures = self.departures.len();
         let loops = std::mem::take(&mut self.state.loops);
+        let is_constructor = frame.function.owner.as_ref() == Some(&frame.function.name);
         self.state.frames.push(frame);
         let outer = self.lambda.take();
         let jumps = std::mem::take(&mut self.state.jumps);
         let mark = self.left_mark();
-        self.run(body);
+        match is_constructor {
+            true => self.run_constructor(body),
+            false => self.run(body),
+        }
         self.rejoin(mark);
         (self.lambda, self.state.jumps) = (outer, jumps);
         let frame = self.state.frames.pop();
@@ -281,6 +322,17 @@ impl Machine<'_> {
         env.bindings.extend(explicit.bindings);
         reopen(&mut env, function);
         env
+    }
+
+    /// An argument of a parameter that is a reference by what the template was given: `f<int &>(x)`.
+    fn argument_by_reference(&mut self, param: &Param, arg: &Expr) -> Slot {
+        match param.ty {
+            Type::Reference(_) => self.argument(param, arg),
+            _ => {
+                let ty = Type::Reference(Box::new(param.ty.clone()));
+                self.argument(&Param { ty, ..param.clone() }, arg)
+            }
+        }
     }
 
     /// An argument: by reference when the parameter is one and the argument has a place.
@@ -377,6 +429,12 @@ impl Machine<'_> {
             if !slot.reference && !matches!(ty, Ty::Unknown(_)) {
                 slot.value = self.convert(slot.value, &ty);
                 slot.ty = ty;
+            } else if let (Value::Pointer(pointer), Ty::Record(_)) = (&slot.value, &ty)
+                && slot.reference
+            {
+                let pointer = self.as_declared(pointer.clone(), &ty);
+                slot.ty = pointer.pointee.clone();
+                slot.value = Value::Pointer(pointer);
             }
             self.set_slot(local, slot);
         }

@@ -6,7 +6,7 @@
 use super::machine::Machine;
 use super::slots::{Slot, Slots};
 use super::types::Ty;
-use super::value::{Place, Steps, Target, Value};
+use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, Lambda, LocalId, Type};
 use crate::source::Span;
@@ -55,6 +55,26 @@ impl Machine<'_> {
     fn keep(&mut self, local: LocalId, value: Value, ty: Ty) {
         self.note_write(self.top(), local);
         self.set_slot(local, Slot { value, ty, reference: false });
+    }
+
+    /// A lambda where it stands. Whoever calls it may change what it refers to, followed or not.
+    pub(super) fn closure(&mut self, lambda: &Arc<Lambda>) -> Value {
+        let frame = self.top();
+        for local in &lambda.changes {
+            let slot = self.frame().and_then(|frame| frame.slots.get(local.0 as usize)).cloned();
+            match slot {
+                Some(Slot { value: Value::Pointer(pointer), reference: true, .. }) => self.expose(&pointer),
+                Some(Slot { reference: true, .. }) | None => {}
+                Some(Slot { ty, .. }) => {
+                    let place = Place { frame, local: *local, path: Steps::new(), blurred: false };
+                    self.expose(&Pointer { target: Target::Place(place), pointee: ty });
+                }
+            }
+        }
+        if let Some(this) = self.frame().and_then(|frame| frame.this.clone()) {
+            self.expose(&this);
+        }
+        Value::Closure(Arc::clone(lambda), frame)
     }
 
     /// Notes that a closure is read from where it is kept: there are two from here on.

@@ -10,7 +10,8 @@ use super::resolve::NOWHERE;
 use super::types::{FieldLayout, Layout, Ty};
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
-use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, StmtKind, Type};
+use crate::ir::visit::children;
+use crate::ir::{Expr, ExprKind, Field, Function, Name, Path, Scalar, Stmt, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -32,7 +33,7 @@ impl Machine<'_> {
             }
             (Value::Aggregate(_), Ty::Pointer(_) | Ty::Scalar(_)) => {
                 let from = self.type_of(expr);
-                self.convert_object(&value, from, Some(ty), expr.span).unwrap_or(value)
+                self.convert_object(&value, from, Some(ty), expr).unwrap_or(value)
             }
             _ => value,
         }
@@ -74,6 +75,7 @@ impl Machine<'_> {
         }
         if let [single] = args
             && matches!(self.type_of(single), Ty::Record(_) | Ty::Unknown(_))
+            && !self.is_lambda(single)
         {
             return self.copies_itself(layout).then(|| unmade(layout, span));
         }
@@ -96,13 +98,41 @@ impl Machine<'_> {
             return Some(unmade(layout, span));
         }
         let ty = Ty::Record(Rc::clone(layout));
-        let value = self.default_members(&ty).unwrap_or(Value::Undefined);
+        let value = self.first_members(&ty, false).unwrap_or(Value::Undefined);
         let path = Path::simple(layout.name.clone());
         let made = self.with_temporary(value, ty, |machine, object| {
             machine.run_function(&constructor, &path, Some(object.clone()), args, span);
             machine.read(object, span)
         });
-        Some(made.unwrap_or_else(|| unmade(layout, span)))
+        Some(made.map_or_else(|| unmade(layout, span), |made| self.without_itself(made, layout)))
+    }
+
+    /// What was made where it does not stay: what it holds of its own address is lost.
+    pub(super) fn without_itself(&self, made: Value, layout: &Layout) -> Value {
+        let frame = self.top();
+        let count = self.frame().map_or(0, |frame| frame.slots.len());
+        let is_gone = |value: &Value| match value {
+            Value::Pointer(Pointer { target: Target::Place(place), .. }) => {
+                place.frame == frame && place.local.0 as usize >= count
+            }
+            _ => false,
+        };
+        match &made {
+            Value::Aggregate(parts) if parts.iter().any(|(_, part)| is_gone(part)) => unmade(layout, NOWHERE),
+            _ => made,
+        }
+    }
+
+    fn is_lambda(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Lambda(_) => true,
+            ExprKind::Local(local) => {
+                let slot = self.frame().and_then(|frame| frame.slots.get(local.0 as usize));
+                slot.is_some_and(|slot| matches!(slot.value, Value::Closure(..)))
+            }
+            ExprKind::Comma(_, last) => self.is_lambda(last),
+            _ => false,
+        }
     }
 
     /// The object of a declaration without an initialiser.
@@ -117,16 +147,22 @@ impl Machine<'_> {
     /// What a record holds before anything is written to it: the initialisers of its members, in order,
     /// those of its bases first.
     pub(crate) fn default_members(&mut self, ty: &Ty) -> Option<Value> {
+        self.first_members(ty, true)
+    }
+
+    /// The same; unless `all`, without what hangs on other members, which a constructor makes in its turn.
+    fn first_members(&mut self, ty: &Ty, all: bool) -> Option<Value> {
         let Ty::Record(layout) = ty else { return None };
         if !self.has_default_members(layout, BASES) {
             return None;
         }
         let layout = Rc::clone(layout);
-        self.with_temporary(Value::Undefined, ty.clone(), |machine, object| {
-            machine.initialise_members(&layout, object, BASES);
+        let made = self.with_temporary(Value::Undefined, ty.clone(), |machine, object| {
+            machine.initialise_members(&layout, object, (BASES, all));
             machine.read(object, NOWHERE)
-        })
-        .filter(|value| !matches!(value, Value::Undefined))
+        });
+        let made = made.filter(|value| !matches!(value, Value::Undefined));
+        made.map(|made| self.without_itself(made, &layout))
     }
 
     fn has_default_members(&mut self, layout: &Layout, depth: usize) -> bool {
@@ -138,20 +174,69 @@ impl Machine<'_> {
                 .any(|base| self.has_default_members(base, depth - 1))
     }
 
-    fn initialise_members(&mut self, layout: &Rc<Layout>, object: &Pointer, depth: usize) {
+    fn initialise_members(&mut self, layout: &Rc<Layout>, object: &Pointer, (depth, all): (usize, bool)) {
         let Some(record) = layout.record.clone() else { return };
         for base in self.bases(&record, &layout.env, depth) {
             let part = Pointer { pointee: Ty::Record(Rc::clone(&base)), ..object.clone() };
-            self.initialise_members(&base, &part, depth - 1);
+            self.initialise_members(&base, &part, (depth - 1, true));
         }
         for field in &record.fields {
             let laid = layout.fields.iter().find(|laid| laid.name == field.name);
             let (Some(init), Some(laid)) = (&field.init, laid) else { continue };
-            if laid.reference {
-                continue;
+            if all || !depends(init) {
+                self.initialise_member(layout, object, (laid, init));
             }
-            self.initialise_member(layout, object, (laid, init));
         }
+    }
+
+    /// Runs the body of a constructor, which begins with the initialisers that it names: bases come first, then
+    /// members in the order of the class, each with its own initialiser or its default.
+    pub(super) fn run_constructor(&mut self, body: &[Stmt]) {
+        let this = self.frame().and_then(|frame| frame.this.clone());
+        let Some(this) = this else { return self.run(body) };
+        let Ty::Record(layout) = this.pointee.clone() else { return self.run(body) };
+        let Some(record) = layout.record.clone() else { return self.run(body) };
+        let count = body.iter().take_while(|stmt| initialised(stmt).is_some()).count();
+        let (written, rest) = body.split_at(count);
+        let is_written =
+            |name: &str| written.iter().any(|stmt| initialised(stmt).is_some_and(|it| **it == *name));
+        let of_bases: Vec<Name> = match record.bases.is_empty() {
+            true => Vec::new(),
+            false => {
+                let bases = self.bases(&record, &layout.env, BASES);
+                let made = bases.iter().filter(|base| self.has_constructors(base));
+                let names = made.map(|base| base.name.rsplit("::").next().unwrap_or(&base.name).into());
+                names.filter(|name: &Name| !is_written(name)).collect()
+            }
+        };
+        let due: Vec<&Field> = record
+            .fields
+            .iter()
+            .filter(|field| field.init.as_ref().is_some_and(depends) && !is_written(&field.name))
+            .collect();
+        if of_bases.is_empty() && due.is_empty() {
+            return self.run(body);
+        }
+        for name in of_bases {
+            let nothing = Expr { kind: ExprKind::InitList(Vec::new()), span: record.span };
+            self.initialises_base(&this, &name, &nothing);
+        }
+        let is_member = |stmt: &&Stmt| {
+            initialised(stmt).is_some_and(|name| record.fields.iter().any(|field| field.name == *name))
+        };
+        written.iter().filter(|stmt| !is_member(stmt)).for_each(|stmt| self.run(std::slice::from_ref(stmt)));
+        for field in &record.fields {
+            let own = written.iter().find(|stmt| initialised(stmt) == Some(&field.name));
+            let laid = layout.fields.iter().find(|laid| laid.name == field.name);
+            match (own, laid, &field.init) {
+                (Some(own), ..) => self.run(std::slice::from_ref(own)),
+                (None, Some(laid), Some(init)) if depends(init) => {
+                    self.initialise_member(&layout, &this, (laid, init));
+                }
+                _ => {}
+            }
+        }
+        self.run(rest);
     }
 
     /// A member that is a reference is bound by the first thing that it is given; false for any other
@@ -216,8 +301,7 @@ impl Machine<'_> {
         match self.locate(init) {
             Ok(pointer) => {
                 self.expose(&pointer);
-                let pointee = if matches!(ty, Ty::Unknown(_)) { pointer.pointee } else { ty.clone() };
-                Value::Pointer(Pointer { target: pointer.target, pointee })
+                Value::Pointer(self.as_declared(pointer, ty))
             }
             Err(why) => {
                 self.evaluate(init);
@@ -233,12 +317,13 @@ impl Machine<'_> {
             return value;
         }
         let from = self.type_of(expr);
-        self.convert_object(&value, from, None, expr.span).unwrap_or(value)
+        self.convert_object(&value, from, None, expr).unwrap_or(value)
     }
 
     /// Runs the class's own conversion of an object, to a pointer or to a number as `to` is one, or else the
     /// only one that there is: `T *p = SharedMemory<T>();`.
-    fn convert_object(&mut self, object: &Value, from: Ty, to: Option<&Ty>, span: Span) -> Option<Value> {
+    fn convert_object(&mut self, object: &Value, from: Ty, to: Option<&Ty>, expr: &Expr) -> Option<Value> {
+        let span = expr.span;
         let Ty::Record(layout) = &from else { return None };
         let wants_pointer = to.map(|to| matches!(to, Ty::Pointer(_)));
         let fits = |f: &&Arc<Function>| {
@@ -253,9 +338,24 @@ impl Machine<'_> {
         let function =
             candidates.iter().filter(fits).find(of_record).or_else(|| candidates.iter().find(fits))?;
         let (function, path) = (Arc::clone(function), Path::simple(function.name.clone()));
-        self.with_temporary(object.clone(), from, |machine, this| {
+        if is_variable(expr)
+            && let Ok(this) = self.locate(expr)
+        {
+            return Some(self.call_function(&function, &path, Some(this), &[], span));
+        }
+        let made = self.with_temporary(object.clone(), from, |machine, this| {
             machine.call_function(&function, &path, Some(this.clone()), &[], span)
-        })
+        });
+        let count = self.frame().map_or(0, |frame| frame.slots.len());
+        match made {
+            Some(Value::Pointer(Pointer { target: Target::Place(place), .. }))
+                if place.frame == self.top() && place.local.0 as usize >= count =>
+            {
+                let why = Unknown::new(Reason::UnknownPointer, span, "a pointer into an object that is gone");
+                Some(Value::opaque(Variation::Maybe, why))
+            }
+            made => made,
+        }
     }
 
     /// `T(args)`, `T{args}`
@@ -268,7 +368,8 @@ impl Machine<'_> {
                 }
                 if let [single] = args
                     && &*layout.name != "dim3"
-                    && !matches!(layout.fields.as_slice(), [only] if only.reference || only.bit_field)
+                    && (!matches!(layout.fields.as_slice(), [only] if only.reference || only.bit_field)
+                        || matches!(self.type_of(single), Ty::Record(of) if of.name == layout.name))
                     && !self.is_first_item(&layout, single)
                 {
                     let value = self.evaluate(single);
@@ -340,6 +441,47 @@ fn hands_on(constructor: &Function) -> bool {
         },
         _ => false,
     })
+}
+
+/// The member or base that a statement at the beginning of a constructor's body is the initialiser of: `: x(a)`.
+fn initialised(stmt: &Stmt) -> Option<&Name> {
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), span }) = &stmt.kind else {
+        return None;
+    };
+    match &target.kind {
+        // `this` is not written there.
+        ExprKind::Member { base, name, arrow: true, .. }
+            if matches!(base.kind, ExprKind::This) && base.span == *span =>
+        {
+            Some(name)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression is a variable or a member of one: it does nothing to ask for it again.
+fn is_variable(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(_) | ExprKind::This => true,
+        ExprKind::Path(path) => path.qualifiers.is_empty(),
+        ExprKind::Member { base, .. } => is_variable(base),
+        _ => false,
+    }
+}
+
+/// Whether a default initialiser may name another member, or do anything.
+fn depends(init: &Expr) -> bool {
+    let mut found = matches!(
+        init.kind,
+        ExprKind::Path(_)
+            | ExprKind::This
+            | ExprKind::Call { .. }
+            | ExprKind::Lambda(_)
+            | ExprKind::Unsupported(_)
+            | ExprKind::Damaged
+    );
+    children(init, &mut |child| found |= depends(child));
+    found
 }
 
 /// An object of which nothing is known.

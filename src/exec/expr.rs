@@ -170,7 +170,7 @@ impl Machine<'_> {
                 self.launch(launch, expr.span);
                 Value::Undefined
             }
-            ExprKind::Lambda(lambda) => Value::Closure(std::sync::Arc::clone(lambda), self.top()),
+            ExprKind::Lambda(lambda) => self.closure(lambda),
             ExprKind::Asm(asm) => {
                 self.assembly(asm, expr.span);
                 Value::Undefined

@@ -126,6 +126,19 @@ impl Machine<'_> {
         }
         let methods = self.methods(object, path, args);
         if methods.is_empty() {
+            let is_held = |layout: &Layout| layout.record.is_some() && layout.field(&path.name).is_some();
+            if matches!(&object.pointee, Ty::Record(layout) if is_held(layout)) && self.mode == Mode::Device {
+                let member = self.member(object.clone(), &path.name, expr.span);
+                return self.call_held(expr, member, (args, used));
+            }
+            // Of what class it is is not known, but what it holds: `Pair` made by a template.
+            if let (Ty::Unknown(_), Target::Place(_), Mode::Device) =
+                (&object.pointee, &object.target, self.mode)
+                && let Ok(member) = self.member(object.clone(), &path.name, expr.span)
+                && matches!(self.read(&member, expr.span), Value::Closure(..))
+            {
+                return self.call_held(expr, Ok(member), (args, used));
+            }
             return self.call_on_object(object, &path.name, args, (expr.span, used));
         }
         self.call_methods(methods, path, args, expr.span)
@@ -155,33 +168,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The methods of an object that a call may mean, of its own class or of a base.
-    pub(super) fn methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
-        let methods = self.static_methods(object, path, args);
-        if self.mode == Mode::Host || !methods.iter().any(|(method, _)| self.is_virtual(method)) {
-            return methods;
-        }
-        // What a variable is declared as is what it is.
-        if let Target::Place(place) = &object.target
-            && let Some(ty @ Ty::Record(_)) = self.type_of_place(place)
-        {
-            return self.static_methods(&Pointer { pointee: ty, ..object.clone() }, path, args);
-        }
-        // Any class may be derived from it.
-        let all = self.program.functions(&path.name).iter();
-        let others = all.filter(|f| f.body.is_some() && f.owner.is_some() && f.params.len() == args.len());
-        let others: Vec<Method> = others.map(|f| (Arc::clone(f), object.clone())).collect();
-        if others.len() > 1 { others } else { methods }
-    }
-
-    /// Whether a method is one that derived classes may replace.
-    pub(super) fn is_virtual(&self, method: &Function) -> bool {
-        let of_name = self.program.functions(&method.name);
-        of_name.iter().any(|f| f.is_virtual && f.owner.is_some() && f.params.len() == method.params.len())
-    }
-
     /// The methods that the declared class of an object tells.
-    fn static_methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
+    pub(super) fn static_methods(&mut self, object: &Pointer, path: &Path, args: &[Expr]) -> Vec<Method> {
         let Ty::Record(layout) = &object.pointee else { return Vec::new() };
         let (methods, class) = self.methods_of(layout, path, args, BASES);
         let Some(part) = class.and_then(|class| self.part_of_class(object, &class.name, BASES)) else {
@@ -199,15 +187,60 @@ impl Machine<'_> {
         };
         let all: Vec<Arc<Function>> = program.functions(&path.name).iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
-        let candidates = if own.is_empty() { all } else { own };
+        let mut candidates = if own.is_empty() { all } else { own };
+        if let Some(record) = layout.record.clone().filter(|it| depth > 0 && it.usings.contains(&path.name)) {
+            for base in self.bases(&record, &layout.env, depth) {
+                let hidden = |f: &Arc<Function>, own: &[Arc<Function>]| {
+                    own.iter().any(|it| it.is_const == f.is_const && has_types_of(it, f))
+                };
+                let of_base = self.methods_named(&base, path, args, depth - 1);
+                let added: Vec<_> = of_base.into_iter().filter(|f| !hidden(f, &candidates)).collect();
+                candidates.extend(added);
+            }
+        }
         let best = self.best_of(candidates, path.args.as_deref().unwrap_or(&[]), args);
         if !best.is_empty() {
-            return (best, Some(Rc::clone(layout)));
+            let class = best[0].owner.clone().filter(|owner| *owner != layout.name && best.len() == 1);
+            let class = class.and_then(|owner| self.base_named(layout, &owner, depth));
+            return (best, Some(class.unwrap_or_else(|| Rc::clone(layout))));
         }
         let Some(record) = &layout.record else { return (Vec::new(), None) };
         let bases = self.bases(record, &layout.env, depth);
         let found = bases.iter().map(|base| self.methods_of(base, path, args, depth - 1));
         found.into_iter().find(|(methods, _)| !methods.is_empty()).unwrap_or_default()
+    }
+
+    /// All methods of a name that a class has of its own, or makes its own, or else its bases.
+    fn methods_named(
+        &mut self,
+        layout: &Rc<Layout>,
+        path: &Path,
+        args: &[Expr],
+        depth: usize,
+    ) -> Vec<Arc<Function>> {
+        let fits = |f: &&Arc<Function>| {
+            f.body.is_some() && f.owner.as_ref() == Some(&layout.name) && takes_count(f, args)
+        };
+        let all: Vec<Arc<Function>> =
+            self.program.functions(&path.name).iter().filter(fits).cloned().collect();
+        let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
+        let mut found = if own.is_empty() { all } else { own };
+        if let Some(record) = layout.record.clone().filter(|_| depth > 0)
+            && (found.is_empty() || record.usings.contains(&path.name))
+        {
+            for base in self.bases(&record, &layout.env, depth) {
+                found.extend(self.methods_named(&base, path, args, depth - 1));
+            }
+        }
+        found
+    }
+
+    /// The base of a class that has this name.
+    fn base_named(&mut self, layout: &Layout, name: &Name, depth: usize) -> Option<Rc<Layout>> {
+        let record = layout.record.clone().filter(|_| depth > 0)?;
+        let bases = self.bases(&record, &layout.env, depth);
+        let own = bases.iter().find(|base| base.name == *name).cloned();
+        own.or_else(|| bases.iter().find_map(|base| self.base_named(base, name, depth - 1)))
     }
 
     /// Where the reference leads that a function or method hands back: `view(row, column) = x`,
@@ -462,6 +495,11 @@ impl Machine<'_> {
         };
         Pointer { target, pointee: Ty::Record(base) }
     }
+}
+
+/// Whether two functions are written with parameters of the same types.
+fn has_types_of(a: &Function, b: &Function) -> bool {
+    a.params.len() == b.params.len() && a.params.iter().zip(&b.params).all(|(x, y)| x.ty == y.ty)
 }
 
 fn refers(function: &Arc<Function>) -> bool {

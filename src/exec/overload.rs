@@ -53,6 +53,16 @@ impl Machine<'_> {
             Some(owner) => of(Some(owner), before_owner),
             None => of(None, &path.qualifiers),
         };
+        // `using Base::f;`
+        if path.qualifiers.is_empty()
+            && !path.global
+            && owner.is_some()
+            && self.own_records().iter().any(|record| record.usings.contains(&path.name))
+        {
+            for class in self.own_bases() {
+                candidates.extend(of(Some(&class), &[]));
+            }
+        }
         // A class by another name than its whole one: a member of a class around, a typedef.
         if candidates.is_empty()
             && let Some((owner, args)) = path.qualifiers.last()
@@ -113,12 +123,25 @@ impl Machine<'_> {
             .iter()
             .map(|arg| if matches!(arg.kind, ExprKind::Str(_)) { text() } else { self.type_of(arg) })
             .collect();
+        let candidates = self.without_foreign(candidates, explicit, &types);
         let judged: Vec<(i32, Arc<Function>)> = candidates
             .into_iter()
             .map(|function| (self.points(&function, explicit, &types), function))
             .collect();
+        let early: Vec<(i32, Arc<Function>)> =
+            judged.iter().filter(|(_, function)| !self.is_declared_later(function)).cloned().collect();
+        // What stands behind a template is found by the classes of arguments alone.
+        let seen_first = match early.is_empty() || early.len() == judged.len() {
+            true => Vec::new(),
+            false => most_specialised(foremost(early).0, explicit, &types),
+        };
         let (best, rest) = foremost(judged);
         let mut best = most_specialised(best, explicit, &types);
+        for function in seen_first {
+            if !best.iter().any(|other| Arc::ptr_eq(other, &function)) {
+                best.push(function);
+            }
+        }
         // Whether it is one of them may hang on more than how well the arguments fit.
         if best.iter().all(|function| is_conditional(function)) && self.mode == Mode::Device {
             let (sure, _) = foremost(rest.into_iter().filter(|(_, f)| !is_conditional(f)).collect());
@@ -136,19 +159,67 @@ impl Machine<'_> {
         best
     }
 
+    /// Without explicit specialisations of templates other than the one that is meant: which that is is told
+    /// without them, and one belongs to a template that stands before it.
+    fn without_foreign(
+        &mut self,
+        candidates: Vec<Arc<Function>>,
+        explicit: &[TemplateArg],
+        types: &[Ty],
+    ) -> Vec<Arc<Function>> {
+        let is_special = |f: &Arc<Function>| !f.specialization.is_empty();
+        if candidates.iter().filter(|f| !is_special(f)).count() < 2 || !candidates.iter().any(is_special) {
+            return candidates;
+        }
+        let primaries = candidates.iter().filter(|f| !is_special(f)).cloned();
+        let judged: Vec<(i32, Arc<Function>)> =
+            primaries.map(|function| (self.points(&function, explicit, types), function)).collect();
+        let best = most_specialised(foremost(judged).0, explicit, types);
+        let [meant] = best.as_slice() else { return candidates };
+        let belongs = |f: &Arc<Function>| {
+            !is_special(f)
+                || !meant.template_params.is_empty()
+                    && (f.span.file != meant.span.file || f.span.start > meant.span.start)
+        };
+        candidates.into_iter().filter(belongs).collect()
+    }
+
+    /// Whether a function is declared behind the template that is running and calls it.
+    fn is_declared_later(&self, function: &Function) -> bool {
+        let Some(caller) = self.frame().map(|frame| &frame.function) else { return false };
+        if caller.template_params.is_empty() && caller.owner_params.is_empty() || function.owner.is_some() {
+            return false;
+        }
+        let is_behind = |it: &Function| it.span.file == caller.span.file && it.span.start >= caller.span.end;
+        let is_declaration = |it: &&Arc<Function>| {
+            it.owner.is_none()
+                && it.params.len() == function.params.len()
+                && it.params.iter().zip(&function.params).all(|(x, y)| x.ty == y.ty)
+        };
+        is_behind(function)
+            && self.program.functions(&function.name).iter().filter(is_declaration).all(|it| is_behind(it))
+    }
+
     fn points(&mut self, function: &Arc<Function>, explicit: &[TemplateArg], types: &[Ty]) -> i32 {
         let mut points = 0;
         if !function.specialization.is_empty() {
-            let fits = match explicit {
+            let is_told = matches!(function.specialization.as_slice(), [TemplateArg::Type(Type::Auto)]);
+            let fits = match explicit.is_empty() || is_told {
                 // Its arguments are deduced: they are what the parameters say.
-                [] => function.params.iter().zip(types).all(|(param, ty)| {
+                true => function.params.iter().zip(types).all(|(param, ty)| {
                     let param = self.resolve_written(&param.ty);
-                    !matches!(ty, Ty::Unknown(_))
-                        && super::deduce::decayed(ty) == super::deduce::decayed(&param)
+                    matches!(ty, Ty::Unknown(_))
+                        || super::deduce::decayed(ty) == super::deduce::decayed(&param)
                 }),
-                _ => self.specialization_fits(function, explicit),
+                false => self.specialization_fits(function, explicit),
             };
-            points += if fits { 100 } else { -1000 };
+            let open = types.iter().filter(|ty| matches!(ty, Ty::Unknown(_))).count();
+            points += match (fits, open) {
+                // As good as the template itself.
+                (true, 1..) if explicit.is_empty() || is_told => 2 * i32::try_from(open).unwrap_or(0),
+                (true, _) => 100,
+                (false, _) => -1000,
+            };
         }
         if !explicit.is_empty() && function.template_params.is_empty() && function.specialization.is_empty() {
             points -= 100;

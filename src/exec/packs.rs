@@ -72,9 +72,8 @@ impl Machine<'_> {
                 && let Ok(pointer) = self.locate_argument(arg)
             {
                 self.expose(&pointer);
-                continue;
             }
-            if let Value::Closure(lambda, frame) = self.evaluate(arg)
+            if let Value::Closure(lambda, frame) = self.evaluate_uncopied(arg)
                 && self.mode == Mode::Device
             {
                 self.hand_over(&lambda, frame, Callee::Named(callee), span);
@@ -112,7 +111,16 @@ impl Machine<'_> {
 
 /// Where a call hands on a pack (`f(a, rest...)`): from there on it is not known which argument is which.
 pub(super) fn expansion_in(args: &[Expr]) -> Option<usize> {
-    args.iter().position(|arg| matches!(arg.kind, ExprKind::Unsupported("pack expansion")))
+    args.iter().position(is_expansion)
+}
+
+/// Whether an argument stands for several. What may happen in it stands before it.
+pub(super) fn is_expansion(arg: &Expr) -> bool {
+    match &arg.kind {
+        ExprKind::Unsupported(what) => *what == "pack expansion",
+        ExprKind::Comma(_, last) => is_expansion(last),
+        _ => false,
+    }
 }
 
 /// The argument for a parameter.

@@ -60,7 +60,7 @@ impl Machine<'_> {
     pub(super) fn change_whole(&mut self, place: &Place, why: Unknown, span: Span) {
         let pointers = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
         // Pointers in it may be followed.
-        let followed = pointers.is_some_and(|slot| holds_pointer(&slot.value));
+        let followed = pointers.is_some_and(|slot| holds_pointer(&slot.value) || holds_lambda(&slot.value));
         let whole = Place { path: Steps::new(), blurred: false, ..place.clone() };
         self.lose_variable(&whole, why);
         if followed {
@@ -236,6 +236,13 @@ pub(super) fn forgotten(value: &Value, why: &Unknown) -> Value {
             Value::Aggregate(Rc::new(parts.collect()))
         }
         _ => Value::opaque(Variation::Maybe, why.clone()),
+    }
+}
+
+fn holds_lambda(value: &Value) -> bool {
+    match value {
+        Value::Aggregate(parts) => parts.iter().any(|(_, part)| matches!(part, Value::Closure(..))),
+        _ => false,
     }
 }
 

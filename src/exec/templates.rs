@@ -47,6 +47,22 @@ impl Match<'_> {
     }
 }
 
+/// What is bound beside a template parameter whose argument is a reference: `Box<int &>`.
+fn reference_to(param: &Name) -> Name {
+    format!("{param}&").into()
+}
+
+/// Whether a type is a template parameter whose argument is a reference.
+pub(super) fn is_reference(ty: &Type, env: &Env) -> bool {
+    match ty {
+        Type::Reference(_) => true,
+        Type::Named(path) if path.qualifiers.is_empty() && path.args.is_none() => {
+            env.bindings.keys().any(|key| key.strip_suffix('&') == Some(&*path.name))
+        }
+        _ => false,
+    }
+}
+
 /// Whether two template arguments are the same; none if that is not known.
 fn same_binding(a: &Binding, b: &Binding) -> Option<bool> {
     match (a, b) {
@@ -351,7 +367,10 @@ impl Machine<'_> {
                     if path.args.is_some() || !path.qualifiers.is_empty());
                 match written {
                     Ty::Unknown(_) => matched.note(None),
-                    written if written == *ty => true,
+                    written if written == *ty => {
+                        let same = !may_be_another(&Binding::Type(written));
+                        matched.note(same.then_some(true))
+                    }
                     // Not an instance of that template.
                     Ty::Record(of) if is_of_template(&of, pattern) => false,
                     _ => is_made && !matched.record.template_params.is_empty() && matched.note(None),
@@ -383,9 +402,17 @@ impl Machine<'_> {
                 _ if known < given.len() => Some(self.unknown_parameter(param)),
                 _ => None,
             };
+            let refers =
+                matches!(given[..known].get(at), Some(Given::Written(TemplateArg::Type(Type::Reference(_)))));
             match bound {
                 Some(bound) => env.bindings.insert(param.name.clone(), bound),
                 None => env.bindings.remove(&param.name),
+            };
+            // A type is known without `&`: it is kept beside it.
+            match refers && !param.pack {
+                true => env.bindings.insert(reference_to(&param.name), Binding::Type(Ty::Void)),
+                false if outer.bindings.is_empty() => None,
+                false => env.bindings.remove(&reference_to(&param.name)),
             };
         }
         env

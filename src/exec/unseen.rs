@@ -4,6 +4,7 @@
 //! lambdas, access shared memory, and wait. What CUDA itself defines does less. Of a shared array that it is handed
 //! it may access any element: that is an access whose place is not known.
 
+use super::loop_plan::slot_value;
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
 use super::types::{Ty, nameless};
@@ -79,10 +80,16 @@ impl Machine<'_> {
                 span,
             );
         }
-        if let (Target::Place(place), Ty::Record(_), Mode::Device) =
-            (&object.target, &object.pointee, self.mode)
-        {
-            self.change_whole(place, Callee::Named(name).may_have_changed(span), span);
+        if let (Target::Place(place), Mode::Device) = (&object.target, self.mode) {
+            let in_parts =
+                || matches!(slot_value(&self.state, place.frame, place.local), Value::Aggregate(_));
+            if matches!(object.pointee, Ty::Record(_)) || in_parts() {
+                self.change_whole(place, Callee::Named(name).may_have_changed(span), span);
+            }
+            // What it holds is not known, and may be called or written to: `std::function`.
+            if name == "operator()" && !self.exposed.is_empty() {
+                self.write_somewhere(span);
+            }
         }
         self.call_unknown(name, args, span)
     }
@@ -164,7 +171,7 @@ impl Machine<'_> {
                     let op = if copies_together && has_target { AccessOp::Load } else { AccessOp::Store };
                     self.touch_unknown(pointer, (op, None), name, span);
                 }
-            } else if !host && !self.exposed.is_empty() && matches!(self.type_of(arg), Ty::Pointer(_)) {
+            } else if !host && !self.exposed.is_empty() && self.may_lead_elsewhere(arg, &value) && !is_pure {
                 self.write_somewhere(span);
             }
             has_target |= !matches!(value, Value::Group(_));
@@ -175,6 +182,22 @@ impl Machine<'_> {
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
         Value::opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name, callee)))
+    }
+
+    /// Whether something that is handed on is a pointer, or an object that holds pointers or lambdas.
+    fn may_lead_elsewhere(&mut self, arg: &Expr, value: &Value) -> bool {
+        match value {
+            Value::Aggregate(parts) => {
+                parts.iter().any(|(_, part)| matches!(part, Value::Pointer(_) | Value::Closure(..)))
+            }
+            Value::Opaque(..) => match self.type_of(arg) {
+                Ty::Pointer(_) => true,
+                // It may be a lambda that was lost.
+                Ty::Unknown(name) => &*name == nameless::AUTO && matches!(arg.kind, ExprKind::Local(_)),
+                _ => false,
+            },
+            _ => matches!(self.type_of(arg), Ty::Pointer(_)),
+        }
     }
 
     /// Whether a function whose body is not visible may have a reference as its parameter `at`. Its
@@ -193,6 +216,13 @@ impl Machine<'_> {
     /// A variable that a function may change that is not followed.
     fn change_referred(&mut self, arg: &Expr, callee: Callee<'_>, span: Span) {
         let Some(variable) = variable_of(arg) else { return };
+        // Nothing is assigned to a lambda; what it may change was seen to where it was handed over.
+        let slot = self.frame().and_then(|frame| frame.slots.get(variable.0 as usize));
+        if let Some(Value::Closure(lambda, _)) = slot.map(|slot| &slot.value)
+            && !lambda.mutable
+        {
+            return;
+        }
         let function = self.frame().map(|frame| &frame.function);
         let local = function.and_then(|function| function.locals.get(variable.0 as usize));
         if local.is_some_and(|local| local.constant) {

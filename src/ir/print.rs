@@ -328,7 +328,7 @@ impl Printer<'_> {
             let _ = write!(out, "{around}::");
         }
         out.push_str(&function.name);
-        if !function.specialization.is_empty() {
+        if !matches!(function.specialization.as_slice(), [] | [TemplateArg::Type(Type::Auto)]) {
             out.push_str(&self.template_args(&function.specialization));
         }
         let _ = write!(out, "({})", self.params(&function.params));

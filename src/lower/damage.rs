@@ -11,6 +11,7 @@ use super::lowerer::{Change, Changed, Lowerer};
 use super::outline::harmless_text;
 use super::scope::Binding;
 use crate::ir::{Expr, ExprKind};
+use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use tree_sitter::Node;
@@ -166,6 +167,37 @@ fn mentions<'t>(text: &'t str, known: &'t [Range<usize>]) -> Vec<Mention<'t>> {
     }
 }
 
+/// Whether a text calls anything but what only hands on its argument.
+fn calls(text: &str) -> bool {
+    const HARMLESS: [&str; 9] = [
+        "forward",
+        "move",
+        "sizeof",
+        "decltype",
+        "alignof",
+        "static_cast",
+        "const_cast",
+        "reinterpret_cast",
+        "if",
+    ];
+    text.match_indices('(').any(|(at, _)| {
+        let mut before = text[..at].trim_end();
+        // `f<N>(x)`
+        if before.ends_with('>') {
+            let mut depth = 0usize;
+            let open = before.bytes().enumerate().rev().find(|(_, byte)| {
+                depth = if *byte == b'>' { depth + 1 } else { depth - usize::from(*byte == b'<') };
+                depth == 0
+            });
+            let Some((open, _)) = open else { return false };
+            before = before[..open].trim_end();
+        }
+        let is_word = |c: char| c == '_' || c.is_alphanumeric();
+        let name = before.rsplit(|c| !is_word(c)).next().unwrap_or("");
+        before.ends_with([')', ']', '}']) || !name.is_empty() && !HARMLESS.contains(&name)
+    })
+}
+
 /// Whether an assignment operator stands here.
 fn assigns(text: &str) -> bool {
     let operator = text.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
@@ -236,10 +268,31 @@ impl Lowerer<'_> {
         }
         changes.truncate(MOST);
         self.changed.push(Changed { range: start..end, changes: changes.clone() });
-        self.written_out(changes)
-            .into_iter()
+        let mut done = self.written_out(changes);
+        done.extend(self.called_in(text, start, span, &kind));
+        done.into_iter()
             .rev()
             .fold(kind, |kind, change| ExprKind::Comma(Box::new(change), Box::new(Expr { kind, span })))
+    }
+
+    /// Where functions are called in a text that is not modelled, `(f(x), ...)`: one call that is not followed of
+    /// all variables in it, so that whatever may be done with them is.
+    fn called_in(&self, text: &str, start: usize, span: Span, kind: &ExprKind) -> Option<Expr> {
+        let ExprKind::Unsupported(what) = kind else { return None };
+        if *what != "pointer to member" && !calls(text) {
+            return None;
+        }
+        let mut args: Vec<Expr> = Vec::new();
+        for mention in mentions(text, &[]) {
+            let Some(Binding::Slot(local)) = self.scope.get(mention.name) else { continue };
+            let kind = ExprKind::Local(*local);
+            if !self.shared.contains(local) && args.len() < MOST && !args.iter().any(|it| it.kind == kind) {
+                let at = start + mention.at;
+                args.push(Expr { kind, span: self.span_of(at, at + mention.name.len()) });
+            }
+        }
+        let callee = Box::new(Expr { kind: kind.clone(), span });
+        (!args.is_empty()).then_some(Expr { kind: ExprKind::Call { callee, args }, span })
     }
 
     /// What a text that is not followed may have done to the variables in it; it stands at `start`.

@@ -97,7 +97,11 @@ impl<'t> Lowerer<'t> {
             template_params.extend(self.template_head(head));
         }
         let specialization = match explicit {
-            true => self.explicit_arguments(declarator),
+            // `template <> void f(int)`: what it is for is what its parameters tell.
+            true => match self.explicit_arguments(declarator) {
+                none if none.is_empty() => vec![TemplateArg::Type(Type::Auto)],
+                written => written,
+            },
             false => Vec::new(),
         };
         let name = self.function_name_of(node, name_node, owner.as_deref());

@@ -3,7 +3,9 @@
 use super::lowerer::Lowerer;
 use super::nodes::{child_of_kind, first_child};
 use super::scope::{Binding, Copies};
-use crate::ir::{Expr, ExprKind, Lambda, Local, LocalId, Type};
+use crate::builtins;
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::{Declaration, Expr, ExprKind, Lambda, Local, LocalId, Stmt, StmtKind, Type};
 use crate::source::Span;
 use crate::syntax::field;
 use std::sync::Arc;
@@ -42,7 +44,12 @@ impl Lowerer<'_> {
         }
         let copies = captured.iter().filter_map(assigned).collect();
         let slots = first..u32::try_from(self.locals.len()).unwrap_or(u32::MAX);
-        let lambda = Lambda { params, return_type, copies, mutable, slots, body };
+        let mut changes = Vec::new();
+        body.iter().for_each(|stmt| changed_by(stmt, &mut changes));
+        changes.retain(|local| local.0 < first);
+        changes.sort_unstable();
+        changes.dedup();
+        let lambda = Lambda { params, return_type, copies, mutable, slots, changes, body };
         let mut kind = ExprKind::Lambda(Arc::new(lambda));
         for assign in captured.into_iter().rev() {
             kind = ExprKind::Comma(Box::new(assign), Box::new(Expr { kind, span }));
@@ -128,6 +135,51 @@ impl Lowerer<'_> {
         }
         let target = Expr { kind: ExprKind::Local(local), span: self.span(left) };
         out.push(Expr { kind: ExprKind::Assign(None, Box::new(target), Box::new(value)), span });
+    }
+}
+
+/// The variables that a statement may change, or hand to what may.
+fn changed_by(stmt: &Stmt, found: &mut Vec<LocalId>) {
+    if let StmtKind::Declare(list) = &stmt.kind {
+        let refers = |it: &&Declaration| !matches!(it.ty, Type::Scalar(_));
+        let inits = list.iter().filter(refers).filter_map(|it| it.init.as_ref());
+        inits.for_each(|init| root_of(init, found));
+    }
+    own_exprs(stmt, &mut |expr| changed_in(expr, found));
+    own_stmts(stmt, &mut |inner| changed_by(inner, found));
+}
+
+fn changed_in(expr: &Expr, found: &mut Vec<LocalId>) {
+    match &expr.kind {
+        ExprKind::Assign(_, target, _) | ExprKind::Step { target, .. } => root_of(target, found),
+        ExprKind::AddressOf(inner) => root_of(inner, found),
+        ExprKind::Call { callee, args } => {
+            let pure = matches!(&callee.kind, ExprKind::Path(path) if builtins::only_computes(&path.name));
+            if !pure {
+                args.iter().chain([&**callee]).for_each(|part| root_of(part, found));
+            }
+        }
+        ExprKind::Construct(ty, items) if !matches!(ty, Type::Scalar(_)) => {
+            items.iter().for_each(|item| root_of(item, found));
+        }
+        ExprKind::InitList(items) => items.iter().for_each(|item| root_of(item, found)),
+        ExprKind::Asm(asm) => asm.outputs.iter().for_each(|(_, target)| root_of(target, found)),
+        ExprKind::Lambda(inner) => found.extend(&inner.changes),
+        _ => {}
+    }
+    children(expr, &mut |child| changed_in(child, found));
+}
+
+/// The variable that a place is a part of.
+fn root_of(expr: &Expr, found: &mut Vec<LocalId>) {
+    match &expr.kind {
+        ExprKind::Local(local) => found.push(*local),
+        ExprKind::Member { base, .. } | ExprKind::Index(base, _) | ExprKind::Cast(_, base) => {
+            root_of(base, found);
+        }
+        ExprKind::Conditional(_, a, b) => [a, b].into_iter().for_each(|side| root_of(side, found)),
+        ExprKind::Comma(_, last) => root_of(last, found),
+        _ => {}
     }
 }
 

@@ -71,6 +71,7 @@ impl<'t> Lowerer<'t> {
             packed: self.packing(node, body),
             constants: Vec::new(),
             aliases: Vec::new(),
+            usings: Vec::new(),
             align,
             span: self.span(name_node.unwrap_or(node)),
             extent: self.span(node),
@@ -102,6 +103,11 @@ impl<'t> Lowerer<'t> {
             match member.kind() {
                 "field_declaration" => self.field(member, record),
                 "alias_declaration" | "type_definition" => record.aliases.extend(self.aliases(member, &[])),
+                "using_declaration" => {
+                    let text = self.text(member).trim_end_matches(';').trim_end();
+                    let name = text.rsplit(|c: char| c == ':' || c.is_whitespace()).next().unwrap_or("");
+                    record.usings.push(self.name(name));
+                }
                 "enum_specifier" => self.member_enum(member, record),
                 "struct_specifier" | "class_specifier" | "union_specifier" => {
                     self.nested_record(member, &[], record);
@@ -259,7 +265,13 @@ impl<'t> Lowerer<'t> {
             let Some(name_node) = field(enumerator, "name") else { continue };
             let (span, name_span) = (self.span(enumerator), self.span(name_node));
             let (base, by) = match field(enumerator, "value") {
-                Some(value) => (self.full_expr(value), 0),
+                Some(value) => {
+                    let mut value = self.full_expr(value);
+                    if scoped {
+                        name_enumerators(&mut value, &out, &prefix);
+                    }
+                    (value, 0)
+                }
                 None => match last.take() {
                     Some((base, by)) => (base, by + 1),
                     None => (Expr { kind: ExprKind::Int(0, Scalar::I32), span: name_span }, 0),
@@ -386,6 +398,27 @@ impl<'t> Lowerer<'t> {
     /// The record among what a function's enclosing levels say.
     pub(super) fn enclosed_record(&mut self, node: Node<'t>, enclosing: &Enclosing<'t>) -> Option<Record> {
         self.record(node, &enclosing.templates, &enclosing.owner_templates)
+    }
+}
+
+/// In the braces of `enum class E`, its enumerators so far have bare names: they are what they are.
+fn name_enumerators(value: &mut Expr, known: &[Declaration], prefix: &str) {
+    match &mut value.kind {
+        ExprKind::Path(path) if path.qualifiers.is_empty() && !path.global => {
+            let is_meant = |it: &&Declaration| it.name.strip_prefix(prefix) == Some(&*path.name);
+            if let Some(init) = known.iter().find(is_meant).and_then(|it| it.init.clone()) {
+                value.kind = init.kind;
+            }
+        }
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => name_enumerators(inner, known, prefix),
+        ExprKind::Binary(_, a, b) => {
+            name_enumerators(a, known, prefix);
+            name_enumerators(b, known, prefix);
+        }
+        ExprKind::Conditional(a, b, c) => {
+            [a, b, c].into_iter().for_each(|part| name_enumerators(part, known, prefix));
+        }
+        _ => {}
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Given, computes, is_arithmetic, is_global, key};
 use crate::builtins::Coordinate;
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, TemplateArg, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How values flow between the variables of a function.
@@ -480,6 +480,11 @@ impl<'a> Flow<'a> {
     /// The variables that a call of a function may change that only computes data.
     fn computed(&self, callee: &Expr, args: &[Expr]) -> Option<Vec<LocalId>> {
         let ExprKind::Path(path) = &callee.kind else { return None };
+        // `set<int &>(x)`
+        let is_reference = |arg: &TemplateArg| matches!(arg, TemplateArg::Type(Type::Reference(_)));
+        if path.args.iter().flatten().any(is_reference) {
+            return None;
+        }
         let plain = self.plains.is_plain(&path.name, self.program, self.depth);
         plain.then(|| given_to(&path.name, args, &self.places, self.program)).flatten()
     }

@@ -15,7 +15,7 @@
 
 use crate::builtins::types;
 use crate::ir::program::Program;
-use crate::ir::{BinaryOp, Expr, ExprKind, LocalId, Type};
+use crate::ir::{BinaryOp, Expr, ExprKind, LocalId, TemplateArg, Type};
 use rustc_hash::FxHashMap;
 
 /// A variable that holds its value itself.
@@ -155,6 +155,13 @@ pub(super) fn stands_for_others(ty: &Type, program: &Program) -> bool {
         "operator--",
     ];
     let Type::Named(path) = ty else { return false };
+    // `Box<int &>`
+    let is_reference = |arg: &TemplateArg| matches!(arg, TemplateArg::Type(Type::Reference(_)));
+    let is_given =
+        |ty: &Type| matches!(ty, Type::Named(path) if path.args.iter().flatten().any(is_reference));
+    if is_given(ty) || program.aliases(&path.name).iter().any(|alias| is_given(&alias.ty)) {
+        return true;
+    }
     let of_library = |name: &str| name == "atomic_ref";
     let is_alias = |alias: &Type| matches!(alias, Type::Named(path) if of_library(&path.name));
     let assigns = |name: &str| {
