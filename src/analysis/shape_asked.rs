@@ -11,8 +11,8 @@
 //!
 //! The text is looked through from the declaration to the end of what is around it, untaken branches and all.
 
-use crate::ir::program::Program;
 use crate::ir::names::mentioned_names;
+use crate::ir::program::Program;
 use crate::ir::{ExprKind, Function, Name, Type};
 use crate::preproc::{Kind, Lexer, Token, partners};
 use crate::source::{SourceFile, Span};

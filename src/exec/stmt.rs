@@ -487,7 +487,8 @@ impl Machine<'_> {
         }
         // The others go on with other values, or while these have left.
         let others = others.as_ref().unwrap_or(&start);
-        let differs = others.iter().zip(&self.state.frames).any(|(then, now)| now.slots.learned_since(&then.slots));
+        let differs =
+            others.iter().zip(&self.state.frames).any(|(then, now)| now.slots.learned_since(&then.slots));
         if differs || !stayed {
             self.may_differ(span, Differs::OtherSide);
         }

@@ -76,7 +76,8 @@ pub(super) fn barrier(
     let between = |places| (case.between)(places, across, &format!("{call};"));
     let Some(edit) = between(places) else {
         let place = if across.is_some() { "at the end of the loop's body" } else { "between the two" };
-        let help = format!("put `{call}` {place}, at a place that {who} reaches: as it is written, none is seen");
+        let help =
+            format!("put `{call}` {place}, at a place that {who} reaches: as it is written, none is seen");
         return (help, None);
     };
     let mut edits = vec![edit];

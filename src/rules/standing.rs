@@ -1,8 +1,8 @@
 //! Is a kernel proved free of races for shared memory, does it race, or what is in doubt?
 
 use super::KernelRun;
-use crate::facts::{Between, Doubt, Race};
 use crate::events::Differs;
+use crate::facts::{Between, Doubt, Race};
 use crate::source::Span;
 
 /// What is known of the races of one run of a kernel.

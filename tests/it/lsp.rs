@@ -278,8 +278,7 @@ fn a_cause_is_found_and_allowed_at_each_of_its_lines() {
 
 #[test]
 fn a_fix_on_which_something_may_rest_is_not_preferred() {
-    let text =
-        COLUMN.replace("  __syncthreads();", "  __syncthreads();\n  if (tile[0] == out) out[1] = 2;");
+    let text = COLUMN.replace("  __syncthreads();", "  __syncthreads();\n  if (tile[0] == out) out[1] = 2;");
     let root = folder(&[("run.cu", LAUNCH), ("turn.cu", &text)]);
     let path = root.path().join("turn.cu");
     let mut editor = Editor::open(&[root.path()], json!({}));

@@ -74,7 +74,10 @@ fn kernels_with_objects_of_the_library_stand_as_their_names_say() {
 
 #[test]
 fn kernels_that_call_in_several_ways_stand_as_their_names_say() {
-    stand_as_named("fixtures/races/calls.cu", "11 runs of kernels with shared memory: 2 proved free of races");
+    stand_as_named(
+        "fixtures/races/calls.cu",
+        "11 runs of kernels with shared memory: 2 proved free of races",
+    );
 }
 
 fn stand_as_named(file: &str, counts: &str) {

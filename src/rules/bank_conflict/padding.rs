@@ -22,8 +22,8 @@
 mod pitched;
 pub(super) mod text;
 
-use super::rewrite::not_run;
 use super::super::{Case, KernelRun, Length, Pitched, plural};
+use super::rewrite::not_run;
 use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::diagnostic::{Basis, Edit, Fix};

@@ -86,7 +86,9 @@ fn by_exchange(why: &str) -> String {
 }
 
 fn as_unsigned(name: &str) -> String {
-    format!("use `{name}` on it as an `unsigned long long`, which is the type of 8 bytes that it takes, {OTHERWISE}")
+    format!(
+        "use `{name}` on it as an `unsigned long long`, which is the type of 8 bytes that it takes, {OTHERWISE}"
+    )
 }
 
 fn changed(case: &Case<'_>, array: &Array, access: &Access) -> Changed {
@@ -155,7 +157,11 @@ fn change(case: &Case<'_>, target: Span) -> Change {
     match (steps, value, rest) {
         (true, ..) => Change::Add,
         (_, _, Some(rest)) if rest.starts_with(['+', '-']) => {
-            if fraction(rest) { Change::Rounded } else { Change::Add }
+            if fraction(rest) {
+                Change::Rounded
+            } else {
+                Change::Add
+            }
         }
         (_, _, Some(rest)) if rest.starts_with('|') => Change::Bits("atomicOr"),
         (_, _, Some(rest)) if rest.starts_with('&') => Change::Bits("atomicAnd"),
