@@ -23,6 +23,7 @@ mod stride_dependent_conflict;
 mod unchecked_async_copy;
 pub mod unfulfilled_expectation;
 mod uninitialized_shared;
+pub mod unjudged;
 pub mod unknown_directive;
 mod unresolved_access;
 pub mod unused_directive;
@@ -38,8 +39,8 @@ use crate::preproc::Constant;
 use crate::shape::BlockFrom;
 use crate::source::{Sources, Span};
 use crate::verdict::Judgement;
-use standing::Unjudged;
 use std::sync::Arc;
+use unjudged::Unjudged;
 
 /// The most calls of one function that are listed.
 const MOST_CALLS: usize = 3;

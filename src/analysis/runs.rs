@@ -20,7 +20,7 @@ use crate::ir::names::mentioned_names;
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Name, Type};
 use crate::reach::Reach;
-use crate::rules::standing::Unjudged;
+use crate::rules::unjudged::Unjudged;
 use crate::rules::{KernelRun, is_assumed};
 use crate::scenario::{Probes, Scenario};
 use crate::shape::BlockFrom;

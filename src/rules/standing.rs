@@ -1,6 +1,7 @@
 //! Is a kernel proved free of races for shared memory, does it race, or what is in doubt?
 
 use super::KernelRun;
+use super::unjudged::Unjudged;
 use crate::events::Differs;
 use crate::facts::{Between, Doubt, Race};
 use crate::source::Span;
@@ -26,24 +27,6 @@ impl Races {
             _ => Races::Undecided,
         }
     }
-}
-
-/// Why the threads of a run are not held against each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unjudged {
-    /// Nobody gave the block.
-    Block,
-    /// The launch that gives it does not happen, because of what stands here.
-    Refuted(Span),
-    /// The launch may mean another kernel of this name, which stands here.
-    Rival(Span),
-    /// A function that may run without being named has a barrier.
-    HiddenBarrier {
-        /// The function's name.
-        function: String,
-        /// Where it stands.
-        name: Span,
-    },
 }
 
 /// A race, or a reason for a doubt.
