@@ -7,7 +7,6 @@ use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
 use super::packs::{argument_at, deduce_pack, expansion_in, reopen};
 use super::slots::{Slot, Slots};
-use super::templates::is_reference;
 use super::types::{Binding, Env, Ty};
 use super::unseen::Callee;
 use super::value::{Pointer, Target, Value};
@@ -180,11 +179,10 @@ impl Machine<'_> {
                     pending.push((param.local, self.take_pack(param, rest, &function.name, span)));
                 }
                 Some(arg) => {
-                    let (argument, at_launch) =
-                        self.watching_launch(|m| match is_reference(&param.ty, &env) {
-                            true => m.argument_by_reference(param, arg),
-                            false => m.argument(param, arg),
-                        });
+                    let (argument, at_launch) = self.watching_launch(|m| match env.refers(&param.ty) {
+                        true => m.argument_by_reference(param, arg),
+                        false => m.argument(param, arg),
+                    });
                     from_launch.extend(at_launch.then_some(param.local));
                     deduce(&mut env, function, &param.ty, &argument.ty);
                     if let Value::Closure(..) | Value::Function(_) = argument.value

@@ -8,7 +8,6 @@
 
 use super::machine::Machine;
 use super::parts::some_overlap;
-use super::templates::is_reference;
 use super::types::{Env, FieldLayout, Layout, Ty};
 use crate::domain::Int;
 use crate::ir::Record;
@@ -103,7 +102,7 @@ impl Machine<'_> {
             let ty = self.resolve_type(&field.ty);
             let written = field.align.as_ref().and_then(|e| self.constant(e));
             let written = written.unwrap_or(1).clamp(1, 4096) as u64;
-            let reference = is_reference(&field.ty, env);
+            let reference = env.refers(&field.ty);
             let begins = placed.place(if reference { Part::REFERENCE } else { Part::of(&ty) }, written);
             if field.bit_field {
                 placed.end = None;

@@ -52,17 +52,6 @@ fn reference_to(param: &Name) -> Name {
     format!("{param}&").into()
 }
 
-/// Whether a type is a template parameter whose argument is a reference.
-pub(super) fn is_reference(ty: &Type, env: &Env) -> bool {
-    match ty {
-        Type::Reference(_) => true,
-        Type::Named(path) if path.qualifiers.is_empty() && path.args.is_none() => {
-            env.bindings.keys().any(|key| key.strip_suffix('&') == Some(&*path.name))
-        }
-        _ => false,
-    }
-}
-
 /// Whether two template arguments are the same; none if that is not known.
 fn same_binding(a: &Binding, b: &Binding) -> Option<bool> {
     match (a, b) {
@@ -367,9 +356,10 @@ impl Machine<'_> {
                     if path.args.is_some() || !path.qualifiers.is_empty());
                 match written {
                     Ty::Unknown(_) => matched.note(None),
+                    // `long` is not `long long`.
                     written if written == *ty => {
-                        let same = !may_be_another(&Binding::Type(written));
-                        matched.note(same.then_some(true))
+                        let is_long = matches!(written.innermost(), Ty::Scalar(Scalar::I64 | Scalar::U64));
+                        matched.note((!is_long).then_some(true))
                     }
                     // Not an instance of that template.
                     Ty::Record(of) if is_of_template(&of, pattern) => false,

@@ -6,7 +6,7 @@
 use super::fragment::Fragment;
 use super::value::Value;
 use crate::domain::Int;
-use crate::ir::{Name, Record, Scalar};
+use crate::ir::{Name, Record, Scalar, Type};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -145,6 +145,20 @@ impl Env {
         std::ptr::eq(self, other)
             || (a.len() == b.len()
                 && a.iter().all(|(name, bound)| b.get(name).is_some_and(|there| bound.same(there))))
+    }
+}
+
+impl Env {
+    /// Whether a type is a reference, or a template parameter whose argument is one: that is bound beside it.
+    #[must_use]
+    pub(super) fn refers(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Reference(_) => true,
+            Type::Named(path) if path.qualifiers.is_empty() && path.args.is_none() => {
+                self.bindings.keys().any(|key| key.strip_suffix('&') == Some(&*path.name))
+            }
+            _ => false,
+        }
     }
 }
 

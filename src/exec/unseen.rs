@@ -4,7 +4,6 @@
 //! lambdas, access shared memory, and wait. What CUDA itself defines does less. Of a shared array that it is handed
 //! it may access any element: that is an access whose place is not known.
 
-use super::loop_plan::slot_value;
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
 use super::types::{Ty, nameless};
@@ -81,9 +80,10 @@ impl Machine<'_> {
             );
         }
         if let (Target::Place(place), Mode::Device) = (&object.target, self.mode) {
-            let in_parts =
-                || matches!(slot_value(&self.state, place.frame, place.local), Value::Aggregate(_));
-            if matches!(object.pointee, Ty::Record(_)) || in_parts() {
+            let frame = self.state.frames.get(place.frame);
+            let slot = frame.and_then(|frame| frame.slots.get(place.local.0 as usize));
+            let in_parts = slot.is_some_and(|slot| matches!(slot.value, Value::Aggregate(_)));
+            if matches!(object.pointee, Ty::Record(_)) || in_parts {
                 self.change_whole(place, Callee::Named(name).may_have_changed(span), span);
             }
             // What it holds is not known, and may be called or written to: `std::function`.
