@@ -4,7 +4,7 @@
 //! takes as many of them as it has parts, where it has no braces of its own. What is left has its default
 //! initialiser, or else is zero.
 
-use super::construct::{push_parts, unmade};
+use super::construct::{Items, push_parts, unmade};
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::templates::same_type;
@@ -18,37 +18,6 @@ use std::rc::Rc;
 
 /// The most elements of an array that are made without being written.
 const ELEMENTS: i64 = 256;
-
-/// What is left of a list of items.
-pub(super) struct Items<'e> {
-    rest: &'e [Expr],
-    /// Whether it is not known for what the next one is.
-    lost: bool,
-    span: Span,
-}
-
-/// Whether it is not known for which members an item is: `{.b = 2}`, `{values...}`.
-fn is_open(item: &Expr) -> bool {
-    match &item.kind {
-        ExprKind::Unsupported(what) => ["designated initialiser", "pack expansion"].contains(what),
-        ExprKind::Comma(_, last) => is_open(last),
-        ExprKind::Damaged => true,
-        _ => false,
-    }
-}
-
-impl<'e> Items<'e> {
-    pub(super) fn new(all: &'e [Expr], span: Span) -> Items<'e> {
-        let lost = all.iter().any(is_open);
-        Items { rest: all, lost, span }
-    }
-
-    fn next(&mut self) -> Option<&'e Expr> {
-        let (first, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        Some(first)
-    }
-}
 
 impl Machine<'_> {
     /// An object of a class that is made member by member.

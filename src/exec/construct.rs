@@ -2,7 +2,6 @@
 //!
 //! `T x = e`, `T(args)` and `{a, b}`: an aggregate is the list of its parts, each under its path.
 
-use super::aggregate::Items;
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
@@ -16,6 +15,37 @@ use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// What is left of a list of items.
+pub(super) struct Items<'e> {
+    pub(super) rest: &'e [Expr],
+    /// Whether it is not known for what the next one is.
+    pub(super) lost: bool,
+    pub(super) span: Span,
+}
+
+/// Whether it is not known for which members an item is: `{.b = 2}`, `{values...}`.
+fn is_open(item: &Expr) -> bool {
+    match &item.kind {
+        ExprKind::Unsupported(what) => ["designated initialiser", "pack expansion"].contains(what),
+        ExprKind::Comma(_, last) => is_open(last),
+        ExprKind::Damaged => true,
+        _ => false,
+    }
+}
+
+impl<'e> Items<'e> {
+    pub(super) fn new(all: &'e [Expr], span: Span) -> Items<'e> {
+        let lost = all.iter().any(is_open);
+        Items { rest: all, lost, span }
+    }
+
+    pub(super) fn next(&mut self) -> Option<&'e Expr> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(first)
+    }
+}
 
 impl Machine<'_> {
     /// An initialiser for a variable of type `ty`.

@@ -19,7 +19,6 @@ use super::enumerate::Changing;
 use super::loops::Parts;
 use super::machine::{Machine, State};
 use super::record::Mark;
-use super::rest::Pass;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, Reason, SymbolId, Unknown, Variation, lcm};
 use crate::ir::visit::{children, own_stmts};
@@ -30,6 +29,18 @@ use std::rc::Rc;
 
 /// The most iterations unrolled in a row.
 const UNROLL: u64 = 64;
+
+/// One pass through a loop's body that stands for all.
+pub(super) struct Pass {
+    /// The state at its start.
+    pub(super) entry: State,
+    /// The number of the pass.
+    pub(super) round: SymbolId,
+    /// How each variable changes in it.
+    pub(super) plan: Vec<(usize, LocalId, Change)>,
+    /// The states at the starts of its rounds but the first.
+    pub(super) inside: Vec<State>,
+}
 
 impl Machine<'_> {
     /// Tries what was found of this loop the last time, so that loops in loops are not searched

@@ -5,6 +5,7 @@
 
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
+use super::templates::Given;
 use super::types::{Binding, Env, Ty, nameless};
 use super::unseen::Callee;
 use super::value::Value;
@@ -13,16 +14,6 @@ use crate::events::LaunchArg;
 use crate::ir::{Expr, ExprKind, Function, Name, Param, Scalar, TemplateArg, TemplateParam, Type};
 use crate::source::Span;
 use std::rc::Rc;
-
-/// A template argument as a call or a type is given it.
-pub(super) enum Given<'a> {
-    /// As it is written.
-    Written(&'a TemplateArg),
-    /// As part of a pack.
-    Bound(Binding),
-    /// One or more, or none: of a pack that is not known.
-    Open,
-}
 
 impl Machine<'_> {
     /// Template arguments with packs in full.

@@ -12,23 +12,10 @@
 //! `r`, the *rest*, is one number for all variables. Of one that it does not tell nothing is known but that it is one of
 //! a few.
 
-use super::loop_plan::{Change, slot_value};
+use super::loop_plan::{Pass, slot_value};
 use super::machine::{Machine, State};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, SymbolId};
-use crate::ir::LocalId;
-
-/// One pass through a loop's body that stands for all.
-pub(super) struct Pass {
-    /// The state at its start.
-    pub(super) entry: State,
-    /// The number of the pass.
-    pub(super) round: SymbolId,
-    /// How each variable changes in it.
-    pub(super) plan: Vec<(usize, LocalId, Change)>,
-    /// The states at the starts of its rounds but the first.
-    pub(super) inside: Vec<State>,
-}
 
 impl Machine<'_> {
     /// The state after the loop, as one at the start of some round, and the rest if a pass has several.

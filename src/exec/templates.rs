@@ -1,7 +1,6 @@
 //! What do template parameters stand for?
 
 use super::machine::Machine;
-use super::packs::Given;
 use super::resolve::NOWHERE;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::Value;
@@ -126,6 +125,16 @@ fn one_name(name: &str) -> &str {
         "__nv_bfloat162" => "nv_bfloat162",
         other => other,
     }
+}
+
+/// A template argument as a call or a type is given it.
+pub(super) enum Given<'a> {
+    /// As it is written.
+    Written(&'a TemplateArg),
+    /// As part of a pack.
+    Bound(Binding),
+    /// One or more, or none: of a pack that is not known.
+    Open,
 }
 
 impl Machine<'_> {

@@ -265,7 +265,8 @@ impl Machine<'_> {
         name: &str,
         span: Span,
     ) {
-        let why = Unknown::new(Reason::UnknownFunction, span, format!("how `{name}` accesses it"));
+        let who = if name.contains(' ') { name.to_owned() } else { format!("`{name}`") };
+        let why = Unknown::new(Reason::UnknownFunction, span, format!("how {who} accesses it"));
         self.touch(pointer, (op, bytes), why, span);
     }
 

@@ -87,6 +87,7 @@
 
 mod cause;
 mod cost;
+mod declared;
 mod explain;
 mod padding;
 mod remedy;

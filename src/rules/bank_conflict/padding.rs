@@ -23,7 +23,7 @@ mod pitched;
 pub(super) mod text;
 
 use super::super::{Case, KernelRun, Length, Pitched, plural};
-use super::rewrite::not_run;
+use super::declared::{asked, by_its_numbers, is_written_out, not_run};
 use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::diagnostic::{Basis, Edit, Fix};
@@ -391,41 +391,6 @@ impl Padding {
         let left = after.wavefronts();
         Some(Padding { extra, rows, edits, basis, title, help, complete, left, helped })
     }
-}
-
-/// Whether the array's name and dimensions stand in its declaration as they are: no macro and no alias of its type
-/// says them.
-pub(super) fn is_written_out(case: &Case<'_>, array: &Array) -> bool {
-    let Some(last) = array.dimension_spans.last() else { return array.dimensions.is_empty() };
-    let name = array.name_span;
-    if last.file != name.file || last.end < name.end || (case.text)(name) != array.name {
-        return false;
-    }
-    let plain = |text: &str| text.split_whitespace().collect::<String>();
-    let dimensions: String =
-        array.dimension_spans.iter().map(|span| format!("[{}]", (case.text)(*span))).collect();
-    let whole = Span { start: name.end, end: last.end.saturating_add(1), ..name };
-    plain(&(case.text)(whole)) == plain(&dimensions)
-}
-
-/// The array with its rows so many elements longer, where its declaration does not say its dimensions.
-fn by_its_numbers(array: &Array, extra: u64) -> String {
-    let last = array.dimensions.len().saturating_sub(1);
-    let lengths = array.dimensions.iter().enumerate().map(|(at, length)| match length {
-        Some(length) if at == last => format!("[{}]", length.saturating_add(extra)),
-        Some(length) => format!("[{length}]"),
-        None => "[]".to_owned(),
-    });
-    format!("`{}{}` where a macro or a type gives its dimensions", array.name, lengths.collect::<String>())
-}
-
-/// What else has to change with the array's dimensions, in words: who asks for its size or type.
-pub(super) fn asked(case: &Case<'_>, array: &Array) -> String {
-    let place = (case.shape_asked)(array.name_span);
-    place.map_or_else(String::new, |place| {
-        let of = &array.name;
-        format!(", and see to {}, where the size or type of `{of}` matters", (case.place)(place))
-    })
 }
 
 /// `a, b and c`.

@@ -4,7 +4,8 @@
 //! all layouts of [`remedy`](crate::remedy) are searched: the best is told as text to type, or that none helps.
 
 use super::super::{Case, Fixed, plural};
-use super::padding::{Longer, Padding, asked};
+use super::declared::asked;
+use super::padding::{Longer, Padding};
 use super::rewrite::{self, Unwritten};
 use super::spelling::{change, name};
 use super::{Conflict, words};

@@ -19,7 +19,7 @@
 //! in each index pay is not proved by wavefronts: those are for the author to ask for.
 
 use super::super::{Case, Element, Elements, Fixed, Form, is_assumed};
-use super::padding::is_written_out;
+use super::declared::{is_written_out, not_run_words, was_run};
 use super::padding::text::widened;
 use super::spelling::{change, column_of, length_of, lengths_written, place_of};
 use crate::diagnostic::{Basis, Edit, Fix};
@@ -76,7 +76,7 @@ impl Unwritten {
             Unwritten::Strays => {
                 format!("not every subscript of `{array}` is seen to stay in its row or plane")
             }
-            Unwritten::NotRun(span) => format!("`{array}` is named at {}, which was not run", at(span)),
+            Unwritten::NotRun(span) => not_run_words(case, array, *span),
             Unwritten::Macro(span) => {
                 let place = at(span);
                 format!(
@@ -211,24 +211,6 @@ fn check_elsewhere(case: &Case<'_>, array: &Array, elements: &Elements) -> Resul
         }
     }
     Ok(())
-}
-
-/// Whether an element was accessed in some run.
-fn was_run(case: &Case<'_>, array: &Array, element: &Element) -> bool {
-    let mut accesses = case.runs.iter().flat_map(|run| run.trace.accesses.iter().map(move |it| (run, it)));
-    accesses.any(|(run, access)| {
-        run.trace.arrays[access.array].name_span == array.name_span
-            && access.span.file == element.span.file
-            && access.span.start <= element.span.start
-            && element.span.end <= access.span.end
-    })
-}
-
-/// That an element was not run, which may rest on where rows begin: in words, if there is one.
-pub(super) fn not_run(case: &Case<'_>, array: &Array) -> Option<String> {
-    let elements = case.padder.elements(array.name_span).ok()?;
-    let element = elements.list.iter().find(|element| !was_run(case, array, element))?;
-    Some(Unwritten::NotRun(element.name).words(case, &array.name))
 }
 
 /// An element as it is written.

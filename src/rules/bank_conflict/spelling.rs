@@ -4,8 +4,9 @@
 //! these letters.
 
 use super::super::Case;
+use super::declared::is_written_out;
 use super::padding::text::{as_factor, skewed, widened};
-use super::padding::{is_written_out, written_type};
+use super::padding::written_type;
 use crate::events::Array;
 use crate::remedy::{Found, Layout, Term, is_part_of_index, row_bits};
 use crate::source::Span;
