@@ -513,7 +513,7 @@ fn several_targets_are_told_apart() {
     assert!(ran.stdout.contains("8-way bank conflict"), "{}", ran.stdout);
     let note = "note: the figures are for sm_90 and sm_86; on sm_13: 32 wavefronts instead of 2\n";
     assert!(ran.stdout.contains(note), "{}", ran.stdout);
-    assert!(ran.stderr.ends_with("(targets: sm_13, sm_86, sm_90)\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("(targets: sm_13, sm_86, sm_90)"), "{}", ran.stderr);
 }
 
 #[test]
