@@ -9,6 +9,7 @@
 //! ([`condition`]); a loop is run for real or all iterations at once ([`loops`]).
 
 mod aggregate;
+mod alternatives;
 mod arithmetic;
 mod arrays;
 mod assembly;

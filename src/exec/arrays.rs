@@ -74,9 +74,7 @@ impl Machine<'_> {
 
     /// Notes that nothing else leads to what a kernel's parameter points to.
     pub(super) fn note_restrict(&mut self, pointer: &Pointer) {
-        if let Target::Memory(object, _) = pointer.target
-            && let Some(array) = self.objects[object.0 as usize].array
-        {
+        for array in self.arrays_of(pointer) {
             self.trace.arrays[array].restrict = true;
         }
     }
@@ -136,37 +134,22 @@ impl Machine<'_> {
 
     /// Notes that a pointer into a shared array is moved by arithmetic, not by subscripts.
     pub(crate) fn note_flattened(&mut self, pointer: &Pointer) {
-        if let Target::Memory(object, _) = pointer.target
-            && let Some(array) = self.objects[object.0 as usize].array
-        {
+        for array in self.arrays_of(pointer) {
             self.trace.arrays[array].flattened = true;
         }
     }
 
     /// Notes that a subscript which gives an array of these elements may lead into the next row or plane.
     pub(super) fn note_stray(&mut self, pointer: &Pointer, element: &Ty) {
-        let Target::Memory(object, _) = pointer.target else { return };
-        let Some(array) = self.objects[object.0 as usize].array else { return };
         let (mut inner, mut element) = (1, element);
         while let Ty::Array(next, _) = element {
             (inner, element) = (inner + 1, next);
         }
-        let array = &mut self.trace.arrays[array];
-        let dimension = array.dimensions.len().checked_sub(inner + 1);
-        array.strays.extend(dimension.filter(|dimension| !array.strays.contains(dimension)));
-    }
-
-    /// Whether a pointer leads into shared memory.
-    #[must_use]
-    pub(crate) fn is_shared(&self, pointer: &Pointer) -> bool {
-        matches!(pointer.target, Target::Memory(object, _)
-            if self.objects[object.0 as usize].kind == ObjectKind::Shared)
-    }
-
-    /// Whether accesses through a pointer are recorded.
-    #[must_use]
-    pub(crate) fn is_recorded(&self, pointer: &Pointer) -> bool {
-        matches!(pointer.target, Target::Memory(object, _) if self.objects[object.0 as usize].array.is_some())
+        for array in self.arrays_of(pointer) {
+            let array = &mut self.trace.arrays[array];
+            let dimension = array.dimensions.len().checked_sub(inner + 1);
+            array.strays.extend(dimension.filter(|dimension| !array.strays.contains(dimension)));
+        }
     }
 
     /// Bytes that the start of an array is surely aligned to, as the compiler sees it.

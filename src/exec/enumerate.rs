@@ -61,7 +61,8 @@ impl Changing {
     fn of(start: &State, plan: &[(usize, LocalId, Change)], machine: &Machine<'_>) -> Changing {
         let mut found = Changing::default();
         for (frame, local, change) in plan {
-            let (Change::Lost(variation), Value::Int(int, _)) = (change, slot_value(start, *frame, *local))
+            let (Change::Lost(variation, _), Value::Int(int, _)) =
+                (change, slot_value(start, *frame, *local))
             else {
                 continue;
             };

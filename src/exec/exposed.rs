@@ -11,7 +11,6 @@
 
 use super::loop_plan::slot_value;
 use super::machine::{Machine, Mode};
-use super::parts::forgotten;
 use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Place, Pointer, Steps, Target, Value};
@@ -46,15 +45,18 @@ impl Machine<'_> {
         }
     }
 
-    /// What a pointer may be that is read from a place that is not followed: any whose address is a value.
-    pub(super) fn any_exposed_pointer(&mut self, place: &Expr, why: &Unknown) -> Option<Value> {
-        if self.exposed.is_empty() || !matches!(self.type_of(place), Ty::Pointer(_)) {
-            return None;
+    /// What is read from a place that is not followed: a pointer may be any whose address is a value.
+    pub(super) fn read_somewhere(&mut self, place: &Expr, why: Unknown) -> Value {
+        let of_exposed = |(frame, local): &(usize, LocalId)| slot_value(&self.state, *frame, *local);
+        let is_pointer =
+            |it: &Value| matches!(it, Value::Pointer(Pointer { target: Target::Memory(..), .. }));
+        let pointers = self.exposed.iter().map(of_exposed).filter(is_pointer);
+        match pointers.reduce(|a, b| self.lost(&a, &b)) {
+            Some(any) if matches!(self.type_of(place), Ty::Pointer(_)) => {
+                self.anything(&any, Variation::Maybe, why)
+            }
+            _ => Value::opaque(Variation::Maybe, why),
         }
-        let values = self.exposed.iter().map(|(frame, local)| slot_value(&self.state, *frame, *local));
-        let mut shared =
-            values.filter(|it| matches!(it, Value::Pointer(Pointer { target: Target::Memory(..), .. })));
-        shared.next().map(|value| forgotten(&value, why))
     }
 
     /// A reference to what is no followed place, if it is one to a place: what is read there is not

@@ -336,7 +336,7 @@ impl Machine<'_> {
                     ExprKind::Local(_) => self.reads_unrecorded(expr.span),
                     _ => self.may_read(expr),
                 }
-                self.any_exposed_pointer(expr, &why).unwrap_or(Value::opaque(Variation::Maybe, why))
+                self.read_somewhere(expr, why)
             }
         }
     }

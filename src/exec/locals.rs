@@ -272,7 +272,7 @@ impl Machine<'_> {
             for (path, part) in parts {
                 if path.starts_with(&place.path) {
                     *part = match part {
-                        Value::Pointer(_) => super::parts::forgotten(part, &why),
+                        Value::Pointer(_) => self.lost(part, &value),
                         _ => Value::opaque(variation, why.clone()),
                     };
                 }

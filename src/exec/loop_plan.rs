@@ -15,11 +15,12 @@
 //! before (`d = 0`), and both iterations are recorded. The same unrolling answers the demands of
 //! operators such as `(i / 32 + k) % 4` (see `domain::Int`).
 
+use super::alternatives::ANYWHERE;
 use super::enumerate::Changing;
 use super::loops::Parts;
 use super::machine::{Machine, State};
 use super::record::Mark;
-use super::value::{Offset, Pointer, Target, Value};
+use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, Reason, SymbolId, Unknown, Variation, lcm};
 use crate::ir::visit::{children, own_stmts};
 use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Storage};
@@ -29,6 +30,9 @@ use std::rc::Rc;
 
 /// The most iterations unrolled in a row.
 const UNROLL: u64 = 64;
+
+/// How often it is tried to find how variables change; the last time, nothing is taken to be known of them.
+const MOST_TRIES: usize = 7;
 
 /// One pass through a loop's body that stands for all.
 pub(super) struct Pass {
@@ -119,7 +123,7 @@ impl Machine<'_> {
         probed.plan.iter().all(|(frame, local, change)| {
             let kept = match change {
                 Change::By(_) => true,
-                Change::Lost(_) => match slot_value(start, *frame, *local) {
+                Change::Lost(..) => match slot_value(start, *frame, *local) {
                     Value::Undefined | Value::Opaque(..) => true,
                     Value::Int(int, _) => int.as_known().is_none(),
                     Value::Pointer(Pointer { target: Target::Memory(_, Offset::Unknown(..)), .. }) => true,
@@ -166,7 +170,7 @@ impl Machine<'_> {
             let after = slot_value(&self.state, frame, local);
             let change = match self.difference(&before, &after) {
                 Change::By(step) if self.may_wrap(parts, (frame, local), &before, &step) => {
-                    Change::Lost(before.variation().max(after.variation()))
+                    self.lost_between(&before, &after)
                 }
                 change => change,
             };
@@ -175,7 +179,10 @@ impl Machine<'_> {
         let mut cycles = false;
         let mut stable = false;
         let (mut entry, mut inside) = (start.clone(), Vec::new());
-        for round in 0..6 {
+        for round in 0..MOST_TRIES {
+            if round + 1 == MOST_TRIES {
+                plan.iter_mut().for_each(|(_, _, change)| *change = Change::Lost(Variation::Maybe, ANYWHERE));
+            }
             if round > 0 {
                 self.trace_rollback(mark);
                 self.trace.launches.truncate(mark.launches);
@@ -188,7 +195,8 @@ impl Machine<'_> {
             found.retain(|(frame, local)| !plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
             stable = found.is_empty();
             for (frame, local) in found {
-                plan.push((frame, local, Change::Lost(Variation::Maybe)));
+                let object = object_of(&slot_value(start, frame, local)).unwrap_or(ANYWHERE);
+                plan.push((frame, local, Change::Lost(Variation::Maybe, object)));
             }
             let (same, turned) = self.revise(&mut plan, start, &entry, round == 0);
             stable &= same;
@@ -240,25 +248,25 @@ impl Machine<'_> {
             let now = self.difference(&before, &after);
             let next = match (&*change, now) {
                 (Change::By(was), Change::By(now)) if *was == now => continue,
-                (Change::Lost(was), now) => {
-                    let variation = match now {
-                        Change::By(_) => after.variation(),
-                        Change::Lost(variation) => variation,
+                (Change::Lost(was, into), now) => {
+                    let (variation, object) = match now {
+                        Change::By(_) => (after.variation(), *into),
+                        Change::Lost(variation, object) => (variation, self.either_object(*into, object)),
                     };
-                    if variation <= *was {
+                    if variation <= *was && object == *into {
                         continue;
                     }
-                    Change::Lost(variation)
+                    Change::Lost(variation.max(*was), object)
                 }
                 (Change::By(_), now) => {
                     cycles |= first && known_twice(&before, &after);
                     let varies = match now {
-                        Change::Lost(variation) => variation,
+                        Change::Lost(variation, _) => variation,
                         Change::By(_) => Variation::Uniform,
                     };
-                    Change::Lost(
-                        varies.max(after.variation()).max(slot_value(start, *frame, *local).variation()),
-                    )
+                    let of_start = slot_value(start, *frame, *local).variation();
+                    let object = self.object_between(&before, &after);
+                    Change::Lost(varies.max(after.variation()).max(of_start), object)
                 }
             };
             *change = next;
@@ -275,7 +283,7 @@ impl Machine<'_> {
         let lost: Vec<(usize, LocalId)> = plan
             .iter()
             .filter(|(frame, local, change)| {
-                matches!(change, Change::Lost(_)) && known(&slot_value(start, *frame, *local))
+                matches!(change, Change::Lost(..)) && known(&slot_value(start, *frame, *local))
             })
             .map(|(frame, local, _)| (*frame, *local))
             .collect();
@@ -358,9 +366,9 @@ impl Machine<'_> {
             let value = match (&slot.value, change) {
                 (Value::Int(int, scalar), Change::By(step)) => match self.world.mul(step, round) {
                     Ok(moved) => Value::Int(self.world.add(int, &moved), *scalar),
-                    Err(_) => lost_value(&slot.value, Variation::Maybe),
+                    Err(_) => self.lost_value(&slot.value, Variation::Maybe, ANYWHERE),
                 },
-                (Value::Pointer(pointer), Change::By(step)) => {
+                (value @ Value::Pointer(pointer), Change::By(step)) => {
                     match (&pointer.target, self.world.mul(step, round)) {
                         (Target::Memory(object, Offset::Known(offset)), Ok(moved)) => {
                             let offset = Offset::Known(self.world.add(offset, &moved));
@@ -369,11 +377,12 @@ impl Machine<'_> {
                                 pointee: pointer.pointee.clone(),
                             })
                         }
-                        _ => lost_value(&slot.value, Variation::Maybe),
+                        (Target::Memory(object, _), _) => self.lost_value(value, Variation::Maybe, *object),
+                        _ => self.lost_value(value, Variation::Maybe, ANYWHERE),
                     }
                 }
                 (value, Change::By(_)) => value.without_parts(),
-                (value, Change::Lost(variation)) => self.lost_in_loop(value, *variation),
+                (value, Change::Lost(variation, into)) => self.lost_in_loop(value, *variation, *into),
             };
             slots.set_value(local.0 as usize, value);
         }
@@ -381,8 +390,8 @@ impl Machine<'_> {
     }
 
     /// What is left of a variable that is not followed through a loop: a number that is the same for all threads is
-    /// that, at least.
-    pub(super) fn lost_in_loop(&mut self, value: &Value, variation: Variation) -> Value {
+    /// that, at least, and a pointer leads where it led or into another object.
+    pub(super) fn lost_in_loop(&mut self, value: &Value, variation: Variation, into: ObjectId) -> Value {
         match (value, variation) {
             (Value::Int(_, scalar), Variation::Uniform) => {
                 let (low, name) = (super::resolve::low_of(*scalar), "a variable of a loop");
@@ -390,13 +399,28 @@ impl Machine<'_> {
                 let symbol = self.world.symbols.fresh(name.into(), Origin::LoopValue, low, high);
                 Value::Int(Int::symbol(symbol), *scalar)
             }
-            _ => lost_value(value, variation),
+            _ => self.lost_value(value, variation, into),
+        }
+    }
+
+    /// What is left of a variable that is not followed through a loop.
+    pub(super) fn lost_value(&self, value: &Value, variation: Variation, into: ObjectId) -> Value {
+        let words = "a variable changes from iteration to iteration in a way that is not followed";
+        let why = Unknown::new(Reason::LoopCarried, super::resolve::NOWHERE, words);
+        match value {
+            Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
+                let object = self.either_object(*object, into);
+                let target = Target::Memory(object, Offset::unknown(variation.max(Variation::Maybe), why));
+                Value::Pointer(Pointer { target, pointee: pointee.clone() })
+            }
+            Value::Undefined => Value::Undefined,
+            _ => Value::opaque(variation, why),
         }
     }
 
     /// How a variable changes in one run of the body.
     fn difference(&self, before: &Value, after: &Value) -> Change {
-        let lost = || Change::Lost(before.variation().max(after.variation()));
+        let lost = || self.lost_between(before, after);
         match (before, after) {
             (Value::Int(a, _), Value::Int(b, _)) => Change::By(self.world.sub(b, a)),
             (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
@@ -410,6 +434,26 @@ impl Machine<'_> {
             _ if before.without_parts() == after.without_parts() => Change::By(Int::constant(0)),
             _ => lost(),
         }
+    }
+
+    fn lost_between(&self, before: &Value, after: &Value) -> Change {
+        Change::Lost(before.variation().max(after.variation()), self.object_between(before, after))
+    }
+
+    /// Where a pointer leads that has one value before a round and another one after it.
+    pub(super) fn object_between(&self, before: &Value, after: &Value) -> ObjectId {
+        match (object_of(before), object_of(after)) {
+            (Some(a), Some(b)) => self.either_object(a, b),
+            (Some(a), None) => self.either_object(a, ANYWHERE),
+            (None, _) => ANYWHERE,
+        }
+    }
+}
+
+fn object_of(value: &Value) -> Option<ObjectId> {
+    match value {
+        Value::Pointer(Pointer { target: Target::Memory(object, _), .. }) => Some(*object),
+        _ => None,
     }
 }
 
@@ -431,8 +475,8 @@ fn declared(stmt: &Stmt, found: &mut FxHashSet<LocalId>) {
 pub(super) enum Change {
     /// By this much each time.
     By(Int),
-    /// In a way that is not followed.
-    Lost(Variation),
+    /// In a way that is not followed; a pointer leads into what it led into before the loop, or into this.
+    Lost(Variation, ObjectId),
 }
 
 /// The loop's place, the call that led to it, and the depth of the call stack.
@@ -512,21 +556,4 @@ fn known(value: &Value) -> bool {
 
 fn known_twice(before: &Value, after: &Value) -> bool {
     matches!((before, after), (Value::Int(..), Value::Int(..)) | (Value::Pointer(_), Value::Pointer(_)))
-}
-
-/// What is left of a variable that is not followed through a loop. A pointer keeps its object.
-pub(super) fn lost_value(value: &Value, variation: Variation) -> Value {
-    let why = Unknown::new(
-        Reason::LoopCarried,
-        super::resolve::NOWHERE,
-        "a variable changes from iteration to iteration in a way that is not followed",
-    );
-    match value {
-        Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
-            let target = Target::Memory(*object, Offset::unknown(variation.max(Variation::Maybe), why));
-            Value::Pointer(Pointer { target, pointee: pointee.clone() })
-        }
-        Value::Undefined => Value::Undefined,
-        _ => Value::opaque(variation, why),
-    }
 }

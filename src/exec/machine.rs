@@ -58,6 +58,8 @@ pub struct Machine<'p> {
     pub pipelines: Vec<Span>,
     /// Memory objects.
     pub objects: Vec<Object>,
+    /// What stands for one of several of them.
+    pub alternatives: super::alternatives::Alternatives,
     /// What is recorded.
     pub trace: Trace,
     /// Lookup of sites and patterns already in the trace.
@@ -305,6 +307,8 @@ pub enum ObjectKind {
     Shared,
     /// Anything a kernel gets a pointer to, and file-scope variables.
     Global,
+    /// Of a pointer of which nothing is known.
+    Anywhere,
 }
 
 /// A memory object.
@@ -357,7 +361,8 @@ impl<'p> Machine<'p> {
             },
             barrier_counts: Vec::new(),
             pipelines: Vec::new(),
-            objects: Vec::new(),
+            objects: vec![Object::new(ObjectKind::Anywhere, "memory".into(), None)],
+            alternatives: super::alternatives::Alternatives::default(),
             trace: Trace::default(),
             index: super::record::Index::default(),
             recording: true,

@@ -324,11 +324,16 @@ impl Machine<'_> {
                 "it points to one of two arrays"
             };
             let why = Unknown::new(Reason::UnknownPointer, why.span, detail);
+            let object = self.either_object(object, other);
             let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
             return Value::Pointer(Pointer { target, pointee });
         }
         let variation = a.variation().max(b.variation()).max(Variation::Maybe);
-        Value::opaque(variation, why)
+        match (a, b) {
+            (Value::Pointer(pointer), _) if self.is_recorded(pointer) => self.anything(a, variation, why),
+            (_, Value::Pointer(pointer)) if self.is_recorded(pointer) => self.anything(b, variation, why),
+            _ => Value::opaque(variation, why),
+        }
     }
 
     /// `a` when the uniform `choice` is 1, `b` when it is 0.

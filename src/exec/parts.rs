@@ -13,7 +13,7 @@
 use super::loop_plan::slot_value;
 use super::machine::{Machine, Mode};
 use super::types::{FieldLayout, Layout, Ty};
-use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
+use super::value::{Place, Step, Steps, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::Scalar;
 use crate::source::Span;
@@ -72,7 +72,19 @@ impl Machine<'_> {
     /// to another: what goes through them is still an access.
     pub(super) fn lose_variable(&mut self, whole: &Place, why: Unknown) {
         let value = slot_value(&self.state, whole.frame, whole.local);
-        self.write_place(whole, forgotten(&value, &why));
+        let forgotten = self.forgotten(&value, &why);
+        self.write_place(whole, forgotten);
+    }
+
+    /// What may be in the place of a value that is not followed further.
+    fn forgotten(&self, value: &Value, why: &Unknown) -> Value {
+        match value {
+            Value::Aggregate(parts) if holds_pointer(value) => {
+                let parts = parts.iter().map(|(way, part)| (way.clone(), self.forgotten(part, why)));
+                Value::Aggregate(Rc::new(parts.collect()))
+            }
+            _ => self.anything(value, Variation::Maybe, why.clone()),
+        }
     }
 
     /// The ways to the parts of a variable that share bytes with a part of it.
@@ -222,21 +234,6 @@ pub(super) fn some_overlap(fields: &[FieldLayout]) -> bool {
     places.sort_unstable();
     // In order of their beginnings, any two that share bytes have between them two neighbours that do.
     places.windows(2).any(|two| two[1].0 - two[0].0 < two[0].1)
-}
-
-/// What may be in the place of a value that is not followed further.
-pub(super) fn forgotten(value: &Value, why: &Unknown) -> Value {
-    match value {
-        Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
-            let target = Target::Memory(*object, Offset::unknown(Variation::Maybe, why.clone()));
-            Value::Pointer(Pointer { target, pointee: pointee.clone() })
-        }
-        Value::Aggregate(parts) if holds_pointer(value) => {
-            let parts = parts.iter().map(|(way, part)| (way.clone(), forgotten(part, why)));
-            Value::Aggregate(Rc::new(parts.collect()))
-        }
-        _ => Value::opaque(Variation::Maybe, why.clone()),
-    }
 }
 
 fn holds_lambda(value: &Value) -> bool {

@@ -262,6 +262,9 @@ impl Machine<'_> {
     }
 
     fn is_pitched_object(&self, object: ObjectId) -> bool {
+        if self.is_one_of_several(object) {
+            return self.objects_of(object).into_iter().any(|object| self.is_pitched_object(object));
+        }
         let array = self.objects.get(object.0 as usize).and_then(|object| object.array);
         let name = array.and_then(|array| self.trace.arrays.get(array)).map(|array| array.name_span);
         name.is_some() && name == self.pitch.as_ref().map(|pitch| pitch.array)

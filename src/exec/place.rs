@@ -1,6 +1,6 @@
 //! Where does an lvalue lie, and what is read or written there?
 
-use super::machine::{Machine, Mode, ObjectKind};
+use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Key, NotAffine, Origin, Reason, Unknown, Variation};
@@ -170,9 +170,9 @@ impl Machine<'_> {
             }
             Err(why) if matches!(base.kind, ExprKind::Index(..)) => {
                 let value = self.called_subscript(base);
-                (value.unwrap_or(Value::opaque(Variation::Maybe, why)), None)
+                (value.unwrap_or_else(|| self.read_somewhere(base, why)), None)
             }
-            Err(why) => (Value::opaque(Variation::Maybe, why), None),
+            Err(why) => (self.read_somewhere(base, why), None),
         }
     }
 
@@ -464,11 +464,11 @@ impl Machine<'_> {
                 self.read_place(&place, &pointer.pointee, span)
             }
             Target::Memory(object, offset) => {
-                let info = &self.objects[object.0 as usize];
-                let (kind, name, words) = (info.kind, info.name.clone(), Arc::clone(&info.read));
+                // Of several, what is read is called by the first.
+                let info = &self.objects[self.objects_of(*object)[0].0 as usize];
+                let (name, words) = (info.name.clone(), Arc::clone(&info.read));
                 let variation = offset.variation();
-                let is_recorded = info.array.is_some();
-                if is_recorded {
+                if self.is_recorded(pointer) {
                     self.record(AccessOp::Load, pointer, span, None);
                 } else {
                     self.elsewhere = self.elsewhere.wrapping_add(1);
@@ -481,7 +481,7 @@ impl Machine<'_> {
                     Ty::Scalar(scalar)
                         if scalar.is_integer()
                             && variation != Variation::Uniform
-                            && kind == ObjectKind::Global
+                            && !self.is_shared(pointer)
                             && self.mode == Mode::Device =>
                     {
                         self.own_integer(*scalar, Origin::Read, variation, why)
@@ -500,10 +500,10 @@ impl Machine<'_> {
                 let place = self.as_used(place, &pointer.pointee);
                 self.write_place(&place, value);
             }
-            Target::Memory(object, _) => {
+            Target::Memory(..) => {
                 self.note_pitched_escape(&value, span, "it is stored in memory");
                 self.lose_address(&value, span);
-                if self.objects[object.0 as usize].array.is_some() {
+                if self.is_recorded(pointer) {
                     self.record_store(pointer, &value, span);
                 } else {
                     self.elsewhere = self.elsewhere.wrapping_add(1);

@@ -2,6 +2,7 @@
 
 mod journal;
 
+use super::alternatives::ANYWHERE;
 use super::copied_struct::{joined_members, split_alignment};
 use super::machine::Machine;
 use super::types::Ty;
@@ -136,6 +137,20 @@ impl Machine<'_> {
         atomic: Option<Atomic>,
     ) {
         let Target::Memory(object, offset) = &pointer.target else { return };
+        if self.is_one_of_several(*object) {
+            for object in self.objects_of(*object) {
+                let one = Pointer { target: Target::Memory(object, offset.clone()), ..pointer.clone() };
+                self.record_bytes(op, &one, bytes, span, atomic);
+            }
+            return;
+        }
+        if *object == ANYWHERE {
+            match op {
+                AccessOp::Load | AccessOp::MatrixLoad => self.reads_somewhere(span),
+                _ => self.write_somewhere(span),
+            }
+            return;
+        }
         let Some(array) = self.objects[object.0 as usize].array else { return };
         let thread = self.first_outside(array, offset);
         let outside = thread.is_some();

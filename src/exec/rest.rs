@@ -12,6 +12,7 @@
 //! `r`, the *rest*, is one number for all variables. Of one that it does not tell nothing is known but that it is one of
 //! a few.
 
+use super::alternatives::ANYWHERE;
 use super::loop_plan::{Pass, slot_value};
 use super::machine::{Machine, State};
 use super::value::{Offset, Pointer, Target, Value};
@@ -35,7 +36,9 @@ impl Machine<'_> {
             }
             let value = self.with_rest(&first, &others, rest).unwrap_or_else(|| {
                 let variation = others.iter().map(Value::variation).fold(first.variation(), Ord::max);
-                self.lost_in_loop(&first, variation)
+                let objects = others.iter().map(|other| self.object_between(&first, other));
+                let into = objects.reduce(|a, b| self.either_object(a, b)).unwrap_or(ANYWHERE);
+                self.lost_in_loop(&first, variation, into)
             });
             if let Some(slots) = after.frames.get_mut(*frame).map(|frame| &mut frame.slots)
                 && slots.get(local.0 as usize).is_some()

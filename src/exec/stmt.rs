@@ -3,8 +3,10 @@
 //! A decided condition splits the set and nothing is copied: writes only reach active threads. An
 //! undecided one runs both branches from copies of the state and joins them.
 
+use super::alternatives::ANYWHERE;
 use super::condition::{Truth, listed};
 use super::join::Join;
+use super::loop_plan::slot_value;
 use super::loops::Parts;
 use super::machine::{Machine, Mode};
 use super::slots::Slot;
@@ -141,10 +143,10 @@ impl Machine<'_> {
         self.state = before;
         for (frame, local) in written.into_iter().filter(|(frame, _)| *frame < frames) {
             self.note_write(frame, local);
+            let lost = self.lost_value(&slot_value(&self.state, frame, local), Variation::Maybe, ANYWHERE);
             let slots = self.state.frames.get_mut(frame).map(|frame| &mut frame.slots);
-            let Some(slots) = slots else { continue };
-            let Some(value) = slots.get(local.0 as usize).map(|slot| slot.value.clone()) else { continue };
-            slots.set_value(local.0 as usize, super::loop_plan::lost_value(&value, Variation::Maybe));
+            let Some(slots) = slots.filter(|slots| slots.get(local.0 as usize).is_some()) else { continue };
+            slots.set_value(local.0 as usize, lost);
         }
     }
 

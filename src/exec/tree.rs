@@ -94,8 +94,15 @@ impl Machine<'_> {
             place.kind,
             ExprKind::Deref(_) | ExprKind::Index(..) | ExprKind::Member { arrow: true, .. }
         );
-        if self.recording && through && self.mode == Mode::Device {
-            self.trace.tree.push(Event::MayAccess { span: place.span, writes: false });
+        if through {
+            self.reads_somewhere(place.span);
+        }
+    }
+
+    /// Something is read of which it is not known where it lies.
+    pub(super) fn reads_somewhere(&mut self, span: Span) {
+        if self.recording && self.mode == Mode::Device {
+            self.trace.tree.push(Event::MayAccess { span, writes: false });
         }
     }
 

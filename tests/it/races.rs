@@ -52,6 +52,14 @@ fn kernels_in_which_a_bound_decides_stand_as_their_names_say() {
 }
 
 #[test]
+fn pointers_into_one_of_several_arrays_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/either-array.cu",
+        "14 runs of kernels with shared memory: 2 proved free of races",
+    );
+}
+
+#[test]
 fn kernels_with_arrays_at_file_scope_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/file-scope.cu",
