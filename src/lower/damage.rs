@@ -180,6 +180,7 @@ fn calls(text: &str) -> bool {
         "reinterpret_cast",
         "if",
     ];
+    let text = code_of(text);
     text.match_indices('(').any(|(at, _)| {
         let mut before = text[..at].trim_end();
         // `f<N>(x)`
@@ -196,6 +197,22 @@ fn calls(text: &str) -> bool {
         let name = before.rsplit(|c| !is_word(c)).next().unwrap_or("");
         before.ends_with([')', ']', '}']) || !name.is_empty() && !HARMLESS.contains(&name)
     })
+}
+
+/// A text with a space for each comment and each line that goes on.
+fn code_of(text: &str) -> String {
+    let mut scanner = Scanner { text, at: 0, known: &[] };
+    let mut code = String::new();
+    loop {
+        let from = scanner.at;
+        if !scanner.step() {
+            code.push_str(text.get(from..).unwrap_or(""));
+            return code.replace("\\\r\n", " ").replace("\\\n", " ");
+        }
+        let piece = text.get(from..scanner.at).unwrap_or("");
+        let is_comment = piece.starts_with("/*") || piece.starts_with("//");
+        code.push_str(if is_comment { " " } else { piece });
+    }
 }
 
 /// Whether an assignment operator stands here.

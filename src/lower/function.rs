@@ -223,6 +223,7 @@ impl<'t> Lowerer<'t> {
         }
         match name.kind() {
             "operator_name" => self.operator_name(name),
+            "destructor_name" => self.destructor_name(name).unwrap_or_else(|| self.name(text)),
             "operator_cast" => {
                 let to = field(name, "type").map_or("", |ty| self.text(ty));
                 self.name(&format!("operator {to}"))

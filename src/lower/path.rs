@@ -82,12 +82,7 @@ impl Lowerer<'_> {
                 self.deeper(|me| me.segment(inner))?
             }
             "operator_name" => Some((self.operator_name(node), None)),
-            "destructor_name" => {
-                let mut cursor = node.walk();
-                let name = node.named_children(&mut cursor).find(|child| !is_trivia(*child))?;
-                let text = format!("~{}", self.text(name));
-                Some((self.name(&text), None))
-            }
+            "destructor_name" => Some((self.destructor_name(node)?, None)),
             "operator_cast" => {
                 let text: String = self.text(node).split_whitespace().collect::<Vec<_>>().join(" ");
                 let text = text.replace("operator ", "operator");
@@ -95,6 +90,14 @@ impl Lowerer<'_> {
             }
             _ => None,
         }
+    }
+
+    /// `~Tile`, whatever stands between its parts.
+    pub(super) fn destructor_name(&mut self, node: Node<'_>) -> Option<Name> {
+        let mut cursor = node.walk();
+        let name = node.named_children(&mut cursor).find(|child| !is_trivia(*child))?;
+        let text = format!("~{}", self.text(name));
+        Some(self.name(&text))
     }
 
     /// `operator()`, whatever stands between its parts.

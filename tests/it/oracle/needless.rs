@@ -50,8 +50,9 @@ fn without(text: &str, told: &BTreeSet<(usize, usize)>) -> String {
         let mut line = line.to_owned();
         for (_, column) in told.iter().filter(|(number, _)| *number == at + 1) {
             let begin = column - 1;
-            assert!(line[begin..].starts_with(BARRIER), "{line}");
-            line.replace_range(begin..begin + BARRIER.len(), &format!("{:15};", ""));
+            let length = line[begin..].find(';').unwrap();
+            assert!(line[begin..begin + length].contains("sync"), "{line}");
+            line.replace_range(begin..begin + length, &" ".repeat(length));
         }
         out.push_str(&line);
         out.push('\n');

@@ -25,9 +25,9 @@ use Kind::{Comment, Directive, Number, Sign, Space, Text, Word};
 
 type Piece<'t> = (Kind, &'t str);
 
-const SIGNS: [&str; 26] = [
+const SIGNS: [&str; 27] = [
     "<<<", ">>>", "...", "<<=", ">>=", "->*", "::", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
-    "&&", "||", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=",
+    "&&", "||", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "%=", ".*",
 ];
 
 /// The pieces of a text: put together they are the text.

@@ -6,7 +6,8 @@ namespace cooperative_groups {
 
 class thread_block {
   public:
-    ORACLE_AT_CALLER void sync() const { oracle::sync_threads(0, ORACLE_PLACE); }
+    ORACLE_AT_CALLER void sync() const { sync_at(ORACLE_PLACE); }
+    ORACLE_QUIET void sync_at(void *place) const { oracle::sync_threads(0, place); }
     ORACLE_QUIET unsigned thread_rank() const { return oracle::linear_thread(); }
     ORACLE_QUIET unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
     ORACLE_QUIET unsigned num_threads() const { return size(); }
@@ -29,7 +30,8 @@ template <unsigned Size, typename Parent = void> class thread_block_tile {
     }
     // Which group it is a part of makes no difference.
     template <typename Other> ORACLE_QUIET thread_block_tile(const thread_block_tile<Size, Other> &) {}
-    ORACLE_AT_CALLER void sync() const { oracle::sync_warp(mask(), ORACLE_PLACE); }
+    ORACLE_AT_CALLER void sync() const { sync_at(ORACLE_PLACE); }
+    ORACLE_QUIET void sync_at(void *place) const { oracle::sync_warp(mask(), place); }
     ORACLE_QUIET unsigned thread_rank() const { return oracle::lane() % Size; }
     ORACLE_QUIET static constexpr unsigned size() { return Size; }
     ORACLE_QUIET static constexpr unsigned num_threads() { return Size; }
@@ -67,7 +69,8 @@ class coalesced_group {
 
   public:
     ORACLE_QUIET explicit coalesced_group(unsigned mask) : mask(mask) {}
-    ORACLE_AT_CALLER void sync() const { oracle::sync_warp(mask, ORACLE_PLACE); }
+    ORACLE_AT_CALLER void sync() const { sync_at(ORACLE_PLACE); }
+    ORACLE_QUIET void sync_at(void *place) const { oracle::sync_warp(mask, place); }
     ORACLE_QUIET unsigned thread_rank() const { return __builtin_popcount(mask & ((1u << oracle::lane()) - 1)); }
     ORACLE_QUIET unsigned size() const { return __builtin_popcount(mask); }
     template <typename T> ORACLE_AT_CALLER T shfl(T value, int source) const {
@@ -85,7 +88,8 @@ ORACLE_AT_CALLER static inline coalesced_group coalesced_threads() {
 // One block runs; a barrier of the grid is one of it.
 class grid_group {
   public:
-    ORACLE_AT_CALLER void sync() const { oracle::sync_threads(0, ORACLE_PLACE); }
+    ORACLE_AT_CALLER void sync() const { sync_at(ORACLE_PLACE); }
+    ORACLE_QUIET void sync_at(void *place) const { oracle::sync_threads(0, place); }
     ORACLE_QUIET unsigned thread_rank() const {
         return (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) * this_thread_block().size() +
                oracle::linear_thread();
@@ -112,6 +116,6 @@ ORACLE_AT_CALLER T reduce(const thread_block_tile<Size, Parent> &tile, T value, 
     return value;
 }
 
-template <typename Group> ORACLE_AT_CALLER void sync(const Group &group) { group.sync(); }
+template <typename Group> ORACLE_AT_CALLER void sync(const Group &group) { group.sync_at(ORACLE_PLACE); }
 
 } // namespace cooperative_groups
