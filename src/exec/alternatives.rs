@@ -15,6 +15,8 @@
 use super::machine::{Machine, ObjectKind};
 use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::domain::{Unknown, Variation};
+use crate::events::{AccessOp, Atomic};
+use crate::source::Span;
 use smallvec::{SmallVec, smallvec};
 use std::cell::RefCell;
 
@@ -78,6 +80,31 @@ impl Machine<'_> {
     pub(super) fn arrays_of(&self, pointer: &Pointer) -> SmallVec<[usize; 2]> {
         let Target::Memory(object, _) = pointer.target else { return SmallVec::new() };
         self.objects_of(object).into_iter().filter_map(|object| self.array_of(object)).collect()
+    }
+
+    /// Records an access for each object that it may be of; false if that is one, and known.
+    pub(super) fn record_alternatives(
+        &mut self,
+        op: AccessOp,
+        pointer: &Pointer,
+        bytes: Option<u64>,
+        span: Span,
+        atomic: Option<Atomic>,
+    ) -> bool {
+        let Target::Memory(object, offset) = &pointer.target else { return false };
+        let is_read = matches!(op, AccessOp::Load | AccessOp::MatrixLoad);
+        match *object {
+            ANYWHERE if is_read => self.reads_somewhere(span),
+            ANYWHERE => self.write_somewhere(span),
+            several if self.is_one_of_several(several) => {
+                for object in self.objects_of(several) {
+                    let target = Target::Memory(object, offset.clone());
+                    self.record_bytes(op, &Pointer { target, ..pointer.clone() }, bytes, span, atomic);
+                }
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Whether a pointer leads into shared memory, or may.

@@ -2,7 +2,6 @@
 
 mod journal;
 
-use super::alternatives::ANYWHERE;
 use super::copied_struct::{joined_members, split_alignment};
 use super::machine::Machine;
 use super::types::Ty;
@@ -137,18 +136,7 @@ impl Machine<'_> {
         atomic: Option<Atomic>,
     ) {
         let Target::Memory(object, offset) = &pointer.target else { return };
-        if self.is_one_of_several(*object) {
-            for object in self.objects_of(*object) {
-                let one = Pointer { target: Target::Memory(object, offset.clone()), ..pointer.clone() };
-                self.record_bytes(op, &one, bytes, span, atomic);
-            }
-            return;
-        }
-        if *object == ANYWHERE {
-            match op {
-                AccessOp::Load | AccessOp::MatrixLoad => self.reads_somewhere(span),
-                _ => self.write_somewhere(span),
-            }
+        if self.record_alternatives(op, pointer, bytes, span, atomic) {
             return;
         }
         let Some(array) = self.objects[object.0 as usize].array else { return };

@@ -20,7 +20,6 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const BARRIER: &str = "__syncthreads();";
 /// Barriers that have to be told of in all files.
 const LEAST_AS_WRITTEN: usize = 20;
 const LEAST_WITH_MORE: usize = 200;
