@@ -173,7 +173,7 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
             format!("{who} {verb} not come to this `{name}`, whose mask {mask:#010x} names them")
         }
         Lanes::Unread { reader, source, why, .. } => {
-            notes.push("no lane that reads another reads one that takes part, so each of them gets an undefined value".to_owned());
+            notes.push("no lane reads one that takes part: each gets an undefined value".to_owned());
             helps.push("read lanes that take part".to_owned());
             let why = match why {
                 NotThere::Unnamed => "that lane is not in the mask",
