@@ -18,6 +18,7 @@ mod launch;
 mod pitch;
 mod request;
 mod straight;
+mod tile;
 mod tree;
 mod ways;
 
@@ -32,6 +33,7 @@ pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, Pattern};
 pub use straight::{Straight, Unrolled};
+pub(crate) use tile::Tile;
 pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, Orderer, Stored};
 pub use ways::Ways;
 

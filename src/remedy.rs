@@ -18,11 +18,13 @@
 mod family;
 mod layout;
 mod requests;
+mod tiles;
+mod views;
 mod weigh;
 mod worst;
 
 use crate::banks::Target;
-use crate::events::{Array, Pattern, Trace};
+use crate::events::{Access, Array, Pattern, Trace};
 use crate::source::Span;
 use crate::verdict::Judgement;
 pub(crate) use layout::{Layout, Term, is_part_of_index, row_bits};
@@ -49,6 +51,29 @@ pub(crate) struct Run<'a> {
     pub block: [u32; 3],
     /// The most bytes of dynamic shared memory that it is launched with, if known.
     pub dynamic_bytes: Option<u64>,
+    /// The number of the run of which it is one of several ways, and what happened there; or its own.
+    pub of: (usize, &'a Trace),
+}
+
+impl Run<'_> {
+    /// The access of that run that one of this is, by its number.
+    fn number_there(&self, access: usize) -> Option<usize> {
+        let (_, there) = self.of;
+        let key = |trace: &Trace, it: &Access| (it.span, it.op, trace.arrays[it.array].name_span);
+        let own = key(self.trace, self.trace.accesses.get(access)?);
+        there.accesses.iter().position(|it| key(there, it) == own)
+    }
+}
+
+/// An access in one way to run the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    /// Of which way.
+    way: usize,
+    /// The run that it is a way of.
+    run: usize,
+    /// The number of the access among those of that run.
+    number: usize,
 }
 
 /// Why no layout is judged.
@@ -58,7 +83,7 @@ pub(crate) enum Undecided {
     Unknown(Span),
     /// This access leaves the array.
     Outside(Span),
-    /// This access is of a `wmma` call, whose rows are at one distance from each other.
+    /// This access is of a `wmma` call, whose rows are at a distance from each other that is not known.
     Fragment(Span),
     /// How often each request of this access happens is not known.
     Often(Span),
@@ -125,8 +150,8 @@ pub(crate) struct Tried {
 /// A request in another layout.
 #[derive(Clone, Debug)]
 pub(crate) struct Moved<'a> {
-    /// Of which run.
-    pub run: usize,
+    /// Of which way to run the kernel.
+    pub way: usize,
     /// Of which access of its trace.
     pub number: usize,
     /// As it is declared.
@@ -155,6 +180,8 @@ pub(crate) struct Found<'a> {
     pub in_registers: bool,
     /// How many requests there are if each access stays one by itself.
     pub requests: u64,
+    /// How many of them are by an index; others are of `wmma` calls, which ask for lines at a distance.
+    pub indexed: u64,
     /// And as the compiler makes them now.
     now: u64,
     /// How many requests there are whose lanes are where data say, on all targets; what they cost is in no sum.
@@ -166,10 +193,18 @@ pub(crate) struct Found<'a> {
     /// A layout in which no request conflicts whose lanes are where data say, though others may take more than now:
     /// its name stands for what to weigh against the best, in which such requests may.
     pub for_data: Option<Tried>,
+    /// How many uses the array has, one after the other, of which this is one.
+    pub views: usize,
+    /// Bytes of an element as `wmma` calls see it, if there are such calls and they agree.
+    pub line_element: Option<u64>,
+    /// How far the lines that `wmma` calls ask for are apart, in their elements: as it is, and in the best layout.
+    pub distances: Vec<(u64, u64)>,
     /// The requests, put into the best layout.
     pub moved: Vec<Moved<'a>>,
-    /// By site: the run, and its number among the accesses of the trace.
-    sites: Vec<(usize, usize)>,
+    /// By site.
+    sites: Vec<Place>,
+    /// How many ways to run the kernel access it, if verdicts are over more of them than there are runs.
+    pub ways: Option<usize>,
     /// The fewest wavefronts that the requests take which the compiler makes now, by site and target.
     ideal: Vec<Vec<u64>>,
 }
@@ -209,8 +244,8 @@ impl Found<'_> {
     /// are no longer joined, each of which counts as a wavefront.
     fn price(&self, tried: &Tried) -> Option<u64> {
         let apart = self.requests.saturating_sub(self.now);
-        let requests = self.requests.saturating_add(self.by_data);
-        let operations = requests.saturating_mul(tried.operations.into());
+        let indexed = self.indexed.saturating_add(self.by_data);
+        let operations = indexed.saturating_mul(tried.operations.into());
         let wavefronts = tried.wavefronts().ok()?.saturating_add(apart);
         Some(wavefronts.saturating_mul(PER_WAVEFRONT).saturating_add(operations))
     }
@@ -224,8 +259,8 @@ impl Found<'_> {
     fn could_be_worth(&self, operations: u64) -> bool {
         let apart = self.requests.saturating_sub(self.now);
         let least = self.bound.saturating_add(apart).saturating_mul(PER_WAVEFRONT);
-        let requests = self.requests.saturating_add(self.by_data);
-        let price = least.saturating_add(requests.saturating_mul(operations));
+        let indexed = self.indexed.saturating_add(self.by_data);
+        let price = least.saturating_add(indexed.saturating_mul(operations));
         price < self.before.saturating_mul(PER_WAVEFRONT)
     }
 
@@ -233,10 +268,11 @@ impl Found<'_> {
     /// the array several dimensions: a text that serves one of them may not cost another.
     fn spares_every_run(&self, weight: &Weight) -> bool {
         let Some(Ok(now)) = self.tried.first().map(|first| &first.weight) else { return true };
-        let runs: FxHashSet<usize> = self.sites.iter().map(|(run, _)| *run).collect();
-        self.forms.len() < 2
-            || runs.into_iter().all(|run| {
-                let (now, then) = (self.of_run(run, &now.sites), self.of_run(run, &weight.sites));
+        let ways: FxHashSet<usize> = self.sites.iter().map(|site| site.way).collect();
+        self.forms.len() < 2 && self.ways.is_none()
+            || ways.into_iter().all(|way| {
+                let of_way = |sites: &[Vec<u64>]| self.sums(&|site| site.way == way, sites);
+                let (now, then) = (of_way(&now.sites), of_way(&weight.sites));
                 now.iter().zip(&then).all(|(now, then)| then <= now)
             })
     }
@@ -253,33 +289,44 @@ impl Found<'_> {
         Some((now, tried.weight.as_ref().ok()?.worst_by_data()?))
     }
 
-    /// Sums over the sites of a run, by target.
-    fn of_run(&self, run: usize, sites: &[Vec<u64>]) -> Vec<u64> {
+    /// Sums over some sites, by target.
+    fn sums(&self, of: &dyn Fn(&Place) -> bool, sites: &[Vec<u64>]) -> Vec<u64> {
         let targets = sites.first().map_or(0, Vec::len);
-        let own = self.sites.iter().zip(sites).filter(|((of, _), _)| *of == run);
+        let own = self.sites.iter().zip(sites).filter(|(place, _)| of(place));
         own.fold(vec![0; targets], |mut sums, (_, site)| {
             sums.iter_mut().zip(site).for_each(|(sum, own)| *sum = sum.saturating_add(*own));
             sums
         })
     }
 
+    /// Whether an access of a run, by its number in the trace, is one of these.
+    pub(crate) fn contains(&self, run: usize, access: usize) -> bool {
+        self.sites.iter().any(|site| (site.run, site.number) == (run, access))
+    }
+
+    /// The accesses, each by its run and its number in the trace.
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.sites.iter().map(|site| (site.run, site.number))
+    }
+
     /// What a layout leaves in each run that accesses the array.
     pub(crate) fn by_run(&self, tried: &Tried) -> Vec<OfRun> {
         let Ok(weight) = &tried.weight else { return Vec::new() };
-        let mut runs: Vec<usize> = self.sites.iter().map(|(run, _)| *run).collect();
+        let mut runs: Vec<usize> = self.sites.iter().map(|site| site.run).collect();
         runs.dedup();
-        let sum = |run, sites: &[Vec<u64>]| self.of_run(run, sites).iter().sum();
+        let sum = |run, sites: &[Vec<u64>]| self.sums(&|site| site.run == run, sites).iter().sum();
         let of = |run| OfRun { run, after: sum(run, &weight.sites), ideal: sum(run, &self.ideal) };
         runs.into_iter().map(of).collect()
     }
 
     /// Whether an access of a run, by its number in the trace, then takes fewer wavefronts on some target
-    /// and more on none.
+    /// and more on none, in each way to run it.
     pub(crate) fn helps(&self, tried: &Tried, run: usize, access: usize) -> bool {
         let (Some(first), Ok(then)) = (self.tried.first(), &tried.weight) else { return false };
         let Ok(now) = &first.weight else { return false };
-        let Some(site) = self.sites.iter().position(|site| *site == (run, access)) else { return false };
-        let pairs = || now.sites[site].iter().zip(&then.sites[site]);
+        let own = |(_, site): &(usize, &Place)| (site.run, site.number) == (run, access);
+        let sites = || self.sites.iter().enumerate().filter(own);
+        let pairs = || sites().flat_map(|(at, _)| now.sites[at].iter().zip(&then.sites[at]));
         pairs().any(|(now, then)| then < now) && pairs().all(|(now, then)| then <= now)
     }
 }
@@ -294,16 +341,57 @@ pub(crate) fn search<'a>(
     given: Option<&[u64]>,
     longer: &dyn Fn(usize) -> Option<Trace>,
 ) -> Result<Found<'a>, Undecided> {
-    let requests = Requests::of(runs, name, given)?;
+    let requests = Requests::of(runs, name, given, None)?;
     requests.are_in_their_rows(longer)?;
+    search_in(requests, runs, targets)
+}
+
+/// Searches the layouts of each view of the array by itself, where it has several ([`views`]): of those in which `wmma`
+/// calls ask for tiles.
+pub(crate) fn search_views<'a>(
+    runs: &[Run<'a>],
+    name: Span,
+    targets: &'a [Target],
+    given: Option<&[u64]>,
+) -> Vec<Found<'a>> {
+    let views = views::views(runs, name).unwrap_or_default();
+    let of = |view: &Vec<requests::Key>| Requests::of(runs, name, given, Some(view)).ok();
+    let mut all: Vec<Requests<'a>> = views.iter().filter_map(of).collect();
+    let bytes = |it: &Requests<'_>| {
+        let length = it.forms.iter().map(|form| form.iter().product::<u64>()).max().unwrap_or(0);
+        length.saturating_mul(it.array.element_bytes.unwrap_or(1))
+    };
+    let room = all.iter().map(bytes).max().unwrap_or(0);
+    all.iter_mut().for_each(|it| it.room = room);
+    let tiled = all.into_iter().filter(Requests::has_tiles);
+    let found = tiled.filter_map(|it| search_in(it, runs, targets).ok());
+    found.map(|found| Found { views: views.len(), ..found }).collect()
+}
+
+/// Searches the layouts of these requests of an array.
+fn search_in<'a>(
+    requests: Requests<'a>,
+    runs: &[Run<'a>],
+    targets: &'a [Target],
+) -> Result<Found<'a>, Undecided> {
     let (array, forms) = (requests.array, requests.forms.clone());
-    let sites = requests.sites.iter().map(|site| (site.run, site.number)).collect();
+    let place = |site: &requests::Site<'_>| {
+        let way = runs.get(site.run)?;
+        Some(Place { way: site.run, run: way.of.0, number: way.number_there(site.number)? })
+    };
+    let sites: Option<Vec<Place>> = requests.sites.iter().map(place).collect();
+    let sites = sites.ok_or(Undecided::SeveralWays)?;
+    let mut ways: Vec<usize> = sites.iter().map(|site| site.way).collect();
+    ways.dedup();
+    let is_split =
+        ways.iter().any(|way| ways.iter().any(|it| it != way && runs[*it].of.0 == runs[*way].of.0));
+    let ways = is_split.then_some(ways.len());
     let scales = Scales::new(requests, runs, targets, STEPS);
     let at_most = scales.requests.sites.iter().any(|site| site.joined || site.access.doubt.is_some());
     let in_registers = scales.requests.sites.iter().any(|site| site.access.kept > 0);
     let Judged { weight, requests: now, ideal } = scales.as_judged(runs)?;
     let bound = scales.bound().ok_or(Undecided::TooMany)?;
-    let (before, requests) = (weight.wavefronts, scales.count());
+    let (before, requests, indexed) = (weight.wavefronts, scales.count(), scales.indexed());
     let by_data = scales.requests.by_data.requests.saturating_mul(targets.len() as u64);
     let tried = vec![Tried { layout: Layout::Declared, bytes: 0, operations: 0, weight: Ok(weight) }];
     let mut found = Found {
@@ -314,13 +402,18 @@ pub(crate) fn search<'a>(
         at_most,
         in_registers,
         requests,
+        indexed,
         now,
         by_data,
         tried,
         best: None,
         for_data: None,
+        views: 1,
+        line_element: scales.requests.line_element(),
+        distances: Vec::new(),
         moved: Vec::new(),
         sites,
+        ways,
         ideal,
     };
     family::try_all(&scales, &mut found);
@@ -333,6 +426,7 @@ pub(crate) fn search<'a>(
     let worth = (1..found.tried.len()).filter(|at| found.is_worth(&found.tried[*at]));
     found.best = worth.filter_map(|at| Some((rank(&at)?, at))).min().map(|(_, at)| at);
     found.for_data = family::for_data(&scales, &found);
+    found.distances = found.best().map(|best| scales.distances(&best.layout)).unwrap_or_default();
     found.moved = found.best().map(|best| scales.put_into(&best.layout)).unwrap_or_default();
     Ok(found)
 }

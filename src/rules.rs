@@ -282,6 +282,9 @@ pub trait Padder {
     /// The elements of an array that the kernel's text names, or why they cannot each be given another index.
     fn elements(&self, array: Span) -> Result<Elements, Fixed>;
 
+    /// The run of this number in each shape of its block for which its verdicts hold, if there are several.
+    fn ways(&self, run: usize) -> &[KernelRun];
+
     /// The run of this number with the pitch `extra` elements longer, proved to access the same elements.
     fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun>;
 }

@@ -23,7 +23,7 @@ use crate::domain::gcd;
 use crate::events::{Access, Array, Pattern, Trace};
 use crate::rules::{Elements, Fixed, KernelRun, Padder, Pitched};
 use crate::source::Span;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// Bytes by whose multiples a trace moves offsets.
@@ -45,13 +45,16 @@ pub struct Padded<'a> {
     runs: &'a [KernelRun],
     stretched: RefCell<Vec<Stretched>>,
     pitches: Pitches<'a>,
+    /// By run: what it is in each shape of its block.
+    ways: Vec<OnceCell<Vec<KernelRun>>>,
 }
 
 impl<'a> Padded<'a> {
     /// `runs` are those of the subject as it is, by scenario.
     #[must_use]
     pub fn new(subject: Subject<'a>, runs: &'a [KernelRun]) -> Padded<'a> {
-        Padded { subject, runs, stretched: RefCell::default(), pitches: Pitches::new(subject, runs) }
+        let ways = runs.iter().map(|_| OnceCell::new()).collect();
+        Padded { subject, runs, stretched: RefCell::default(), pitches: Pitches::new(subject, runs), ways }
     }
 
     /// The run with all rows stretched.
@@ -102,6 +105,11 @@ impl Padder for Padded<'_> {
 
     fn elements(&self, array: Span) -> Result<Elements, Fixed> {
         elements(&self.subject, array)
+    }
+
+    fn ways(&self, run: usize) -> &[KernelRun] {
+        let known = self.ways.get(run).zip(self.subject.scenarios.get(run));
+        known.map_or(&[], |(ways, scenario)| ways.get_or_init(|| self.subject.ways(scenario)))
     }
 
     fn run_pitched(&self, run: usize, pitched: &Pitched, extra: u64) -> Option<KernelRun> {

@@ -302,6 +302,30 @@ impl Subject<'_> {
         run_kernel(self.program, self.kernel, &setting, self.budget)
     }
 
+    /// The ways in which a scenario is run, each judged by itself, where its verdicts are those that all shapes of its
+    /// block share; none where they differ in anything else.
+    #[must_use]
+    pub fn ways(&self, scenario: &Scenario) -> Vec<KernelRun> {
+        let mut variants: Vec<Variant> = Vec::new();
+        let first = Variant::of(scenario);
+        let whole = self.judged(scenario, &mut |variant| {
+            variants.extend((!variants.contains(variant)).then(|| variant.clone()));
+            self.run(scenario, variant, &[])
+        });
+        let by_block = |it: &Variant| (&it.residues, &it.types) == (&first.residues, &first.types);
+        if whole.judgements.is_empty() || variants.len() < 2 || !variants.iter().all(by_block) {
+            return Vec::new();
+        }
+        let of_block = |variant: &Variant| {
+            let mut alone = scenario.clone();
+            (alone.setting.block, alone.alternatives) = (variant.block, Vec::new());
+            self.judged(&alone, &mut |variant| self.run(&alone, variant, &[]))
+        };
+        // As `judged` does, it passes over shapes in which the kernel leaves an array.
+        let ways = variants.iter().map(of_block);
+        ways.filter(|run| run.block == first.block || !run.trace.leaves_an_array()).collect()
+    }
+
     /// What the bank model says of a scenario, with `tracer` to run its variants.
     #[must_use]
     pub fn judged(&self, scenario: &Scenario, tracer: &mut dyn FnMut(&Variant) -> Trace) -> KernelRun {

@@ -16,7 +16,7 @@
 //! stand one after the other, each with the threads that take it. Whatever may order threads and is not
 //! followed is an event, too.
 
-use super::{Assumption, Blocks, Scope};
+use super::{Assumption, Blocks, Scope, Tile};
 use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -187,6 +187,8 @@ pub(crate) struct AccessEvent {
     pub may_be_cut_short: bool,
     /// For a store: what is written.
     pub stored: Stored,
+    /// Of a `wmma` call: the tile that it is a part of, if the distance of its lines is known.
+    pub tile: Option<Arc<Tile>>,
 }
 
 /// What may order threads.

@@ -8,10 +8,11 @@ use super::types::Ty;
 use super::value::{Offset, Pointer, Target, Value};
 use crate::banks::fragment::{Element, FragmentRequest, Role, Tile};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
-use crate::events::AccessOp;
+use crate::events::{AccessOp, Tile as Lines};
 use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, Type};
 use crate::source::Span;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Bytes by a multiple of which a tile starts, and its lines lie apart: the CUDA C++ Programming Guide asks for
 /// a 256-bit aligned pointer, and for a leading dimension of a multiple of 8 `half`s or 4 `float`s.
@@ -28,6 +29,16 @@ pub(crate) struct Fragment {
     element: Ty,
     /// `row_major` or `col_major`, as written.
     layout: Option<Name>,
+}
+
+impl Fragment {
+    /// The type of a member: `x` are the elements that a thread holds, in registers.
+    pub(crate) fn member(&self, name: &Name) -> Ty {
+        match &**name {
+            "x" => Ty::Array(Rc::new(self.element.clone()), None),
+            _ => Ty::Unknown(name.clone()),
+        }
+    }
 }
 
 impl Machine<'_> {
@@ -99,6 +110,7 @@ impl Machine<'_> {
             let target = Target::Memory(*object, Offset::Known(machine.world.add(start, &moved)));
             Some(Pointer { target, pointee: Ty::Scalar(Scalar::U8) })
         };
+        let parts = ld.as_constant().and_then(|ld| parts(&requests, ld, size));
         let requests: Option<Vec<(FragmentRequest, Pointer)>> =
             requests.into_iter().map(|request| Some((request, address(self, &request.lanes)?))).collect();
         let Some(requests) = requests else {
@@ -112,7 +124,8 @@ impl Machine<'_> {
         self.tiles_fit =
             are_multiples(start, TILE_ALIGN) && are_multiples(&self.world.scale(&ld, size), LINE_ALIGN);
         self.fragment = true;
-        for (request, pointer) in requests {
+        for (number, (request, pointer)) in requests.into_iter().enumerate() {
+            self.tile = parts.as_ref().and_then(|parts| parts.get(number).cloned());
             self.matrices = request.matrices;
             let op = match (request.matrices, load) {
                 (0, true) => AccessOp::Load,
@@ -121,7 +134,7 @@ impl Machine<'_> {
             };
             self.record_bytes(op, &pointer, Some(request.bytes.into()), span, None);
         }
-        (self.matrices, self.fragment, self.tiles_fit) = (0, false, true);
+        (self.matrices, self.fragment, self.tiles_fit, self.tile) = (0, false, true, None);
         Value::Undefined
     }
 
@@ -147,6 +160,28 @@ impl Machine<'_> {
             self.record(op, &Pointer { target, pointee: pointer.pointee.clone() }, span, None);
         }
     }
+}
+
+/// By request: the part of the tile that its lanes ask for, of lines that are `ld` elements of `size` bytes apart.
+fn parts(requests: &[FragmentRequest], ld: i64, size: i64) -> Option<Vec<Arc<Lines>>> {
+    let distance = ld.checked_mul(size)?;
+    let own = |request: &FragmentRequest| {
+        let ends = request.lanes.iter().map(|(_, at)| at.saturating_mul(size as u32) + request.bytes);
+        let lines = request.lanes.iter().map(|(line, _)| line + 1);
+        Some((lines.max()?, ends.max()?))
+    };
+    let all = requests.iter().map(own).collect::<Option<Vec<_>>>()?;
+    let (lines, length) = all.into_iter().reduce(|(a, b), (c, d)| (a.max(c), b.max(d)))?;
+    let part = |request: &FragmentRequest| {
+        let lane =
+            |(line, at): (u32, u32)| i64::from(line).checked_mul(distance)?.checked_add(i64::from(at) * size);
+        let mut lanes = [0; 32];
+        for (to, place) in lanes.iter_mut().zip(request.lanes) {
+            *to = lane(place)?;
+        }
+        Some(Arc::new(Lines { distance, lines, length, element: size as u32, lanes }))
+    };
+    requests.iter().map(part).collect()
 }
 
 /// The tile in memory, by the fragment and the layout that a call names for it.

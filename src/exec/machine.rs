@@ -6,7 +6,7 @@ use super::slots::Slots;
 use super::types::{Env, Ty};
 use super::value::{Condition, ObjectId, Pointer, Value};
 use crate::domain::{Reason, Shape, SymbolId, ThreadSet, Unknown, World};
-use crate::events::{Assumption, Call, Refuted, Split, Trace};
+use crate::events::{Assumption, Call, Refuted, Split, Tile, Trace};
 use crate::ir::namespace::Namespace;
 use crate::ir::program::Program;
 use crate::ir::{Alias, Function, Lambda, LocalId, Name, Stmt};
@@ -182,6 +182,8 @@ pub struct Machine<'p> {
     pub fragment: bool,
     /// As [`Access::tiles_fit`](crate::events::Access::tiles_fit), of that call.
     pub tiles_fit: bool,
+    /// The tile that it asks for.
+    pub tile: Option<Arc<Tile>>,
     /// The asynchronous copy being recorded, if one is.
     pub copying: Option<super::copies::Copying>,
     /// The lambda whose body runs, whose `return` is its own.
@@ -423,6 +425,7 @@ impl<'p> Machine<'p> {
             matrices: 0,
             fragment: false,
             tiles_fit: true,
+            tile: None,
             copying: None,
             lambda: None,
             running: Vec::new(),

@@ -274,8 +274,12 @@ impl Machine<'_> {
         };
         let reference = field.as_ref().is_some_and(|field| field.reference);
         let name = &field.as_ref().map_or_else(|| name.clone(), |field| field.name.clone());
-        let (pointee, at) = field
-            .map_or_else(|| (Ty::Unknown(name.clone()), None), |field| (field.ty.clone(), field.begins()));
+        let hidden = || match &base.pointee {
+            Ty::Fragment(fragment) => fragment.member(name),
+            _ => Ty::Unknown(name.clone()),
+        };
+        let (pointee, at) =
+            field.as_ref().map_or_else(|| (hidden(), None), |field| (field.ty.clone(), field.begins()));
         let target = match base.target {
             Target::Place(mut place) => {
                 if !place.blurred {

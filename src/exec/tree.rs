@@ -42,6 +42,7 @@ impl Machine<'_> {
             assumptions: Arc::clone(&self.state.assumptions),
             may_be_cut_short: self.may_be_cut_short(),
             stored: Stored::Unknown,
+            tile: self.tile.clone(),
         }));
     }
 

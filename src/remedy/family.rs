@@ -8,7 +8,7 @@
 use super::layout::{Layout, Term, row_bits, terms};
 use super::requests::width;
 use super::weigh::{Scales, Weight};
-use super::{Found, Tried, Why};
+use super::{Found, Tried, Why, tiles};
 use crate::domain::lcm;
 
 /// The most elements that are added to a row.
@@ -67,7 +67,10 @@ pub(super) fn try_all(scales: &Scales<'_>, found: &mut Found<'_>) {
     let Some(shape) = Shape::of(scales).filter(|_| found.bound < found.before || found.at_most) else {
         return;
     };
-    let kinds: [fn(&Shape, &Scales<'_>) -> Vec<Layout>; 5] = [declared, swapped, skewed, combined, rotated];
+    let kinds: &[fn(&Shape, &Scales<'_>) -> Vec<Layout>] = match scales.requests.has_tiles() {
+        true => &[apart],
+        false => &[declared, swapped, skewed, combined, rotated],
+    };
     for kind in kinds {
         for layout in kind(&shape, scales) {
             if weigh(scales, found, &shape, layout) {
@@ -76,7 +79,7 @@ pub(super) fn try_all(scales: &Scales<'_>, found: &mut Found<'_>) {
         }
     }
     let met = found.tried.iter().any(|it| it.wavefronts() == Ok(found.bound) && found.is_worth(it));
-    if !met && found.could_be_worth(LEAST_OPERATIONS) {
+    if !met && !scales.requests.has_tiles() && found.could_be_worth(LEAST_OPERATIONS) {
         in_general(scales, found, &shape);
     }
 }
@@ -104,7 +107,8 @@ fn weigh(scales: &Scales<'_>, found: &mut Found<'_>, shape: &Shape, layout: Layo
     let met = weight.as_ref().is_ok_and(is_least);
     let there = scales.in_forms(&layout).unwrap_or_default();
     let more = there.iter().enumerate().map(|(form, layout)| {
-        layout.bytes(scales.bytes(form), shape.element).saturating_sub(scales.bytes(form))
+        let now = scales.bytes(form).max(scales.requests.room);
+        layout.bytes(scales.bytes(form), shape.element).saturating_sub(now)
     });
     let bytes = more.max().unwrap_or(0);
     let operations = there.iter().zip(&scales.requests.forms).map(|(layout, form)| layout.operations(form));
@@ -126,6 +130,11 @@ fn declared(shape: &Shape, _: &Scales<'_>) -> Vec<Layout> {
         found.extend((1..=MOST_EXTRA).map(longer));
     }
     found
+}
+
+/// Rows farther apart, of the length that the lines of tiles are.
+fn apart(_: &Shape, scales: &Scales<'_>) -> Vec<Layout> {
+    tiles::rows(&scales.requests.line_distances(), scales.element)
 }
 
 /// Rows for columns, or an array for each member.

@@ -5,7 +5,7 @@
 //!
 //! | layout | place | in the text |
 //! |---|---|---|
-//! | longer rows | `i + x * r` | `s[R][C + x]` |
+//! | longer rows | `i + x * r` | `s[R][C + x]`, or the distance of rows in each index |
 //! | rows for columns | `c * R + r` | `s[c][r]` |
 //! | an array for each member | word `w` of element `i` at `w * N + i` | `s_w[i]` |
 //! | skew | `i + (i >> k)` | the same |
@@ -43,6 +43,13 @@ pub(crate) enum Layout {
         extra: u64,
         /// Which dimension then has a greater length, counted from the outermost, and by how much.
         dimension: (usize, u64),
+    },
+    /// So many elements more after each `row` elements, in rows that are no dimension of the array.
+    Rows {
+        /// Elements of a row.
+        row: u64,
+        /// Elements added to it.
+        extra: u64,
     },
     /// Rows for columns.
     Swapped {
@@ -140,7 +147,7 @@ impl Layout {
     pub(crate) fn place(&self, at: u64) -> u64 {
         match self {
             Layout::Declared => at,
-            Layout::Longer { row, extra, .. } => at + at / row * extra,
+            Layout::Longer { row, extra, .. } | Layout::Rows { row, extra } => at + at / row * extra,
             Layout::Swapped { rows, columns } => at % columns * rows + at / columns,
             Layout::Apart { .. } => at,
             Layout::Skewed { shift, left } => at + (at >> shift << left),
@@ -177,7 +184,9 @@ impl Layout {
     /// Bytes that an array of `bytes` then takes.
     pub(super) fn bytes(&self, bytes: u64, element: u64) -> u64 {
         match self {
-            Layout::Longer { row, extra, .. } => bytes + bytes.div_ceil(row * element) * extra * element,
+            Layout::Longer { row, extra, .. } | Layout::Rows { row, extra } => {
+                bytes + bytes.div_ceil(row * element) * extra * element
+            }
             Layout::Skewed { .. } if bytes >= element => self.byte(bytes - element, element) + element,
             _ => bytes,
         }
@@ -201,7 +210,7 @@ impl Layout {
         }
         let last = *to.last()?;
         match self {
-            Layout::Declared | Layout::Skewed { .. } => Some(self.clone()),
+            Layout::Declared | Layout::Skewed { .. } | Layout::Rows { .. } => Some(self.clone()),
             Layout::Longer { dimension: (at, by), .. } => {
                 let inner: u64 = to.get(at + 1..)?.iter().product();
                 Some(Layout::Longer { row: to.get(*at)? * inner, extra: by * inner, dimension: (*at, *by) })
@@ -246,6 +255,14 @@ impl Layout {
                 let first = if is_part_of_index(dimensions, *row) { row.trailing_zeros() } else { 0 };
                 terms.iter().map(|term| 1 + term.operations(all, first)).sum()
             }
+            // A product, a division and a sum, where the row is no number of its own in the index.
+            Layout::Rows { row, .. } => {
+                if row.is_power_of_two() {
+                    3
+                } else {
+                    6
+                }
+            }
             Layout::Rotated { row, by } => 1 + u32::from(*by > 1) + if row.is_power_of_two() { 1 } else { 5 },
         }
     }
@@ -257,7 +274,7 @@ impl Layout {
         let whole = |elements: u64| lcm(elements * element, WINDOW);
         match self {
             Layout::Declared => Some(WINDOW),
-            Layout::Longer { row, extra, .. } => {
+            Layout::Longer { row, extra, .. } | Layout::Rows { row, extra } => {
                 let (old, new) = (row * element, (row + extra) * element);
                 old.checked_mul(lcm(new, WINDOW) / new)
             }
@@ -279,7 +296,7 @@ impl Layout {
     pub(super) fn rank(&self) -> u32 {
         match self {
             Layout::Declared | Layout::Longer { .. } | Layout::Swapped { .. } | Layout::Apart { .. } => 0,
-            Layout::Skewed { .. } => 1,
+            Layout::Skewed { .. } | Layout::Rows { .. } => 1,
             Layout::Combined { .. } | Layout::Rotated { .. } => 2,
         }
     }

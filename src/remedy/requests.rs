@@ -19,10 +19,11 @@ use super::layout::Layout;
 use super::worst::{ByData, is_by_data};
 use super::{Run, Undecided};
 use crate::codegen::Merges;
-use crate::domain::{Lanes, Origin, Shape, SymbolId, ThreadSet, gcd};
-use crate::events::{Access, AccessEvent, AccessOp, Array, Event, EventTree, Pattern, Trace};
+use crate::domain::{Lanes, Origin, Shape, SymbolId, gcd};
+use crate::events::{Access, AccessEvent, AccessOp, Array, Event, EventTree, Pattern, Tile, Trace};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// The most different requests of one array.
 const MOST: usize = 4096;
@@ -32,6 +33,9 @@ const MOST_ROUNDS: i64 = 256;
 const WINDOW: i64 = 256;
 /// The round of a counted loop that moves all lanes by a multiple of this many bytes is no shift in a pattern.
 const WIDEST: u64 = 16;
+
+/// An access, in all runs.
+pub(super) type Key = (Span, AccessOp);
 
 /// One site, in one run.
 pub(super) struct Site<'a> {
@@ -53,6 +57,8 @@ pub(super) struct Request<'a> {
     /// Bytes from the start of the array, by lane.
     pub offsets: [i64; 32],
     pub shift: Shift,
+    /// Of a `wmma` call: the tile that it is a part of.
+    pub tile: Option<Arc<Tile>>,
     /// How often it happens in a block, over all values of the shift. Of shared ones the first has the number of
     /// all of them.
     pub times: u64,
@@ -75,6 +81,12 @@ pub(super) struct Requests<'a> {
     /// Its lengths in each dimension, outermost first, in elements: one for each that instances of the kernel
     /// give it, in the order in which they come.
     pub forms: Vec<Vec<u64>>,
+    /// Bytes up to the last that may be accessed, if that is known.
+    end: Option<u64>,
+    /// The same by run.
+    ends: Vec<(usize, u64)>,
+    /// Bytes that the array has for other views anyway.
+    pub room: u64,
     pub sites: Vec<Site<'a>>,
     pub list: Vec<Request<'a>>,
     /// Requests whose lanes are where data say.
@@ -82,9 +94,14 @@ pub(super) struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
-    /// Those of the array declared at `name` in all runs. `given`: the bytes of dynamic shared memory of each
-    /// launch, if all are known.
-    pub(super) fn of(runs: &[Run<'a>], name: Span, given: Option<&[u64]>) -> Result<Requests<'a>, Undecided> {
+    /// Those of the array declared at `name` in all runs; of a view of it, if one is given. `given`: the bytes of
+    /// dynamic shared memory of each launch, if all are known.
+    pub(super) fn of(
+        runs: &[Run<'a>],
+        name: Span,
+        given: Option<&[u64]>,
+        view: Option<&[Key]>,
+    ) -> Result<Requests<'a>, Undecided> {
         let arrays = || runs.iter().flat_map(|run| &run.trace.arrays).filter(|it| it.name_span == name);
         let array = arrays().next().ok_or(Undecided::Length)?;
         let alike = |it: &Array| {
@@ -97,16 +114,21 @@ impl<'a> Requests<'a> {
         let mut all = Requests {
             array,
             forms: Vec::new(),
+            end: Some(0),
+            ends: Vec::new(),
+            room: 0,
             sites: Vec::new(),
             list: Vec::new(),
             by_data: ByData::default(),
         };
         for (number, run) in runs.iter().enumerate() {
-            all.add(number, run, name)?;
+            all.add(number, run, name, view)?;
         }
         if array.dynamic {
             let other = |it: &&Array| it.dynamic && it.name_span != name;
-            if let Some(other) = runs.iter().flat_map(|run| &run.trace.arrays).find(other) {
+            // What instances have that do not use this one is no concern of it.
+            let has_own = |run: &&Run<'_>| run.trace.arrays.iter().any(|it| it.name_span == name);
+            if let Some(other) = runs.iter().filter(has_own).flat_map(|run| &run.trace.arrays).find(other) {
                 return Err(Undecided::Overlaid(other.name.clone()));
             }
             match all.used() {
@@ -151,12 +173,37 @@ impl<'a> Requests<'a> {
         self.forms.get(self.sites[request.site].form).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether `wmma` calls are among them: what they ask for is lines at one distance.
+    pub(super) fn has_tiles(&self) -> bool {
+        self.list.iter().any(|request| request.tile.is_some())
+    }
+
+    /// Bytes of an element as all `wmma` calls see it.
+    pub(super) fn line_element(&self) -> Option<u64> {
+        let mut all = self.list.iter().filter_map(|request| request.tile.as_ref()).map(|tile| tile.element);
+        let first = all.next()?;
+        all.all(|other| other == first).then_some(u64::from(first))
+    }
+
+    /// Bytes by which the lines of tiles are apart.
+    pub(super) fn line_distances(&self) -> Vec<u64> {
+        let tiles = self.list.iter().filter_map(|request| request.tile.as_ref());
+        let mut all: Vec<u64> = tiles.filter_map(|tile| u64::try_from(tile.distance).ok()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// Whether each access stays in the row that its index names. Where rows are an element longer, a lane in
     /// row `r` then lies `r` elements further: that tells which row the index names.
     pub(super) fn are_in_their_rows(&self, longer: &dyn Fn(usize) -> Option<Trace>) -> Result<(), Undecided> {
         let Some(last) = self.array.dimensions.len().checked_sub(1).filter(|last| *last > 0) else {
             return Ok(());
         };
+        // Of tiles no layout is tried that is told by subscripts.
+        if self.has_tiles() {
+            return Ok(());
+        }
         let (element, name) = (self.array.element_bytes.unwrap_or(1), self.array.name_span);
         let mut runs: Vec<usize> = self.sites.iter().map(|site| site.run).collect();
         runs.dedup();
@@ -195,21 +242,40 @@ impl<'a> Requests<'a> {
         Ok(())
     }
 
-    /// The elements up to the last that is accessed, if all accesses have known places.
+    /// The elements up to the last that may be accessed, if that is known of all accesses.
     fn used(&self) -> Option<u64> {
-        let mut end = 0;
-        for request in &self.list {
-            let Shift::Each(shifts) = &request.shift else { return None };
-            let access = self.sites[request.site].access;
-            let asked = lanes(request.pattern.active & asked(access));
-            let farthest = asked.map(|lane| request.offsets[lane]).max()?;
-            let last = u64::try_from(farthest.checked_add(shifts.iter().copied().max()?)?).ok()?;
-            end = end.max(last.checked_add(width(access))?);
-        }
-        Some(end.div_ceil(self.array.element_bytes?.max(1)))
+        Some(self.end?.div_ceil(self.array.element_bytes?.max(1)))
     }
 
-    fn add(&mut self, number: usize, run: &Run<'a>, name: Span) -> Result<(), Undecided> {
+    /// Notes where an access of these threads may end; `most`: what is added to all lanes at the most.
+    fn note_end(&mut self, site: usize, event: &AccessEvent, values: &[i64], most: Option<i64>) {
+        let Site { run, access, .. } = self.sites[site];
+        let asked = asked(access);
+        let threads = event.threads.threads().filter(|thread| asked >> (thread % 32) & 1 == 1);
+        let last = threads.map(|thread| values[thread]).max();
+        let end = last
+            .map_or(Some(0), |last| u64::try_from(last.checked_add(most?)?).ok()?.checked_add(width(access)));
+        self.end = self.end.zip(end).map(|(known, end)| known.max(end));
+        match (self.ends.iter_mut().find(|(of, _)| *of == run), end) {
+            (Some((_, known)), Some(end)) => *known = end.max(*known),
+            (None, Some(end)) => self.ends.push((run, end)),
+            _ => {}
+        }
+    }
+
+    /// The lengths of an array of dynamic memory that runs use, in elements.
+    pub(super) fn lengths_used(&self) -> impl Iterator<Item = u64> {
+        let element = self.array.element_bytes.unwrap_or(1).max(1);
+        self.ends.iter().map(move |(_, end)| end.div_ceil(element)).filter(|_| self.array.dynamic)
+    }
+
+    fn add(
+        &mut self,
+        number: usize,
+        run: &Run<'a>,
+        name: Span,
+        view: Option<&[Key]>,
+    ) -> Result<(), Undecided> {
         let trace = run.trace;
         let first = self.sites.len();
         // By access of the trace: the site.
@@ -217,7 +283,8 @@ impl<'a> Requests<'a> {
         let merges = Merges::of(trace);
         let by_data = by_data(run, name);
         for (at, access) in trace.accesses.iter().enumerate() {
-            if trace.arrays[access.array].name_span != name {
+            let is_seen = view.is_none_or(|view| view.contains(&(access.span, access.op)));
+            if trace.arrays[access.array].name_span != name || !is_seen {
                 continue;
             }
             let is_unknown = run.judgements.iter().any(|judgements| judgements[at].totals.is_none());
@@ -226,9 +293,6 @@ impl<'a> Requests<'a> {
             }
             if access.outside {
                 return Err(Undecided::Outside(access.span));
-            }
-            if access.fragment {
-                return Err(Undecided::Fragment(access.span));
             }
             let form = self.form(&trace.arrays[access.array])?;
             let joined = (0..access.patterns.len()).any(|pattern| merges.any(at, pattern).is_some());
@@ -250,6 +314,9 @@ impl<'a> Requests<'a> {
         for (event, weight) in trace.tree.events().iter().zip(weights) {
             let Event::Access(event) = event else { continue };
             let Some(site) = sites.get(event.access).copied().flatten() else { continue };
+            if self.sites[site].access.fragment && event.tile.is_none() {
+                return Err(Undecided::Fragment(self.sites[site].access.span));
+            }
             if by_data.contains(&event.access) {
                 self.scatter(site, event, run, weight)?;
                 continue;
@@ -259,7 +326,8 @@ impl<'a> Requests<'a> {
             };
             let added = Added::of(&trace.tree, &counted, &offset.terms)?;
             let values = offset.base.spread(Shape { dims: run.block });
-            self.cut(site, &event.threads, &values, &added, weight, &mut found)?;
+            self.note_end(site, event, &values, added.most);
+            self.cut(site, event, &values, &added, weight, &mut found)?;
         }
         self.take(first, found)
     }
@@ -286,7 +354,7 @@ impl<'a> Requests<'a> {
     fn cut(
         &self,
         site: usize,
-        threads: &ThreadSet,
+        event: &AccessEvent,
         values: &[i64],
         shift: &Added,
         weight: u64,
@@ -294,7 +362,7 @@ impl<'a> Requests<'a> {
     ) -> Result<(), Undecided> {
         let access = self.sites[site].access;
         for warp in 0..values.len().div_ceil(32) {
-            let active = threads.warp(warp);
+            let active = event.threads.warp(warp);
             if active == 0 {
                 continue;
             }
@@ -316,7 +384,7 @@ impl<'a> Requests<'a> {
                 None => return Err(Undecided::Often(access.span)),
             };
             let whole = found.entry((site, pattern)).or_default();
-            *whole.entry((offsets, shift.shift.clone())).or_default() += weight;
+            *whole.entry((offsets, shift.shift.clone(), event.tile.clone())).or_default() += weight;
             if found.len() > MOST {
                 return Err(Undecided::TooMany);
             }
@@ -348,13 +416,13 @@ impl<'a> Requests<'a> {
                 }
                 let mut whole: Vec<_> = whole.into_iter().collect();
                 whole.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-                for (number, ((offsets, shift), times)) in whole.into_iter().enumerate() {
+                for (number, ((offsets, shift, tile), times)) in whole.into_iter().enumerate() {
                     let times = match (only, shared, number) {
                         (true, ..) | (_, true, 0) => count,
                         (_, true, _) => 0,
                         _ => times,
                     };
-                    self.list.push(Request { site, pattern, offsets, shift, times, shared });
+                    self.list.push(Request { site, pattern, offsets, shift, tile, times, shared });
                 }
                 if self.list.len() > MOST {
                     return Err(Undecided::TooMany);
@@ -388,7 +456,7 @@ fn by_data(run: &Run<'_>, name: Span) -> FxHashSet<usize> {
 }
 
 /// By site and pattern: the requests at whole offsets, and how often each happens.
-type Found = FxHashMap<(usize, usize), FxHashMap<([i64; 32], Shift), u64>>;
+type Found = FxHashMap<(usize, usize), FxHashMap<([i64; 32], Shift, Option<Arc<Tile>>), u64>>;
 
 /// Bytes of a lane's address that stay together: of a matrix, a row of 16.
 pub(super) fn width(access: &Access) -> u64 {
@@ -474,6 +542,8 @@ struct Added {
     shift: Shift,
     /// As in [`Pattern::unit`].
     unit: u64,
+    /// The most that they add, if it is known.
+    most: Option<i64>,
 }
 
 impl Added {
@@ -483,7 +553,7 @@ impl Added {
         counted: &FxHashSet<SymbolId>,
         terms: &[(SymbolId, Lanes)],
     ) -> Result<Added, Undecided> {
-        let (mut step, mut unit) = (0, 0);
+        let (mut step, mut unit, mut most) = (0, 0, Some(0i64));
         let mut each: Option<Vec<i64>> = Some(vec![0]);
         for (id, factor) in terms {
             let symbol = tree.symbol(*id);
@@ -492,6 +562,8 @@ impl Added {
                 .ok_or_else(|| Undecided::Varying(symbol.map_or(String::new(), |it| it.name.to_string())))?;
             let last = symbol.filter(|it| it.origin == Origin::Loop).and_then(|it| it.high);
             let bytes = factor.unsigned_abs();
+            let end = symbol.and_then(|it| if factor > 0 { it.high } else { it.low });
+            most = most.zip(end).and_then(|(most, end)| most.checked_add(end.checked_mul(factor)?));
             let is_counted = counted.contains(id);
             step = gcd(step, bytes);
             if last.is_none() || !bytes.is_multiple_of(WIDEST) {
@@ -505,6 +577,6 @@ impl Added {
             });
         }
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
-        Ok(Added { shift: each.map_or(Shift::Multiple(step), Shift::Each), unit })
+        Ok(Added { shift: each.map_or(Shift::Multiple(step), Shift::Each), unit, most })
     }
 }

@@ -27,7 +27,7 @@
 use super::layout::Layout;
 use super::requests::{Request, Requests, Shift, asked, is_matrix, lanes, width};
 use super::worst::{Scattered, Turns};
-use super::{Moved, Run, Undecided, Why};
+use super::{Moved, Run, Undecided, Why, tiles};
 use crate::banks::{AtomicKind, Cost, Target};
 use crate::codegen::atomics;
 use crate::domain::gcd;
@@ -88,6 +88,9 @@ impl Weight {
     }
 }
 
+/// How far the lines of tiles then are apart, by the site of the call and what it asks for now.
+type Distances = FxHashMap<(usize, i64), i64>;
+
 /// What the verdicts say of the layout that is declared.
 pub(super) struct Judged {
     pub weight: Weight,
@@ -127,6 +130,11 @@ impl<'a> Scales<'a> {
     pub(super) fn in_forms(&self, layout: &Layout) -> Result<Vec<Layout>, Why> {
         let forms = &self.requests.forms;
         let first = forms.first().map_or(&[][..], Vec::as_slice);
+        // What is one form may be of several lengths.
+        let fits = |length: u64| first.len() != 1 || layout.in_instance(first, &[length]).is_some();
+        if forms.len() == 1 && !self.requests.lengths_used().all(fits) {
+            return Err(Why::Instance);
+        }
         let there = forms.iter().map(|form| layout.in_instance(first, form));
         there.collect::<Option<Vec<_>>>().ok_or(Why::Instance)
     }
@@ -147,6 +155,12 @@ impl<'a> Scales<'a> {
         once.saturating_mul(self.targets.len() as u64)
     }
 
+    /// How many of them are by an index, and not by a call that asks for lines at a distance.
+    pub(super) fn indexed(&self) -> u64 {
+        let by_index = self.costly().filter(|request| request.tile.is_none());
+        by_index.map(|request| request.times).sum::<u64>().saturating_mul(self.targets.len() as u64)
+    }
+
     /// The requests that cost time.
     fn costly(&self) -> impl Iterator<Item = &Request<'a>> {
         self.requests.list.iter().filter(|request| !self.access(request).around)
@@ -158,7 +172,11 @@ impl<'a> Scales<'a> {
 
     /// What a layout costs; nothing is told where that is not less than `most`.
     pub(super) fn weigh(&self, layout: &Layout, most: u64) -> Result<Weight, Why> {
-        let limit = self.targets.iter().map(|target| u64::from(target.static_shared_limit())).min();
+        let of = match self.requests.array.dynamic {
+            true => Target::dynamic_shared_limit,
+            false => Target::static_shared_limit,
+        };
+        let limit = self.targets.iter().map(|target| u64::from(of(target))).min();
         let layouts = self.in_forms(layout)?;
         for (form, (layout, others)) in layouts.iter().zip(&self.others).enumerate() {
             let (now, bytes) = (self.bytes(form), layout.bytes(self.bytes(form), self.element));
@@ -169,12 +187,14 @@ impl<'a> Scales<'a> {
         let mut sites = vec![vec![0u64; self.targets.len()]; self.requests.sites.len()];
         let mut wavefronts = 0u64;
         let mut doubtful = Vec::new();
+        let mut distances = Distances::default();
         // What shared requests cost, by site and pattern.
         let mut shared: FxHashMap<_, Vec<u32>> = FxHashMap::default();
         for request in &self.requests.list {
             let layout = self.of_form(&layouts, request);
             let starts = self.starts(layout, request)?;
             for start in &starts.counted {
+                self.keep_tile(layout, request, *start, &mut distances)?;
                 let costs = self.costs(layout, request, *start)?;
                 let times = match request.shared {
                     false => starts.times,
@@ -211,6 +231,7 @@ impl<'a> Scales<'a> {
                 None => _ = tried.insert((request.site, relative(request)), costs.clone()),
             }
             for start in others {
+                self.keep_tile(layout, request, start, &mut distances)?;
                 if self.costs(layout, request, start)? != costs {
                     return Err(Why::Shifted);
                 }
@@ -250,9 +271,50 @@ impl<'a> Scales<'a> {
             let start = *self.starts(layout, request).ok()?.counted.first()?;
             let offsets = self.moved(layout, self.access(request), request, start).ok()?;
             let site = &self.requests.sites[request.site];
-            Some(Moved { run: site.run, number: site.number, pattern: request.pattern, offsets })
+            Some(Moved { way: site.run, number: site.number, pattern: request.pattern, offsets })
         };
         self.requests.list.iter().filter_map(moved).collect()
+    }
+
+    /// Sees whether the tile of a request stays one, with lines as far from each other as all others that the call
+    /// asks for.
+    fn keep_tile(
+        &self,
+        layout: &Layout,
+        request: &Request<'_>,
+        start: i64,
+        distances: &mut Distances,
+    ) -> Result<(), Why> {
+        let Some(tile) = &request.tile else { return Ok(()) };
+        let access = self.access(request);
+        let split = || Why::Split(access.span);
+        let lane = lanes(request.pattern.active).next().ok_or_else(split)?;
+        let start = request.offsets[lane].checked_add(start).and_then(|at| at.checked_sub(tile.lanes[lane]));
+        let moved = start.and_then(|start| tiles::moved(tile, start, layout, self.element, access.tiles_fit));
+        let distance = moved.ok_or_else(split)?;
+        let known = *distances.entry((request.site, tile.distance)).or_insert(distance);
+        if known == distance { Ok(()) } else { Err(split()) }
+    }
+
+    /// How far the lines of tiles are apart in a layout: by call, what it asks for now and then, in elements of the
+    /// tile.
+    pub(super) fn distances(&self, layout: &Layout) -> Vec<(u64, u64)> {
+        let Ok(layouts) = self.in_forms(layout) else { return Vec::new() };
+        let mut all = Vec::new();
+        for request in &self.requests.list {
+            let (Some(tile), layout) = (&request.tile, self.of_form(&layouts, request)) else { continue };
+            let mut distances = Distances::default();
+            let start = self.starts(layout, request).ok().and_then(|starts| starts.counted.first().copied());
+            let kept = start.and_then(|start| self.keep_tile(layout, request, start, &mut distances).ok());
+            let element = i64::from(tile.element);
+            let whole = |bytes: i64| u64::try_from(bytes / element).ok();
+            let pair = kept
+                .and_then(|()| distances.into_values().next())
+                .and_then(|then| Some((whole(tile.distance)?, whole(then)?)));
+            all.extend(pair.filter(|pair| !all.contains(pair)));
+        }
+        all.sort_unstable();
+        all
     }
 
     /// What a request costs, by target, if its lanes are moved by so many bytes before the layout is.

@@ -93,7 +93,9 @@ mod padding;
 mod remedy;
 mod rewrite;
 mod spelling;
+mod undecided;
 mod view;
+mod views;
 mod words;
 
 use super::{About, Case, Rule, block_help};

@@ -250,3 +250,117 @@ fn an_array_for_each_member() {
         assert!(!findings(&apart).contains("bank-conflict"), "{apart}");
     }
 }
+
+/// Halves in shared memory and `wmma` calls that read them as tiles, `L` elements from line to line.
+fn tiles(declaration: &str, body: &str, threads: u32) -> String {
+    format!(
+        "#include <mma.h>\nusing namespace nvcuda;\n#define L 16\n#define S(i) s[i]\n\
+         __global__ void k(float *out, const half *in) {{\n    __shared__ {declaration};\n    int t = threadIdx.x;\n\
+         \x20   wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;\n\
+         \x20   *reinterpret_cast<int4 *>(&S(t * 8)) = *reinterpret_cast<const int4 *>(in + t * 8);\n\
+         \x20   __syncthreads();\n{body}}}\n\
+         void run(float *out, const half *in) {{ k<<<1, {threads}>>>(out, in); }}\n"
+    )
+}
+
+#[test]
+fn rows_of_tiles_farther_apart() {
+    let twice = "    for (int i = 0; i < 2; ++i) {\n        wmma::load_matrix_sync(a, &S(0), L);\n\
+                 \x20       out[t] = a.x[i];\n    }\n";
+    keeps_its_word(&tiles("half s[256]", twice, 32), "s", "the leading dimension 24 instead of 16");
+    // With its columns, where rows are the array's whole width.
+    let wide = "    wmma::load_matrix_sync(a, &S(t / 32 * 16), L);\n    out[t] = a.x[0];\n";
+    let wide = tiles("half s[4096]", wide, 512).replace("#define L 16", "#define L 256");
+    keeps_its_word(&wide, "s", "the leading dimension 264 instead of 256");
+}
+
+#[test]
+fn tiles_that_no_rows_hold() {
+    // Loaded once, what longer rows save is what chunks then cost.
+    let once = "    wmma::load_matrix_sync(a, &S(0), L);\n    out[t] = a.x[0];\n";
+    let said = findings(&tiles("half s[256]", once, 32));
+    assert!(said.contains("none of 7 other layouts tried takes fewer than the 12 wavefronts"), "{said}");
+    // Lines from the middle of one row to the middle of the next are in no row.
+    let between = "    wmma::load_matrix_sync(a, &S(48), L);\n    wmma::load_matrix_sync(a, &S(0), 2 * L);\n\
+                   \x20   out[t] = a.x[0];\n";
+    let said = findings(&tiles("half s[1024]", between, 128));
+    assert!(!said.contains("lay the rows of 32"), "{said}");
+}
+
+/// Operands, and results in their place: rows of `A` and of `R` elements.
+const IN_TURN: &str = "#include <mma.h>
+using namespace nvcuda;
+#define A 32
+#define R 64
+__global__ void k(float *out, const half *in, int n) {
+    extern __shared__ half memory[];
+    float *results = reinterpret_cast<float *>(memory);
+    int t = threadIdx.x, warp = t / 32;
+    for (int block = blockIdx.x; block < n; block += gridDim.x) {
+        wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+        wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+        for (int i = t; i < 256; i += 128)
+            *reinterpret_cast<int4 *>(memory + i / 4 * A + i % 4 * 8) = *reinterpret_cast<const int4 *>(in + i * 8);
+        __syncthreads();
+        wmma::load_matrix_sync(a, memory + warp * 16 * A, A);
+        wmma::load_matrix_sync(a, memory + warp * 16 * A + 16, A);
+        sum.x[0] = a.x[0];
+        /* here */
+        __syncthreads();
+        wmma::store_matrix_sync(results + warp * 16, sum, R, wmma::mem_row_major);
+        __syncthreads();
+        for (int i = t; i < 16 * 64; i += 128)
+            out[block * 1024 + i] = results[i / 64 * R + i % 64];
+        __syncthreads();
+    }
+}
+void run(float *out, const half *in, int n) { k<<<16, 128, 8192>>>(out, in, n); }
+";
+
+#[test]
+fn each_use_of_an_array_by_itself() {
+    let said = findings(IN_TURN);
+    let help =
+        Regex::new(r"leading dimension (\d+) instead of (\d+); that takes (\d+) wavefronts instead of (\d+)")
+            .unwrap();
+    let helps: Vec<Vec<u64>> = help
+        .captures_iter(&said)
+        .map(|found| (1..5).map(|at| found[at].parse().unwrap()).collect())
+        .collect();
+    assert_eq!(helps.len(), 2, "{said}");
+    let sum = |at: usize| helps.iter().map(|help| help[at]).sum::<u64>();
+    assert_eq!(wavefronts(IN_TURN, "memory"), sum(3), "{said}");
+    let typed = helps.iter().fold(IN_TURN.to_owned(), |text, help| {
+        let define = |number: u64| Regex::new(&format!(r"(?m)^(#define \w) {number}$")).unwrap();
+        define(help[1]).replace(&text, format!("${{1}} {}", help[0])).into_owned()
+    });
+    assert_eq!(wavefronts(&typed, "memory"), sum(2), "{said}\n{typed}");
+}
+
+#[test]
+fn uses_that_share_something_are_one() {
+    let said = |change: &str| {
+        let text = IN_TURN.replace("/* here */", change);
+        assert_ne!(text, IN_TURN);
+        findings(&text)
+    };
+    assert!(said("sum.x[1] = 0;").contains("a use of its own"));
+    // No barrier is between what is read and what is written over it.
+    let text = IN_TURN.replace("/* here */\n        __syncthreads();", "");
+    assert!(!findings(&text).contains("use of its own"), "{text}");
+    // Operands that lie behind the results are still to be read when those are written.
+    let behind = IN_TURN.replace("memory + ", "memory + 2048 + ");
+    assert!(findings(&behind).contains("a use of its own"), "{behind}");
+    let kept = behind.replace(
+        "results[i / 64 * R + i % 64];",
+        "results[i / 64 * R + i % 64] + __half2float(memory[2048 + i]);",
+    );
+    assert_ne!(kept, behind);
+    assert!(!findings(&kept).contains("use of its own"), "{kept}");
+    // Not all operands are written anew.
+    let text = IN_TURN
+        .replace("for (int i = t; i < 256; i += 128)", "if (n > 3) for (int i = t; i < 256; i += 128)");
+    assert!(!findings(&text).contains("use of its own"), "{text}");
+    // What is not followed may do anything.
+    assert!(!said("unknown(memory);").contains("use of its own"));
+}

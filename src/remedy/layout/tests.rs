@@ -11,6 +11,7 @@ fn layouts() -> Vec<Layout> {
         all.push(Layout::Longer { row: 48, extra, dimension: (1, extra) });
         all.push(Layout::Longer { row: 48 * 6, extra: 48 * extra, dimension: (1, extra) });
     }
+    all.extend([(16, 8), (48, 1), (80, 8)].map(|(row, extra)| Layout::Rows { row, extra }));
     for (shift, left) in [(1, 0), (3, 0), (5, 0), (5, 2), (7, 2)] {
         all.push(Layout::Skewed { shift, left });
     }

@@ -18,7 +18,7 @@ pub(crate) fn explain(case: &Case<'_>, run: usize, number: usize) -> Explanation
     let name = kernel.trace.arrays[access.array].name_span;
     let remedy = match conflicts(kernel, access.array) {
         true => Remedy::search(case, name, true),
-        false => Remedy { padding: None, fixed: None, found: None, fix: None },
+        false => Remedy { padding: None, fixed: None, found: None, views: Vec::new(), fix: None },
     };
     let padded = remedy.padding.as_ref().and_then(|it| it.run(case, name, run));
     let site = Site { case, run, number, remedy: &remedy, padded: padded.as_ref() };
@@ -60,8 +60,8 @@ struct Site<'a> {
 impl Site<'_> {
     /// The layouts that were tried, or why none was.
     fn layouts(&self) -> Option<Picture> {
-        let rows = self.remedy.table(self.case);
-        let bound = self.remedy.bound()?;
+        let rows = self.remedy.table(self.case, (self.run, self.number));
+        let bound = self.remedy.bound((self.run, self.number))?;
         let name = &self.kernel().trace.arrays[self.access().array].name;
         let title = format!("layouts of `{name}`; {bound}");
         (rows.len() > 1).then_some(Picture::Layouts { title, rows })

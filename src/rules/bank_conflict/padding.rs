@@ -57,6 +57,8 @@ pub(super) struct Padding {
     pub complete: bool,
     /// The wavefronts that are left, of all runs on all targets.
     pub left: u64,
+    /// And those that are no more.
+    pub saved: u64,
     /// The accesses that then take fewer wavefronts.
     helped: Vec<(Span, AccessOp)>,
 }
@@ -389,7 +391,8 @@ impl Padding {
         let better = before.list.iter().zip(&after.list).filter(|(old, new)| new.wavefronts < old.wavefronts);
         let helped = better.map(|(old, _)| (old.place.2, old.place.3)).collect();
         let left = after.wavefronts();
-        Some(Padding { extra, rows, edits, basis, title, help, complete, left, helped })
+        let saved = before.wavefronts().saturating_sub(left);
+        Some(Padding { extra, rows, edits, basis, title, help, complete, left, saved, helped })
     }
 }
 

@@ -3,12 +3,13 @@
 //! Longer rows whose edits are proved come first ([`padding`](super::padding)). Where they leave a conflict,
 //! all layouts of [`remedy`](crate::remedy) are searched: the best is told as text to type, or that none helps.
 
-use super::super::{Case, Fixed, plural};
+use super::super::{Case, Fixed, KernelRun, plural};
 use super::declared::asked;
 use super::padding::{Longer, Padding};
 use super::rewrite::{self, Unwritten};
 use super::spelling::{change, name};
-use super::{Conflict, words};
+use super::undecided::{undecided_words, why_words};
+use super::{Conflict, views, words};
 use crate::banks::Target;
 use crate::diagnostic::Fix;
 use crate::events::{Access, Array, LaunchSite, Pattern, Within};
@@ -24,6 +25,8 @@ pub(super) struct Remedy<'a> {
     pub fixed: Option<u64>,
     /// Other layouts, if they were searched.
     pub found: Option<Result<Found<'a>, Undecided>>,
+    /// Of an array that is used for one thing after the other: what was found for each use, if that is better.
+    pub views: Vec<Found<'a>>,
     /// The fix that writes the best of them where that is better than longer rows, or why none does.
     pub fix: Option<Result<Fix, Unwritten>>,
 }
@@ -32,15 +35,15 @@ impl<'a> Remedy<'a> {
     /// Looks for longer rows of the array declared at `name`, and where they do not remove all conflicts or
     /// `all` is asked for, through all layouts.
     pub(super) fn search(case: &Case<'a>, name: Span, all: bool) -> Remedy<'a> {
-        let is_dynamic = |run: &super::super::KernelRun| {
-            run.trace.arrays.iter().any(|array| array.name_span == name && array.dynamic)
-        };
+        let is_dynamic =
+            |run: &KernelRun| run.trace.arrays.iter().any(|array| array.name_span == name && array.dynamic);
         // Of dynamic shared memory each kernel has its own.
         if let Some(other) = (case.also_used)(name).filter(|_| !case.runs.iter().any(is_dynamic)) {
             return Remedy {
                 padding: None,
                 fixed: None,
                 found: Some(Err(Undecided::AlsoUsed(other))),
+                views: Vec::new(),
                 fix: None,
             };
         }
@@ -50,27 +53,55 @@ impl<'a> Remedy<'a> {
             Longer::Unknown => (None, None),
         };
         let is_complete = padding.as_ref().is_some_and(|padding| padding.complete);
-        let of = |run: &'a super::super::KernelRun| Run {
+        let of = |number: usize, run: &'a KernelRun| Run {
             trace: &run.trace,
             judgements: &run.judgements,
             block: run.block,
             dynamic_bytes: run.dynamic_bytes.map(|(bytes, _)| bytes),
+            of: (number, &case.runs[number].trace),
         };
+        let runs: Vec<Run<'a>> = case.runs.iter().enumerate().map(|(at, run)| of(at, run)).collect();
+        let happens = case.launches.iter().filter(|launch| launch.refuted.is_none());
+        let given = |launch: &LaunchSite| launch.dynamic_bytes.and_then(|bytes| u64::try_from(bytes).ok());
+        let given: Option<Vec<u64>> = happens.map(given).collect();
         let found = (all || !is_complete).then(|| {
-            let runs: Vec<Run<'a>> = case.runs.iter().map(of).collect();
             let longer = |run| Some(case.padder.run(run, name, 1)?.trace);
-            let happens = case.launches.iter().filter(|launch| launch.refuted.is_none());
-            let given =
-                |launch: &LaunchSite| launch.dynamic_bytes.and_then(|bytes| u64::try_from(bytes).ok());
-            let given: Option<Vec<u64>> = happens.map(given).collect();
-            let found = remedy::search(&runs, name, case.targets, given.as_deref(), &longer)?;
+            let found = remedy::search(&runs, name, case.targets, given.as_deref(), &longer);
+            let found = match found {
+                // Then in each of them; subscripts that name rows are for one way.
+                Err(Undecided::SeveralWays) => {
+                    let ways = |(at, run): (usize, &'a KernelRun)| match case.padder.ways(at) {
+                        [] => vec![of(at, run)],
+                        ways => ways.iter().map(|way| of(at, way)).collect(),
+                    };
+                    let runs: Vec<Run<'a>> = case.runs.iter().enumerate().flat_map(ways).collect();
+                    remedy::search(&runs, name, case.targets, None, &|_| None)?
+                }
+                found => found?,
+            };
             match recast(case, found.array) {
                 Some(span) => Err(Undecided::Recast(span)),
                 None => Ok(found),
             }
         });
-        let mut remedy = Remedy { padding, fixed, found, fix: None };
-        remedy.fix = remedy.layout().map(|(found, best)| rewrite::written(case, found, best));
+        let mut remedy = Remedy { padding, fixed, found, views: Vec::new(), fix: None };
+        if !is_complete && remedy.may_have_views(case) {
+            let views = remedy::search_views(&runs, name, case.targets, given.as_deref());
+            let saved = |found: &Found<'_>| {
+                found.before.saturating_sub(
+                    found.best().and_then(|best| best.wavefronts().ok()).unwrap_or(found.before),
+                )
+            };
+            let whole = remedy.known().map_or(0, saved);
+            let longer = remedy.padding.as_ref().map_or(0, |padding| padding.saved);
+            let apart: u64 = views.iter().map(saved).sum();
+            if apart > whole.max(longer) || (whole.max(longer) == 0 && remedy.known().is_none()) {
+                remedy.views = views;
+            }
+        }
+        // A fix is proved of the runs that there are.
+        let alone = remedy.layout().filter(|(found, _)| found.ways.is_none());
+        remedy.fix = alone.map(|(found, best)| rewrite::written(case, found, best));
         remedy
     }
 
@@ -85,8 +116,47 @@ impl<'a> Remedy<'a> {
         self.found.as_ref()?.as_ref().ok()
     }
 
+    /// Whether each use of the array may have a layout of its own: `wmma` calls are among its accesses, and one layout
+    /// for all leaves conflicts.
+    fn may_have_views(&self, case: &Case<'_>) -> bool {
+        let name = match &self.found {
+            Some(Ok(found)) => {
+                let best = found.best().or_else(|| found.tried.first());
+                if found.line_element.is_some() && best.is_some_and(|it| it.wavefronts() == Ok(found.bound)) {
+                    return false;
+                }
+                Some(found.array.name_span)
+            }
+            _ => None,
+        };
+        let of_array = |run: &KernelRun, access: &Access| {
+            access.fragment && name.is_none_or(|name| run.trace.arrays[access.array].name_span == name)
+        };
+        case.runs.iter().any(|run| run.trace.accesses.iter().any(|access| of_array(run, access)))
+    }
+
+    /// What was found for the use of the array that an access is of, by its run and number.
+    fn of_access(&self, run: usize, number: usize) -> Option<&Found<'a>> {
+        match self.views.is_empty() {
+            true => self.known(),
+            false => self.views.iter().find(|view| view.contains(run, number)),
+        }
+    }
+
+    /// The layout for the use of the array that an access is of, where uses have layouts of their own.
+    fn layout_of(&self, run: usize, number: usize) -> Option<(&Found<'a>, &Tried)> {
+        if self.views.is_empty() {
+            return self.layout();
+        }
+        let found = self.of_access(run, number)?;
+        Some((found, found.best()?))
+    }
+
     /// The layout that is better than longer rows, if there is one.
     fn layout(&self) -> Option<(&Found<'a>, &Tried)> {
+        if !self.views.is_empty() {
+            return None;
+        }
         let found = self.known()?;
         let best = found.best()?;
         let better = |padding: &Padding| !padding.complete && best.wavefronts().ok() < Some(padding.left);
@@ -103,11 +173,12 @@ impl<'a> Remedy<'a> {
         before: &Example,
         target: &Target,
     ) -> Option<(String, Example)> {
-        let (found, best) = self.layout().filter(|(found, _)| !found.at_most)?;
+        let is_drawn = |(found, _): &(&Found<'_>, &Tried)| !found.at_most && found.ways.is_none();
+        let (found, best) = self.layout_of(run, number).filter(is_drawn)?;
         let access = &case.runs[run].trace.accesses[number];
         let is_same = |it: &&remedy::Moved<'_>| {
             let Pattern { first_warp, active, offsets, .. } = it.pattern;
-            (it.run, it.number, *first_warp, *active) == (run, number, before.warp, before.active)
+            (it.way, it.number, *first_warp, *active) == (run, number, before.warp, before.active)
                 && moved_cost(access, it.pattern, offsets, target) == Some(before.cost)
         };
         let moved = found.moved.iter().find(is_same)?;
@@ -117,16 +188,27 @@ impl<'a> Remedy<'a> {
 
     /// Whether something helps the access of a conflict.
     pub(super) fn helps(&self, case: &Case<'_>, conflict: &Conflict<'_>) -> bool {
-        let Some((found, best)) = self.layout() else {
-            return self.padding.as_ref().is_some_and(|padding| padding.helps(conflict.access));
-        };
-        let accesses = &case.runs[conflict.run].trace.accesses;
-        let number = accesses.iter().position(|access| std::ptr::eq(access, conflict.access));
-        number.is_some_and(|number| found.helps(best, conflict.run, number))
+        let number = number(case, conflict);
+        match number.and_then(|number| Some((self.layout_of(conflict.run, number)?, number))) {
+            Some(((found, best), number)) => found.helps(best, conflict.run, number),
+            None if !self.views.is_empty() => false,
+            None => self.padding.as_ref().is_some_and(|padding| padding.helps(conflict.access)),
+        }
     }
 
     /// What helps the access of a conflict, in words; and the fix that does it.
     pub(super) fn help(&self, case: &Case<'_>, conflict: &Conflict<'_>) -> (Option<String>, Option<Fix>) {
+        if !self.views.is_empty() {
+            let found = number(case, conflict).and_then(|number| self.of_access(conflict.run, number));
+            let words = |found: &Found<'_>| match found.best() {
+                Some(best) if self.helps(case, conflict) => {
+                    Some(views::advice(case, &self.views, found, best))
+                }
+                Some(_) => None,
+                None => no_remedy(case, found).map(|words| views::of_use(case, &[found]) + &words),
+            };
+            return (found.and_then(words), None);
+        }
         if let Some((found, best)) = self.layout() {
             let fix = self.fix.as_ref().and_then(|fix| fix.as_ref().ok()).cloned();
             return match self.helps(case, conflict) {
@@ -139,8 +221,9 @@ impl<'a> Remedy<'a> {
             Some(padding) => (Some(padding.help.clone()), padding.fix()),
             None if self.padding.is_some() || words::same_word(conflict).is_some() => (None, None),
             None => {
-                let none = self.known().and_then(|found| no_remedy(case, found));
-                (none.or_else(|| self.no_longer_rows(case, conflict)), None)
+                // What was proved of the text comes first.
+                let none = || self.known().and_then(|found| no_remedy(case, found));
+                (self.no_longer_rows(case, conflict).or_else(none), None)
             }
         }
     }
@@ -157,6 +240,9 @@ impl<'a> Remedy<'a> {
 
     /// Why no other layout was judged.
     pub(super) fn undecided(&self, case: &Case<'_>) -> Option<String> {
+        if !self.views.is_empty() {
+            return None;
+        }
         match self.found.as_ref()? {
             Ok(_) => None,
             Err(why) => Some(format!("other layouts are not judged: {}", undecided_words(case, why))),
@@ -164,9 +250,10 @@ impl<'a> Remedy<'a> {
     }
 
     /// All layouts that were tried, a row for each: name, wavefronts, bytes and operations more, verdict.
-    pub(super) fn table(&self, case: &Case<'_>) -> Vec<[String; 5]> {
-        let Some(found) = self.known() else { return Vec::new() };
-        let layout = self.layout().map(|(_, best)| &best.layout);
+    /// Of the use of the array that this access is of, by its run and number.
+    pub(super) fn table(&self, case: &Case<'_>, (run, number): (usize, usize)) -> Vec<[String; 5]> {
+        let Some(found) = self.of_access(run, number) else { return Vec::new() };
+        let layout = self.layout_of(run, number).map(|(_, best)| &best.layout);
         let last = found.array.dimensions.len().checked_sub(1);
         let is_padding = |layout: &Layout| match (layout, &self.padding) {
             (Layout::Longer { dimension: (at, by), .. }, Some(padding)) => {
@@ -195,8 +282,8 @@ impl<'a> Remedy<'a> {
     }
 
     /// What no layout can pass, in words.
-    pub(super) fn bound(&self) -> Option<String> {
-        let found = self.known()?;
+    pub(super) fn bound(&self, (run, number): (usize, usize)) -> Option<String> {
+        let found = self.of_access(run, number)?;
         Some(match found.at_most {
             false if found.by_data > 0 => format!(
                 "no layout can take fewer than {} where places are known; where data decide them, a request \
@@ -209,15 +296,20 @@ impl<'a> Remedy<'a> {
     }
 }
 
+/// The number of the access of a conflict, in the trace of its run.
+fn number(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<usize> {
+    let accesses = &case.runs[conflict.run].trace.accesses;
+    accesses.iter().position(|access| std::ptr::eq(access, conflict.access))
+}
+
 /// An access of the array that no index of its own names: through a pointer to a struct that is laid over it, or
 /// to elements where it is declared as bytes.
 fn recast(case: &Case<'_>, array: &Array) -> Option<Span> {
     if array.dimensions.len() > 1 {
         return None;
     }
-    let of_array = |run: &super::super::KernelRun, access: &Access| {
-        run.trace.arrays[access.array].name_span == array.name_span
-    };
+    let of_array =
+        |run: &KernelRun, access: &Access| run.trace.arrays[access.array].name_span == array.name_span;
     let own = case.runs.iter().flat_map(|run| run.trace.accesses.iter().filter(move |it| of_array(run, it)));
     let is_recast = |access: &&Access| {
         let bytes = access.bytes.map(u64::from);
@@ -235,20 +327,25 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let most = if found.at_most { "at most " } else { "" };
     let mut price = Vec::new();
     let most_of = if found.forms.len() > 1 { "at most " } else { "" };
-    price.extend((best.bytes > 0).then(|| format!("{most_of}+{} bytes", best.bytes)));
+    price.extend((best.bytes > 0).then(|| match found.array.dynamic {
+        true => format!("up to {} bytes more at each launch", best.bytes),
+        false => format!("{most_of}+{} bytes", best.bytes),
+    }));
     if best.operations > 0 {
         price.push(format!("{} for each access", plural(best.operations.into(), "integer operation")));
     }
     let instances = instances(case, found, best);
     let by_data = by_data(case, found, best);
-    let rounds = rounds(case, found.array);
+    let rounds = format!("{}{}", rounds(case, found.array), ways(found));
     let stays = match found.in_registers && best.operations > 0 {
         true => ", if what is read from registers now still is",
         false => "",
     };
     let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
     let asked = match best.layout {
-        Layout::Longer { .. } | Layout::Swapped { .. } | Layout::Skewed { .. } => asked(case, found.array),
+        Layout::Longer { .. } | Layout::Swapped { .. } | Layout::Skewed { .. } | Layout::Rows { .. } => {
+            asked(case, found.array)
+        }
         _ => String::new(),
     };
     let reached = reached(case, found.array, &best.layout);
@@ -264,7 +361,8 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
 
 /// Where else indices have to change: a row or an address of the array that is kept leads to its elements, too.
 fn reached(case: &Case<'_>, array: &Array, layout: &Layout) -> String {
-    if matches!(layout, Layout::Declared | Layout::Longer { .. } | Layout::Apart { .. }) {
+    if matches!(layout, Layout::Declared | Layout::Longer { .. } | Layout::Apart { .. } | Layout::Rows { .. })
+    {
         return String::new();
     }
     match case.padder.elements(array.name_span) {
@@ -309,6 +407,12 @@ fn rounds(case: &Case<'_>, array: &Array) -> &'static str {
     let mut within = accesses.map(Access::within);
     let is_uncounted = |within| matches!(within, Within::Loop(_) | Within::Several);
     if within.any(is_uncounted) { ", each loop of unknown length taken once" } else { "" }
+}
+
+/// That figures are of several ways to run the kernel, of which no launch tells the right one.
+fn ways(found: &Found<'_>) -> String {
+    let many = |ways: usize| format!(", in {} to run the kernel together", plural(ways as u64, "way"));
+    found.ways.map(many).unwrap_or_default()
 }
 
 /// What is left in each instance of the kernel, where they give the array several dimensions.
@@ -367,33 +471,40 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
     if tried == 0 {
         let sized = if found.array.dynamic { ", whose length is given at the launch" } else { "" };
         let none = || {
-            format!("no other layout that is searched fits `{array}`{sized}{}", least(found, found.before))
+            format!(
+                "no other layout that is searched fits `{array}`{sized}{}{}",
+                least(found, found.before),
+                ways(found)
+            )
         };
         return (found.tried.len() == 1).then(none);
     }
     match found.fewest() {
         Some(fewest) => {
             let saved = found.before.saturating_sub(fewest.wavefronts().unwrap_or(found.before));
-            Some(format!(
-                "no other layout of `{array}` is worth it: `{}` saves {} of {} and adds {} to each of {}",
-                name(case, found, &fewest.layout),
-                saved,
-                plural(found.before, "wavefront"),
-                plural(fewest.operations.into(), "integer operation"),
-                plural(found.requests, "request"),
-            ))
+            Some(
+                format!(
+                    "no other layout of `{array}` is worth it: `{}` saves {} of {} and adds {} to each of {}",
+                    name(case, found, &fewest.layout),
+                    saved,
+                    plural(found.before, "wavefront"),
+                    plural(fewest.operations.into(), "integer operation"),
+                    plural(found.indexed, "request"),
+                ) + &ways(found),
+            )
         }
         None if found.forms.len() > 1 => Some(format!(
-            "none of {} tried saves wavefronts of `{array}` in one instance of the kernel and costs no other more{}",
+            "none of {} tried saves wavefronts of `{array}` in one instance of the kernel and costs no other more{}{}",
             plural(tried as u64, "other layout"),
             least(found, found.before),
+            ways(found),
         )),
         None => Some(format!(
             "none of {} tried takes fewer than the {} of `{array}` as it is{}{}",
             plural(tried as u64, "other layout"),
             plural(found.before, "wavefront"),
             least(found, found.before),
-            summed(case, found),
+            summed(case, found) + &ways(found),
         )),
     }
 }
@@ -416,50 +527,5 @@ fn summed(case: &Case<'_>, found: &Found<'_>) -> String {
         (many, Some(free)) => {
             format!(", in {} together, of which `{free}` has no conflict", plural(many as u64, "instance"))
         }
-    }
-}
-
-/// Why a layout is not judged.
-fn why_words(case: &Case<'_>, why: &Why) -> String {
-    match why {
-        Why::TooLarge(bytes) => format!("too large: {bytes} bytes"),
-        Why::Split(span) => format!("misaligned at {}", (case.place)(*span)),
-        Why::Shifted => "not judged: it depends on an offset given at run time".to_owned(),
-        Why::Often => "not judged: how often each request happens is not known".to_owned(),
-        Why::NoCost => "not judged: the cost of a request is not known".to_owned(),
-        Why::NoBetter => "no better".to_owned(),
-        Why::Instance => "no layout of the array in some instance of the kernel".to_owned(),
-        Why::WorseByData => "for some data an access takes more".to_owned(),
-        Why::WorseThere => "some run of the kernel takes more".to_owned(),
-        Why::Steps => "not judged: the search was long enough".to_owned(),
-    }
-}
-
-/// Why no layout is judged.
-fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
-    let at = |span: &Span| (case.place)(*span);
-    match why {
-        Undecided::Unknown(span) => format!("what the access at {} costs is not known", at(span)),
-        Undecided::Outside(span) => format!("the access at {} leaves the array", at(span)),
-        Undecided::Fragment(span) => {
-            format!("the `wmma` call at {} asks for rows at one distance from each other", at(span))
-        }
-        Undecided::Often(span) => {
-            format!("how often each request of the access at {} happens is not known", at(span))
-        }
-        Undecided::Varying(name) => format!("the distance between lanes depends on `{name}`"),
-        Undecided::Length => "the length of the array is given at the launch".to_owned(),
-        Undecided::Overlaid(other) => format!("`{other}` lies in the same dynamic shared memory"),
-        Undecided::Instances => "instances of the kernel differ in its elements".to_owned(),
-        Undecided::SeveralWays => "the verdicts are taken over several ways to run the kernel".to_owned(),
-        Undecided::Rows(span) => {
-            format!("the access at {} is not seen to stay in the row that its index names", at(span))
-        }
-        Undecided::Shifted => "a request's cost depends on an offset given at run time".to_owned(),
-        Undecided::Recast(span) => {
-            format!("the access at {} is not by an index of the array", at(span))
-        }
-        Undecided::AlsoUsed(kernel) => format!("the kernel at {} may use the array, too", at(kernel)),
-        Undecided::TooMany => "there are too many different requests".to_owned(),
     }
 }

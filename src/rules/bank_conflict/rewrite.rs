@@ -35,6 +35,8 @@ const LONGEST: usize = 80;
 pub(super) enum Unwritten {
     /// Each member would be an array of its own.
     Members,
+    /// `wmma` calls would ask for rows at another distance.
+    Calls,
     /// The elements cannot be given another index.
     Fixed(Fixed),
     /// A subscript is not seen to stay in its row or plane.
@@ -63,6 +65,10 @@ impl Unwritten {
         let at = |span: &Span| (case.place)(*span);
         match self {
             Unwritten::Members => format!("each place that names `{array}` would name another array"),
+            Unwritten::Calls => format!(
+                "each index and each `wmma` call would have another distance between rows, and not every access is \
+                 proved to then find its element of `{array}`"
+            ),
             Unwritten::Fixed(Fixed::Declared) => format!("the kernel does not declare `{array}` itself"),
             Unwritten::Fixed(Fixed::Whole(span)) => {
                 format!("`{array}` is used without all its subscripts at {}", at(span))
@@ -110,6 +116,7 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
     }
     match &best.layout {
         Layout::Declared | Layout::Apart { .. } => Err(Unwritten::Members),
+        Layout::Rows { .. } => Err(Unwritten::Calls),
         Layout::Longer { dimension: (at, by), .. } => {
             check_subscripts(case, array)?;
             let span = *array.dimension_spans.get(*at).ok_or(Unwritten::Declaration)?;

@@ -3,7 +3,7 @@
 //! `tile[r][c]` stands for an element of rows, `s[i]` for one of a flat array. A fix puts what is written in place of
 //! these letters.
 
-use super::super::Case;
+use super::super::{Case, listed};
 use super::declared::is_written_out;
 use super::padding::text::{as_factor, skewed, widened};
 use super::padding::written_type;
@@ -42,7 +42,50 @@ pub(super) fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> Str
         Layout::Skewed { .. } => {
             format!("{} and {}", indexed(), declared(&[length_of(case, found, layout)]))
         }
+        Layout::Rows { row, extra } => {
+            let last = lengths.len().checked_sub(1).filter(|_| found.views == 1);
+            let is_row = found.forms.iter().all(|form| form.last() == Some(row));
+            let declaration = match (last, array.dynamic) {
+                (Some(0), false) => Some(declared(&[length_of(case, found, layout)])),
+                (Some(last), false) if is_row => {
+                    lengths[last] = widened(&lengths[last], *extra);
+                    Some(declared(&lengths))
+                }
+                _ => None,
+            };
+            let declaration = declaration.map(|it| format!(", {it}")).unwrap_or_default();
+            rows(found, *row, *extra, &declaration)
+        }
         Layout::Combined { .. } | Layout::Rotated { .. } => indexed(),
+    }
+}
+
+/// Rows that lie farther apart, and what the calls then ask for that read and write tiles.
+fn rows(found: &Found<'_>, row: u64, extra: u64, declaration: &str) -> String {
+    let calls: Vec<String> = found
+        .distances
+        .iter()
+        .filter(|(now, then)| now != then)
+        .map(|(now, then)| format!("{then} instead of {now}"))
+        .collect();
+    // As the calls count them, where they agree.
+    let bytes = |elements: u64| elements * found.array.element_bytes.unwrap_or(1);
+    let counted = |elements: u64| {
+        let own = found.line_element.filter(|own| bytes(elements).is_multiple_of(*own));
+        own.map_or(bytes(elements), |own| bytes(elements) / own)
+    };
+    let what = if found.line_element.is_some() { "elements" } else { "bytes" };
+    let calls = match calls.is_empty() {
+        true => String::new(),
+        false => format!(" and give the `wmma` calls the leading dimension {}", listed(&calls)),
+    };
+    let (rows, apart) = (counted(row), counted(row + extra));
+    match found.views {
+        1 => format!(
+            "lay the rows of {rows} {what} of `{}` {apart} apart wherever it is indexed{declaration}{calls}",
+            found.array.name
+        ),
+        _ => format!("lay its rows of {rows} {what} {apart} apart there{calls}"),
     }
 }
 
@@ -66,18 +109,26 @@ pub(super) fn name(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> Strin
         }
         Layout::Swapped { .. } => format!("{}[c][r]", array.name),
         Layout::Apart { .. } => "an array for each member".to_owned(),
+        Layout::Rows { row, extra } => format!("{}[i + i / {row} * {extra}]", array.name),
         layout => column(&column_of(case, found, layout, &|name| name.trim_end_matches('+').to_owned())),
     }
 }
 
 /// The length of a flat array that is skewed, as it is to be written.
 pub(super) fn length_of(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> String {
-    let Layout::Skewed { shift, left } = layout else { return String::new() };
     let lengths: Vec<u64> = found.forms.iter().filter_map(|form| form.first().copied()).collect();
-    match (lengths.as_slice(), lengths_written(case, found.array).as_slice()) {
-        ([], _) | (_, []) => String::new(),
-        ([length], [written, ..]) if !names_something(written) => layout.length(*length).to_string(),
-        (_, [written, ..]) => skewed(written, *shift, *left),
+    match (layout, lengths.as_slice(), lengths_written(case, found.array).as_slice()) {
+        (_, [], _) | (_, _, []) => String::new(),
+        (_, [length], [written, ..]) if !names_something(written) => layout.length(*length).to_string(),
+        (Layout::Skewed { shift, left }, _, [written, ..]) => skewed(written, *shift, *left),
+        (Layout::Rows { row, extra }, lengths, [written, ..]) => {
+            let own = as_factor(written);
+            match lengths.iter().all(|length| length.is_multiple_of(*row)) {
+                true => format!("{own} / {row} * {}", row + extra),
+                false => format!("({own} + {}) / {row} * {}", row - 1, row + extra),
+            }
+        }
+        _ => String::new(),
     }
 }
 
@@ -125,7 +176,11 @@ pub(super) fn column_of(
                 (by, own) => format!("({own} + {by} * {}) % {row}", part("r")),
             }
         }
-        Layout::Declared | Layout::Longer { .. } | Layout::Swapped { .. } | Layout::Apart { .. } => part("c"),
+        Layout::Declared
+        | Layout::Longer { .. }
+        | Layout::Rows { .. }
+        | Layout::Swapped { .. }
+        | Layout::Apart { .. } => part("c"),
     }
 }
 
