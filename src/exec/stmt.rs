@@ -163,9 +163,12 @@ impl Machine<'_> {
         if matches!(slot.ty.innermost(), Ty::Unknown(_)) && !is_group {
             self.may_order(declaration.span);
         }
-        let frame = self.top();
-        self.note_write(frame, declaration.local);
+        let top = self.top();
+        self.note_write(top, declaration.local);
         self.set_slot(declaration.local, slot);
+        if let Some(frame) = self.state.frames.last_mut() {
+            frame.forget_if_stale(declaration.local);
+        }
     }
 
     /// Puts a variable into the innermost frame.

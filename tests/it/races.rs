@@ -80,6 +80,14 @@ fn kernels_that_call_in_several_ways_stand_as_their_names_say() {
     );
 }
 
+#[test]
+fn kernels_that_write_one_value_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/values.cu",
+        "4 runs of kernels with shared memory: 2 proved free of races",
+    );
+}
+
 fn stand_as_named(file: &str, counts: &str) {
     let (standings, summary) = standings(Path::new("."), file);
     let kernels = standings.iter().map(|it| (it["kernel"].as_str().unwrap(), it["races"].as_str().unwrap()));
