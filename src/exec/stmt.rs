@@ -27,7 +27,7 @@ impl Machine<'_> {
     }
 
     fn run_each(&mut self, stmts: &[Stmt]) {
-        for stmt in stmts {
+        for (at, stmt) in stmts.iter().enumerate() {
             if let StmtKind::Label(label) = &stmt.kind {
                 self.arrive_at(label);
             }
@@ -47,7 +47,10 @@ impl Machine<'_> {
             }
             #[cfg(test)]
             self.forget();
+            let of_warp = self.stored_of_warp(&stmts[..=at]);
+            let around = std::mem::replace(&mut self.stores_of_warp, of_warp);
             self.run_stmt(stmt);
+            self.stores_of_warp = around;
             if std::mem::take(&mut self.may_have_wrapped) {
                 self.may_differ(stmt.span, Differs::Wraps);
             }
