@@ -73,6 +73,8 @@ impl Given {
 pub(crate) struct Slice {
     /// Variables that do not matter; those not listed do.
     data: FxHashSet<LocalId>,
+    /// Those of them that are written after they are declared: what they hold then is not followed.
+    stale: FxHashSet<LocalId>,
     /// Variables that are not carried; those not listed are.
     passing: FxHashSet<LocalId>,
     /// Pointers that lead to no shared memory and no variable, where only shared memory is asked for.
@@ -117,9 +119,12 @@ impl Slice {
         };
         let taken = flow.taken.iter().any(|local| matters.contains(local)) || flow.pointers_out;
         let data = without(&matters);
+        let is_changed = |local: &&LocalId| flow.changed.contains(local) || flow.taken.contains(local);
+        let stale = data.iter().filter(is_changed).copied().collect();
         let mut slice = Slice {
             passing: without(&carried).union(&data).copied().collect(),
             data,
+            stale,
             global: flow.global,
             places: flow.places,
             calls: flow.calls,
@@ -166,6 +171,12 @@ impl Slice {
     #[must_use]
     pub(crate) fn is_data_variable(&self, local: LocalId) -> bool {
         self.data.contains(&local)
+    }
+
+    /// Whether the variable does not matter, and may hold something else than it did when it was declared.
+    #[must_use]
+    pub(crate) fn is_stale(&self, local: LocalId) -> bool {
+        self.stale.contains(&local)
     }
 
     /// Whether a loop has to know how the variable changes from round to round.

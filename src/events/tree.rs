@@ -207,8 +207,8 @@ pub(crate) enum Orderer {
 pub(crate) enum Stored {
     /// It is not known, or it is no store.
     Unknown,
-    /// All its threads write the same, whatever that is.
-    Same,
+    /// All lanes of a warp write the same, whatever that is.
+    OfWarp,
     /// What is made of what is read there just before, as by `+=`.
     Update,
     /// An integer for each thread, before it is cut to the bytes that are written.

@@ -228,7 +228,7 @@ impl Machine<'_> {
             slots.set(local.0 as usize, slot);
         }
         let given = self.given(function, &slots, this.as_ref());
-        let frame = Frame {
+        let mut frame = Frame {
             function: Arc::clone(function),
             slice: self.slice_of(function, given),
             slots,
@@ -239,6 +239,7 @@ impl Machine<'_> {
             returned: ThreadSet::NONE,
             may_have_returned: ThreadSet::NONE,
         };
+        frame.forget_stale();
         if !self.trace.entered.contains(&function.name_span) {
             self.trace.entered.push(function.name_span);
         }

@@ -231,7 +231,7 @@ impl Machine<'_> {
         }
         self.trace.tree.note_mentions(function.mentions.volatile, function.mentions.waits);
         let slice = self.slice_of(function, Given::KERNEL);
-        self.state.frames.push(Frame {
+        let mut frame = Frame {
             function: Arc::clone(function),
             slice,
             slots,
@@ -241,7 +241,9 @@ impl Machine<'_> {
             result: Value::Undefined,
             returned: ThreadSet::NONE,
             may_have_returned: ThreadSet::NONE,
-        });
+        };
+        frame.forget_stale();
+        self.state.frames.push(frame);
         self.run(body);
     }
 

@@ -62,12 +62,16 @@ impl Machine<'_> {
         let why = match how {
             Join::Uniform(_, why) | Join::Varying(why) => why.clone(),
         };
+        let is_one = |here: &Value, there: &Value| match how {
+            Join::Uniform(..) => here == there,
+            Join::Varying(_) => here.is_surely(there),
+        };
         for (at, frame) in held.frames.into_iter().enumerate() {
             let written = self.state.frames.get(at).is_some_and(|f| !f.slots.same(&frame.slots));
             for (number, slot) in frame.slots.iter().enumerate().filter(|_| written) {
                 let Some(slots) = self.state.frames.get(at).map(|f| &f.slots) else { continue };
                 let Some(here) = slots.get(number) else { continue };
-                if slots.same_at(&frame.slots, number) || here.value == slot.value {
+                if slots.same_at(&frame.slots, number) || is_one(&here.value, &slot.value) {
                     continue;
                 }
                 let failed = here.value.clone();
@@ -82,7 +86,7 @@ impl Machine<'_> {
             }
             let Some(here) = self.state.frames.get(at).map(|f| f.result.clone()) else { continue };
             let result =
-                if here == frame.result { here } else { self.join_values(&frame.result, &here, how) };
+                if is_one(&here, &frame.result) { here } else { self.join_values(&frame.result, &here, how) };
             if let Some(place) = self.state.frames.get_mut(at) {
                 place.result = result;
                 place.returned = place.returned.and(&frame.returned);

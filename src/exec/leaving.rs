@@ -161,7 +161,7 @@ impl Machine<'_> {
                         continue;
                     };
                     if slots.is_some_and(|slots| slots.same_at(&before.slots, number))
-                        || was.value == slot.value
+                        || was.value.is_surely(&slot.value)
                     {
                         continue;
                     }

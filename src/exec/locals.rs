@@ -3,7 +3,7 @@
 //! A variable that is only written in parts is an aggregate of the parts that are known. Writes
 //! reach the active threads alone; a known fact about a symbol is put in on reading.
 
-use super::machine::{Machine, Mode};
+use super::machine::{Frame, Machine, Mode};
 use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Place, Step, Steps, Value};
@@ -11,6 +11,7 @@ use crate::domain::{Int, Reason, ThreadSet, Unknown, Variation};
 use crate::ir::{LocalId, Scalar};
 use crate::source::Span;
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// The value of a variable of the innermost frame, when it is one that holds its value itself.
@@ -321,6 +322,34 @@ impl Machine<'_> {
             return Value::opaque(Variation::Maybe, why);
         }
         Value::Aggregate(shared)
+    }
+}
+
+impl Frame {
+    /// Forgets what parameters hold whose changes are passed over, as they bear on no request.
+    pub(super) fn forget_stale(&mut self) {
+        let function = Arc::clone(&self.function);
+        function.params.iter().for_each(|param| self.forget_if_stale(param.local));
+    }
+
+    /// The same of one variable. `x = 0; x += in[t]; s[0] = x;` stores no 0.
+    pub(super) fn forget_if_stale(&mut self, local: LocalId) {
+        let number = local.0 as usize;
+        let slot = self.slots.get(number).filter(|slot| !slot.reference && self.slice.is_stale(local));
+        if let Some(value) = slot.map(|slot| without_numbers(&slot.value)) {
+            self.slots.set_value(number, value);
+        }
+    }
+}
+
+fn without_numbers(value: &Value) -> Value {
+    match value {
+        Value::Int(..) | Value::Float(..) => Value::Undefined,
+        Value::Aggregate(parts) => {
+            let parts = parts.iter().map(|(path, part)| (path.clone(), without_numbers(part)));
+            Value::Aggregate(Rc::new(parts.collect()))
+        }
+        other => other.clone(),
     }
 }
 

@@ -151,6 +151,8 @@ pub struct Machine<'p> {
     pub writes: u64,
     /// Whether the number of a round was given to a type that may be too narrow for it.
     pub may_have_wrapped: bool,
+    /// Where the statement at hand stores one number from all lanes of a warp.
+    pub stores_of_warp: Option<Span>,
     /// Where threads left a function or loop under a condition, innermost last.
     pub departures: Vec<(ThreadSet, Split)>,
     /// The barriers come to in the loops around of which it is not known how often they run.
@@ -410,6 +412,7 @@ impl<'p> Machine<'p> {
             plans: FxHashMap::default(),
             writes: 0,
             may_have_wrapped: false,
+            stores_of_warp: None,
             departures: Vec::new(),
             came: Vec::new(),
             contents: None,

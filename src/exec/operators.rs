@@ -280,7 +280,7 @@ impl Machine<'_> {
     /// `a` in the threads of `mask`, `b` elsewhere.
     #[must_use]
     pub(crate) fn blend(&self, a: &Value, b: &Value, mask: &ThreadSet) -> Value {
-        if a == b || matches!(b, Value::Undefined) {
+        if a.is_surely(b) || matches!(b, Value::Undefined) {
             return a.clone();
         }
         match (a, b) {

@@ -29,7 +29,7 @@ impl Machine<'_> {
     }
 
     fn run_each(&mut self, stmts: &[Stmt]) {
-        for stmt in stmts {
+        for (at, stmt) in stmts.iter().enumerate() {
             if let StmtKind::Label(label) = &stmt.kind {
                 self.arrive_at(label);
             }
@@ -49,7 +49,10 @@ impl Machine<'_> {
             }
             #[cfg(test)]
             self.forget();
+            let of_warp = self.stored_of_warp(&stmts[..=at]);
+            let around = std::mem::replace(&mut self.stores_of_warp, of_warp);
             self.run_stmt(stmt);
+            self.stores_of_warp = around;
             if std::mem::take(&mut self.may_have_wrapped) {
                 self.may_differ(stmt.span, Differs::Wraps);
             }
@@ -165,9 +168,12 @@ impl Machine<'_> {
         if matches!(slot.ty.innermost(), Ty::Unknown(_)) && !is_group {
             self.may_order(declaration.span);
         }
-        let frame = self.top();
-        self.note_write(frame, declaration.local);
+        let top = self.top();
+        self.note_write(top, declaration.local);
         self.set_slot(declaration.local, slot);
+        if let Some(frame) = self.state.frames.last_mut() {
+            frame.forget_if_stale(declaration.local);
+        }
     }
 
     /// Puts a variable into the innermost frame.

@@ -1,8 +1,9 @@
 //! What goes into the event tree?
 
 use super::machine::{Machine, Mode};
+use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Value};
-use crate::domain::{Int, SymbolId, ThreadSet, Variation};
+use crate::domain::{Int, SymbolId, ThreadSet};
 use crate::events::{AccessEvent, AccessOp, Branches, Differs, Event, Orderer, SplitKind, Stored};
 use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
@@ -51,10 +52,12 @@ impl Machine<'_> {
         let before = self.trace.tree.len();
         self.record(AccessOp::Store, pointer, span, None);
         if self.trace.tree.len() > before {
+            // A class may make something else of it, in each thread.
+            let is_number = matches!(pointer.pointee, Ty::Scalar(_));
             self.trace.tree.set_stored(match value {
                 Value::Int(number, _) => Stored::Number(number.clone()),
                 Value::Float(number, _) => Stored::Float(number.to_bits()),
-                other if other.variation() == Variation::Uniform => Stored::Same,
+                _ if is_number && self.stores_of_warp == Some(span) => Stored::OfWarp,
                 _ => Stored::Unknown,
             });
         }

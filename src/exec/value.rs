@@ -254,6 +254,22 @@ impl Value {
         }
     }
 
+    /// Whether it is surely what an equal value is. Of two numbers that are each the same for all threads and not known,
+    /// as what a line reads in two rounds of a loop, no more is known than that.
+    #[must_use]
+    pub(super) fn is_surely(&self, other: &Value) -> bool {
+        self == other && !self.is_some_number()
+    }
+
+    fn is_some_number(&self) -> bool {
+        match self {
+            Value::Opaque(variation, ..) => *variation == Variation::Uniform,
+            Value::Condition(condition) => condition.is_some_choice(),
+            Value::Aggregate(parts) => parts.iter().any(|(_, part)| part.is_some_number()),
+            _ => false,
+        }
+    }
+
     /// How it varies over the block, as far as that can be told.
     #[must_use]
     pub(crate) fn variation(&self) -> Variation {
@@ -277,6 +293,15 @@ impl Value {
 }
 
 impl Condition {
+    fn is_some_choice(&self) -> bool {
+        match self {
+            Condition::Known(_) | Condition::Compare { .. } => false,
+            Condition::Opaque(variation, _) => *variation == Variation::Uniform,
+            Condition::Not(inner) => inner.is_some_choice(),
+            Condition::And(a, b) | Condition::Or(a, b) => a.is_some_choice() || b.is_some_choice(),
+        }
+    }
+
     fn is_lost(&self) -> bool {
         match self {
             Condition::Known(_) | Condition::Compare { .. } => false,

@@ -405,6 +405,8 @@ impl<'a> Walk<'a> {
             Some(Side { offset: live.event.offset.as_ref()?, threads, bytes, rows: live.access.matrices })
         };
         let pair = (one.event.access, other.event.access);
+        // Which lane of a warp writes last makes no difference then.
+        let met = if pair::is_one_value_of_warp(one, other) { u32::MAX } else { one.met };
         let threads = match side(one).zip(side(other)).filter(|_| memory == Memory::Same) {
             Some((a, b)) => {
                 let whole_warp = one.access.is_warp_wide() || other.access.is_warp_wide();
@@ -412,7 +414,7 @@ impl<'a> Walk<'a> {
                 let tree = &self.trace.tree;
                 // A thread's own copy is not ordered with what it does itself.
                 let own_counts = whole_warp || one.is_on_its_way() || other.is_on_its_way();
-                let meeting = Meeting { tree, shape: self.shape, relation, met: one.met, own_counts };
+                let meeting = Meeting { tree, shape: self.shape, relation, met, own_counts };
                 match meeting.first_in_any_turn(&a, &b, &mut self.left) {
                     Some(threads) => Some(threads),
                     None => return,

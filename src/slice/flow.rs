@@ -21,6 +21,8 @@ pub(super) struct Flow<'a> {
     /// The loops around each variable's declaration, and those around the statement.
     declared_in: FxHashMap<LocalId, usize>,
     loops: usize,
+    /// Variables that are written after they are declared.
+    pub(super) changed: FxHashSet<LocalId>,
     /// Variables written in a loop that they are declared outside of.
     kept: FxHashSet<LocalId>,
     /// Into which variable the value of an expression goes, and whether as a whole (`=`).
@@ -102,6 +104,7 @@ impl<'a> Flow<'a> {
             course: FxHashSet::default(),
             declared_in: FxHashMap::default(),
             loops: 0,
+            changed: FxHashSet::default(),
             kept: FxHashSet::default(),
             flows: Vec::new(),
             through_pointers: Vec::new(),
@@ -244,6 +247,7 @@ impl<'a> Flow<'a> {
 
     /// A variable is written.
     fn note_kept(&mut self, local: LocalId) {
+        self.changed.insert(local);
         if self.declared_in.get(&local).copied().unwrap_or(0) < self.loops {
             self.kept.insert(local);
         }

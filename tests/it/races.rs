@@ -88,6 +88,14 @@ fn kernels_that_call_in_several_ways_stand_as_their_names_say() {
     );
 }
 
+#[test]
+fn kernels_that_write_one_value_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/values.cu",
+        "28 runs of kernels with shared memory: 9 proved free of races",
+    );
+}
+
 fn stand_as_named(file: &str, counts: &str) {
     let (standings, summary) = standings(Path::new("."), file);
     let kernels = standings.iter().map(|it| (it["kernel"].as_str().unwrap(), it["races"].as_str().unwrap()));
@@ -122,6 +130,36 @@ fn what_is_in_doubt_is_told_with_its_places() {
     let (text, lines) = reason("unseen_open");
     assert_eq!(text, "something is not followed that may access shared memory");
     assert_eq!(lines, [225]);
+}
+
+/// Operations of a program may have names that those of the library have.
+#[test]
+fn an_own_sum_is_not_one_value_of_a_warp() {
+    let kernel = |plus: &str| {
+        format!(
+            "namespace cg = cooperative_groups;
+namespace own {{
+template <class T> struct {plus} {{
+    __device__ T operator()(T a, T b) const {{ return a; }}
+}};
+}}
+__global__ void k(float *out, const float *in) {{
+    __shared__ float s[32];
+    auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    float sum = cg::reduce(warp, in[threadIdx.x], own::{plus}<float>());
+    s[threadIdx.x / 32] = sum;
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x % 4];
+}}
+void run(float *out, const float *in) {{ k<<<1, 128>>>(out, in); }}
+"
+        )
+    };
+    let root = folder(&[("a.cu", &kernel("plus")), ("b.cu", &kernel("first"))]);
+    for file in ["a.cu", "b.cu"] {
+        let (found, _) = standings(root.path(), file);
+        assert_eq!(found[0]["races"], "undecided", "{file}");
+    }
 }
 
 #[test]

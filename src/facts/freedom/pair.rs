@@ -12,6 +12,7 @@
 //! Other blocks may learn by an atomic what was done before it. So one on global memory meets everything there.
 
 use super::live::Live;
+use super::meet::Relation;
 use crate::domain::{Int, Lanes};
 use crate::events::{Access, AccessOp, Operation, Stored, Trace};
 
@@ -46,6 +47,14 @@ pub(super) fn is_harmless(one: &Live<'_>, other: &Live<'_>, global: bool) -> boo
         }
         _ => false,
     }
+}
+
+/// Whether two accesses are one store, done once by each thread, in which all lanes of a warp write one value.
+pub(super) fn is_one_value_of_warp(one: &Live<'_>, other: &Live<'_>) -> bool {
+    one.at == other.at
+        && [one, other].iter().all(|it| it.relation == Relation::Same)
+        && matches!(one.event.stored, Stored::OfWarp)
+        && is_in_steps(one)
 }
 
 /// Whether two atomics give the same in either order, and nobody asks what was there before: the sums of one
