@@ -394,12 +394,25 @@ impl Machine<'_> {
         }
     }
 
-    /// `a && b`, `a || b`: `b` is evaluated by the threads that need it.
+    /// `a && b`, `a || b`: `b` is evaluated by the threads that need it. Where it may change something, what it
+    /// leaves is held against what was there before.
     fn short_circuit(&mut self, a: &Expr, b: &Expr, and: bool, span: Span) -> Value {
         let left = self.evaluate(a);
         let left = self.condition_of(&left, a.span);
         let truth = self.truth(&left, false);
         let (go_on, surely) = if and { (truth.can_hold, truth.holds) } else { (truth.can_fail, truth.fails) };
+        if may_change(b) {
+            let mut right = None;
+            let mut second = |machine: &mut Self, side: bool| {
+                if side == and {
+                    right = Some(machine.evaluate(b));
+                }
+            };
+            self.fork(&truth, a.span, &mut second, [!and, and]);
+            self.go_on(span);
+            let right = right.map(|value| self.condition_of(&value, b.span));
+            return self.both_operands(left, right.unwrap_or(Condition::Known(go_on)), and);
+        }
         let before = (self.state.active, self.state.doubt.clone());
         self.state.active = before.0.and(&go_on);
         if surely.is_none() {
@@ -421,11 +434,14 @@ impl Machine<'_> {
         };
         (self.state.active, self.state.doubt) = before;
         self.go_on(span);
+        self.both_operands(left, right, and)
+    }
+
+    fn both_operands(&mut self, left: Condition, right: Condition, and: bool) -> Value {
         match (left, right, and) {
             (Condition::Known(x), Condition::Known(y), true) => self.truth_in(&x.and(&y)),
             (Condition::Known(x), Condition::Known(y), false) => self.truth_in(&x.or(&y)),
-            (Condition::Known(x), other, true) | (other, Condition::Known(x), true) if x.is_empty() => {
-                let _ = (other, span);
+            (Condition::Known(x), _, true) | (_, Condition::Known(x), true) if x.is_empty() => {
                 self.truth_in(&x)
             }
             (x, y, true) => Value::Condition(Rc::new(Condition::And(Rc::new(x), Rc::new(y)))),
@@ -465,4 +481,20 @@ impl Machine<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether evaluating this may change a variable, or bring threads together.
+fn may_change(expr: &Expr) -> bool {
+    let mut found = matches!(
+        expr.kind,
+        ExprKind::Assign(..)
+            | ExprKind::Step { .. }
+            | ExprKind::Call { .. }
+            | ExprKind::Construct(..)
+            | ExprKind::Asm(..)
+            | ExprKind::Unsupported(_)
+            | ExprKind::Damaged
+    );
+    children(expr, &mut |child| found = found || may_change(child));
+    found
 }

@@ -96,6 +96,11 @@ impl Machine<'_> {
             candidates.retain(|f| layout.holds(f.span));
         }
         let explicit = path.args.as_deref().unwrap_or(&[]);
+        let is_template = |f: &Arc<Function>| !f.template_params.is_empty() || !f.specialization.is_empty();
+        // `f<>(x)` means a template, too.
+        if path.args.is_some() && candidates.iter().any(is_template) {
+            candidates.retain(is_template);
+        }
         if let Some(count) = self.given_count(explicit)
             && candidates.iter().any(|f| takes_arguments(f, count))
         {

@@ -8,6 +8,7 @@ use super::literal;
 use super::lowerer::{Lowerer, Special, TOO_DEEP};
 use super::nodes::{child_of_kind, children, first_child};
 use crate::ir::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp};
+use crate::source::Span;
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -243,11 +244,14 @@ impl Lowerer<'_> {
         if let Some(again) = self.comparison_as_target(node) {
             return again.kind;
         }
+        let conditionals = std::iter::successors(field(node, "left"), |it| field(*it, "alternative"))
+            .take_while(|it| it.kind() == "conditional_expression")
+            .count();
         let left = self.operand(node, "left");
         let right = self.operand(node, "right");
         let op = field(node, "operator").and_then(|op| compound_operator(op.kind()));
         match op {
-            Some(op) => ExprKind::Assign(op, left, right),
+            Some(op) => assigned_to_last(op, *left, right, conditionals).kind,
             None => ExprKind::Unsupported("operator"),
         }
     }
@@ -412,5 +416,17 @@ impl Lowerer<'_> {
             }
         }
         out
+    }
+}
+
+/// `a ? b : c = d` is `a ? b : (c = d)`, and parses as `(a ? b : c) = d`, with as many conditionals in one another.
+fn assigned_to_last(op: Option<BinaryOp>, target: Expr, value: Box<Expr>, conditionals: usize) -> Expr {
+    let span = Span { end: value.span.end, ..target.span };
+    match target.kind {
+        ExprKind::Conditional(cond, then, otherwise) if conditionals > 0 => {
+            let otherwise = Box::new(assigned_to_last(op, *otherwise, value, conditionals - 1));
+            Expr { kind: ExprKind::Conditional(cond, then, otherwise), span }
+        }
+        _ => Expr { kind: ExprKind::Assign(op, Box::new(target), value), span },
     }
 }

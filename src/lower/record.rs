@@ -104,9 +104,9 @@ impl<'t> Lowerer<'t> {
                 "field_declaration" => self.field(member, record),
                 "alias_declaration" | "type_definition" => record.aliases.extend(self.aliases(member, &[])),
                 "using_declaration" => {
-                    let text = self.text(member).trim_end_matches(';').trim_end();
-                    let name = text.rsplit(|c: char| c == ':' || c.is_whitespace()).next().unwrap_or("");
-                    record.usings.push(self.name(name));
+                    if let Some(path) = children(member).pop().and_then(|named| self.path(named)) {
+                        record.usings.push(path.name);
+                    }
                 }
                 "enum_specifier" => self.member_enum(member, record),
                 "struct_specifier" | "class_specifier" | "union_specifier" => {

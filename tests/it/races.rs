@@ -60,6 +60,14 @@ fn pointers_into_one_of_several_arrays_stand_as_their_names_say() {
 }
 
 #[test]
+fn kernels_that_do_things_in_operands_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/operands.cu",
+        "14 runs of kernels with shared memory: 3 proved free of races",
+    );
+}
+
+#[test]
 fn kernels_with_arrays_at_file_scope_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/file-scope.cu",

@@ -48,6 +48,18 @@ fn applied(text: &str, help: &str, array: &str) -> String {
         }
         text = definition.replace(&text, format!("#define S({parameters}) {new}")).into_owned();
     }
+    let apart = Regex::new(r"lay the rows of (\d+) elements of `\w+` (\d+) apart").unwrap();
+    if let Some(found) = apart.captures(help) {
+        let (row, next) = (&found[1], &found[2]);
+        text = text.replace(
+            &format!("#define S(i) {array}[i]"),
+            &format!("#define S(i) {array}[(i) / {row} * {next} + (i) % {row}]"),
+        );
+    }
+    let leading = Regex::new(r"the leading dimension (\d+) instead of (\d+)").unwrap();
+    if let Some(found) = leading.captures(help) {
+        text = text.replace(&format!("#define L {}", &found[2]), &format!("#define L {}", &found[1]));
+    }
     text
 }
 
