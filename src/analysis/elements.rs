@@ -248,10 +248,10 @@ fn names(expr: &Expr, holds: &dyn Fn(&ExprKind) -> bool) -> bool {
 fn form(expr: &Expr) -> Form {
     match &expr.kind {
         ExprKind::Int(..) | ExprKind::Local(_) | ExprKind::Path(_) | ExprKind::Member { .. } => Form::Whole,
-        ExprKind::Binary(op, ..) => match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => Form::Sum,
-            _ => Form::Loose,
-        },
+        ExprKind::Binary(
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem,
+            ..,
+        ) => Form::Sum,
         _ => Form::Loose,
     }
 }

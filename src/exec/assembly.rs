@@ -66,7 +66,7 @@ impl Machine<'_> {
                 continue;
             }
             for (at, inside) in operands.split('[').skip(1).enumerate() {
-                let end = inside.find(|c: char| matches!(c, ']' | ',' | '+')).unwrap_or(inside.len());
+                let end = inside.find([']', ',', '+']).unwrap_or(inside.len());
                 let Some(Value::Pointer(pointer)) = registers.value(&inside[..end]) else { continue };
                 // The last of a bulk copy is the barrier that it arrives at.
                 let is_barrier = at > 1 && opcode.contains("mbarrier");

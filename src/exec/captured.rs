@@ -108,8 +108,7 @@ impl Machine<'_> {
         }
         let recursive = self.running.contains(&here);
         self.running.push(here);
-        let slots = self.frame().filter(|_| recursive).map(|frame| frame.slots.clone());
-        slots
+        self.frame().filter(|_| recursive).map(|frame| frame.slots.clone())
     }
 
     /// It has run, and hands back `result`.

@@ -278,8 +278,11 @@ impl Machine<'_> {
     }
 }
 
+/// Functions, and how well each fits.
+type Judged = Vec<(i32, Arc<Function>)>;
+
 /// Those that fit best, and the others.
-fn foremost(judged: Vec<(i32, Arc<Function>)>) -> (Vec<Arc<Function>>, Vec<(i32, Arc<Function>)>) {
+fn foremost(judged: Judged) -> (Vec<Arc<Function>>, Judged) {
     let top = judged.iter().map(|(points, _)| *points).max();
     let (best, rest): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(points, _)| Some(*points) == top);
     (best.into_iter().map(|(_, function)| function).collect(), rest)

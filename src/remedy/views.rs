@@ -147,11 +147,14 @@ fn join(run: &Run<'_>, name: Span, keys: &[Key], groups: &mut Groups) -> Option<
     Some(())
 }
 
+/// An access of the array: its site, and the bytes that it may touch.
+type Found<'e> = (usize, &'e AccessEvent, Vec<(i64, i64)>);
+
 /// The accesses of the array, and by event the number of its access.
 fn touches(run: &Run<'_>, name: Span, keys: &[Key]) -> Option<(Vec<Touch>, Vec<Option<usize>>)> {
     let trace = run.trace;
     let shape = Shape { dims: run.block };
-    let mut found: Vec<(usize, &AccessEvent, Vec<(i64, i64)>)> = Vec::new();
+    let mut found: Vec<Found<'_>> = Vec::new();
     let mut of_event = vec![None; trace.tree.len()];
     let mut object = None;
     let (mut unit, mut steps) = (0, MOST_STEPS);
@@ -171,7 +174,7 @@ fn touches(run: &Run<'_>, name: Span, keys: &[Key]) -> Option<(Vec<Touch>, Vec<O
         found.push((keys.iter().position(|key| *key == (access.span, access.op))?, event, ranges));
     }
     let unit = unit.max(1);
-    let touch = |(site, event, ranges): (usize, &AccessEvent, Vec<(i64, i64)>)| {
+    let touch = |(site, event, ranges): Found<'_>| {
         let op = trace.accesses[event.access].op;
         let mut places: Vec<u32> = Vec::new();
         for (at, bytes) in ranges {
