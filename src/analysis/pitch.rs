@@ -212,7 +212,7 @@ impl<'a> Pitches<'a> {
             },
         };
         let doubt = if given {
-            Some("what its launches give it changes, too")
+            Some("the byte counts at its launches change, too")
         } else if self.runs.iter().any(assumed) {
             Some("it assumes the block shape, and with it that no index leaves its row")
         } else if own != Some(self.subject.kernel.span.file) {
