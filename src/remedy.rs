@@ -1,7 +1,7 @@
 //! Which other layout of an array takes the fewest wavefronts, and is that proved?
 //!
-//! All requests of an array are put into each layout of a family ([`layout`]) and weighed ([`weigh`]). Below
-//! them all lies a bound that no layout can pass. The search ends at the first layout that meets it:
+//! All requests of an array are put into each layout of a family ([`layout`]) and weighed ([`weigh`]). A bound holds
+//! for every layout. The search ends at the first layout that reaches it:
 //!
 //! ```text
 //! float tile[32][32], a block of 32 x 32: rows written, columns read
@@ -11,9 +11,9 @@
 //!     tile[r][c ^ (r & 31)]        32 + 32: too, for 2 operations an access
 //! ```
 //!
-//! Layouts that leave the indices as they are come first, then skews, then exclusive ors and rotations. What an
-//! index takes more counts against it ([`PER_WAVEFRONT`]). Of an array of which something is not known nothing is
-//! said, and the reason is given.
+//! Layouts that leave the indices as they are come first, then skews, then exclusive ors and rotations. Extra
+//! operations in an index count against a layout ([`PER_WAVEFRONT`]). If something about an array is unknown, there
+//! is no remedy, only the reason.
 
 mod family;
 mod layout;

@@ -1,4 +1,4 @@
-//! Of which variable is a place a part?
+//! Which variable does a place belong to?
 //!
 //! Data lies in variables and arrays of the function, and is often reached through pointers that
 //! lead to nothing else:
@@ -9,9 +9,9 @@
 //! p[1] = __float2half(x);        // a part of `R`
 //! ```
 //!
-//! Such a pointer *leads* to its variable. It is one that is only ever given addresses in one
-//! variable, is changed by nobody else, and whose variable holds no pointers that could be
-//! followed further. What is not found out here is not a part of any variable that is known.
+//! Such a pointer *leads* to its variable. It is one that is only ever given addresses in one variable, is changed by
+//! nobody else, and whose variable holds no pointers that could be followed further. A place that is not found here
+//! belongs to no known variable.
 
 use crate::builtins::types;
 use crate::ir::program::Program;
