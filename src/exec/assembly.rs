@@ -26,7 +26,7 @@ impl Machine<'_> {
         let mut registers = Registers::new(old.collect(), inputs);
         self.forget_contents();
         self.assembly_event(asm, span);
-        let (before, events) = (self.index.accesses(), self.trace.tree.len());
+        let (before, events) = (self.requests.accesses(), self.trace.tree.len());
         for text in self.lookups.memo.instructions(asm).iter() {
             self.instruction(text, &mut registers, span);
         }
@@ -43,7 +43,7 @@ impl Machine<'_> {
             self.clobber();
         }
         let followed = !registers.outputs.is_empty() && registers.outputs.iter().all(Option::is_some);
-        if self.recording && self.index.accesses() == before && !followed {
+        if self.recording && self.requests.accesses() == before && !followed {
             for input in &registers.inputs {
                 self.note_pitched_escape(input, span, "it goes to inline assembly that is not followed");
             }
