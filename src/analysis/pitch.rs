@@ -235,7 +235,7 @@ impl<'a> Pitches<'a> {
         let assumed = |run: &KernelRun| matches!(run.block_from, BlockFrom::Default | BlockFrom::Implied);
         let own = self.subject.program.modules.first().and_then(|module| module.file);
         if given {
-            Some("what its launches give it changes, too")
+            Some("the byte counts at its launches change, too")
         } else if self.runs.iter().any(assumed) {
             Some("it assumes the block shape, and with it that no index leaves its row")
         } else if own != Some(self.subject.kernel.span.file) {
