@@ -34,7 +34,7 @@ pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, Pattern};
 pub use straight::{Straight, Unrolled};
 pub(crate) use tile::Tile;
-pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, Orderer, Stored};
+pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, GoesOn, Orderer, Stored, Subscript};
 pub use ways::Ways;
 
 use crate::domain::Unknown;

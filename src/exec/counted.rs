@@ -19,6 +19,7 @@ use super::machine::{Machine, State};
 use super::record::Mark;
 use super::value::{Relation, Value};
 use crate::domain::Int;
+use crate::events::GoesOn;
 use crate::ir::{BinaryOp, Expr, ExprKind, LocalId};
 
 /// Rounds that are run for real before the plan is asked for.
@@ -110,7 +111,7 @@ impl Machine<'_> {
                 && !self.uneven
                 && self.repeats_since(mark);
             let rounds = Int::constant(i64::try_from(times).ok()?);
-            self.end_loop_event(Some(symbol), None, true);
+            self.end_loop_event(Some(symbol), None, GoesOn::Surely);
             return even.then(|| self.entry_state(start, &probed.plan, &rounds));
         }
     }

@@ -110,7 +110,7 @@ pub struct Machine<'p> {
     /// Whether numbers given at run time are asserted to have some bound.
     pub are_asserted: bool,
     /// By loop: whether its bound may be as large as one likes.
-    pub unbounded_loops: FxHashMap<Span, bool>,
+    pub unbounded_loops: FxHashMap<Span, crate::events::GoesOn>,
     /// Whether the banks of a request depend on the round of a counted loop.
     pub uneven: bool,
     /// Whether threads may leave the loop that runs in different iterations.

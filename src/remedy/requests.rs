@@ -20,7 +20,7 @@ use super::worst::{ByData, is_by_data};
 use super::{Run, Undecided};
 use crate::codegen::Merges;
 use crate::domain::{Lanes, Origin, Shape, SymbolId, gcd};
-use crate::events::{Access, AccessEvent, AccessOp, Array, Event, EventTree, Pattern, Tile, Trace};
+use crate::events::{Access, AccessEvent, AccessOp, Array, Event, EventTree, GoesOn, Pattern, Tile, Trace};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -507,7 +507,7 @@ fn weights(tree: &EventTree) -> Vec<u64> {
         match event {
             Event::Loop { .. } => open.push(at),
             Event::EndOfLoop { round, goes_on, .. } => {
-                let round = round.filter(|_| *goes_on);
+                let round = round.filter(|_| *goes_on == GoesOn::Surely);
                 let last = round.and_then(|id| tree.symbol(id)?.high);
                 let times = last.map_or(1, |last| last.unsigned_abs() + 1);
                 open.pop().into_iter().for_each(|begin| rounds[begin] = times);
@@ -531,7 +531,7 @@ fn weights(tree: &EventTree) -> Vec<u64> {
 /// The rounds of counted loops.
 fn counted(tree: &EventTree) -> FxHashSet<SymbolId> {
     let rounds = tree.events().iter().filter_map(|event| match event {
-        Event::EndOfLoop { round, goes_on: true, .. } => *round,
+        Event::EndOfLoop { round, goes_on: GoesOn::Surely, .. } => *round,
         _ => None,
     });
     rounds.filter(|id| tree.symbol(*id).is_some_and(|symbol| symbol.high.is_some())).collect()

@@ -9,9 +9,12 @@
 //! | go on behind the condition, together with threads of their warp that wait here | warning |
 //! | wait in another branch meanwhile, and threads of one warp wait here and there | warning |
 //! | exit, and what no thread has written is read behind the barrier | warning |
-//! | exit without waiting anywhere, or have left the kernel before | note |
+//! | exit without coming to a barrier of the grid | warning |
 //! | wait in another branch meanwhile, whole warps here and there | note |
 //! | do something that is not followed | note |
+//! | come or do not come as what each of them reads from global memory decides | note |
+//!
+//! Threads that exit without waiting anywhere are what `barrier-after-exit` is about.
 //!
 //! And barriers that wait for a number of threads (`bar.sync 1, 64`, `__barrier_sync_count`) to which another number
 //! comes: a warning.
@@ -25,12 +28,8 @@
 //!   what has not been written yet, or the kernel hangs.
 //! - If the code goes on behind the condition, the compiler may make the warp wait there for all of its
 //!   threads. Those at the barrier never come, and the barrier never opens.
-//! - If they exit, the barrier does not wait for them: from compute capability 7.0 on it waits only for
-//!   the threads of the block that have not exited. So `if (i < n) { ...; __syncthreads(); ... }` at the
-//!   end of a kernel does the barrier no harm, and neither does `if (i >= n) return;` before it, which is
-//!   the same. What these threads should have written is missing all the same. Before 7.0 a barrier
-//!   counts warps, and nothing says that it does not wait for threads that exit: where such a device is
-//!   among the targets, it is a warning. A barrier of the grid waits for every block, on any device.
+//! - If they exit, a barrier of the block does not wait for them, but what they should have written is missing. A
+//!   barrier of the grid waits for every block.
 //! - If they wait in another branch, PTX lets the two barriers pair up as long as whole warps take either
 //!   branch; `compute-sanitizer --tool synccheck` reports it all the same. For parts of a warp PTX does
 //!   not define it.
@@ -82,23 +81,22 @@
 //!     reverse<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! And a note, because the threads past `n` exit:
+//! And a note, because rows have different lengths:
 //! ```cuda,fires
-//! __global__ void first_of_block(float *out, const float *in, int n) {
-//!     __shared__ float first;
-//!     int i = blockIdx.x * blockDim.x + threadIdx.x;
-//!     if (i >= n) {
-//!         return;
+//! __global__ void row_sums(float *out, const int *begin, const float *in) {
+//!     __shared__ float s[128];
+//!     float sum = 0;
+//!     for (int k = begin[threadIdx.x]; k < begin[threadIdx.x + 1]; ++k) {
+//!         s[threadIdx.x] = in[k];
+//!         __syncthreads();
+//!         sum += s[127 - threadIdx.x];
+//!         __syncthreads();
 //!     }
-//!     if (threadIdx.x == 0) {
-//!         first = in[i];
-//!     }
-//!     __syncthreads();
-//!     out[i] = in[i] - first;
+//!     out[threadIdx.x] = sum;
 //! }
 //!
-//! void launch(float *out, const float *in, int n) {
-//!     first_of_block<<<(n + 127) / 128, 128>>>(out, in, n);
+//! void launch(float *out, const int *begin, const float *in) {
+//!     row_sums<<<1, 128>>>(out, begin, in);
 //! }
 //! ```
 //!
@@ -119,29 +117,16 @@
 //!     out[threadIdx.x] = s[threadIdx.x];
 //! }
 //!
-//! __global__ void first_of_block(float *out, const float *in, int n) {
-//!     __shared__ float first;
-//!     int i = blockIdx.x * blockDim.x + threadIdx.x;
-//!     if (threadIdx.x == 0) {
-//!         first = in[i];
-//!     }
-//!     __syncthreads();
-//!     if (i < n) {
-//!         out[i] = in[i] - first;
-//!     }
-//! }
-//!
-//! void launch(float *out, const float *in, int n) {
+//! void launch(float *out, const float *in) {
 //!     reduce<<<1, 256>>>(out, in);
-//!     first_of_block<<<(n + 127) / 128, 128>>>(out, in, n);
 //! }
 //! ```
 //! Take the barrier out of the condition; guard only the work. Where a group of warps works
 //! on its own, use a named barrier for these warps, or `__syncwarp()` within one.
 //!
 //! ## Limits
-//! - A condition on values loaded from memory may be the same for the whole block or not:
-//!   such barriers are not reported.
+//! - A condition on values loaded from memory may be the same for the whole block or not. Only where it is made of
+//!   what each thread loads from global memory, of bounds and of the numbers of threads is it told, as a note.
 //! - A loop whose number of iterations may differ between the threads of a block, by a bound that is
 //!   given at run time, is only a note: the bound may be a multiple of what the block takes in an
 //!   iteration. So is a condition on far threads of a block that no launch tells.
@@ -149,8 +134,9 @@
 //! - What is read and never written is only told where the launch tells which threads are missing, and
 //!   where every write to the array is followed. At a bound that is given at run time it is not told.
 //! - Threads that `__trap()` end the kernel for all: nobody waits for them.
-//! - Of a barrier with a count it is only told that the count is not what comes, and only where one statement alone
-//!   uses the barrier's number and nothing in the kernel is left unfollowed that may wait or arrive there.
+//! - Of a barrier with a count it is only told that the count is not what comes, and only where it is known how often
+//!   each statement with the barrier's number is run, and nothing in the kernel is left unfollowed that may wait or
+//!   arrive there. `bar.arrive` is not followed.
 //! - `cuda::barrier`, cooperative groups smaller than a block and barriers of a cluster are not judged.
 //! - No fix is written: which threads are meant to wait is not in the text.
 
@@ -206,6 +192,14 @@ impl Found<'_> {
         matches!(self.absence.then, Then::Pair(_)) && self.level < RULE.level
     }
 
+    /// Whether the threads exit, and nothing is said but that.
+    fn is_exit(&self, case: &Case<'_>) -> bool {
+        let kernel = &case.runs[self.run];
+        let exits =
+            self.absence.then == Then::Exit && self.absence.missing.is_none() && !self.barrier.of_grid;
+        exits && is_sure(kernel, &self.absence.split, Shape { dims: kernel.block })
+    }
+
     /// Whether both have one cause, and none of them does harm.
     fn is_as(&self, other: &Found<'_>) -> bool {
         let alike = self.is_harmless() && other.is_harmless() || self.is_pair() && other.is_pair();
@@ -228,6 +222,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         }
     }
     counts::check(case, out);
+    by_data(case, &found, out);
     let mut told: Vec<Span> = Vec::new();
     for one in &found {
         if told.contains(&one.barrier.span) {
@@ -243,6 +238,21 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
         out.push(finding);
+    }
+}
+
+/// Barriers to which threads come as what each of them reads decides: a note, as all may read the same. Those of which
+/// more is known are told of otherwise.
+fn by_data(case: &Case<'_>, found: &[Found<'_>], out: &mut Vec<Diagnostic>) {
+    let mut told: Vec<Span> = found.iter().map(|found| found.barrier.span).collect();
+    for (run, kernel) in case.runs.iter().enumerate() {
+        for barrier in &kernel.trace.barriers {
+            let Some(cond) = barrier.by_own_data.filter(|_| barrier.count.is_none()) else { continue };
+            if !told.contains(&barrier.span) {
+                told.push(barrier.span);
+                out.push(words::describe_by_data(case, run, barrier, cond));
+            }
+        }
     }
 }
 
@@ -278,7 +288,7 @@ fn pairs_by_warps(kernel: &KernelRun, barrier: &Barrier, absence: &Absence, part
     let whole = |threads: &ThreadSet| threads.is_whole_warps(shape);
     match &absence.split.kind {
         SplitKind::Guard(bound) | SplitKind::Iterations(bound) => !bound.cuts_warps,
-        SplitKind::Known | SplitKind::Data => {
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => {
             let other = kernel.trace.barriers.get(partner);
             whole(&barrier.active) && other.is_some_and(|other| whole(&other.active))
         }
@@ -298,7 +308,7 @@ fn is_sure(kernel: &KernelRun, split: &Split, shape: Shape) -> bool {
     match split.kind {
         SplitKind::Guard(_) => true,
         SplitKind::Iterations(_) => false,
-        SplitKind::Known | SplitKind::Data => given || near(),
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => given || near(),
     }
 }
 

@@ -9,6 +9,7 @@
 //! | lanes are in the mask, have not left the kernel, do not come, and later meet others at a barrier or another intrinsic | warning |
 //! | the same, and they leave the kernel without that | note |
 //! | a shuffle in which each lane that reads another reads one that is not in the mask, not in the block or has left the kernel | warning |
+//! | what each lane reads from global memory decides whether it comes, and the mask names others | note |
 //! | `__syncwarp(__activemask())`, or a shuffle over a distance with that mask, in code that only a part of a warp runs | note |
 //! | `__shfl`, `__any`, `__all`, `__ballot`, without `_sync` | error |
 //!
@@ -82,14 +83,14 @@
 //!
 //! ## Limits
 //! - For targets before 7.0 nothing is said.
-//! - Only where the block is given and the numbers decide who comes. A condition on data or on a bound that is given
-//!   at run time may let whole warps through.
+//! - Only where the block is given and the numbers decide who comes, or each lane by what it reads for itself. A
+//!   condition on a bound that is given at run time may let whole warps through.
 //! - Naming lanes that have left the kernel, or that the block does not have, is allowed, and nothing is said of it.
 //! - Lanes may come to the same intrinsic with the same mask in another statement: only how often they come
 //!   counts. Whether these statements pair up as they are meant to is not looked at.
 //! - Nothing is said of missing lanes in kernels that call what is not seen: it may bring lanes together.
-//! - A shuffle's value that is first put into a variable, and so may be passed over, is not looked at; nor is a
-//!   shuffle of which some lane gets a value, as in the steps of a reduction by `__shfl_down_sync`.
+//! - A shuffle of which some lane gets a value is not looked at, as in the steps of a reduction by `__shfl_down_sync`;
+//!   nor is one whose value is first put into a variable, and so may be passed over, unless its mask lacks the lanes.
 //! - Of several instances of a kernel that are launched with the same block, the first is looked at.
 //! - Groups of `cooperative_groups` and PTX in `asm` are not judged.
 //! - An intrinsic without `_sync` is left alone where a function or macro of that name is defined.
@@ -182,6 +183,20 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
             };
             format!("lane {reader} reads lane {source} by this `{name}`, and {why}")
         }
+        Lanes::Chosen { mask } => {
+            level = Level::Note;
+            notes.push(
+                "a lane that reads other data may not come, and those that are here wait for it".to_owned(),
+            );
+            helps.push(
+                "let every lane of the warp reach it, or name those that come: \
+                 `unsigned mask = __ballot_sync(0xffffffff, condition);` in front of the condition"
+                    .to_owned(),
+            );
+            format!(
+                "possible: data choose which lanes come to this `{name}`, and its mask {mask:#010x} names others"
+            )
+        }
         Lanes::Happens => {
             level = Level::Note;
             notes.push("it brings no lanes together: those that ought to come may be elsewhere".to_owned());
@@ -198,6 +213,7 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
                 let (who, verb) = lane_words(lanes, "takes", "take");
                 format!("{who} {verb} the other way here")
             }
+            Lanes::Chosen { .. } => "each lane decides by what it reads for itself".to_owned(),
             _ => "not all lanes of a warp pass here".to_owned(),
         };
         labels.push((split.span, words));
@@ -205,7 +221,7 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
     if fault.what != Lanes::Gone {
         let warp = match fault.what {
             Lanes::Unnamed { warp, .. } | Lanes::Missing { warp, .. } | Lanes::Unread { warp, .. } => warp,
-            Lanes::Gone | Lanes::Happens => 0,
+            Lanes::Gone | Lanes::Happens | Lanes::Chosen { .. } => 0,
         };
         if warp > 0 {
             notes.push(format!("the lanes are those of warp {warp} of the block"));

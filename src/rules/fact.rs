@@ -102,7 +102,7 @@ pub(super) fn barrier(
     };
     let title = format!("put `{call}` {place}");
     let doubt = format!("only you can tell whether {who} gets there");
-    let help = format!("{title}, where {who} reaches it");
+    let help = format!("{title}; {who} has to reach it");
     (help, Some(Fix { title, edits, basis: Basis::Judgement(doubt), leaves: false }))
 }
 

@@ -125,7 +125,7 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
              memory order that releases"
         }
         _ if race.is_update => "use an atomic such as `atomicAdd`, or let one thread do it for all",
-        (None, _) => "put `__syncthreads()` between the two, where every thread of the block reaches it",
+        (None, _) => "put `__syncthreads()` between the two; every thread of the block has to reach it",
         (Some(_), _) if race.first.op == race.second.op => {
             "give each block a place of its own, or let only one of them write"
         }

@@ -1,6 +1,8 @@
 //! ## What it does
-//! Finds accesses of 4, 8 or 16 bytes of shared memory, as by `float4`, at addresses that are not a
-//! multiple of that many bytes.
+//! Finds accesses of 2 to 16 bytes of shared memory at addresses that are not a multiple of that many bytes: vectors
+//! such as `float4`, numbers such as `double` that are reached through a pointer of another type, asynchronous copies
+//! (`cp.async`, `__pipeline_memcpy_async`), and rows of `ldmatrix` and `stmatrix`, which have to begin at multiples of
+//! 16.
 //!
 //! ## Why is this bad
 //! The hardware has no such access: the kernel stops with "misaligned address".
@@ -39,8 +41,9 @@
 //!   a multiple of the width.
 //! - An array whose own alignment is less than the width may lie where all addresses are right: only
 //!   threads that cannot all be right are told, not an array that lacks `__align__`.
-//! - Only vectors, as `float4` is: what the compiler takes apart, as a struct of three floats or a packed
-//!   member, is no wide access. A `typedef` that lowers a vector's alignment is not seen.
+//! - Only what is one access: the compiler takes apart a struct of three floats, and members of packed structs. In an
+//!   array of structs only vectors are looked at. A `typedef` that lowers a vector's alignment is not seen.
+//! - Bulk copies (`cp.async.bulk`, TMA) are not followed.
 //! - No fix is written.
 
 use super::{About, Case, Rule, access_words, fact, plural};

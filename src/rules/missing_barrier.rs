@@ -2,6 +2,13 @@
 //! Finds two accesses of one byte of shared memory by threads of different warps, one of which writes,
 //! with no barrier in between: in straight code, between a loop's end and the beginning of its next round,
 //! and between what comes before a loop and its first round. Two writes count where their values surely differ.
+//! A plain access and an atomic count, too: a counter that is cleared or read while others still add to it.
+//!
+//! | | |
+//! |---|---|
+//! | whatever the data are | warning |
+//! | data choose which threads do one of the two, or whether a loop goes on to the next round: "possible" | warning |
+//! | data choose the element: "possible" | note |
 //!
 //! ## Why is this bad
 //! Warps run as they like. Which of the two comes first changes from run to run and from device to
@@ -43,13 +50,15 @@
 //! - Where data from global memory choose the element, and nothing else does, as in a histogram, the finding is a
 //!   note that says "possible". Slots that atomics or sums over threads hand out are left out.
 //! - Where a condition on what a thread reads from global memory chooses whether it does one of the two, and nothing
-//!   else does, the finding says "possible", too, and is a warning.
+//!   else does, the finding says "possible", too, and is a warning. So it does where only data that all threads read
+//!   end a loop, as in `while (true) { ...; if (!go) break; ... }`.
 //! - Whatever may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, a
 //!   function that is not seen. So do barriers on ways that a block may pass by.
 //! - Nothing is said of what is done under a condition that is the same for all threads and not decided, nor
 //!   of rounds of a loop whose bound may be small.
 //! - Threads of one warp are what `warp-synchronous` is about.
-//! - Nothing is said of a thread that reads what the same statement wrote for all; of kernels with `volatile` and
+//! - Nothing is said of a thread that reads what the same statement wrote for all, as by `flag = 1` or
+//!   `atomicOr(&flag, 1)`; of kernels with `volatile` and
 //!   loops that may wait for what they read; or of those whose files hide barriers in constructors, destructors or
 //!   operators.
 //! - Of rounds of a loop only neighbouring ones are compared.
@@ -93,6 +102,15 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
                     && it.across.is_some() == cause.1
             };
             out.push(describe(case, number, race, &others.filter(alike).collect::<Vec<_>>()));
+        }
+    }
+    for (number, run) in case.runs.iter().enumerate() {
+        for race in run.facts.rounds.iter().filter(|race| race.between == Between::Warps && !race.is_update) {
+            let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
+            if told.iter().all(|(known, _)| *known != array) {
+                told.push((array, true));
+                out.push(describe(case, number, race, &[]));
+            }
         }
     }
     for (number, run) in case.runs.iter().enumerate() {
@@ -159,7 +177,9 @@ impl Pair<'_> {
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
     let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
     let pair = Pair { accesses: (first, second), threads, across, assumptions };
-    let mut finding = pair.describe(case, number, ("possible: ", ""), &[]);
+    let accesses = &case.runs[number].trace.accesses;
+    let other = fact::another_value(&accesses[first], &accesses[second]);
+    let mut finding = pair.describe(case, number, ("possible: ", other), &[]);
     let chosen = &case.runs[number].trace.accesses[if race.first_is_chosen { first } else { second }];
     let (note, level) = match race.choice {
         Choice::Element => {
@@ -185,10 +205,26 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let Race { first, second, threads, across, ref assumptions, .. } = *race;
     let other = fact::another_value(&trace.accesses[first], &trace.accesses[second]);
     let pair = Pair { accesses: (first, second), threads, across, assumptions };
-    let mut finding = pair.describe(case, number, ("", other), others);
+    let possible = if race.for_data { "possible: " } else { "" };
+    let mut finding = pair.describe(case, number, (possible, other), others);
     finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));
     if let Some(span) = across {
-        finding.notes.insert(0, format!("each round of the loop at {} follows another", (case.place)(span)));
+        let place = (case.place)(span);
+        finding.notes.insert(
+            0,
+            match race.for_data {
+                true => {
+                    format!("data decide whether the loop at {place} goes on, and each round follows another")
+                }
+                false => format!("each round of the loop at {place} follows another"),
+            },
+        );
+    }
+    if race.for_data {
+        (finding.level, finding.loudest) = (Level::Warn, Level::Warn);
+        if across.is_none() {
+            finding.notes.insert(0, "data decide whether the loop goes on".to_owned());
+        }
     }
     Diagnostic { hazard: fact::hazard(trace, race), ..finding }
 }

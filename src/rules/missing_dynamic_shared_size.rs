@@ -35,7 +35,7 @@
 //!
 //! ## Limits
 //! - Only where some thread surely comes to the array, whatever values are given at run time.
-//! - Of several launches with the same block and template arguments the most generous counts.
+//! - Of several launches with the same block and template arguments that give none, the first is told of.
 //! - A launch that gives some bytes, and too few, is `shared-out-of-bounds`.
 
 use super::{About, Case, Rule, fact};
@@ -55,7 +55,7 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<Span> = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
-        let Some((0, launch)) = run.dynamic_bytes else { continue };
+        let Some(launch) = run.no_dynamic else { continue };
         let Some(first) = run.facts.without_bytes.first() else { continue };
         if told.contains(&launch) {
             continue;

@@ -38,15 +38,17 @@
 //! - On public code each finding was read; an H200's memcheck reports the same threads for its fixtures, where
 //!   they leave all shared memory of the block.
 //! - Only in a block that a launch or the user gives. Dynamic shared memory is as long as the launch says: where
-//!   several launches give the same block, as the most generous of them says; where one is not known, nothing
-//!   is said. A launch that gives none has 0 bytes.
-//! - The whole array counts: an index that leaves its row and stays in the array is not told.
+//!   several launches give the same block, as the one of them says that gives the fewest. A launch that
+//!   gives none is `missing-dynamic-shared-size`.
+//! - A subscript that leaves its row and stays in the array is a note: code that walks an array as if it had one
+//!   dimension does so on purpose. It is told only where the numbers of the threads and of rounds make it.
 //! - A bound that may keep the thread away, as `threadIdx.x < n` may, is taken to do so.
 //! - No fix is written.
 
 use super::{About, Case, Rule, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::facts::Overrun;
+use crate::events::Subscript;
+use crate::facts::{InnerOverrun, Overrun};
 use crate::shape::BlockFrom;
 
 /// The rule.
@@ -62,6 +64,34 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let describe = |number, overrun: &Overrun| describe(case, number, overrun);
     fact::of_each_site(case, |facts| &facts.overruns, |overrun| overrun.access, describe, out);
+    let describe = |number, overrun: &InnerOverrun| describe_inner(case, number, overrun);
+    fact::of_each_site(case, |facts| &facts.inner_overruns, |overrun| overrun.access, describe, out);
+}
+
+/// A subscript that leads into another row: a note, as programs do that on purpose, too.
+fn describe_inner(case: &Case<'_>, number: usize, overrun: &InnerOverrun) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let access = &trace.accesses[overrun.access];
+    let array = &trace.arrays[access.array];
+    let Subscript { dimension, length, thread, index, .. } = overrun.subscript;
+    let (does, all) = (fact::does(access), plural(length, "element"));
+    let ordinal = match dimension {
+        1 => "second",
+        2 => "third",
+        _ => "inner",
+    };
+    let message = format!(
+        "thread {thread} {does} `{}` with the subscript {index} in its {ordinal} dimension, which has {all}",
+        array.name
+    );
+    let mut finding = fact::finding(&RULE, case, number, access, &overrun.assumptions, message);
+    finding.notes.insert(0, "it stays in the array, in another row".to_owned());
+    Diagnostic {
+        level: Level::Note,
+        primary_label: format!("{index} for thread {thread}"),
+        labels: vec![(array.name_span, "declared here".to_owned())],
+        ..finding
+    }
 }
 
 fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
@@ -85,15 +115,14 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
     let (thread, does) = (overrun.thread, fact::does(access));
     let message = format!("thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
     let mut labels = Vec::new();
-    match case.runs[number].dynamic_bytes.filter(|_| array.dynamic) {
-        Some((0, launch)) => labels.push((launch, "this gives no dynamic shared memory".to_owned())),
+    match case.runs[number].least_dynamic.filter(|_| array.dynamic) {
         Some((_, launch)) => labels.push((launch, format!("this gives it {}", plural(bytes, "byte")))),
         None => labels.push((array.name_span, format!("{all}, counted from 0"))),
     }
     let mut finding = fact::finding(&RULE, case, number, access, &overrun.assumptions, message);
     let run = &case.runs[number];
     // Of launches of one block, the one that is shown.
-    if let Some((_, launch)) = run.dynamic_bytes.filter(|_| array.dynamic && run.misfit.is_none())
+    if let Some((_, launch)) = run.least_dynamic.filter(|_| array.dynamic && run.misfit.is_none())
         && run.block_from == BlockFrom::Launch
         && run.launch.is_some_and(|of_block| of_block != launch)
         && let Some(block) = finding.notes.first_mut()

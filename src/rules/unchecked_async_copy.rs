@@ -73,7 +73,8 @@
 //! - What may wait and is not followed counts as a wait: a function that is not seen, `mbarrier` and bulk copies,
 //!   a `cuda::pipeline` that threads share, other calls of `cuda::memcpy_async`, fences and atomics whose result is used.
 //!   So does a wait for a number of groups that is not known.
-//! - A read in a later round of a loop than the copy is not looked at.
+//! - A read in a later round of a loop than the copy is not looked at. Of a loop that begins after the copy the first
+//!   round is.
 //! - Where no barrier at all is between the two, and another thread reads, it is a `missing-barrier`.
 //! - Reads by `ldmatrix`, `wmma` and further copies are not looked at.
 

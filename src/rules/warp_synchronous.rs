@@ -1,6 +1,11 @@
 //! ## What it does
-//! Finds two lanes of one warp of which one reads what the other wrote to shared memory just before, with no
-//! `__syncwarp()` in between, or of which both write, in two statements, values that surely differ.
+//! Finds two lanes of one warp that touch the same byte of shared memory with no `__syncwarp()` in between:
+//!
+//! | | |
+//! |---|---|
+//! | one reads what the other wrote before, or both write, in two statements, values that surely differ | warning |
+//! | the same, and a shuffle or a vote stands between the two | note |
+//! | one writes what the other read before, as in `s[t] += s[t + 16]` by all lanes: only their step orders the two | note |
 //!
 //! ## Why is this bad
 //! Up to compute capability 6.x the lanes of a warp ran in lockstep, and much code rests on that: the last steps
@@ -45,8 +50,8 @@
 //! ## Limits
 //! - For targets before 7.0 nothing is said: there it is how warps work.
 //! - What an H200's racecheck reports as a "(Warp Level Programming) Potential RAW hazard" is found here. It
-//!   also warns of lanes that read before others write, as in `s[t] = s[t + 1]`; that is one load and one store
-//!   for all lanes, and nothing is said of it.
+//!   also warns of lanes that read before others write, as in `s[t] = s[t + 1]`: lanes in step load for all before
+//!   they store for any, so this is a note, told only where threads do not race otherwise.
 //! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known.
 //! - Where a shuffle or a vote stands between the two accesses, or a function that may hold one, the finding is
 //!   a note.
@@ -95,6 +100,49 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             let others = others.filter(|it| array(it) == array(race));
             out.push(describe(case, number, race, &others.collect::<Vec<_>>()));
         }
+    }
+    for (number, run) in case.runs.iter().enumerate() {
+        // A kernel that races anyway is to be mended first.
+        let races_anyway = !run.facts.races.is_empty() || !run.facts.rounds.is_empty();
+        for race in run.facts.overwritten.iter().filter(|_| !races_anyway) {
+            let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
+            if !told.contains(&array) {
+                told.push(array);
+                out.push(describe_overwritten(case, number, race));
+            }
+        }
+    }
+}
+
+/// Lanes that read before others write, which in step they do in one instruction: a note, with its own advice.
+fn describe_overwritten(case: &Case<'_>, number: usize, race: &Race) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let (first, second) = (&trace.accesses[race.first], &trace.accesses[race.second]);
+    let array = &trace.arrays[first.array];
+    let (before, after) = (race.threads.0 % 32, race.threads.1 % 32);
+    let then = fact::does(second);
+    let round = if race.across.is_some() { " in the round before" } else { "" };
+    let message = format!(
+        "`{}`: lane {after} {then} what lane {before} of its warp reads{round}, and only their step orders the two",
+        array.name
+    );
+    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
+    finding.notes.insert(
+        0,
+        "lanes in step read before any of them writes; since compute capability 7.0 they need not be in step"
+            .to_owned(),
+    );
+    let help = match race.across {
+        Some(_) => "put `__syncwarp()` at the end of the loop's body; every lane of the warp has to reach it",
+        None => "read into a variable, put `__syncwarp()` behind that, and then write",
+    };
+    Diagnostic {
+        level: Level::Note,
+        primary_label: format!("lane {after} {then} it here"),
+        labels: vec![(first.span, format!("lane {before} reads it here"))],
+        hazard: fact::hazard(trace, race),
+        helps: vec![help.to_owned()],
+        ..finding
     }
 }
 

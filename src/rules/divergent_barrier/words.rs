@@ -4,7 +4,7 @@ use super::{Found, RULE, counts_warps, is_sure, pairs_by_warps};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::domain::{Shape, Unknown};
 use crate::events::{Absence, Barrier, Missing, Split, SplitKind, Then};
-use crate::rules::{Case, block_help, merged};
+use crate::rules::{Case, barrier_after_exit, block_help, merged};
 use crate::source::Span;
 
 /// The finding.
@@ -35,7 +35,7 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
     let mut helps = vec![help(found).to_owned()];
     helps.extend(block_help(kernel.block_from));
     Diagnostic {
-        rule: RULE.id,
+        rule: if found.is_exit(case) { barrier_after_exit::RULE.id } else { RULE.id },
         level: *level,
         message: message(case, found),
         primary: barrier.span,
@@ -51,6 +51,27 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
         loudest: Level::Deny,
         parts: Vec::new(),
         kernel: kernel.kernel.clone(),
+    }
+}
+
+/// A barrier to which threads come as what each of them reads decides.
+pub(super) fn describe_by_data(case: &Case<'_>, run: usize, barrier: &Barrier, cond: Span) -> Diagnostic {
+    let name = &barrier.name;
+    let message = format!("possibly divergent barrier: data choose which threads reach this `{name}`");
+    let mut notes = vec![
+        "where two threads of the block read different data, one may wait here and the other may not"
+            .to_owned(),
+        case.block_words(run),
+    ];
+    notes.extend(case.calls_words(run, &barrier.calls, &[]));
+    let help = "let every thread of the block reach it: guard only the work, and let all agree on when a loop ends, \
+                as by `__syncthreads_or`";
+    Diagnostic {
+        labels: vec![(cond, "each thread decides by what it reads for itself".to_owned())],
+        notes,
+        helps: vec![help.to_owned()],
+        kernel: case.runs[run].kernel.clone(),
+        ..Diagnostic::plain(RULE.id, Level::Note, barrier.span, message)
     }
 }
 
@@ -71,15 +92,17 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
             "divergent barrier: the threads that do not reach this `{name}` wait at another one instead"
         );
     }
+    if found.is_exit(case) {
+        let who = format!("the threads that do not reach this `{name}` exit");
+        let at_edge = if edge { "in a block at the edge " } else { "" };
+        let effect = match found.is_harmless() {
+            true => "which does it no harm",
+            false => "for which it may wait on devices before compute capability 7.0",
+        };
+        return format!("{at_edge}{who}, {effect}");
+    }
     match (found.is_harmless(), edge) {
-        (true, true) => format!(
-            "divergent barrier: in a block at the edge the threads that do not reach this `{name}` exit, which does it no harm"
-        ),
-        (true, false) => {
-            format!(
-                "divergent barrier: the threads that do not reach this `{name}` exit, which does it no harm"
-            )
-        }
+        (true, _) => format!("divergent barrier: the threads that do not reach this `{name}` exit"),
         (false, true) => {
             format!("divergent barrier: in a block at the edge not all threads reach this `{name}`")
         }
@@ -162,7 +185,7 @@ fn bound_note(absence: &Absence) -> Option<String> {
             "safe only if each iteration is run by all threads of a block or by none, as where {}",
             all_of(&bound.words)
         )),
-        SplitKind::Known | SplitKind::Data => None,
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => None,
     }
 }
 
@@ -232,7 +255,7 @@ pub(super) fn passes(split: &Split) -> String {
         SplitKind::Guard(_) | SplitKind::Iterations(_) => {
             "who passes here depends on a bound given at run time".to_owned()
         }
-        SplitKind::Data => "who passes here depends on data".to_owned(),
+        SplitKind::Data | SplitKind::OwnData => "who passes here depends on data".to_owned(),
     }
 }
 
