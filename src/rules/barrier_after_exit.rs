@@ -1,5 +1,5 @@
 //! ## What it does
-//! Finds barriers of the whole block (`__syncthreads()` and its kin, `bar.sync`, `sync()` of a `thread_block`) that some
+//! Finds block-wide barriers (`__syncthreads()` and its variants, `bar.sync`, `sync()` of a `thread_block`) that some
 //! threads do not reach because they exit, or have exited before, without waiting anywhere else.
 //!
 //! | targets | level |
@@ -8,11 +8,11 @@
 //! | some before 7.0 | warning |
 //!
 //! ## Why is this bad
-//! From compute capability 7.0 on a barrier waits only for the threads of the block that have not exited. So
-//! `if (i < n) { ...; __syncthreads(); ... }` at the end of a kernel does the barrier no harm, and neither does
-//! `if (i >= n) return;` before it. The CUDA programming guide still calls a barrier in divergent code undefined, and
-//! what these threads should have written is missing all the same. Before 7.0 a barrier counts warps, and nothing says
-//! that it does not wait for threads that exit: the block may hang.
+//! From compute capability 7.0 on, a barrier waits only for threads that have not exited. So
+//! `if (i < n) { ...; __syncthreads(); ... }` at the end of a kernel does no harm to the barrier, and neither does the
+//! equivalent `if (i >= n) return;` before it. The CUDA programming guide still calls a barrier in divergent code
+//! undefined, and the data that these threads should have written is missing. Before 7.0, a barrier counts warps, and
+//! nothing documents that it does not wait for threads that exit: the block may hang.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -52,14 +52,14 @@
 //!     first_of_block<<<(n + 127) / 128, 128>>>(out, in, n);
 //! }
 //! ```
-//! Keep every thread until the last barrier, and guard only the work.
+//! Keep all threads until the last barrier, and guard only the work.
 //!
 //! ## Limits
-//! - Where data that nobody writes are read behind the barrier, or where the threads come to another barrier, it is a
-//!   `divergent-barrier`. So is a barrier of the grid, which waits for every block.
-//! - Threads that leave because of what they read from memory are not told of.
-//! - One finding for each condition under which threads exit.
-//! - No fix is written: which threads are meant to wait is not in the text.
+//! - If data that no thread writes is read after the barrier, or if the threads reach another barrier, the finding is a
+//!   `divergent-barrier`. So is a grid barrier, which waits for every block.
+//! - Threads that exit because of what they read from memory are not reported.
+//! - There is one finding for each condition under which threads exit.
+//! - There is no fix: the text does not say which threads should wait.
 
 use super::{About, Rule};
 use crate::diagnostic::Level;
@@ -69,6 +69,6 @@ pub(super) static RULE: Rule = Rule {
     id: "barrier-after-exit",
     about: About::Correctness,
     level: Level::Note,
-    summary: "a barrier of the whole block that some threads do not reach because they have exited",
+    summary: "a block-wide barrier that some threads do not reach because they have exited",
     docs: include_str!("barrier_after_exit.rs"),
 };

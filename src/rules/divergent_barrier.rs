@@ -1,41 +1,37 @@
 //! ## What it does
-//! Finds barriers of the whole block (`__syncthreads()` and its kin, `bar.sync`, `sync()` of a
-//! `thread_block` or a `grid_group`) that only some of the block's threads reach, and says what becomes
-//! of the others:
+//! Finds barriers of the whole block (`__syncthreads()` and its variants, `bar.sync`, `sync()` of a `thread_block` or
+//! a `grid_group`) that only some threads of the block reach. The level depends on what the other threads do:
 //!
-//! | the others | |
+//! | the other threads | |
 //! |---|---|
-//! | come to another barrier, to which those who wait here come later | warning |
-//! | go on behind the condition, together with threads of their warp that wait here | warning |
-//! | wait in another branch meanwhile, and threads of one warp wait here and there | warning |
-//! | exit, and what no thread has written is read behind the barrier | warning |
-//! | exit without coming to a barrier of the grid | warning |
-//! | wait in another branch meanwhile, whole warps here and there | note |
+//! | reach another barrier, and the threads that wait here reach it later | warning |
+//! | continue after the condition, together with threads of their warp that wait here | warning |
+//! | wait in another branch at the same time, and threads of one warp wait in both | warning |
+//! | exit, and data that no thread has written is read after the barrier | warning |
+//! | exit without reaching a grid barrier | warning |
+//! | wait in another branch at the same time, in whole warps | note |
 //! | do something that is not followed | note |
-//! | come or do not come as what each of them reads from global memory decides | note |
+//! | reach it or not, as what each thread reads from global memory decides | note |
 //!
-//! Threads that exit without waiting anywhere are what `barrier-after-exit` is about.
+//! `barrier-after-exit` covers threads that exit without waiting anywhere.
 //!
-//! And barriers that wait for a number of threads (`bar.sync 1, 64`, `__barrier_sync_count`) to which another number
-//! comes: a warning.
+//! It also warns about barriers with a thread count (`bar.sync 1, 64`, `__barrier_sync_count`) that a different
+//! number of threads reaches.
 //!
 //! ## Why is this bad
-//! The CUDA programming guide allows `__syncthreads()` in conditional code only if the condition is the
-//! same for all threads of the block; otherwise the behaviour is undefined. What happens on a device
-//! depends on what the others do:
+//! The CUDA programming guide allows `__syncthreads()` in conditional code only if the condition is the same for all
+//! threads of the block. Otherwise the behaviour is undefined. What happens on a device depends on the other threads:
 //!
-//! - If they come to another barrier, the two pair up wrongly: threads are let through too early and read
-//!   what has not been written yet, or the kernel hangs.
-//! - If the code goes on behind the condition, the compiler may make the warp wait there for all of its
-//!   threads. Those at the barrier never come, and the barrier never opens.
-//! - If they exit, a barrier of the block does not wait for them, but what they should have written is missing. A
-//!   barrier of the grid waits for every block.
-//! - If they wait in another branch, PTX lets the two barriers pair up as long as whole warps take either
-//!   branch; `compute-sanitizer --tool synccheck` reports it all the same. For parts of a warp PTX does
-//!   not define it.
-//!
-//! - A barrier with a count opens each time that so many threads have come, counted by whole warps, and those that have
-//!   left the kernel do not count. Where another number comes, the rest wait for threads that do not: an H200 hung.
+//! - If they reach another barrier, the two pair up wrongly: threads pass too early and read data that is not written
+//!   yet, or the kernel hangs.
+//! - If the code continues after the condition, the compiler may make the warp wait there for all its threads. Those
+//!   at the barrier never arrive, and the barrier never opens.
+//! - If they exit, a block-wide barrier does not wait for them, but the data that they should have written is missing. A
+//!   grid barrier waits for every block.
+//! - If they wait in another branch, PTX lets the two barriers pair up as long as whole warps take either branch;
+//!   `compute-sanitizer --tool synccheck` still reports it. PTX does not define this for parts of a warp.
+//! - A barrier with a count opens each time that this many threads have arrived, counted in whole warps; threads that
+//!   have exited do not count. If a different number arrives, the rest wait forever: an H200 hung.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -58,9 +54,9 @@
 //!     reduce<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! The threads from 128 on come to the last barrier when the others are at the one before.
+//! Threads from 128 on reach the last barrier while the others are at the one before it.
 //!
-//! A device function that some threads leave early is the same, where its caller waits once more:
+//! A device function that some threads leave early is the same, if its caller waits once more:
 //! ```cuda,fires
 //! __device__ void publish(float *s, int t, int n, float value) {
 //!     if (t >= n) {
@@ -81,7 +77,7 @@
 //!     reverse<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! And a note, because rows have different lengths:
+//! This one is a note, because the rows may have different lengths:
 //! ```cuda,fires
 //! __global__ void row_sums(float *out, const int *begin, const float *in) {
 //!     __shared__ float s[128];
@@ -121,24 +117,23 @@
 //!     reduce<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! Take the barrier out of the condition; guard only the work. Where a group of warps works
-//! on its own, use a named barrier for these warps, or `__syncwarp()` within one.
+//! Move the barrier out of the condition and guard only the work. If a group of warps works on its own, use a named
+//! barrier for these warps, or `__syncwarp()` within one warp.
 //!
 //! ## Limits
-//! - A condition on values loaded from memory may be the same for the whole block or not. Only where it is made of
-//!   what each thread loads from global memory, of bounds and of the numbers of threads is it told, as a note.
-//! - A loop whose number of iterations may differ between the threads of a block, by a bound that is
-//!   given at run time, is only a note: the bound may be a multiple of what the block takes in an
-//!   iteration. So is a condition on far threads of a block that no launch tells.
-//! - Whether the compiler makes a warp wait behind a condition is not known: the warning says that it may.
-//! - What is read and never written is only told where the launch tells which threads are missing, and
-//!   where every write to the array is followed. At a bound that is given at run time it is not told.
-//! - Threads that `__trap()` end the kernel for all: nobody waits for them.
-//! - Of a barrier with a count it is only told that the count is not what comes, and only where it is known how often
-//!   each statement with the barrier's number is run, and nothing in the kernel is left unfollowed that may wait or
-//!   arrive there. `bar.arrive` is not followed.
-//! - `cuda::barrier`, cooperative groups smaller than a block and barriers of a cluster are not judged.
-//! - No fix is written: which threads are meant to wait is not in the text.
+//! - A condition on values loaded from memory may or may not be the same for the whole block. It is reported, as a
+//!   note, only if it consists of what each thread loads from global memory, of bounds and of thread numbers.
+//! - If the trip count of a loop differs between threads because of a run-time bound, the finding is only a note: the
+//!   bound may be a multiple of what the block processes per iteration. The same holds for a condition on high thread
+//!   numbers in a block that no launch gives.
+//! - It is unknown whether the compiler makes a warp wait after a condition: the warning says that it may.
+//! - Data that is read but never written is reported only if the launch decides which threads are missing, and if
+//!   every write to the array is followed. It is not reported for a run-time bound.
+//! - `__trap()` ends the kernel for all threads: nobody waits for a thread that calls it.
+//! - For a barrier with a count, only a wrong count is reported, and only if it is known how often each statement with
+//!   the barrier's number runs and nothing unknown in the kernel may wait or arrive there. `bar.arrive` is not followed.
+//! - `cuda::barrier`, cooperative groups smaller than a block and cluster barriers are not judged.
+//! - There is no fix: the text does not say which threads should wait.
 
 mod counts;
 mod words;
@@ -155,7 +150,7 @@ pub(super) static RULE: Rule = Rule {
     id: "divergent-barrier",
     about: About::Correctness,
     level: Level::Warn,
-    summary: "a barrier of the whole block that only some of its threads reach",
+    summary: "a block-wide barrier that only some threads of the block reach",
     docs: include_str!("divergent_barrier.rs"),
 };
 

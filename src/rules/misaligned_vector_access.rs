@@ -1,8 +1,7 @@
 //! ## What it does
-//! Finds accesses of 2 to 16 bytes of shared memory at addresses that are not a multiple of that many bytes: vectors
-//! such as `float4`, numbers such as `double` that are reached through a pointer of another type, asynchronous copies
-//! (`cp.async`, `__pipeline_memcpy_async`), and rows of `ldmatrix` and `stmatrix`, which have to begin at multiples of
-//! 16.
+//! Finds shared-memory accesses of 2 to 16 bytes at addresses that are not a multiple of that many bytes: vectors such
+//! as `float4`, numbers such as `double` through a pointer of another type, asynchronous copies (`cp.async`,
+//! `__pipeline_memcpy_async`), and rows of `ldmatrix` and `stmatrix`, which must begin at multiples of 16.
 //!
 //! ## Why is this bad
 //! The hardware has no such access: the kernel stops with "misaligned address".
@@ -36,15 +35,15 @@
 //! ```
 //!
 //! ## Limits
-//! - On public code each finding was read; an H200's memcheck stops at the same threads.
-//! - Only in a block that a launch or the user gives, and only where what all threads share is known to be
-//!   a multiple of the width.
-//! - An array whose own alignment is less than the width may lie where all addresses are right: only
-//!   threads that cannot all be right are told, not an array that lacks `__align__`.
-//! - Only what is one access: the compiler takes apart a struct of three floats, and members of packed structs. In an
-//!   array of structs only vectors are looked at. A `typedef` that lowers a vector's alignment is not seen.
+//! - On public code, each finding was read; memcheck on an H200 stops at the same threads.
+//! - The block must be given by a launch or the user, and what all threads share must be known to be a multiple of
+//!   the width.
+//! - An array whose own alignment is less than the width may happen to lie at a suitable address. So only threads
+//!   that cannot all be aligned are reported, not a missing `__align__`.
+//! - Only what stays one access is checked: the compiler splits a struct of three floats, and packed members. In an
+//!   array of structs, only vectors are checked. A `typedef` that lowers a vector's alignment is not seen.
 //! - Bulk copies (`cp.async.bulk`, TMA) are not followed.
-//! - No fix is written.
+//! - There is no fix.
 
 use super::{About, Case, Rule, access_words, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
@@ -55,7 +54,7 @@ pub(super) static RULE: Rule = Rule {
     id: "misaligned-vector-access",
     about: About::Correctness,
     level: Level::Deny,
-    summary: "a wide access of shared memory at an address that is no multiple of its width",
+    summary: "a vector access of shared memory that is not aligned to its width",
     docs: include_str!("misaligned_vector_access.rs"),
 };
 
@@ -73,15 +72,16 @@ fn describe(case: &Case<'_>, number: usize, misaligned: &Misaligned) -> Diagnost
     let (message, label) = match misaligned.other {
         None => (
             format!(
-                "thread {thread} {} {bytes} bytes of `{name}` at byte {at}, which is not a multiple of {bytes}",
+                "thread {thread} {} {bytes} bytes of `{name}` at byte {at}, which is not a multiple of \
+                 {bytes}",
                 fact::does(access)
             ),
             format!("byte {at} for thread {thread}"),
         ),
         Some((other, there)) => (
             format!(
-                "threads {thread} and {other} each {} {bytes} bytes of `{name}`, {} apart: they are not both at \
-                 multiples of {bytes}",
+                "threads {thread} and {other} each {} {bytes} bytes of `{name}`, {} apart: they cannot both \
+                 be multiples of {bytes}",
                 access_words(access.op).1,
                 plural(there.abs_diff(at), "byte")
             ),

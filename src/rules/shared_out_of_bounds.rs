@@ -1,10 +1,10 @@
 //! ## What it does
-//! Finds accesses of a shared array by a thread whose index lies outside it, in every block of the middle
+//! Finds accesses of a shared array by a thread whose index lies outside it, in every block that is not at the edge
 //! of the data.
 //!
 //! ## Why is this bad
-//! The bytes behind an array belong to another, or to nobody: the thread reads or overwrites what is not
-//! its own, or the kernel stops. `compute-sanitizer` tells only of the second.
+//! The bytes past the end of an array belong to another array, or to nobody: the thread reads or overwrites foreign
+//! data, or the kernel stops. `compute-sanitizer` reports only the second case.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -35,15 +35,15 @@
 //! ```
 //!
 //! ## Limits
-//! - On public code each finding was read; an H200's memcheck reports the same threads for its fixtures, where
-//!   they leave all shared memory of the block.
-//! - Only in a block that a launch or the user gives. Dynamic shared memory is as long as the launch says: where
-//!   several launches give the same block, as the one of them says that gives the fewest. A launch that
-//!   gives none is `missing-dynamic-shared-size`.
-//! - A subscript that leaves its row and stays in the array is a note: code that walks an array as if it had one
-//!   dimension does so on purpose. It is told only where the numbers of the threads and of rounds make it.
-//! - A bound that may keep the thread away, as `threadIdx.x < n` may, is taken to do so.
-//! - No fix is written.
+//! - On public code, each finding was read. For the fixtures, memcheck on an H200 reports the same threads if they
+//!   leave all shared memory of the block.
+//! - The block must be given by a launch or the user. Dynamic shared memory is as long as the launch says. Of several
+//!   launches with the same block, the one with the fewest bytes counts. `missing-dynamic-shared-size` covers launches
+//!   that pass none.
+//! - A subscript that leaves its row but stays in the array is a note: some code treats an array as one-dimensional on
+//!   purpose. It is reported only if thread and iteration numbers alone make it.
+//! - If a bound may keep the thread out, as `threadIdx.x < n` may, it is assumed to do so.
+//! - There is no fix.
 
 use super::{About, Case, Rule, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
@@ -116,7 +116,7 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
     let message = format!("thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
     let mut labels = Vec::new();
     match case.runs[number].least_dynamic.filter(|_| array.dynamic) {
-        Some((_, launch)) => labels.push((launch, format!("this gives it {}", plural(bytes, "byte")))),
+        Some((_, launch)) => labels.push((launch, format!("this launch passes {}", plural(bytes, "byte")))),
         None => labels.push((array.name_span, format!("{all}, counted from 0"))),
     }
     let mut finding = fact::finding(&RULE, case, number, access, &overrun.assumptions, message);

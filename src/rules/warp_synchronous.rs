@@ -1,17 +1,17 @@
 //! ## What it does
-//! Finds two lanes of one warp that touch the same byte of shared memory with no `__syncwarp()` in between:
+//! Finds two lanes of one warp that access the same byte of shared memory with no `__syncwarp()` in between:
 //!
 //! | | |
 //! |---|---|
-//! | one reads what the other wrote before, or both write, in two statements, values that surely differ | warning |
-//! | the same, and a shuffle or a vote stands between the two | note |
-//! | one writes what the other read before, as in `s[t] += s[t + 16]` by all lanes: only their step orders the two | note |
+//! | one reads what the other has just written, or both write, in two statements, values that surely differ | warning |
+//! | the same, with a shuffle or a vote between the two | note |
+//! | one writes what the other has just read, as in `s[t] += s[t + 16]` by all lanes: only lockstep orders the two | note |
 //!
 //! ## Why is this bad
-//! Up to compute capability 6.x the lanes of a warp ran in lockstep, and much code rests on that: the last steps
-//! of a reduction without barriers, with or without `volatile`. From 7.0 on each lane has its own program
-//! counter. The compiler may let some lanes run ahead, and then a lane reads what is not yet written. Shuffles
-//! and votes bring lanes together to exchange values; they do not order memory.
+//! Up to compute capability 6.x, the lanes of a warp ran in lockstep, and much code relies on that: the last steps of
+//! a reduction without barriers, with or without `volatile`. From 7.0 on, each lane has its own program counter. The
+//! compiler may let some lanes run ahead, and then a lane reads data that is not written yet. Shuffles and votes
+//! exchange values between lanes; they do not order memory.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -45,19 +45,18 @@
 //!     sum<<<1, 32>>>(out, in);
 //! }
 //! ```
-//! Where lanes only hand values to each other, `__shfl_down_sync` needs no shared memory at all.
+//! If lanes only exchange values, `__shfl_down_sync` needs no shared memory at all.
 //!
 //! ## Limits
-//! - For targets before 7.0 nothing is said: there it is how warps work.
-//! - What an H200's racecheck reports as a "(Warp Level Programming) Potential RAW hazard" is found here. It
-//!   also warns of lanes that read before others write, as in `s[t] = s[t + 1]`: lanes in step load for all before
-//!   they store for any, so this is a note, told only where threads do not race otherwise.
-//! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known.
-//! - Where a shuffle or a vote stands between the two accesses, or a function that may hold one, the finding is
-//!   a note.
-//! - Whatever may order threads counts as `__syncwarp()`: a function that is not seen, a fence, inline assembly.
-//! - Nothing is said of kernels whose files hide a `__syncwarp()` in constructors, destructors or operators.
-//! - One finding for each array of a kernel, at the first such pair.
+//! - Targets before 7.0 are not checked: there, warps work this way.
+//! - This rule finds what racecheck on an H200 reports as a "(Warp Level Programming) Potential RAW hazard".
+//!   racecheck also warns about lanes that read before others write, as in `s[t] = s[t + 1]`. In lockstep, all lanes
+//!   load before any of them stores, so this is a note, and only if the kernel has no other race.
+//! - Only accesses that surely happen are checked, in a block that a launch or the user gives, at known offsets.
+//! - If a shuffle or a vote, or a function that may contain one, is between the two accesses, the finding is a note.
+//! - Anything that may order threads counts as `__syncwarp()`: an unseen function, a fence, inline assembly.
+//! - Kernels whose files hide a `__syncwarp()` in constructors, destructors or operators are not checked.
+//! - There is one finding for each array of a kernel, at the first such pair.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -121,20 +120,21 @@ fn describe_overwritten(case: &Case<'_>, number: usize, race: &Race) -> Diagnost
     let array = &trace.arrays[first.array];
     let (before, after) = (race.threads.0 % 32, race.threads.1 % 32);
     let then = fact::does(second);
-    let round = if race.across.is_some() { " in the round before" } else { "" };
+    let round = if race.across.is_some() { " in the previous iteration" } else { "" };
     let message = format!(
-        "`{}`: lane {after} {then} what lane {before} of its warp reads{round}, and only their step orders the two",
+        "`{}`: lane {after} {then} what lane {before} of its warp reads{round}, and only lockstep orders the two",
         array.name
     );
     let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
     finding.notes.insert(
         0,
-        "lanes in step read before any of them writes; since compute capability 7.0 they need not be in step"
+        "in lockstep, all lanes read before any of them writes; since compute capability 7.0, they need not run in \
+         lockstep"
             .to_owned(),
     );
     let help = match race.across {
-        Some(_) => "put `__syncwarp()` at the end of the loop's body; every lane of the warp has to reach it",
-        None => "read into a variable, put `__syncwarp()` behind that, and then write",
+        Some(_) => "put `__syncwarp()` at the end of the loop body; every lane of the warp must reach it",
+        None => "read into a variable, call `__syncwarp()`, and then write",
     };
     Diagnostic {
         level: Level::Note,
@@ -153,11 +153,13 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let (before, after) = race.threads;
     let (earlier, then) = (fact::does(first), fact::does(second));
     let other = fact::another_value(first, second);
-    let round = if race.across.is_some() { " in the round before" } else { "" };
+    let round = if race.across.is_some() { " in the previous iteration" } else { "" };
     let message = format!(
-        "`{}`: lane {} {then} what lane {} of its warp {earlier}{round}{other}, with no `__syncwarp` in between",
+        "`{}`: lane {} {} what lane {} of its warp {earlier}{round}{other}, with no `__syncwarp` in \
+         between",
         array.name,
         after % 32,
+        fact::does_to(second, other),
         before % 32
     );
     let mut labels = Vec::new();
@@ -171,12 +173,12 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     };
     if let Some(span) = exchange {
         finding.level = Level::Note;
-        labels.push((span, "this exchanges values and does not order memory".to_owned()));
+        labels.push((span, "this exchanges values but does not order memory".to_owned()));
     }
     labels.extend(fact::also_unordered(trace, &[race.first, race.second], exchange.as_slice(), others));
     finding
         .notes
-        .insert(0, "since compute capability 7.0 the lanes of a warp need not run in step".to_owned());
+        .insert(0, "since compute capability 7.0, the lanes of a warp need not run in lockstep".to_owned());
     let (places, who) = (fact::places(first, second), "every lane of the warp");
     let (help, fix) = fact::barrier(case, (places, &[]), race.across, "__syncwarp()", who);
     Diagnostic {

@@ -68,13 +68,13 @@ fn mismatch(run: &KernelRun, barrier: &Barrier) -> Option<String> {
     if let [_] = same[..] {
         let come = come(run, &barrier.active);
         let fits = come % count == 0;
-        return (!fits).then(|| format!("this `{name}` waits for {count} threads, and {come} come to it"));
+        return (!fits).then(|| format!("this `{name}` waits for {count} threads, but {come} reach it"));
     }
     let come = in_all(run, &same)?;
     let fits = come % count == 0 || same[0].span != barrier.span;
     (!fits).then(|| {
         let number = barrier.number;
-        format!("this `{name}` waits for {count} threads, and {come} come to barrier {number} in all")
+        format!("this `{name}` waits for {count} threads, but {come} reach barrier {number} in all")
     })
 }
 
@@ -105,8 +105,8 @@ fn in_all(run: &KernelRun, barriers: &[&Barrier]) -> Option<i64> {
 
 fn describe(case: &Case<'_>, number: usize, barrier: &Barrier, message: String) -> Diagnostic {
     let mut notes = vec![
-        "a warp of which any thread comes counts as 32".to_owned(),
-        "those that are left over wait for threads that do not come: the kernel may hang".to_owned(),
+        "a warp counts as 32 threads as soon as one of them arrives".to_owned(),
+        "the remaining threads wait for others that never arrive: the kernel may hang".to_owned(),
     ];
     notes.push(case.block_words(number));
     notes.extend(case.calls_words(number, &barrier.calls, &[]));
@@ -114,7 +114,7 @@ fn describe(case: &Case<'_>, number: usize, barrier: &Barrier, message: String) 
     Diagnostic {
         labels: split.into_iter().collect(),
         notes,
-        helps: vec!["let the count be the number of threads that come".to_owned()],
+        helps: vec!["set the count to the number of threads that reach it".to_owned()],
         kernel: case.runs[number].kernel.clone(),
         ..Diagnostic::plain(RULE.id, RULE.level, barrier.span, message)
     }
