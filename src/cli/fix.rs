@@ -179,7 +179,7 @@ impl Repaired {
             let hides = |worse: &Diagnostic| {
                 worse.kernel == finding.kernel && worse.hazard.is_some() && worse.level > finding.level
             };
-            finding.hazard.is_some() && finding.level == Level::Note && of(false).any(|it| hides(it))
+            finding.hazard.is_some() && finding.level == Level::Note && of(false).any(hides)
         };
         let confirmed = after.all.iter().all(|finding| {
             // They may be in other lines now.

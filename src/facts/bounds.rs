@@ -92,7 +92,7 @@ pub(super) fn find_inner(trace: &Trace, outside: &[Overrun]) -> Vec<InnerOverrun
                 };
                 let known = outside.iter().any(|it| it.access == event.access)
                     || found.iter().any(|it| it.access == event.access);
-                if let Some(at) = pending.iter().position(|it| of_this(it)) {
+                if let Some(at) = pending.iter().position(of_this) {
                     let subscript = pending[at];
                     if !known && is_possible(event) && !event.may_be_cut_short {
                         found.push(InnerOverrun {

@@ -189,7 +189,7 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) 
     let in_step = |one: usize, other: usize| other / 32 != one / 32 && phases[other] == phases[one];
     match (&first.place, &second.place, first.is_chosen, second.is_chosen) {
         // Of two stores it is not known whether they write one value.
-        (Place::Chosen(..), _, ..) | (_, Place::Chosen(..), ..) if stores(first) && stores(second) => None,
+        (Place::Chosen(..), ..) | (_, Place::Chosen(..), ..) if stores(first) && stores(second) => None,
         (Place::Chosen(..), Place::Known(_), false, false) => {
             let (thread, other) = meet_element(second, first, in_step)?;
             Some(((other, thread), Choice::Element, true))
