@@ -41,7 +41,7 @@ pub use request::{CopiedFrom, Pattern};
 pub(crate) use requests::{Numbers, RequestMark, Requests};
 pub use straight::{Straight, Unrolled};
 pub(crate) use tile::Tile;
-pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, Orderer, Stored};
+pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, GoesOn, Orderer, Stored, Subscript};
 pub use ways::Ways;
 
 use crate::domain::Unknown;

@@ -5,6 +5,7 @@
 
 mod aliased_extern_shared;
 mod bank_conflict;
+mod barrier_after_exit;
 mod divergent_barrier;
 mod divergent_warp_sync;
 mod fact;
@@ -84,6 +85,7 @@ impl Rule {
 pub static ALL: &[&Rule] = &[
     &aliased_extern_shared::RULE,
     &bank_conflict::RULE,
+    &barrier_after_exit::RULE,
     &divergent_barrier::RULE,
     &divergent_warp_sync::RULE,
     &global_race::RULE,
@@ -142,6 +144,10 @@ pub struct KernelRun {
     /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
     /// all of them.
     pub dynamic_bytes: Option<(u64, Span)>,
+    /// The fewest but none that one of them is known to give, and which does.
+    pub least_dynamic: Option<(u64, Span)>,
+    /// The first that gives none.
+    pub no_dynamic: Option<Span>,
     /// Why its threads are not held against each other, if they are not.
     pub unjudged: Option<Unjudged>,
     /// What happened.
@@ -357,6 +363,8 @@ pub struct Case<'a> {
     pub removal: &'a dyn Fn(Span) -> Option<Edit>,
     /// Whether the kernel's files, or the one that a span lies in, hold one of these words.
     pub says: &'a dyn Fn(Span, &[&str]) -> bool,
+    /// What these files hand over where they call something whose name ends so.
+    pub calls: &'a dyn Fn(Span, &str) -> Vec<String>,
     /// The first place that asks for the size or type of the array whose name is declared there.
     pub shape_asked: &'a dyn Fn(Span) -> Option<Span>,
     /// Another kernel that may use the array of file scope whose name is declared there.

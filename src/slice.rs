@@ -160,6 +160,13 @@ impl Slice {
         self.choices.is_choice(cond, program)
     }
 
+    /// Whether a condition depends on what each thread reads from global memory for itself, and on nothing in which
+    /// threads agree with each other.
+    #[must_use]
+    pub(crate) fn is_of_own_data(&self, cond: &Expr, program: &Program) -> bool {
+        self.choices.is_of_own_data(cond, program)
+    }
+
     /// The side of a condition that one block of all takes, whichever it is; asked for where it matters what is done to
     /// global memory.
     #[must_use]

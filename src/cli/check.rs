@@ -257,9 +257,9 @@ fn repairs_and_unknown(args: &CheckArgs, input: &Input, analyzed: &Analyzed, fou
     let doubtful = if tried && args.unsafe_fixes { 0 } else { count(true) };
     let mut words = match (safe, doubtful) {
         (0, 0) => String::new(),
-        (safe, 0) => format!("; --fix can repair {safe}"),
-        (0, doubtful) => format!("; --unsafe-fixes can repair {doubtful}"),
-        (safe, doubtful) => format!("; --fix can repair {safe}, --unsafe-fixes {doubtful} more"),
+        (safe, 0) => format!("; --fix may repair {safe}"),
+        (0, doubtful) => format!("; --unsafe-fixes may repair {doubtful}"),
+        (safe, doubtful) => format!("; --fix may repair {safe}, --unsafe-fixes {doubtful} more"),
     };
     // An access is not known if it is not in some run.
     let (mut all, mut unknown) = (FxHashSet::default(), FxHashSet::default());

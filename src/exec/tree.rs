@@ -4,7 +4,7 @@ use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Value};
 use crate::domain::{SymbolId, ThreadSet};
-use crate::events::{AccessEvent, AccessOp, Branches, Differs, Event, Orderer, SplitKind, Stored};
+use crate::events::{AccessEvent, AccessOp, Branches, Differs, Event, GoesOn, Orderer, SplitKind, Stored};
 use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
 use std::sync::Arc;
@@ -193,8 +193,13 @@ impl Machine<'_> {
     }
 
     /// It ends. `round`: the symbol of its rounds, if one pass does stand for all; `rest`: that of the rounds that are
-    /// no whole pass; `goes_on`: whether there surely is a second one for some numbers given at run time.
-    pub(super) fn end_loop_event(&mut self, round: Option<SymbolId>, rest: Option<SymbolId>, goes_on: bool) {
+    /// no whole pass.
+    pub(super) fn end_loop_event(
+        &mut self,
+        round: Option<SymbolId>,
+        rest: Option<SymbolId>,
+        goes_on: GoesOn,
+    ) {
         if self.recording {
             self.trace.tree.push(Event::EndOfLoop { round, rest, goes_on });
         }

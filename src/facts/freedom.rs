@@ -188,7 +188,8 @@ impl<'a> Walk<'a> {
                         open = self.rounds(&of, open, first);
                     }
                 }
-                Event::Barrier { .. }
+                Event::Subscript(_)
+                | Event::Barrier { .. }
                 | Event::WarpOrder { .. }
                 | Event::MayOrder { .. }
                 | Event::CopyGroup { .. }

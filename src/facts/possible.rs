@@ -88,7 +88,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
         for (at, first) in steps.iter().enumerate() {
             note(&mut found, first, first, update(first, &interval), &interval);
             for second in &steps[at + 1..] {
-                note(&mut found, first, second, meet(first, second, &interval), &interval);
+                note(&mut found, first, second, meet(first, second, &interval, shape), &interval);
             }
         }
     }
@@ -173,13 +173,12 @@ fn chosen(trace: &Trace, event: &AccessEvent, access: &Access, bytes: i64) -> Op
 }
 
 /// Two threads of different warps that may meet in one byte.
-fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Met> {
+fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) -> Option<Met> {
     let changes = |step: &Step<'_>| !matches!(step.access.op, AccessOp::Load | AccessOp::MatrixLoad);
     let atomic = |step: &Step<'_>| step.access.is_atomic();
     let stores = |step: &Step<'_>| changes(step) && !atomic(step);
     let is_race = (changes(first) || changes(second)) && !(atomic(first) && atomic(second));
-    // Of two stores it is not known whether they write one value.
-    if !is_race || first.event.object != second.event.object || stores(first) && stores(second) {
+    if !is_race || first.event.object != second.event.object {
         return None;
     }
     // What is written there is made of what is read there.
@@ -189,6 +188,8 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Met>
     let phases = &interval.phases;
     let in_step = |one: usize, other: usize| other / 32 != one / 32 && phases[other] == phases[one];
     match (&first.place, &second.place, first.is_chosen, second.is_chosen) {
+        // Of two stores it is not known whether they write one value.
+        (Place::Chosen(..), ..) | (_, Place::Chosen(..), ..) if stores(first) && stores(second) => None,
         (Place::Chosen(..), Place::Known(_), false, false) => {
             let (thread, other) = meet_element(second, first, in_step)?;
             Some(((other, thread), Choice::Element, true))
@@ -199,7 +200,15 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Met>
         (Place::Known(one), Place::Known(other), true, false)
         | (Place::Known(one), Place::Known(other), false, true) => {
             let threads = meet_byte(first, one, second, other, in_step)?;
-            Some((threads, Choice::Threads, first.is_chosen))
+            let (before, after) = threads;
+            // Two stores race only if they write different values.
+            let differ = || {
+                let alike = first.bytes == second.bytes && one[before] == other[after];
+                let bytes = second.access.bytes.unwrap_or(0);
+                alike && first.event.stored.differs(before, &second.event.stored, after, bytes, shape)
+            };
+            let counts = !(stores(first) && stores(second)) || differ();
+            counts.then_some((threads, Choice::Threads, first.is_chosen))
         }
         _ => None,
     }

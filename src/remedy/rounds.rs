@@ -4,7 +4,7 @@
 //! else may add any multiple of a number of bytes.
 
 use crate::domain::{Lanes, Origin, SymbolId, gcd};
-use crate::events::{Event, EventTree};
+use crate::events::{Event, EventTree, GoesOn};
 use rustc_hash::FxHashSet;
 
 /// The most rounds of counted loops that are told apart.
@@ -37,7 +37,7 @@ pub(super) fn weights(tree: &EventTree) -> Vec<u64> {
         match event {
             Event::Loop { .. } => open.push(at),
             Event::EndOfLoop { round, goes_on, .. } => {
-                let round = round.filter(|_| *goes_on);
+                let round = round.filter(|_| *goes_on == GoesOn::Surely);
                 let last = round.and_then(|id| tree.symbol(id)?.high);
                 let times = last.map_or(1, |last| last.unsigned_abs() + 1);
                 open.pop().into_iter().for_each(|begin| rounds[begin] = times);
@@ -61,7 +61,7 @@ pub(super) fn weights(tree: &EventTree) -> Vec<u64> {
 /// The rounds of counted loops.
 pub(super) fn counted(tree: &EventTree) -> FxHashSet<SymbolId> {
     let rounds = tree.events().iter().filter_map(|event| match event {
-        Event::EndOfLoop { round, goes_on: true, .. } => *round,
+        Event::EndOfLoop { round, goes_on: GoesOn::Surely, .. } => *round,
         _ => None,
     });
     rounds.filter(|id| tree.symbol(*id).is_some_and(|symbol| symbol.high.is_some())).collect()

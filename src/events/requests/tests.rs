@@ -25,6 +25,7 @@ impl Run {
             dimension_spans: Vec::new(),
             element_bytes: Some(4),
             element: "float".into(),
+            of_numbers: true,
             dynamic: false,
             global: false,
             restrict: false,
