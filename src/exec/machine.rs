@@ -176,6 +176,8 @@ pub struct Machine<'p> {
     pub memo: super::memo::Memo,
     /// A frame without variables.
     pub blank: Frame,
+    /// Whether the type that is looked up is wanted with `const` and `volatile`.
+    pub keeps_qualifiers: bool,
     /// Records already laid out, by name and place, with what their parameters stood for.
     pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
@@ -424,6 +426,7 @@ impl<'p> Machine<'p> {
             enumerating: 0,
             memo: super::memo::Memo::default(),
             blank: super::resolve::empty_frame(),
+            keeps_qualifiers: false,
             layouts: FxHashMap::default(),
             matrices: 0,
             fragment: false,

@@ -12,7 +12,7 @@ use super::types::{Env, Ty};
 use super::value::Value;
 use crate::builtins::ptx;
 use crate::ir::namespace::Namespace;
-use crate::ir::{Asm, Declaration, ExprKind, Function, TemplateArg, Type};
+use crate::ir::{Asm, Declaration, Expr, ExprKind, Function, Name, TemplateArg, Type, unpack};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -50,6 +50,10 @@ pub struct Memo {
     pub(super) same: FxHashMap<(usize, usize), bool>,
     /// What is said of functions whose body is not visible, by name.
     unseen: FxHashMap<Box<str>, Arc<str>>,
+    /// Functions whose packs are written out, by the address of the function and how long they are.
+    instances: FxHashMap<(usize, Vec<(Name, usize)>, Option<usize>), Arc<Function>>,
+    /// Expressions, how long packs in them are, and the same with these written out.
+    written_out: Vec<(Expr, Vec<(Name, usize)>, Rc<Expr>)>,
 }
 
 impl Memo {
@@ -57,6 +61,34 @@ impl Memo {
     #[must_use]
     pub fn no_env(&self) -> Rc<Env> {
         Rc::clone(&self.nothing)
+    }
+
+    /// A function with packs of these lengths; what is kept by address of its parts stays right, as it stays.
+    pub fn instance(
+        &mut self,
+        function: &Arc<Function>,
+        names: Vec<(Name, usize)>,
+        arguments: Option<usize>,
+    ) -> Arc<Function> {
+        let key = (Arc::as_ptr(function).addr(), names, arguments);
+        if let Some(made) = self.instances.get(&key) {
+            return Arc::clone(made);
+        }
+        let made = Arc::new(unpack::function(function, &key.1, arguments));
+        self.instances.insert(key, Arc::clone(&made));
+        made
+    }
+
+    /// An expression with packs of these lengths.
+    pub fn written_out(&mut self, expr: &Expr, names: Vec<(Name, usize)>) -> Rc<Expr> {
+        // It may be one that does not stay where it is.
+        if let Some((.., made)) = self.written_out.iter().find(|(of, packs, _)| of == expr && *packs == names)
+        {
+            return Rc::clone(made);
+        }
+        let made = Rc::new(unpack::expression(expr, &names));
+        self.written_out.push((expr.clone(), names, Rc::clone(&made)));
+        made
     }
 
     /// The template parameters of a call, the same as those of an earlier one if they are equal.
@@ -161,7 +193,7 @@ impl Machine<'_> {
 fn is_closed(ty: &Type) -> bool {
     match ty {
         Type::Void | Type::Scalar(_) | Type::Auto | Type::Opaque => true,
-        Type::Pointer(inner) | Type::Reference(inner) => is_closed(inner),
+        Type::Pointer(inner) | Type::Reference(inner) | Type::Qualified(_, inner) => is_closed(inner),
         Type::Named(path) => {
             let closed = |args: &[TemplateArg]| {
                 args.iter().all(|arg| match arg {
@@ -184,7 +216,7 @@ fn is_settled(ty: &Ty) -> bool {
     match ty {
         Ty::Void | Ty::Scalar(_) | Ty::Sized { .. } | Ty::Fragment(_) | Ty::Unknown(_) => true,
         Ty::Record(layout) => layout.size.is_some(),
-        Ty::Pointer(inner) => is_settled(inner),
+        Ty::Pointer(inner) | Ty::Qualified(_, inner) => is_settled(inner),
         Ty::Array(inner, length) => {
             is_settled(inner) && length.as_ref().is_none_or(|length| length.as_constant().is_some())
         }
