@@ -29,7 +29,7 @@ pub(super) fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty
             } else if let (Some(args), Ty::Record(layout)) = (&path.args, ty)
                 && (path.qualifiers.is_empty() || is_of_class(path, layout))
             {
-                let told = usize::from(super::packs::is_index_sequence(&path.name));
+                let told = usize::from(is_index_sequence(&path.name));
                 deduce_record(env, function, (args, told), layout);
             }
         }
@@ -60,10 +60,14 @@ pub(super) fn is_perhaps_const(bound: &str) -> bool {
     bound.ends_with('?')
 }
 
+/// Whether a name is that of `std::integer_sequence` with its first argument told.
+pub(super) fn is_index_sequence(name: &str) -> bool {
+    name == "index_sequence"
+}
+
 /// Whether a path names the template that a class is made from.
 fn is_of_class(path: &Path, layout: &Layout) -> bool {
-    super::packs::is_index_sequence(&path.name)
-        || layout.record.as_ref().is_some_and(|record| record.name == path.name)
+    is_index_sequence(&path.name) || layout.record.as_ref().is_some_and(|record| record.name == path.name)
 }
 
 /// `Foo<T, N>` against a `Foo<float, 4>`; so many parameters in front are `told` by its name.

@@ -4,12 +4,11 @@
 //! one of them is not known to be there, nothing is known of the pack, not even its length.
 
 use super::machine::{Machine, Mode};
-use super::resolve::NOWHERE;
 use super::slots::Slot;
 use super::templates::Given;
 use super::types::{Binding, Env, Ty, nameless};
 use super::unseen::Callee;
-use super::value::{Pointer, Value};
+use super::value::{NOWHERE, Pointer, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::LaunchArg;
 use crate::ir::{
@@ -100,7 +99,8 @@ impl Machine<'_> {
         if !is_own && !has_pack(&function.template_params) && !has_pack(&function.owner_params) {
             return None;
         }
-        if expansion_in(args).is_some() {
+        // Host code is run for its launches alone: what a launcher hands on does not bear on their shapes.
+        if expansion_in(args).is_some() || self.mode == Mode::Host {
             return None;
         }
         let mut names: Vec<(Name, usize)> = Vec::new();
@@ -132,7 +132,7 @@ impl Machine<'_> {
         if names.iter().map(|(_, length)| *length).chain(arguments).any(|length| length > unpack::LONGEST) {
             return None;
         }
-        Some(self.memo.instance(function, names, arguments))
+        Some(self.lookups.memo.instance(function, names, arguments))
     }
 
     /// How long a pack of a function's template is in a call.
@@ -155,7 +155,7 @@ impl Machine<'_> {
                 && let Some(place) = inside.iter().position(|it| is_expansion_of(it, &pack.name))
             {
                 let Ty::Record(layout) = self.type_of(arg) else { return None };
-                let behind = is_index_sequence(&written.name);
+                let behind = super::deduce::is_index_sequence(&written.name);
                 let place = place + usize::from(behind);
                 let record = layout.record.as_ref();
                 let record = record.filter(|record| record.name == written.name || behind)?;
@@ -210,7 +210,7 @@ impl Machine<'_> {
                 _ => return None,
             }
         }
-        (!names.is_empty()).then(|| self.memo.instance(kernel, names, None))
+        (!names.is_empty()).then(|| self.lookups.memo.instance(kernel, names, None))
     }
 
     /// An expression in which the packs of the class and function that run are written out.
@@ -222,7 +222,7 @@ impl Machine<'_> {
         });
         let mut packs: Vec<(Name, usize)> = packs.collect();
         packs.sort_unstable();
-        (!packs.is_empty()).then(|| self.memo.written_out(expr, packs))
+        (!packs.is_empty()).then(|| self.lookups.memo.written_out(expr, packs))
     }
 
     fn pack(&self, name: &Name) -> Option<Rc<[Binding]>> {
@@ -346,11 +346,6 @@ pub(super) fn takes_arguments(function: &Function, count: usize) -> bool {
             || function.params.iter().any(|it| mentions(&it.ty, &param.name))
     };
     (pack || count <= params.len()) && params.iter().skip(count).all(is_told)
-}
-
-/// Whether a name is that of `std::integer_sequence` with its first argument told.
-pub(super) fn is_index_sequence(name: &str) -> bool {
-    name == "index_sequence"
 }
 
 /// `Ts...`

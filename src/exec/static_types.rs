@@ -85,7 +85,7 @@ impl Machine<'_> {
                     {
                         let function = Arc::clone(function);
                         let own = function.owner.is_some();
-                        let env = if own { self.env() } else { self.memo.no_env() };
+                        let env = if own { self.env() } else { self.lookups.memo.no_env() };
                         return self.within_head(&function, env, |machine| {
                             machine.resolve_type(&function.return_type)
                         });
@@ -145,7 +145,7 @@ impl Machine<'_> {
             if !function.template_params.is_empty() {
                 return None;
             }
-            let env = machine.memo.no_env();
+            let env = machine.lookups.memo.no_env();
             Some(machine.within_head(&function, env, |it| it.resolve_type(&function.return_type)))
         })
         .flatten()

@@ -2,8 +2,8 @@
 
 use super::deduce::{is_perhaps_const, perhaps_const};
 use super::machine::Machine;
-use super::resolve::NOWHERE;
 use super::types::{Binding, Env, Layout, Ty};
+use super::value::NOWHERE;
 use super::value::Value;
 use crate::domain::{Int, Key, Origin};
 use crate::ir::{

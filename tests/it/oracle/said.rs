@@ -139,9 +139,14 @@ fn parts(kernel: &str) -> (&str, Vec<String>) {
 
 /// `4u`, `(unsigned int)4` and `4` are the same; so are `true` and `1`.
 fn plain(argument: &str) -> String {
+    if argument.contains("<lambda") || argument == "(lambda)" {
+        return "lambda".to_owned();
+    }
+    // `Twice<Plus<2> >`
+    let argument = &argument.replace(" >", ">");
     let value = match argument.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
         Some((_, value)) if !value.is_empty() => value.trim(),
-        _ => argument,
+        _ => argument.as_str(),
     };
     match value {
         "true" => return "1".to_owned(),
@@ -162,7 +167,7 @@ fn plain(argument: &str) -> String {
         words.join(" ")
     };
     let text: Vec<String> = text.split('*').map(sorted).collect();
-    text.join("*").replace(" >", ">")
+    text.join("*")
 }
 
 #[test]
@@ -175,5 +180,7 @@ fn instances_of_kernels_are_told_apart() {
     assert!(is_same_kernel("tile<const short*>", "tile<short int const*>"));
     assert!(!is_same_kernel("tile<const short*>", "tile<short int* const>"));
     assert!(is_same_kernel("run<Twice<Plus<2>>>", "run<Twice<Plus<2> > >"));
+    assert!(is_same_kernel("run<(lambda)>", "run<main()::<lambda(int)> >"));
+    assert!(!is_same_kernel("run<(lambda)>", "run<Twice>"));
     assert!(!is_same_kernel("tile", "tiles"));
 }
