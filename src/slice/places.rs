@@ -159,7 +159,9 @@ pub(super) fn stands_for_others(ty: &Type, program: &Program) -> bool {
     let is_reference = |arg: &TemplateArg| matches!(arg, TemplateArg::Type(Type::Reference(_)));
     let is_given =
         |ty: &Type| matches!(ty, Type::Named(path) if path.args.iter().flatten().any(is_reference));
-    if is_given(ty) || program.aliases(&path.name).iter().any(|alias| is_given(&alias.ty)) {
+    if is_given(ty)
+        || program.aliases(&path.name).iter().any(|alias| is_given(&alias.ty.clone().unqualified()))
+    {
         return true;
     }
     let of_library = |name: &str| name == "atomic_ref";
@@ -169,7 +171,7 @@ pub(super) fn stands_for_others(ty: &Type, program: &Program) -> bool {
         functions().any(|function| function.owner.as_deref() == Some(name))
     };
     of_library(&path.name)
-        || program.aliases(&path.name).iter().any(|alias| is_alias(&alias.ty))
+        || program.aliases(&path.name).iter().any(|alias| is_alias(&alias.ty.clone().unqualified()))
         || program.records(&path.name).iter().any(|record| {
             let has = |of: fn(&Type) -> bool| record.fields.iter().any(|field| of(&field.ty));
             has(|ty| matches!(ty, Type::Reference(_)))
