@@ -15,8 +15,9 @@
 //! | `"utils.cuh"` | `src/lib/utils.cuh`, `src/old/utils.cuh` | neither: the text does not tell |
 //! | `<string.h>` | `compat/string.h` | the system's |
 //! | `<lib/scan.cuh>` | `include/lib/scan.cuh` | that one |
-//! | `<lib/scan.cuh>` | the same, one of a thousand headers in `include` | none: each file would lead to hundreds, and `-I` tells |
+//! | `<lib/scan.cuh>` | the same, one of a thousand headers in `include` | that one, unless it leads to hundreds of others: then `-I` tells |
 
+mod leads;
 mod provided;
 
 use crate::ir::Module;
@@ -27,6 +28,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use leads::Leads;
 pub(crate) use provided::{is_of_host_library, is_provided};
 
 /// Reads headers for the analysis, which does not touch the disk itself.
@@ -65,9 +67,9 @@ impl Files for NoFiles {
     }
 }
 
-/// The most headers in a folder that a build would hand to its compiler, so that includes with a path
-/// lead there unasked. A file that includes one of more leads to hundreds of them: the thousand files of
-/// CUTLASS would take minutes instead of seconds.
+/// The most headers in a folder that a build would hand to its compiler, so that all includes with a path
+/// lead there unasked. In a larger one only headers are followed that lead to few others: the thousand files
+/// of CUTLASS, most of which lead to hundreds, would take minutes instead of seconds.
 const MOST_HEADERS: usize = 512;
 
 /// A header's items, once someone has lowered it.
@@ -93,6 +95,7 @@ pub(crate) struct Headers {
     given: FxHashMap<PathBuf, PathBuf>,
     files: Mutex<FxHashMap<PathBuf, Option<Arc<SourceFile>>>>,
     modules: Mutex<FxHashMap<Reading, Slot>>,
+    leads: Leads,
 }
 
 impl Headers {
@@ -111,6 +114,7 @@ impl Headers {
             include_dirs,
             files: Mutex::default(),
             modules: Mutex::default(),
+            leads: Leads::default(),
         }
     }
 
@@ -182,7 +186,9 @@ impl Includes for Headers {
         if found.is_none() && angled && is_bare && is_foreign(spec) {
             return None;
         }
-        found.or_else(|| self.find(nearest(self.disk.as_ref(), &from.path, spec)?))
+        let disk = self.disk.as_ref();
+        let is_small = |path: &Path| self.leads.to_few(disk, path);
+        found.or_else(|| self.find(nearest(disk, &from.path, spec, &is_small)?))
     }
 }
 
@@ -191,8 +197,14 @@ fn is_foreign(spec: &Path) -> bool {
     spec.to_str().is_none_or(|spec| is_provided(spec) || is_of_host_library(spec))
 }
 
-/// The header that an include surely means although no folder of `-I` leads to it.
-fn nearest<'a>(disk: &'a dyn Files, from: &Path, spec: &Path) -> Option<&'a Path> {
+/// The header that an include surely means although no folder of `-I` leads to it. One in a large folder has to
+/// be `small`.
+fn nearest<'a>(
+    disk: &'a dyn Files,
+    from: &Path,
+    spec: &Path,
+    small: &dyn Fn(&Path) -> bool,
+) -> Option<&'a Path> {
     let from = disk.key(from);
     let shared = |path: &Path| {
         let path = disk.key(path);
@@ -206,7 +218,7 @@ fn nearest<'a>(disk: &'a dyn Files, from: &Path, spec: &Path) -> Option<&'a Path
         let folder = path.ancestors().nth(depth);
         depth > 1 && folder.is_some_and(|folder| disk.headers_below(folder) > MOST_HEADERS)
     };
-    let all = named.filter(|path| path.ends_with(&spec) && !is_large(path));
+    let all = named.filter(|path| path.ends_with(&spec) && (!is_large(path) || small(path)));
     let mut by_distance: Vec<(usize, &Path)> = all.map(|path| (shared(path), path)).collect();
     by_distance.sort_unstable_by(|a, b| b.cmp(a));
     match by_distance.as_slice() {
@@ -257,7 +269,7 @@ mod tests {
     #[test]
     fn a_path_is_found_wherever_it_ends_in_the_same_way() {
         let disk = Named(vec!["p/include/lib/u.cuh".into(), "p/other/u.cuh".into()]);
-        let meant = |spec: &str| nearest(&disk, Path::new("p/src/a.cu"), Path::new(spec));
+        let meant = |spec: &str| nearest(&disk, Path::new("p/src/a.cu"), Path::new(spec), &|_| false);
         assert_eq!(meant("lib/u.cuh"), Some(Path::new("p/include/lib/u.cuh")));
         assert_eq!(meant("../lib/u.cuh"), Some(Path::new("p/include/lib/u.cuh")));
         assert_eq!(meant("b/u.cuh"), None);
@@ -268,7 +280,7 @@ mod tests {
     fn a_header_that_no_option_leads_to_is_the_only_or_the_nearest_of_its_name() {
         let meant = |files: &[&str]| {
             let disk = Named(files.iter().map(PathBuf::from).collect());
-            let found = nearest(&disk, Path::new("p/src/gemm/a.cu"), Path::new("u.cuh"));
+            let found = nearest(&disk, Path::new("p/src/gemm/a.cu"), Path::new("u.cuh"), &|_| false);
             found.map(|path| path.to_string_lossy().into_owned())
         };
         assert_eq!(meant(&["p/include/u.cuh"]).as_deref(), Some("p/include/u.cuh"));

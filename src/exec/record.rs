@@ -206,13 +206,19 @@ impl Machine<'_> {
                     self.record_patterns(site, Some(offset).filter(|_| !anywhere));
                 }
             }
-            (Some(_), Offset::Unknown(..)) if self.is_free_anywhere(site) => {
+            (Some(_), Offset::Unknown(.., part)) if self.never_conflicts(site, part.as_deref()) => {
                 self.index.pass(op);
                 self.may_write(site);
                 self.record_patterns(site, None);
             }
-            (unknown, _) => {
+            (unknown, offset) => {
                 self.index.pass(op);
+                let part = offset.known_part().filter(|part| bytes.is_some() && part.is_per_thread());
+                if let Some(within) = part.and_then(|part| self.within_warp(part)) {
+                    self.may_write(site);
+                    self.record_patterns(site, Some(&within));
+                    return;
+                }
                 self.turn(site);
                 self.may_write(site);
                 let access = &mut self.trace.accesses[site];
@@ -305,6 +311,12 @@ impl Machine<'_> {
         let plain = matches!(access.op, AccessOp::Load | AccessOp::Store);
         let in_a_word = access.bytes.is_some_and(|bytes| matches!(bytes, 1 | 2 | 4));
         plain && in_a_word && self.trace.arrays[access.array].has_a_bank_for_each_word()
+    }
+
+    /// Whether an access never conflicts, as far as is known where the lanes are.
+    fn never_conflicts(&self, site: usize, offset: Option<&Int>) -> bool {
+        let Access { op, bytes, .. } = self.trace.accesses[site];
+        self.is_free_anywhere(site) || offset.is_some_and(|at| self.never_share_banks(op, bytes, at))
     }
 
     /// The warps' requests for one offset: known lanes, lane-dependent factors, and what is only
