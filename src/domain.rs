@@ -5,6 +5,7 @@
 //! here knows C++, CUDA or a compiler.
 
 mod bitwise;
+mod block;
 mod divisors;
 mod int;
 mod lanes;
@@ -14,9 +15,10 @@ mod symbol;
 mod thread_set;
 mod unknown;
 
+pub(crate) use block::Shape;
 pub(crate) use divisors::{gcd, lcm};
 pub(crate) use int::{Int, NotAffine, World, fits};
-pub(crate) use lanes::{Lanes, Shape, Spread};
+pub(crate) use lanes::{Lanes, Spread};
 pub(crate) use sight::Sight;
 pub(crate) use sight::{MOST_ALIGNED, hashed};
 pub(crate) use symbol::{AmongBlocks, Key, Origin, Remainder, Symbol, SymbolId, Symbols, joined};

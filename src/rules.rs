@@ -404,12 +404,13 @@ impl Case<'_> {
             return why.clone();
         }
         let refuted = run.refuted.as_ref().map(|refuted| self.refuted_words(refuted));
-        let rival = |other: Span| format!("; it may mean the kernel of this name at {}", (self.place)(other));
+        let rival =
+            |other: Span| format!("; it may mean the kernel of the same name at {}", (self.place)(other));
         let rival = run.rival.map(rival).unwrap_or_default();
         let words = match (run.block_from, run.launch) {
             (BlockFrom::Launch, Some(span)) => format!("{block}, from the launch at {}", (self.place)(span)),
             (from, Some(span)) if is_assumed(from) => {
-                format!("{}; the launch at {} does not tell it", run.assumed_words(), (self.place)(span))
+                format!("{}; the launch at {} does not give it", run.assumed_words(), (self.place)(span))
             }
             (from, None) if is_assumed(from) => format!("{}; no launch was found", run.assumed_words()),
             (from, _) => format!("{block}, {}", block_source(from)),
@@ -431,13 +432,13 @@ impl Case<'_> {
         };
         let place = (self.place)(refuted.span);
         let taken = refuted.numbers.iter().map(|Doubted { name, multiple }| match multiple {
-            1 => format!("`{name}` is taken as not known"),
-            many => format!("`{name}` is taken for some multiple of {many}"),
+            1 => format!("`{name}` counts as unknown"),
+            many => format!("`{name}` counts as an unknown multiple of {many}"),
         });
         let taken: Vec<String> = taken.collect();
         let so = if taken.is_empty() { "" } else { ", so " };
         // What is not followed may give other numbers.
-        let kept = format!("as far as the host code is followed, {what} at {place} keeps it from happening");
+        let kept = format!("as far as cudalint follows the host code, {what} at {place} prevents it");
         format!("; {kept}{so}{}", listed(&taken))
     }
 
@@ -507,12 +508,12 @@ impl KernelRun {
     #[must_use]
     pub fn block_assumption(&self) -> Option<Assumption> {
         let why = match (is_assumed(self.block_from), self.launch.is_some()) {
-            (true, true) => "the launch does not tell it",
+            (true, true) => "the launch does not give it",
             (true, false) => "no launch was found",
             (false, _) if self.refuted.is_some() => {
-                "which as far as the host code is followed does not happen"
+                "which never happens as far as cudalint follows the host code"
             }
-            (false, _) if self.rival.is_some() => "which may mean another kernel of this name",
+            (false, _) if self.rival.is_some() => "which may mean another kernel of the same name",
             (false, _) => return None,
         };
         let mark = if is_assumed(self.block_from) { ";" } else { "," };
@@ -523,7 +524,7 @@ impl KernelRun {
     fn assumed_words(&self) -> String {
         let [x, y, z] = self.block;
         match &self.fills {
-            Some(array) => format!("block of ({x}, {y}, {z}) assumed: it just fills `{array}`"),
+            Some(array) => format!("block of ({x}, {y}, {z}) assumed: it exactly fills `{array}`"),
             None => format!("block is ({x}, {y}, {z}), {}", block_source(self.block_from)),
         }
     }
@@ -571,7 +572,7 @@ pub fn block_source(from: BlockFrom) -> &'static str {
         BlockFrom::Flag => "from the command line",
         BlockFrom::Launch => "from a launch",
         BlockFrom::LaunchBounds => "from `__launch_bounds__`",
-        BlockFrom::Implied => "as the arrays imply",
+        BlockFrom::Implied => "implied by the arrays",
         BlockFrom::Default => "assumed",
     }
 }
@@ -579,7 +580,9 @@ pub fn block_source(from: BlockFrom) -> &'static str {
 /// What to do about a block shape that is only assumed.
 fn block_help(from: BlockFrom) -> Option<String> {
     matches!(from, BlockFrom::Implied | BlockFrom::Default).then(|| {
-        "if the kernel runs with another block, say so above it: `// cudalint: block(X, Y)`".to_owned()
+        "if the kernel runs with another block shape, state it above the kernel: `// cudalint: block(X, \
+         Y)`"
+        .to_owned()
     })
 }
 

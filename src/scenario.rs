@@ -75,7 +75,7 @@ impl Scenario {
     #[must_use]
     pub(crate) fn misfit_words(&self) -> Option<String> {
         let launch =
-            if self.launch.is_some() { "the launch does not tell it" } else { "no launch was found" };
+            if self.launch.is_some() { "the launch does not give it" } else { "no launch was found" };
         let overruns =
             |array: &String| format!("{launch}, and every block that was tried overruns `{array}`");
         self.misfit.as_ref().map(|array| format!("the block is not known: {}", overruns(array)))

@@ -239,14 +239,14 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         return Judgement::because(why);
     }
     if access.outside {
-        let reason = "as far as it is followed it leaves the array, so something about it is not seen";
+        let reason = "as far as it is followed, it leaves the array, so something about it is unknown";
         return Judgement::unknown(Reason::OutOfBounds, reason);
     }
     if let Some(stopped) = &trace.stopped {
         return Judgement::because(stopped);
     }
     if access.fragment && target.capability < FRAGMENTS_KNOWN {
-        let reason = format!("how {target} spreads a wmma fragment over the lanes is not known");
+        let reason = format!("how {target} spreads a wmma fragment over the lanes is unknown");
         return Judgement::unknown(Reason::Hardware, reason);
     }
     if access.patterns.is_empty() && access.kept > 0 {
@@ -256,7 +256,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         Ok(weighed) => weighed,
         Err(NoCost::Unknown(kind, reason)) => return Judgement::unknown(kind, reason),
         Err(NoCost::NoFigure(contention)) => {
-            let reason = "what this atomic costs is not a fixed number";
+            let reason = "the cost of this atomic is not a fixed number";
             let unknown = Judgement::unknown(Reason::Hardware, reason);
             return Judgement { contention: Some(contention), ..unknown };
         }

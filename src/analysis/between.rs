@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! for (int d = 256; d > 0; d /= 2) {
-//!     if (t < d) s[t] += s[t + d];    read in one round what was written in the round before
+//!     if (t < d) s[t] += s[t + d];    read in one round what was written in the previous iteration
 //! *}
 //! ```
 //!

@@ -214,9 +214,9 @@ impl<'a> Pitches<'a> {
         let doubt = if given {
             Some("what its launches give it changes, too")
         } else if self.runs.iter().any(assumed) {
-            Some("the block shape is assumed, and with it that no index leaves its row")
+            Some("it assumes the block shape, and with it that no index leaves its row")
         } else if own != Some(self.subject.kernel.span.file) {
-            Some("other files may include the kernel and give it another meaning")
+            Some("other files may include the kernel and change its meaning")
         } else {
             None
         };

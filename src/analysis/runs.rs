@@ -110,10 +110,13 @@ impl Subject<'_> {
         for scenario in self.scenarios {
             let why = match scenario.left_out {
                 0 => probes.of_kernel.too_long().map(|stopped| {
-                    format!("this variant is not run: {stopped} others of the kernel are too long to follow")
+                    format!("this variant was not run: {stopped} others of the kernel are too long to follow")
                 }),
-                1 => Some(format!("this variant is not run: {} others of the kernel are", runs.len())),
-                many => Some(format!("{many} variants, as this one, are not run: {} others are", runs.len())),
+                1 => Some(format!("this variant was not run: {} others of the kernel were", runs.len())),
+                many => Some(format!(
+                    "{many} variants, including this one, were not run: {} others were",
+                    runs.len()
+                )),
             };
             if let Some(why) = why {
                 let traces: Vec<&Trace> = runs.iter().map(|run| &run.trace).collect();
@@ -377,7 +380,7 @@ impl Subject<'_> {
             if alike != as_found {
                 other = run(&alike);
             }
-            let reason = "it depends on the block shape, which no launch tells";
+            let reason = "it depends on the block shape, which no launch gives";
             judged.reconcile(&other, Reason::BlockShape, reason);
         }
         let Judged { trace, mut judgements } = judged;

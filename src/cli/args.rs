@@ -43,28 +43,28 @@ static VERSION: LazyLock<String> =
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  nothing found at level warn or above
-  1  something was found; with --exit-zero, 0
+  0  no findings at level warn or above
+  1  findings; 0 with --exit-zero
   2  wrong usage, or a file that could not be checked
 
 Comments in the source:
-  // cudalint: allow(RULE): reason           beside a line, above a statement or a kernel; also expect(RULE)
+  // cudalint: allow(RULE): reason           on or above a line, or above a kernel; also expect(RULE)
   // cudalint: allow-file(RULE): reason      anywhere in the file
   // cudalint: block(32, 8)                  above a kernel
 
 Examples:
-  cudalint                                   check every CUDA file of the working folder
-  cudalint --target sm_80 --block 32,8 k.cu  for one device and one block shape
-  cudalint --changed-since main... src       what a branch brings
-  cudalint --top 3 --min-share 10 src        the three findings that cost most
-  cudalint accesses --summary src            how much is known, and why not more
+  cudalint                                   check every CUDA file in the current folder
+  cudalint --target sm_80 --block 32,8 k.cu  judge for one device and one block shape
+  cudalint --changed-since main... src       only what a branch adds
+  cudalint --top 3 --min-share 10 src        the three most expensive findings
+  cudalint accesses --summary src            how much is known, and what is missing
   cudalint accesses --races src              which kernels are proved free of races";
 
 const BANKS_HELP: &str = "\
 Exit codes:
-  0  done; of a file, every measured request takes the wavefronts that the model says
-  1  some measured request does not
-  2  wrong usage, or a file that is no table of requests
+  0  done; with --requests, the model agrees with every measured request
+  1  the model disagrees with a measured request
+  2  wrong usage, or a file that is not a table of requests
 
 Examples:
   cudalint banks --elem float --shape 32x33
@@ -74,34 +74,34 @@ Examples:
 const EXPLAIN_HELP: &str = "\
 Exit codes:
   0  explained
-  2  wrong usage, or nothing to explain there
+  2  wrong usage, or nothing to explain at this place
 
 Examples:
-  cudalint explain bank-conflict             what the rule finds, why it is bad, its limits
-  cudalint explain src/transpose.cu:14       lanes and banks of the accesses in line 14
+  cudalint explain bank-conflict             what the rule finds, why it matters, its limits
+  cudalint explain src/transpose.cu:14       lanes and banks of the accesses on line 14
   cudalint explain tile.cuh:14:9 src --target sm_80,sm_90
-  cudalint rules                             which rules there are";
+  cudalint rules                             list the rules";
 
 const DUMP_HELP: &str = "\
-This is for people who look into cudalint: the format may change with any version.
+For work on cudalint itself: the format may change with any version.
 
 Exit codes:
   0  shown
   2  wrong usage, or a file that could not be read (the others are shown)
 
 Examples:
-  cudalint dump --stage hir src/transpose.cu  the program after macros, as the evaluator gets it
+  cudalint dump --stage hir src/transpose.cu  the lowered program, after macro expansion
   cudalint dump --stage events --block 32,8 src/transpose.cu
-                                              what the evaluator saw the warps ask for";
+                                              what each run of a kernel recorded";
 
 const LSP_HELP: &str = "\
-This is for editors, which start it and speak the Language Server Protocol with it over stdin and stdout.
-The folders that are open in the editor are checked as by `cudalint check FOLDER`, with what unsaved
-buffers hold; docs/editors.md says how editors are told.
+Editors start this command and speak the Language Server Protocol with it over stdin and stdout.
+It checks the open folders as `cudalint check FOLDER` does, and sees unsaved buffers.
+docs/editors.md shows how to set up an editor.
 
 Exit codes:
-  0  the editor ended it, or is gone
-  2  wrong usage, or messages that are not of the protocol";
+  0  the editor ended the session, or closed the connection
+  2  wrong usage, or messages outside the protocol";
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
@@ -111,27 +111,26 @@ pub enum Command {
     Check(CheckArgs),
     /// List every shared-memory access with its verdict, known or not
     Accesses(AccessesArgs),
-    /// Ask the bank model: the banks of an array, or the wavefronts of requests in a file
+    /// Query the bank model: the banks of an array, or the wavefronts of requests in a file
     #[command(after_help = BANKS_HELP)]
     Banks(BanksArgs),
-    /// List the rules, or write a page on each
+    /// List the rules, or write a page about each
     Rules(RulesArgs),
-    /// Print what is in force for a file, and where each value comes from
+    /// Print the settings that apply to a file, and where each comes from
     Config(ConfigArgs),
     /// Write a commented cudalint.toml
     Init(InitArgs),
-    /// Print what a shell needs to complete these commands
+    /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page, or write those of all commands
+    /// Print the manual page, or write one for each command
     Man(ManArgs),
-    /// Explain a rule, or draw the accesses and barriers of a line: which lanes meet in which bank
+    /// Explain a rule, or draw the accesses and barriers of a line: which lanes use which bank
     #[command(after_help = EXPLAIN_HELP)]
     Explain(ExplainArgs),
-    /// Serve an editor: findings, fixes and explanations of what it shows, saved or not
+    /// Run a language server: findings, fixes and explanations in an editor, while you type
     #[command(after_help = LSP_HELP)]
     Lsp(LspArgs),
-    /// Show what one stage of the analysis hands to the next, for work on cudalint itself; the format may
-    /// change
+    /// Show the output of one stage of the analysis, for work on cudalint itself; the format may change
     #[command(after_help = DUMP_HELP)]
     Dump(DumpArgs),
 }
@@ -145,8 +144,7 @@ pub struct CheckArgs {
     /// How loud.
     #[command(flatten)]
     pub levels: Levels,
-    /// How findings are printed, `text` unless said otherwise; with `=FILE` into that file, besides what is
-    /// printed (repeatable)
+    /// Output format, `text` by default; FORMAT=FILE also writes that format to a file (repeatable)
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = values::Reports, help_heading = "Output")]
     pub format: Vec<Report>,
     /// Write the findings, or the diff, to this file instead of stdout
@@ -155,17 +153,17 @@ pub struct CheckArgs {
     /// What is told.
     #[command(flatten)]
     pub choice: ChoiceArgs,
-    /// Leave out the findings that this file lists
+    /// Hide the findings listed in this file
     #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     pub baseline: Option<PathBuf>,
-    /// Take no baseline, whatever a cudalint.toml says
+    /// Ignore the baseline that cudalint.toml names
     #[arg(long, help_heading = "Baseline", conflicts_with = "baseline")]
     pub no_baseline: bool,
     /// Write the findings to a file for --baseline instead of reporting them
     #[arg(long, value_name = "FILE", help_heading = "Baseline", conflicts_with = "baseline")]
     pub write_baseline: Option<PathBuf>,
-    /// Only findings on lines that changed since this commit, as `git diff` says; `REV...` means since the
-    /// current branch left REV
+    /// Report only findings on lines that changed since this commit; `REV...` means since the current branch
+    /// left REV
     #[arg(
         long,
         value_name = "REV",
@@ -173,17 +171,17 @@ pub struct CheckArgs {
         conflicts_with_all = ["write_baseline", "stdin_filename"]
     )]
     pub changed_since: Option<String>,
-    /// Apply the fixes that a second run has confirmed, and report what is left
+    /// Apply the fixes that a second run confirms, and report what is left
     #[arg(long, help_heading = "Fixes", conflicts_with = "stdin_filename")]
     pub fix: bool,
     /// Print these fixes as a unified diff instead, and change nothing
     #[arg(long, help_heading = "Fixes", conflicts_with_all = ["fix", "format", "stdin_filename"])]
     pub diff: bool,
-    /// Also fixes on whose array something may depend: a sizeof, a function that is given it
+    /// Include fixes that may affect other code, such as a sizeof of the array or a function that takes it
     #[arg(long, help_heading = "Fixes")]
     pub unsafe_fixes: bool,
-    /// Write comments that allow the findings instead, and report what is left; REASON stands behind each, `not
-    /// reviewed yet` unless said otherwise
+    /// Write comments that allow the findings instead, and report what is left; each ends with REASON, `not
+    /// reviewed yet` by default
     #[arg(
         long,
         value_name = "REASON",
@@ -197,7 +195,7 @@ pub struct CheckArgs {
     /// Colour in the text format; `auto` is on for a terminal, and follows NO_COLOR and CLICOLOR_FORCE
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: When,
-    /// Links to files and rules in the text format; `auto` is on for terminals that are known to show them
+    /// Links to files and rules in the text format; `auto` is on for terminals known to support them
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub hyperlinks: When,
     /// Exit with 0 whatever is found
@@ -215,11 +213,11 @@ pub struct CheckArgs {
 /// Which findings are told, and in which order.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ChoiceArgs {
-    /// Order of the findings: those first that cost most, or by file and line; unless said otherwise `cost`
-    /// in the text, markdown and html formats, `path` in the others
+    /// Order of the findings: most expensive first, or by file and line; by default `cost` in the text,
+    /// markdown and html formats, `path` in the others
     #[arg(long, value_enum, value_name = "ORDER", help_heading = "Output")]
     pub sort: Option<Sort>,
-    /// Print only the N findings that cost most
+    /// Print only the N most expensive findings
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub top: Option<NonZeroUsize>,
     /// Print a table of rules, kernels and causes instead of the findings
@@ -229,7 +227,7 @@ pub struct ChoiceArgs {
         conflicts_with_all = ["format", "diff", "write_baseline", "top", "sort"]
     )]
     pub statistics: bool,
-    /// Leave out bank conflicts that cost less of their kernel's shared-memory wavefronts
+    /// Hide bank conflicts that cost less than this share of their kernel's shared-memory wavefronts
     #[arg(
         long,
         value_name = "PERCENT",
@@ -237,7 +235,7 @@ pub struct ChoiceArgs {
         help_heading = "Threshold"
     )]
     pub min_share: Option<u8>,
-    /// Leave out bank conflicts of fewer ways
+    /// Hide bank conflicts with fewer ways
     #[arg(long, value_name = "N", help_heading = "Threshold")]
     pub min_ways: Option<u32>,
 }
@@ -254,7 +252,7 @@ pub struct AccessesArgs {
     /// Print only how many accesses are known, and why the others are not
     #[arg(long, help_heading = "Output")]
     pub summary: bool,
-    /// Print for each kernel whether its threads are proved not to race for shared memory, and why not
+    /// Print for each kernel whether it is proved free of shared-memory races, and if not, why
     #[arg(long, help_heading = "Output", conflicts_with = "summary")]
     pub races: bool,
 }
@@ -262,10 +260,10 @@ pub struct AccessesArgs {
 /// What is common to the commands that analyse files.
 #[derive(Clone, Debug, Args)]
 pub struct AnalysisArgs {
-    /// Files, folders, or patterns such as 'src/**/*.cu'; `-` is stdin; without any, the working folder
+    /// Files, folders, or patterns such as 'src/**/*.cu'; `-` is stdin; the default is the current folder
     #[arg(value_name = "PATHS")]
     pub paths: Vec<PathBuf>,
-    /// Take what stdin holds for this file, such as an editor's unsaved buffer
+    /// Read stdin as the content of this file, such as an editor's unsaved buffer
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub stdin_filename: Option<PathBuf>,
     /// Devices to judge for: sm_90, 7.0, ... (comma-separated)
@@ -277,7 +275,7 @@ pub struct AnalysisArgs {
         help_heading = "Model"
     )]
     pub targets: Vec<String>,
-    /// Width of a bank in bytes, 4 unless said otherwise; 8 exists on compute capability 3.x only
+    /// Width of a bank in bytes, 4 by default; only compute capability 3.x has 8
     #[arg(long, value_name = "BYTES", value_parser = ["4", "8"], help_heading = "Model")]
     pub bank_size: Option<String>,
     /// Block shape for all kernels or for one: 32,8 or KERNEL=32,8 (repeatable)
@@ -296,21 +294,20 @@ pub struct AnalysisArgs {
         help_heading = "Model"
     )]
     pub defines: Vec<(String, String)>,
-    /// Folder in which #include looks (repeatable); a bare "name.h" that no folder has is looked for below
-    /// PATHS
+    /// Folder to search for #include (repeatable); a bare "name.h" found in none is searched for below PATHS
     #[arg(short = 'I', value_name = "DIR", help_heading = "Model")]
     pub include_dirs: Vec<PathBuf>,
     /// Where include folders, macros and targets are written.
     #[command(flatten)]
     pub build: BuildArgs,
-    /// Read these files and folders, too, but report only what concerns PATHS: findings in them, and in
-    /// kernels that they launch (repeatable)
+    /// Also read these files and folders, but report only findings in PATHS and in kernels that they launch
+    /// (repeatable)
     #[arg(long, value_name = "PATH", help_heading = "Files")]
     pub context: Vec<PathBuf>,
-    /// Leave out files and folders, also those that are named; written as in .gitignore (repeatable)
+    /// Skip files and folders, even those named in PATHS; written as in .gitignore (repeatable)
     #[arg(long, value_name = "GLOB", help_heading = "Files")]
     pub exclude: Vec<String>,
-    /// Check what .gitignore leaves out, too
+    /// Also check files that .gitignore excludes
     #[arg(long, help_heading = "Files")]
     pub no_ignore: bool,
     /// Number of threads, at most 256; the output is the same for any
@@ -327,11 +324,11 @@ pub struct AnalysisArgs {
 /// How the files are built.
 #[derive(Clone, Debug, Args)]
 pub struct BuildArgs {
-    /// Take include folders, macros and targets from the compile_commands.json in this folder; without it,
+    /// Read include folders, macros and targets from the compile_commands.json in this folder; by default,
     /// from one in a build folder of the project
     #[arg(short = 'p', value_name = "DIR", help_heading = "Model")]
     compile_commands: Option<PathBuf>,
-    /// Look for no compile_commands.json
+    /// Do not look for a compile_commands.json
     #[arg(long, help_heading = "Model", conflicts_with = "compile_commands")]
     no_compile_commands: bool,
 }
@@ -358,7 +355,8 @@ impl CheckArgs {
         let mut printed = reports.iter_mut().filter(|report| report.file.is_none());
         match (printed.next(), printed.next(), &self.output) {
             (_, Some(_), _) => {
-                return Err("of several formats, all but one need a file: --format FORMAT=FILE".to_owned());
+                return Err("only one format can go to stdout: give the others a file, --format FORMAT=FILE"
+                    .to_owned());
             }
             (Some(report), None, Some(path)) => report.file = Some(path.clone()),
             (None, _, Some(_)) => return Err("--output needs a --format without a file".to_owned()),
@@ -446,7 +444,7 @@ pub struct BanksArgs {
     /// Devices to judge for: sm_90, 7.0, ... (comma-separated)
     #[arg(long = "target", value_name = "TARGETS", value_delimiter = ',', value_parser = values::target)]
     pub targets: Vec<String>,
-    /// Width of a bank in bytes; 8 exists on compute capability 3.x only
+    /// Width of a bank in bytes; only compute capability 3.x has 8
     #[arg(long, value_name = "BYTES", default_value = "4", value_parser = ["4", "8"])]
     pub bank_size: String,
     /// Judge every request of a CSV file instead
@@ -457,7 +455,7 @@ pub struct BanksArgs {
 /// `cudalint rules`
 #[derive(Debug, Args)]
 pub struct RulesArgs {
-    /// Write a page in Markdown on each rule into this folder instead, and an index
+    /// Write a Markdown page about each rule to this folder instead, and an index
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub markdown: Option<PathBuf>,
 }
@@ -465,7 +463,7 @@ pub struct RulesArgs {
 /// `cudalint config`
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
-    /// The file or folder that it is about
+    /// The file or folder to show settings for
     #[arg(required_unless_present = "schema")]
     pub file: Option<PathBuf>,
     /// Print the JSON schema of cudalint.toml instead, for editors
@@ -482,8 +480,8 @@ pub struct InitArgs {
     /// The folder to write it into
     #[arg(default_value = ".")]
     pub folder: PathBuf,
-    /// Write the file's JSON schema beside it, too, and name that in its first line, for editors that complete
-    /// and check TOML
+    /// Also write the JSON schema beside the file and name it in the first line, for editors that complete and
+    /// check TOML
     #[arg(long)]
     pub schema: bool,
 }
@@ -498,7 +496,7 @@ pub struct CompletionsArgs {
 /// `cudalint man`
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write this page and one for each command into a folder instead: cudalint.1, cudalint-explain.1, ...
+    /// Write this page and one for each command to a folder instead: cudalint.1, cudalint-explain.1, ...
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,
 }
@@ -507,7 +505,7 @@ pub struct ManArgs {
 #[derive(Debug, Args)]
 #[command(mut_arg("paths", |paths| paths.help(MORE_PATHS)))]
 pub struct ExplainArgs {
-    /// A rule's id, or a place of the source
+    /// A rule's id, or a place in the source
     #[arg(
         value_name = "RULE|FILE:LINE[:COLUMN]",
         value_parser = values::Subject,
@@ -523,12 +521,12 @@ pub struct ExplainArgs {
 }
 
 const MORE_PATHS: &str =
-    "More files and folders, such as those with the launches; the place's file need not be among them";
+    "More files and folders, such as those with the launches; the file of the place need not be listed";
 
 /// `cudalint dump`
 #[derive(Debug, Args)]
 pub struct DumpArgs {
-    /// Whose result is shown
+    /// The stage to show
     #[arg(long, value_enum, value_name = "STAGE", help_heading = "Output")]
     pub stage: Stage,
     /// What to look at, and for what.
@@ -539,7 +537,7 @@ pub struct DumpArgs {
 /// `cudalint lsp`
 #[derive(Clone, Debug, Args)]
 pub struct LspArgs {
-    /// Speak over stdin and stdout, as it does anyway: some editors say so
+    /// Accepted because some editors pass it: stdin and stdout are always used
     #[arg(long)]
     pub stdio: bool,
     /// Where include folders, macros and targets are written.
@@ -548,13 +546,13 @@ pub struct LspArgs {
     /// How loud.
     #[command(flatten)]
     pub levels: Levels,
-    /// Leave out the findings that this file lists
+    /// Hide the findings listed in this file
     #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     pub baseline: Option<PathBuf>,
-    /// Check what .gitignore leaves out, too
+    /// Also check files that .gitignore excludes
     #[arg(long, help_heading = "Files")]
     pub no_ignore: bool,
-    /// Offer inlay hints: the ways of a bank conflict, behind the access
+    /// Offer inlay hints: the ways of a bank conflict, after the access
     #[arg(long, help_heading = "Output")]
     pub inlay_hints: bool,
     /// Number of threads, at most 256; the findings are the same for any
@@ -607,11 +605,11 @@ impl LspArgs {
 /// A stage of the analysis, by what it hands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Stage {
-    /// The lowered program: kernels, device functions, host functions that launch, and what they share
+    /// The lowered program: kernels, device functions, host functions that launch, and their shared declarations
     Hir,
-    /// What happened in each run of a kernel: accesses, barriers and loops in order, and who came to the barriers
+    /// What happened in each run of a kernel: accesses, barriers and loops in order, and who reached each barrier
     Events,
-    /// What each access asks the machine for: the distinct requests of warps, and how often
+    /// The requests of each access: the distinct requests of warps, and how often they occur
     Requests,
 }
 
@@ -629,14 +627,14 @@ pub struct Report {
 pub enum Sort {
     /// By file, line and column
     Path,
-    /// Errors, warnings, notes; of these, bank conflicts by what they cost
+    /// Errors, warnings, then notes; bank conflicts by cost
     Cost,
 }
 
 /// How findings are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// With source lines, reasons and helps, as rustc does
+    /// Source lines, notes and helps, in the style of rustc
     #[default]
     Text,
     /// `file:line:col: level[rule]: message`
@@ -645,13 +643,13 @@ pub enum Format {
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// Annotations of GitHub Actions
+    /// GitHub Actions annotations
     Github,
-    /// A Code Quality report of GitLab
+    /// A GitLab Code Quality report
     Gitlab,
     /// A JUnit report
     Junit,
-    /// A page for the summary of a job
+    /// A page for a job summary
     Markdown,
     /// A page for browsers: kernels by waste, findings, source, lanes and banks
     Html,

@@ -123,7 +123,7 @@ impl Builds {
         let found = match read(path, configs) {
             Ok(database) => Some(Rc::new(database)),
             Err(error) => {
-                self.warnings.borrow_mut().push(format!("{error}; nothing is taken from it"));
+                self.warnings.borrow_mut().push(format!("{error}; it is ignored"));
                 None
             }
         };

@@ -24,9 +24,7 @@ use std::path::Path;
 /// Checks and prints.
 pub(super) fn check(args: &CheckArgs) -> Outcome {
     if args.analysis.with_stdin().stdin_filename.is_some() && changes_or_compares(args) {
-        terminal::say_error(
-            &"stdin is no file that can be changed or watched, or that version control knows",
-        );
+        terminal::say_error(&"stdin cannot be changed or watched, and version control does not know it");
         return Outcome::Failed;
     }
     if !args.watch {
@@ -102,7 +100,8 @@ fn print_diff(args: &CheckArgs, diff: &[u8], outcome: Outcome) -> Outcome {
     if escaped > 0 {
         let lines = output::count(escaped, "line");
         terminal::say(&format!(
-            "warning: the diff is shown with escapes in {lines}, so it cannot be applied; --output FILE writes it \
+            "warning: the diff is shown with escapes in {lines}, so it cannot be applied; --output FILE \
+             writes it \
              as it is"
         ));
     }
@@ -248,7 +247,7 @@ fn repairs_and_unknown(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> 
         }
     }
     if !unknown.is_empty() {
-        words += &format!("; {} of {} not known", unknown.len(), output::count(all.len(), "access"));
+        words += &format!("; {} of {} unknown", unknown.len(), output::count(all.len(), "access"));
     }
     words
 }
@@ -295,7 +294,7 @@ fn counts(
     if !targets.is_empty() {
         let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
         let word = if targets.len() == 1 { "target" } else { "targets" };
-        let others = if assumed { "; bank conflicts are alike on 5.x and newer" } else { "" };
+        let others = if assumed { "; bank conflicts are the same on 5.x and newer" } else { "" };
         line.push_str(&format!(" ({word}: {}{others})", targets.join(", ")));
     }
     line

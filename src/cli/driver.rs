@@ -442,8 +442,8 @@ fn cut_short(sources: &Sources, reports: &[FileReport]) -> Option<String> {
         many => format!(" and {many} other files lead"),
     };
     Some(format!(
-        "warning: the headers that `{first}`{lead} to are too many or too deep to be followed to the end: \
-         macros may be missing"
+        "warning: `{first}`{lead} to more headers, or deeper ones, than cudalint follows: macros may be \
+         missing"
     ))
 }
 
@@ -475,7 +475,7 @@ fn warn_of_new_targets(options: &[Options]) {
     let new = names.filter_map(|name| name.parse::<ComputeCapability>().ok()).filter(|it| !it.is_known());
     for target in new.collect::<BTreeSet<ComputeCapability>>() {
         let newest = ComputeCapability::newest();
-        terminal::say_warning(&format!("no device `{target}` is known: it is judged like `{newest}`"));
+        terminal::say_warning(&format!("unknown device `{target}`: it is judged like `{newest}`"));
     }
 }
 

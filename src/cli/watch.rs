@@ -25,7 +25,7 @@ pub(super) type Met = BTreeSet<PathBuf>;
 /// Runs, and again after each change, for as long as the process lives. It ends only where nothing can be watched.
 pub(super) fn watch(args: &AnalysisArgs, run: impl Fn() -> Met) -> Outcome {
     let why = match watched(&args.clone().with_default_path(), run) {
-        Ok(()) => "the system tells of no more changes".to_owned(),
+        Ok(()) => "the system reports no more changes".to_owned(),
         Err(error) => error.to_string(),
     };
     terminal::say_error(&format!("cannot watch the files: {why}"));

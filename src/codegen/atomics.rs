@@ -90,17 +90,17 @@ pub(crate) fn lanes(
         (Seen::Apart, _) => Ok(active),
         // Lanes of one word share it.
         (Seen::Perhaps, _) if kind(access, target) == AtomicKind::PopulationCount => Ok(active),
-        (Seen::Perhaps, _) => unknown(
-            "whether one lane does it for its warp: the compiler may see that all lanes update one word",
-        ),
+        (Seen::Perhaps, _) => {
+            unknown("one lane may do it for its warp: the compiler may see that all lanes update one word")
+        }
         (Seen::Same, By::OneLane) => Ok(one),
         (Seen::Same, _) if access.doubt.is_some() => {
-            unknown("whether all lanes of a warp come here: only then does one do it for the others")
+            unknown("one lane does it for its warp only if all lanes get here, which is unknown")
         }
         (Seen::Same, _) if active == u32::MAX => Ok(one),
-        (Seen::Same, By::OneLanePerhaps) => unknown(
-            "whether one lane does it for its warp: the compiler may see that all lanes add one number",
-        ),
+        (Seen::Same, By::OneLanePerhaps) => {
+            unknown("one lane may do it for its warp: the compiler may see that all lanes add one number")
+        }
         (Seen::Same, _) => Ok(active),
     }
 }

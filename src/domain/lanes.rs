@@ -13,33 +13,8 @@
 //!
 //! All arithmetic wraps at 64 bits; C++ widths are applied by the caller.
 
-use super::{ThreadSet, gcd};
+use super::{Shape, ThreadSet, gcd};
 use std::sync::{Arc, OnceLock};
-
-/// Threads in the largest block.
-pub(super) const MAX_THREADS: usize = 1024;
-
-/// The block's shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Threads along x, y and z; each at least 1, their product at most [`MAX_THREADS`].
-    pub dims: [u32; 3],
-}
-
-impl Shape {
-    /// Threads in the block.
-    #[must_use]
-    pub fn threads(self) -> usize {
-        (self.dims[0] * self.dims[1] * self.dims[2]) as usize
-    }
-
-    /// The coordinates of a thread, by linear index (x fastest).
-    #[must_use]
-    pub fn coordinates(self, thread: usize) -> [i64; 3] {
-        let (x, y) = (self.dims[0] as usize, self.dims[1] as usize);
-        [(thread % x) as i64, (thread / x % y) as i64, (thread / (x * y)) as i64]
-    }
-}
 
 /// One number per thread.
 #[derive(Clone, Debug)]
@@ -313,6 +288,21 @@ impl PartialEq for Lanes {
 
 fn evaluate(form: &[i64; 4], at: [i64; 3]) -> i64 {
     (0..3).fold(form[0], |sum, axis| sum.wrapping_add(form[axis + 1].wrapping_mul(at[axis])))
+}
+
+impl ThreadSet {
+    /// The threads whose number is not 0.
+    #[must_use]
+    pub fn nonzero(lanes: &Lanes, shape: Shape) -> ThreadSet {
+        match lanes.as_constant() {
+            Some(0) => ThreadSet::NONE,
+            Some(_) => ThreadSet::all(shape),
+            None => {
+                let values = lanes.spread(shape);
+                ThreadSet::collect(shape, |t| values[t] != 0)
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Which threads of the block?
 
-use super::lanes::MAX_THREADS;
-use super::{Lanes, Shape};
+use super::block::{MAX_THREADS, Shape};
 
 /// A set of threads of the block.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Hash)]
@@ -31,19 +30,6 @@ impl ThreadSet {
             bits.0[thread / 64] |= 1 << (thread % 64);
         }
         bits
-    }
-
-    /// The threads whose number is not 0.
-    #[must_use]
-    pub fn nonzero(lanes: &Lanes, shape: Shape) -> ThreadSet {
-        match lanes.as_constant() {
-            Some(0) => ThreadSet::NONE,
-            Some(_) => ThreadSet::all(shape),
-            None => {
-                let values = lanes.spread(shape);
-                ThreadSet::collect(shape, |t| values[t] != 0)
-            }
-        }
     }
 
     /// Whether a thread is in the set.

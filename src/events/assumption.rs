@@ -199,7 +199,7 @@ impl Display for Assumption {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Assumption::InsideBounds { bounds, .. } => {
-                write!(out, "the block lies inside the bounds given by {bounds}")
+                write!(out, "the block is fully inside the bounds set by {bounds}")
             }
             Assumption::UsualIteration { .. } => {
                 out.write_str("the last iteration of a loop is like the others")
@@ -207,7 +207,7 @@ impl Display for Assumption {
             Assumption::UsualBlock { .. } => out.write_str("the block is not at the edge of the grid"),
             Assumption::RunsOn { variable } => write!(
                 out,
-                "the loop runs on until an index leaves its array, for every value of `{variable}`"
+                "the loop runs until an index would leave its array, for every value of `{variable}`"
             ),
             Assumption::BeginsAt { variable, value, why } => {
                 write!(out, "`{variable}` is {value} when the loop begins, {why}")
@@ -216,16 +216,16 @@ impl Display for Assumption {
                 write!(out, "`{name}` is {value}, the most that a later loop and its arrays allow")
             }
             Assumption::DamageIsHarmless => {
-                out.write_str("the statement before it that did not parse changes nothing here")
+                out.write_str("the statement before it, which did not parse, changes nothing here")
             }
-            Assumption::CopyAligned { both: true } => out.write_str(
-                "the memory that is copied and the array it is copied to begin at multiples of 128 bytes",
-            ),
+            Assumption::CopyAligned { both: true } => {
+                out.write_str("the source and the destination of the copy start at multiples of 128 bytes")
+            }
             Assumption::CopyAligned { both: false } => {
-                out.write_str("the memory that is copied begins at a multiple of 128 bytes")
+                out.write_str("the source of the copy starts at a multiple of 128 bytes")
             }
             Assumption::RowsAligned { name } => {
-                write!(out, "`{name}` sets rows of global memory apart by multiples of 128 bytes")
+                write!(out, "`{name}` makes the row pitch in global memory a multiple of 128 bytes")
             }
             Assumption::NotNegative { names } => match &**names {
                 [one] => write!(out, "{one} is not negative"),
@@ -236,28 +236,28 @@ impl Display for Assumption {
                 let some = if *partly { "in some iterations " } else { "" };
                 write!(
                     out,
-                    "{some}the compiler joins neighbouring accesses of a thread into one of {bytes} bytes"
+                    "{some}the compiler combines neighbouring accesses of a thread into one of {bytes} bytes"
                 )
             }
             Assumption::NotJoined { bytes, again } => {
                 let what = if *again { "these" } else { "neighbouring accesses of a thread" };
-                write!(out, "the compiler does not join {what} into one of {bytes} bytes")
+                write!(out, "the compiler does not combine {what} into one of {bytes} bytes")
             }
             Assumption::InRegister => {
-                out.write_str("what it reads is in a register, since it was read or written just before")
+                out.write_str("its value is in a register, because it was read or written just before")
             }
             Assumption::ShiftClamps => out.write_str(
-                "a shift by the width of a number or more shifts all of it out, as the instruction does",
+                "a shift by the width of its type or more shifts out every bit, as the instruction does",
             ),
             Assumption::OneLaneForWarp => out.write_str(
-                "the compiler sees that all lanes update one word, and lets one do it for its warp",
+                "the compiler sees that all lanes update one word, and lets one lane do it for the warp",
             ),
             Assumption::MeetsBanksEvenly => {
-                out.write_str("the loop runs often enough to meet the banks evenly")
+                out.write_str("the loop runs often enough to hit all banks evenly")
             }
-            Assumption::AnyLanes => out.write_str("any lanes may be active: no choice of them conflicts"),
+            Assumption::AnyLanes => out.write_str("whichever lanes are active, they do not conflict"),
             Assumption::EveryLane { why } => {
-                write!(out, "every lane does it that may: which ones do depends on data ({why})")
+                write!(out, "every lane that may be active is; data decide which ones are ({why})")
             }
             Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
             Assumption::Block { words } => out.write_str(words),

@@ -165,7 +165,7 @@ impl Machine<'_> {
                 let Some(init) = init else { continue };
                 machine.initialise_member(layout, object, (field, init));
             }
-            machine.read(object, super::resolve::NOWHERE)
+            machine.read(object, super::value::NOWHERE)
         });
         whole.map_or(Value::Undefined, |whole| self.without_itself(whole, layout))
     }

@@ -12,22 +12,15 @@
 //! A pointer that may have become any other keeps what it was beside [`ANYWHERE`]: what is done through it is
 //! listed for that array, and may be done to anything else.
 
-use super::machine::{Machine, ObjectKind};
+use super::machine::{Machine, ObjectKind, Objects};
 use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::domain::{Unknown, Variation};
 use crate::events::{AccessOp, Atomic};
 use crate::source::Span;
 use smallvec::{SmallVec, smallvec};
-use std::cell::RefCell;
 
 /// What a pointer leads to of which nothing is known: the first object of each machine.
 pub(crate) const ANYWHERE: ObjectId = ObjectId(0);
-
-type Objects = SmallVec<[ObjectId; 2]>;
-
-/// The objects that stand for one of several, which are numbered downwards from the highest number.
-#[derive(Default)]
-pub(crate) struct Alternatives(RefCell<Vec<Objects>>);
 
 impl Machine<'_> {
     /// The object of a pointer that leads to either of two.
@@ -45,7 +38,7 @@ impl Machine<'_> {
         if let [one] = objects[..] {
             return one;
         }
-        let mut known = self.alternatives.0.borrow_mut();
+        let mut known = self.memory.alternatives.0.borrow_mut();
         let at = known.iter().position(|of| *of == objects).unwrap_or(known.len());
         if at == known.len() {
             known.push(objects);
@@ -67,13 +60,13 @@ impl Machine<'_> {
 
     /// The objects that one stands for: itself, or several.
     pub(super) fn objects_of(&self, object: ObjectId) -> Objects {
-        let known = self.alternatives.0.borrow();
+        let known = self.memory.alternatives.0.borrow();
         known.get((u32::MAX - object.0) as usize).cloned().unwrap_or_else(|| smallvec![object])
     }
 
     /// Whether it stands for one of several.
     pub(super) fn is_one_of_several(&self, object: ObjectId) -> bool {
-        ((u32::MAX - object.0) as usize) < self.alternatives.0.borrow().len()
+        ((u32::MAX - object.0) as usize) < self.memory.alternatives.0.borrow().len()
     }
 
     /// The numbers in the trace of the arrays that a pointer may lead into.
@@ -111,7 +104,7 @@ impl Machine<'_> {
     #[must_use]
     pub(crate) fn is_shared(&self, pointer: &Pointer) -> bool {
         let Target::Memory(object, _) = pointer.target else { return false };
-        let is_shared = |object: ObjectId| self.objects[object.0 as usize].kind != ObjectKind::Global;
+        let is_shared = |object: ObjectId| self.memory.objects[object.0 as usize].kind != ObjectKind::Global;
         self.objects_of(object).into_iter().any(is_shared)
     }
 
@@ -125,6 +118,6 @@ impl Machine<'_> {
 
     /// The number of one object in the trace, if what is done to it is recorded.
     fn array_of(&self, object: ObjectId) -> Option<usize> {
-        self.objects[object.0 as usize].array
+        self.memory.objects[object.0 as usize].array
     }
 }

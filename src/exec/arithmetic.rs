@@ -14,8 +14,8 @@
 //! A 64-bit unsigned number is kept as the `i64` of the same bits.
 
 use super::machine::{Machine, Mode};
-use super::resolve::NOWHERE;
 use super::types::Ty;
+use super::value::NOWHERE;
 use super::value::{Condition, Relation, Value};
 use crate::codegen::sight;
 use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, fits};
@@ -98,7 +98,7 @@ impl Machine<'_> {
                 return self.narrowed(&int, to);
             }
             // It counts the rounds of a loop, however many there are.
-            self.may_have_wrapped |= to.bytes() < from.bytes() && !within(bounds);
+            self.looping.may_have_wrapped |= to.bytes() < from.bytes() && !within(bounds);
         }
         let sight = if bits < 32 { sight::through_cast(&int) } else { int.sight };
         let int = if changes || bits <= 32 { self.wrapped_to(&int, to) } else { int };
@@ -153,7 +153,7 @@ impl Machine<'_> {
             return clamped.unwrap_or_else(|| self.not_defined(span, what));
         }
         // The upper half of a number with nothing said of its size, as of `k << 24`, may not be what is taken for it.
-        self.may_have_wrapped |= op == BinaryOp::Shr
+        self.looping.may_have_wrapped |= op == BinaryOp::Shr
             && y.as_constant().is_some_and(|count| count >= 16)
             && self.world.bounds(x).1.is_none();
         let result = self.raw_operation(op, x, y, scalar).and_then(|int| match int.terms.len() {
@@ -242,7 +242,7 @@ impl Machine<'_> {
 
     /// A value that C++ does not define. A loop that is run through supposed values ended before.
     fn not_defined(&mut self, span: Span, what: &'static str) -> Value {
-        self.out_of_bounds |= self.enumerating > 0;
+        self.looping.out_of_bounds |= self.looping.enumerating > 0;
         undefined(span, what)
     }
 

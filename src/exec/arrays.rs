@@ -1,8 +1,8 @@
 //! What is a shared array: its object, its shape, its alignment?
 
 use super::machine::{Aim, Machine, Mode, Object, ObjectKind};
-use super::resolve::NOWHERE;
 use super::types::Ty;
+use super::value::NOWHERE;
 use super::value::{ObjectId, Offset, Pointer, Target};
 use crate::domain::Int;
 use crate::events::Array;
@@ -15,7 +15,7 @@ const DYNAMIC_ALIGNMENT: u64 = 16;
 impl Machine<'_> {
     /// The object of a shared variable at file scope: one for the kernel and for all functions that it calls.
     pub(super) fn shared_variable_of_file(&mut self, declaration: &Declaration) -> Pointer {
-        self.within(self.memo.no_env(), &declaration.namespace, |machine| {
+        self.within(self.lookups.memo.no_env(), &declaration.namespace, |machine| {
             machine.shared_variable(declaration)
         })
     }
@@ -23,26 +23,30 @@ impl Machine<'_> {
     /// The object of a shared variable, made on first sight.
     pub(super) fn shared_variable(&mut self, declaration: &Declaration) -> Pointer {
         let mut ty = self.resolve_type(&declaration.ty);
-        if let Some((_, extra)) = self.pads.iter().find(|(span, _)| *span == declaration.name_span) {
+        if let Some((_, extra)) = self.settings.pads.iter().find(|(span, _)| *span == declaration.name_span) {
             ty = self.widen_rows(&ty, *extra as i64);
         }
-        if self.pitch.is_some() {
+        if self.settings.pitch.is_some() {
             ty = self.with_pitch(&ty, declaration.name_span);
         }
         // Each instance of a function template has variables of its own; what is sized at launch is one.
         let env = match declaration.storage {
-            Storage::DynamicShared => self.memo.no_env(),
+            Storage::DynamicShared => self.lookups.memo.no_env(),
             _ => self.env(),
         };
-        let known = self.shared.entry(declaration.name_span).or_default();
+        let known = self.memory.shared.entry(declaration.name_span).or_default();
         let object = match known.iter().find(|(of, _)| of.same(&env)) {
             Some((_, object)) => *object,
             None => {
                 let array = self.array_facts(declaration, &ty);
                 let number = self.array_number(array);
-                self.objects.push(Object::new(ObjectKind::Shared, declaration.name.clone(), Some(number)));
-                let object = ObjectId(self.objects.len() as u32 - 1);
-                self.shared.entry(declaration.name_span).or_default().push((env, object));
+                self.memory.objects.push(Object::new(
+                    ObjectKind::Shared,
+                    declaration.name.clone(),
+                    Some(number),
+                ));
+                let object = ObjectId(self.memory.objects.len() as u32 - 1);
+                self.memory.shared.entry(declaration.name_span).or_default().push((env, object));
                 object
             }
         };
@@ -81,7 +85,7 @@ impl Machine<'_> {
 
     /// Whether it is asked what happens in global memory.
     pub(super) fn sees_global_memory(&self) -> bool {
-        self.aim == Aim::Memory && self.mode == Mode::Device
+        self.settings.aim == Aim::Memory && self.mode == Mode::Device
     }
 
     /// The number of an array in the trace: that of another instance of its function, if they are alike.

@@ -1,6 +1,7 @@
 //! What does inline PTX do, as far as addresses and barriers go?
 
 mod registers;
+pub(super) mod text;
 
 use super::barriers::Waits;
 use super::machine::Machine;
@@ -13,6 +14,7 @@ use crate::events::{AccessOp, Atomic, Operation, Seen};
 use crate::ir::{Asm, Scalar};
 use crate::source::Span;
 use registers::Registers;
+use text::{clean, opcode_of};
 
 impl Machine<'_> {
     /// Runs an `asm` statement.
@@ -25,11 +27,11 @@ impl Machine<'_> {
         self.forget_contents();
         self.assembly_event(asm, span);
         let (before, events) = (self.index.accesses(), self.trace.tree.len());
-        for text in self.memo.instructions(asm).iter() {
+        for text in self.lookups.memo.instructions(asm).iter() {
             self.instruction(text, &mut registers, span);
         }
         let memory = self.sees_global_memory();
-        if self.trace.tree.len() - events < self.memo.accesses(asm, memory) {
+        if self.trace.tree.len() - events < self.lookups.memo.accesses(asm, memory) {
             self.may_access(span);
             self.touch_operands(asm, &registers, span);
         }
@@ -135,9 +137,9 @@ impl Machine<'_> {
                 } else {
                     1
                 };
-                self.matrices = matrices;
+                self.at_hand.matrices = matrices;
                 self.memory_operand(op, rest, registers, Some(16), None, span);
-                self.matrices = 0;
+                self.at_hand.matrices = 0;
             }
             "cp" if parts.get(1) == Some(&"async")
                 && parts.contains(&"shared")
@@ -149,9 +151,9 @@ impl Machine<'_> {
                 // What is added to `[%1+16]` moves all lanes alike.
                 let source = rest.split(',').nth(1).and_then(inside_brackets);
                 let source = source.and_then(|s| registers.value(s.split('+').next().unwrap_or(s)));
-                self.copying = Some(self.copying(source, parts.contains(&"cg")));
+                self.at_hand.copying = Some(self.copying(source, parts.contains(&"cg")));
                 self.memory_operand(AccessOp::AsyncCopy, first, registers, bytes, None, span);
-                self.copying = None;
+                self.at_hand.copying = None;
             }
             "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") => match parts.get(2) {
                 Some(&"commit_group") => self.copy_order(false, None, span),
@@ -228,39 +230,6 @@ impl Machine<'_> {
             self.record_bytes(op, &pointer, bytes, span, atomic);
         }
     }
-}
-
-/// The instructions of a template that bear on anything, without escapes.
-pub(super) fn instructions(template: &str) -> Vec<String> {
-    template.split([';', '\n']).map(clean).filter(|text| is_followed(text)).collect()
-}
-
-/// An instruction without escapes and what stands before it.
-pub(super) fn clean(text: &str) -> String {
-    let text = text.replace("\\n", " ").replace("\\t", " ").replace("%%", "%");
-    let text = text.trim().trim_start_matches(['{', '"']).trim_end_matches('"').trim();
-    // Behind a label.
-    let is_label =
-        |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '%' | '='));
-    match text.split_once(':') {
-        Some((label, rest)) if is_label(label) && !rest.starts_with(':') => rest.trim().to_owned(),
-        _ => text.to_owned(),
-    }
-}
-
-/// Whether an instruction is one that [`Machine::instruction`] does something for.
-fn is_followed(text: &str) -> bool {
-    let (opcode, _) = opcode_of(text);
-    ptx::is_followed(opcode.split('.').next().unwrap_or(opcode))
-}
-
-/// An instruction's name and its operands, without its guard.
-fn opcode_of(text: &str) -> (&str, &str) {
-    let unguarded = match text.strip_prefix('@') {
-        Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim(),
-        None => text,
-    };
-    unguarded.split_once(char::is_whitespace).unwrap_or((unguarded, ""))
 }
 
 /// Whether [`Machine::instruction`] records what an instruction accesses.

@@ -131,7 +131,7 @@ impl Machine<'_> {
 
     /// `cuda::atomic_thread_fence(order, scope)`
     pub(super) fn atomic_fence(&mut self, args: &[Expr], span: Span) -> Value {
-        self.epoch += 1;
+        self.compiler.epoch += 1;
         let scope = match args.get(1) {
             None => Some(Scope::System),
             Some(scope) => {
@@ -187,7 +187,7 @@ impl Machine<'_> {
             return self.call_unknown(name, &[], span);
         };
         // Nothing is kept in registers or joined over it.
-        self.epoch += 1;
+        self.compiler.epoch += 1;
         // Within a block, who waits is what counts.
         if work.releases && self.sees_global_memory() {
             self.orders_by_memory(Orderer::Fence(scope), span);
@@ -217,7 +217,7 @@ impl Machine<'_> {
                 _ => self.writes_unrecorded(span),
             }
         }
-        self.epoch += 1;
+        self.compiler.epoch += 1;
         let why = Unknown::new(Reason::DataDependent, span, "what an atomic finds");
         Value::opaque(Variation::Maybe, why)
     }

@@ -19,8 +19,6 @@
 mod absent;
 pub(crate) mod contents;
 
-pub(crate) use absent::Course;
-
 use super::machine::Machine;
 use crate::events::{Absence, Barrier, Event, Split, SplitKind, Then};
 use crate::ir::{Stmt, StmtKind, Storage, Type};
@@ -45,15 +43,15 @@ pub(crate) enum Waits {
 impl Machine<'_> {
     /// Records a barrier reached by the active threads.
     pub(crate) fn barrier(&mut self, name: &str, span: Span, waits: Waits) {
-        self.epoch += 1;
+        self.compiler.epoch += 1;
         if !self.recording {
             return;
         }
         let expected = self.everyone();
         let all = self.state.doubt.is_none().then(|| expected.minus(&self.state.active).is_empty());
         let missing = expected.minus(&self.state.active);
-        let mut splits: Vec<Split> = self.splits.clone();
-        for (lanes, split) in &self.departures {
+        let mut splits: Vec<Split> = self.around.splits.clone();
+        for (lanes, split) in &self.around.departures {
             let known = splits.iter().any(|s| s.id == split.id);
             if !known && (!lanes.and(&missing).is_empty() || split.kind != SplitKind::Known) {
                 splits.push(split.clone());
@@ -72,7 +70,7 @@ impl Machine<'_> {
                 Waits::ForBlock(number) | Waits::For { number, .. } => number,
                 Waits::ForGrid => 0,
             },
-            calls: self.calls.clone(),
+            calls: self.around.calls.clone(),
             active: self.state.active,
             expected,
             doubt: self.state.doubt.clone(),
@@ -167,17 +165,17 @@ impl Machine<'_> {
     /// Notes that the active threads leave a function or loop because of the conditions around.
     /// `of_loop`: they leave a loop, by a bound that is then as good as its condition.
     pub(crate) fn note_departure(&mut self, of_loop: bool) {
-        let Some(mut split) = self.splits.last().cloned() else { return };
+        let Some(mut split) = self.around.splits.last().cloned() else { return };
         if let (SplitKind::Guard(bound), true) = (&split.kind, of_loop) {
             split.kind = SplitKind::Iterations(bound.clone());
         }
         split.of_loop |= of_loop;
-        self.departures.push((self.state.active, split));
+        self.around.departures.push((self.state.active, split));
     }
 
     /// Notes that the active threads leave the kernel, because of the conditions around.
     pub(crate) fn note_exit(&mut self) {
-        if let Some(split) = self.splits.last() {
+        if let Some(split) = self.around.splits.last() {
             let left = Rc::new((self.state.active, split.clone()));
             self.state.course.leave(left);
         }

@@ -7,8 +7,7 @@
 //! is spent, the kernels that follow are run with less effort, which is enough for most, and say where
 //! they stopped if it is not.
 
-use super::machine::{Machine, Mode};
-use super::pitch::Extra;
+use super::machine::{Effort, Extra, Machine, Mode};
 use crate::domain::{Reason, Unknown};
 use crate::events::Trace;
 use crate::source::Span;
@@ -28,32 +27,6 @@ const THRIFT: u64 = 16;
 const MOST_STOPPED: usize = 8;
 /// Scenarios of one kernel that may be stopped, until the others are not run.
 const MOST_STOPPED_SCENARIOS: usize = 4;
-
-/// The longest loop that is run for real, and the longest when the budget is nearly spent. When the
-/// budget runs out, the run is tried again with shorter ones, whose remaining iterations are run all
-/// at once.
-const LOOP_LENGTHS: [(u64, u64); 5] = [(1100, 8), (72, 8), (12, 8), (1100, 2), (2, 2)];
-
-/// How hard it is tried to get to the end of a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Effort {
-    /// With long loops first, then with shorter ones.
-    Whole,
-    /// With the shortest loops at once.
-    Short,
-    /// So, and with a part of the budget.
-    Least,
-}
-
-impl Effort {
-    /// The lengths of loops to try, as in [`LOOP_LENGTHS`].
-    pub(super) fn loop_lengths(self) -> &'static [(u64, u64)] {
-        match self {
-            Effort::Whole => &LOOP_LENGTHS,
-            Effort::Short | Effort::Least => &LOOP_LENGTHS[LOOP_LENGTHS.len() - 1..],
-        }
-    }
-}
 
 /// What the runs for one file have taken.
 #[derive(Debug, Default)]
@@ -147,10 +120,10 @@ impl Machine<'_> {
     /// Steps that the run may take. A proof is asked for seldom, and needs the bounds of loops that are
     /// run for real.
     pub(super) fn budget(&self) -> u64 {
-        let budget = match (self.mode, &self.pitch) {
+        let budget = match (self.mode, &self.settings.pitch) {
             (Mode::Host, _) => HOST_STEP_BUDGET,
             (Mode::Device, Some(pitch)) if pitch.extra == Extra::Any => PROOF_STEP_BUDGET,
-            (Mode::Device, _) if self.effort == Effort::Least => STEP_BUDGET / THRIFT,
+            (Mode::Device, _) if self.settings.effort == Effort::Least => STEP_BUDGET / THRIFT,
             (Mode::Device, _) => STEP_BUDGET,
         };
         #[cfg(test)]

@@ -60,7 +60,7 @@ impl Machine<'_> {
 
     /// Calls something of which is not known what it is: it may be a lambda that was kept.
     fn call_lost(&mut self, args: &[Expr], span: Span) -> Value {
-        if !self.exposed.is_empty() && self.mode == Mode::Device {
+        if !self.memory.exposed.is_empty() && self.mode == Mode::Device {
             self.write_somewhere(span);
         }
         self.call_unseen(Callee::Unnamed("a function that is not followed"), args, span)
@@ -163,8 +163,8 @@ impl Machine<'_> {
         let recursive = self.state.frames.iter().filter(|f| Arc::ptr_eq(&f.function, function)).count();
         // A template that calls itself does so with other arguments, and ends; but it may branch.
         let template = !function.template_params.is_empty() || !function.owner_params.is_empty();
-        self.recursions += u32::from(recursive >= 2);
-        let goes_on = template && self.recursions <= MOST_RECURSIONS;
+        self.around.recursions += u32::from(recursive >= 2);
+        let goes_on = template && self.around.recursions <= MOST_RECURSIONS;
         if self.state.frames.len() >= CALL_DEPTH || recursive >= 2 && !goes_on {
             return self.call_unknown(&function.name, args, span);
         }
@@ -205,7 +205,7 @@ impl Machine<'_> {
         }
         let env = self.bind_rest(&function.template_params, env);
         let env = self.bind_rest(&function.owner_params, env);
-        let env = self.memo.shared_env(function, env);
+        let env = self.lookups.memo.shared_env(function, env);
         for ((local, mut slot), param) in pending.into_iter().zip(&function.params) {
             let ty = self
                 .within(Rc::clone(&env), &function.namespace, |machine| machine.resolve_written(&param.ty));
@@ -245,11 +245,11 @@ impl Machine<'_> {
         }
         let name: Arc<str> = Arc::clone(&function.name);
         self.trace.tree.note_mentions(function.mentions.volatile, function.mentions.waits);
-        self.calls.push(Call { function: name, span });
-        self.at_launch.enter(self.state.frames.len(), &from_launch);
+        self.around.calls.push(Call { function: name, span });
+        self.compiler.at_launch.enter(self.state.frames.len(), &from_launch);
         self.enter_uniform_call(function, args);
         let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
-        self.calls.pop();
+        self.around.calls.pop();
         match (result, &function.return_type) {
             (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::opaque(
                 Variation::Maybe,
@@ -276,11 +276,11 @@ impl Machine<'_> {
 
     fn run_frame(&mut self, frame: Frame, body: &[crate::ir::Stmt]) -> Value {
         let (active, doubt) = (self.state.active, self.state.doubt.clone());
-        let departures = self.departures.len();
+        let departures = self.around.departures.len();
         let loops = std::mem::take(&mut self.state.loops);
         let is_constructor = frame.function.owner.as_ref() == Some(&frame.function.name);
         self.state.frames.push(frame);
-        let outer = self.lambda.take();
+        let outer = self.lambdas.current.take();
         let jumps = std::mem::take(&mut self.state.jumps);
         let mark = self.left_mark();
         match is_constructor {
@@ -288,11 +288,11 @@ impl Machine<'_> {
             false => self.run(body),
         }
         self.rejoin(mark);
-        (self.lambda, self.state.jumps) = (outer, jumps);
+        (self.lambdas.current, self.state.jumps) = (outer, jumps);
         let frame = self.state.frames.pop();
         self.unexpose(self.state.frames.len());
         self.state.loops = loops;
-        self.departures.truncate(departures);
+        self.around.departures.truncate(departures);
         // Whoever called comes back, whichever way through the function.
         self.state.active = active.minus(&self.state.exited);
         self.state.doubt = doubt;
@@ -407,7 +407,7 @@ impl Machine<'_> {
         args: &[Expr],
         span: Span,
     ) -> Value {
-        if self.calls.len() >= CALL_DEPTH || frame >= self.state.frames.len() {
+        if self.around.calls.len() >= CALL_DEPTH || frame >= self.state.frames.len() {
             return self.call_unseen(Callee::Unnamed("a lambda that is not followed"), args, span);
         }
         let mut slots: Vec<(LocalId, Slot)> = Vec::new();
@@ -443,28 +443,28 @@ impl Machine<'_> {
             (top.result, top.returned, top.may_have_returned) =
                 (Value::Undefined, ThreadSet::NONE, ThreadSet::NONE);
         }
-        self.calls.push(Call { function: "lambda".into(), span });
+        self.around.calls.push(Call { function: "lambda".into(), span });
         let loops = std::mem::take(&mut self.state.loops);
-        let departures = self.departures.len();
+        let departures = self.around.departures.len();
         // `return` must not end the kernel: pretend one more frame by keeping exited apart.
         let exited = self.state.exited;
-        let outer = self.lambda.replace(Arc::clone(lambda));
+        let outer = self.lambdas.current.replace(Arc::clone(lambda));
         let jumps = std::mem::take(&mut self.state.jumps);
         let mark = self.left_mark();
         self.run(&lambda.body);
         self.rejoin(mark);
-        (self.lambda, self.state.jumps) = (outer, jumps);
+        (self.lambdas.current, self.state.jumps) = (outer, jumps);
         self.state.exited = exited;
         self.state.loops = loops;
-        self.departures.truncate(departures);
-        self.calls.pop();
+        self.around.departures.truncate(departures);
+        self.around.calls.pop();
         let result = self.state.frames.last().map_or(Value::Undefined, |f| f.result.clone());
         if let (Some(top), Some(saved)) = (self.state.frames.last_mut(), saved) {
             (top.result, top.returned, top.may_have_returned) = saved;
         }
         self.end_lambda(lambda, around, &result);
         self.state.frames.extend(above);
-        self.exposed.extend(exposed_above);
+        self.memory.exposed.extend(exposed_above);
         self.state.active = active.minus(&self.state.exited);
         result
     }

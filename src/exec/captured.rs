@@ -92,28 +92,28 @@ impl Machine<'_> {
             && lambda.mutable
             && !lambda.copies.is_empty()
         {
-            self.several.insert(address(lambda));
+            self.lambdas.several.insert(address(lambda));
         }
     }
 
     /// The body of a lambda is to run in the innermost frame. Its variables, if it runs already.
     pub(super) fn begin_lambda(&mut self, lambda: &Arc<Lambda>, span: Span) -> Option<Slots> {
         let (frame, here) = (self.top(), address(lambda));
-        if self.several.contains(&here) {
+        if self.lambdas.several.contains(&here) {
             for local in &lambda.copies {
                 let why =
                     Unknown::new(Reason::Unsupported, span, "what one of several copies of a lambda holds");
                 self.lose_variable(&Place { frame, local: *local, path: Steps::new(), blurred: false }, why);
             }
         }
-        let recursive = self.running.contains(&here);
-        self.running.push(here);
+        let recursive = self.lambdas.running.contains(&here);
+        self.lambdas.running.push(here);
         self.frame().filter(|_| recursive).map(|frame| frame.slots.clone())
     }
 
     /// It has run, and hands back `result`.
     pub(super) fn end_lambda(&mut self, lambda: &Arc<Lambda>, around: Option<Slots>, result: &Value) {
-        self.running.pop();
+        self.lambdas.running.pop();
         for at in lambda.slots.clone().filter(|at| !lambda.copies.iter().any(|copy| copy.0 == *at)) {
             let slot = around.as_ref().and_then(|slots| slots.get(at as usize)).cloned();
             if let Some(slot) = slot {
@@ -123,9 +123,9 @@ impl Machine<'_> {
         }
         if let Value::Closure(made, _) = result
             && !made.copies.is_empty()
-            && !self.handed_back.insert(address(made))
+            && !self.lambdas.handed_back.insert(address(made))
         {
-            self.several.insert(address(made));
+            self.lambdas.several.insert(address(made));
         }
     }
 
@@ -136,7 +136,7 @@ impl Machine<'_> {
         let lost = || {
             let why = Unknown::new(
                 Reason::Unsupported,
-                super::resolve::NOWHERE,
+                super::value::NOWHERE,
                 "a lambda that outlives the function it was made in",
             );
             Value::opaque(Variation::Maybe, why)

@@ -5,8 +5,8 @@
 //! with a hole for each argument that is not known.
 
 use super::machine::Machine;
-use super::resolve::NOWHERE;
 use super::types::{Binding, Layout, Ty};
+use super::value::NOWHERE;
 use super::value::Value;
 use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, Type};
 use std::rc::Rc;

@@ -12,12 +12,12 @@ use std::sync::Arc;
 impl Machine<'_> {
     /// Evaluates; also whether a number was read for it that only the launch tells.
     pub(super) fn watching_launch<T>(&mut self, evaluate: impl FnOnce(&mut Self) -> T) -> (T, bool) {
-        let before = self.at_launch.was_read();
-        self.at_launch.begin();
+        let before = self.compiler.at_launch.was_read();
+        self.compiler.at_launch.begin();
         let value = evaluate(self);
-        let read = self.at_launch.was_read();
+        let read = self.compiler.at_launch.was_read();
         if before {
-            self.at_launch.note_read();
+            self.compiler.at_launch.note_read();
         }
         (value, read)
     }
@@ -36,7 +36,7 @@ impl Machine<'_> {
     /// Whether what an access with this offset reads is in a register, and so it is no request. Notes
     /// what it reads or writes.
     pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> bool {
-        self.index.registers.go_on(self.epoch, self.region);
+        self.index.registers.go_on(self.compiler.epoch, self.compiler.region);
         let access = &self.trace.accesses[site];
         let (array, op) = (access.array, access.op);
         let Some(bytes) = access.bytes.filter(|_| matches!(op, AccessOp::Load | AccessOp::Store)) else {
@@ -57,7 +57,7 @@ impl Machine<'_> {
             doubt: &self.state.doubt,
             weight: self.weight,
             site,
-            iteration: self.iteration,
+            iteration: self.compiler.iteration,
             in_loop: !self.state.loops.is_empty(),
             load: op == AccessOp::Load,
         })
@@ -66,7 +66,7 @@ impl Machine<'_> {
     /// Something may write any place of any array, and nothing in a register is what it was.
     pub(super) fn clobber(&mut self) {
         self.index.registers.forget();
-        self.turns.iter_mut().for_each(|(_, turns)| *turns = turns.wrapping_add(1));
+        self.compiler.turns.iter_mut().for_each(|(_, turns)| *turns = turns.wrapping_add(1));
     }
 
     /// Notes an access that may write any place of its array.
@@ -79,25 +79,25 @@ impl Machine<'_> {
 
     /// A kernel begins: from here on is asked what is the same in all lanes.
     pub(super) fn enter_uniform_kernel(&mut self, function: &Arc<Function>) {
-        self.uniformities.enter_kernel(function, self.program);
+        self.compiler.uniformities.enter_kernel(function, self.program);
     }
 
     /// A function is called with these arguments, whose frame will have the next number.
     pub(super) fn enter_uniform_call(&mut self, function: &Arc<Function>, args: &[Expr]) {
         let caller = (self.top(), self.state.frames.last().map(|frame| &frame.function));
         let next = self.state.frames.len();
-        self.uniformities.enter_call(caller, function, args, next, self.program);
+        self.compiler.uniformities.enter_call(caller, function, args, next, self.program);
     }
 
     /// Whether the compiler sees an expression to be the same in all lanes, as far as that is known.
     pub(super) fn seen_same(&self, expr: &Expr) -> Seen {
         let running = self.frame().map(|frame| &frame.function);
-        self.uniformities.seen_same(self.top(), running, expr, self.program)
+        self.compiler.uniformities.seen_same(self.top(), running, expr, self.program)
     }
 
     /// Whether what a call hands back goes to a variable that nobody reads.
     pub(super) fn is_dead(&self, call: &Expr) -> bool {
         let running = self.frame().map(|frame| &frame.function);
-        self.uniformities.is_dead(self.top(), running, call)
+        self.compiler.uniformities.is_dead(self.top(), running, call)
     }
 }

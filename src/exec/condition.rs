@@ -112,7 +112,7 @@ impl Machine<'_> {
     /// `continue`, `break`), so that an interior block does not take it.
     pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
         let mut truth = self.truth_of(condition, leaves);
-        self.open += u64::from(!truth.decided);
+        self.looping.open += u64::from(!truth.decided);
         if !truth.decided && self.sees_global_memory() {
             truth.blocks = self.blocks_by_side(condition, &truth);
         }
@@ -325,7 +325,7 @@ impl Machine<'_> {
                 second.is_some_and(|(base, factor)| relation.holds(base.saturating_add(factor)))
             }
             (terms, Some(_)) => {
-                terms.iter().any(|(id, _)| counts(*id)) && !self.are_asserted && others.all(given)
+                terms.iter().any(|(id, _)| counts(*id)) && !self.settings.are_asserted && others.all(given)
             }
             _ => false,
         }
@@ -347,7 +347,7 @@ impl Machine<'_> {
         // What all threads agree on lets all in or none.
         let uniform = difference.is_uniform();
         let mut given = difference.terms.iter().map(|(id, _)| *id).filter(is_given).peekable();
-        let limited = self.are_asserted || given.peek().is_none();
+        let limited = self.settings.are_asserted || given.peek().is_none();
         let unbounded = !limited && given.all(|id| symbols.is_unbounded(id));
         match bounds.is_empty() {
             false => Assumption::InsideBounds {

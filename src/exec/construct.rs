@@ -5,8 +5,8 @@
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
-use super::resolve::NOWHERE;
 use super::types::{FieldLayout, Layout, Ty};
+use super::value::NOWHERE;
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::ir::visit::children;

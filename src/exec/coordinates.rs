@@ -55,7 +55,7 @@ impl Machine<'_> {
         if coordinate.is_some_and(Coordinate::is_within_block) {
             self.use_axes(std::array::from_fn(|other| other == axis));
         }
-        self.at_launch.note_read();
+        self.compiler.at_launch.note_read();
         let int = match coordinate {
             Some(Coordinate::Thread) => Int::known(Lanes::coordinate(axis, shape)),
             Some(Coordinate::BlockSize) => {

@@ -11,40 +11,14 @@
 //! A size given at run time that keeps lanes apart is taken to keep them apart by whole lines, and memory to begin
 //! with a line, as `cudaMalloc` and aligned rows give it. Both are stated as assumptions.
 
-use super::machine::Machine;
+use super::machine::{Copying, From, Machine, Term};
 use super::value::{Offset, Target, Value};
-use crate::domain::{Int, Lanes, Origin, Spread, SymbolId, gcd};
+use crate::domain::{Int, Lanes, Origin, SymbolId, gcd};
 use crate::events::{Assumption, CopiedFrom};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// Bytes of a line of global memory.
 const LINE: u64 = 128;
-
-/// The copy being recorded.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Copying {
-    /// Whether it goes around the first-level cache.
-    pub around: bool,
-    /// The bytes from the start of a line that the threads read from, if known; spread when asked.
-    from: Option<From>,
-}
-
-#[derive(Clone, Debug)]
-struct From {
-    base: Arc<Spread>,
-    /// Unknown numbers and what they are multiplied with, by thread.
-    terms: Vec<Term>,
-}
-
-#[derive(Clone, Debug)]
-struct Term {
-    symbol: SymbolId,
-    factors: Arc<Spread>,
-    /// If it is taken to keep threads apart by whole lines: the bytes that it is multiplied with, a
-    /// multiple of these; itself or a factor of it.
-    rows: Option<u64>,
-}
 
 impl Machine<'_> {
     /// A copy from there.
@@ -86,10 +60,10 @@ impl Machine<'_> {
 
     /// What is taken for granted of what the copy at hand reads.
     pub(super) fn copy_assumptions(&self) -> Vec<Assumption> {
-        let Some(from) = self.copying.as_ref().and_then(|copying| copying.from.as_ref()) else {
+        let Some(from) = self.at_hand.copying.as_ref().and_then(|copying| copying.from.as_ref()) else {
             return Vec::new();
         };
-        let both = self.copying.as_ref().is_some_and(|copying| copying.around);
+        let both = self.at_hand.copying.as_ref().is_some_and(|copying| copying.around);
         let mut assumed = vec![Assumption::CopyAligned { both }];
         for term in from.terms.iter().filter(|term| term.factors.windows(2).any(|pair| pair[0] != pair[1])) {
             let name = (*self.world.symbols.get(term.symbol).name).into();

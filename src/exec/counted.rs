@@ -13,10 +13,8 @@
 //! It is only done where it cannot be told from running every round: no variable is lost that was
 //! known, no condition is open that was not, and the banks of no request depend on `q`.
 
-use super::loop_plan::LoopKey;
-use super::loops::Parts;
-use super::machine::{Machine, State};
-use super::record::Mark;
+use super::loops::parts::Parts;
+use super::machine::{LoopKey, Machine, Mark, State};
 use super::value::{Relation, Value};
 use crate::domain::Int;
 use crate::ir::{BinaryOp, Expr, ExprKind, LocalId};
@@ -38,23 +36,23 @@ impl Machine<'_> {
         // What straight code reads once is not counted by rounds.
         let ahead = self.rounds_ahead(parts).filter(|ahead| *ahead >= LEAST && !parts.flat);
         let Some(ahead) = ahead else { return };
-        if self.plans.get(&key).is_some_and(|plan| plan.uneven) {
+        if self.looping.plans.get(&key).is_some_and(|plan| plan.uneven) {
             return;
         }
         let before = self.trace_mark();
         self.begin_loop_event(parts.span, true);
         let (start, mark, weight) = (self.state.clone(), self.trace_mark(), self.weight);
-        let (departures, opened) = (self.departures.len(), self.open);
-        let around = self.uneven;
-        let (left, left_of_loop) = (self.left_mark(), self.left_of_loop);
-        self.left_of_loop = left;
+        let (departures, opened) = (self.around.departures.len(), self.looping.open);
+        let around = self.looping.uneven;
+        let (left, left_of_loop) = (self.left_mark(), self.looping.left_of_loop);
+        self.looping.left_of_loop = left;
         let after = self.run_middle(parts, &start, &mark, ahead, open);
         // Who leaves in one of many iterations is told by running each.
         let after = after.filter(|_| self.left_mark() == left);
-        self.left.truncate(left);
-        self.left_of_loop = left_of_loop;
-        self.uneven |= around;
-        (self.weight, self.open) = (weight, opened);
+        self.around.left.truncate(left);
+        self.looping.left_of_loop = left_of_loop;
+        self.looping.uneven |= around;
+        (self.weight, self.looping.open) = (weight, opened);
         match after {
             Some(mut after) => {
                 after.course = std::mem::take(&mut self.state.course);
@@ -62,9 +60,9 @@ impl Machine<'_> {
             }
             None => {
                 self.trace_rollback(&before);
-                self.departures.truncate(departures);
+                self.around.departures.truncate(departures);
                 self.state = start;
-                self.plans.entry(key).or_default().uneven = true;
+                self.looping.plans.entry(key).or_default().uneven = true;
             }
         }
     }
@@ -72,7 +70,7 @@ impl Machine<'_> {
     /// How many rounds of those to come have to be run, if that is known before.
     pub(super) fn rounds_to_run(&mut self, parts: Parts<'_>, key: LoopKey) -> Option<u64> {
         let ahead = self.rounds_ahead(parts)?;
-        let even = !parts.flat && !self.plans.get(&key).is_some_and(|plan| plan.uneven);
+        let even = !parts.flat && !self.looping.plans.get(&key).is_some_and(|plan| plan.uneven);
         Some(if even && ahead >= LEAST + FIRST { 4 * TOGETHER } else { ahead })
     }
 
@@ -93,7 +91,7 @@ impl Machine<'_> {
             let symbol = self.loop_symbol(i64::try_from(times - 1).ok());
             self.weight = weight.saturating_mul(times);
             let overflows = self.world.overflows.get();
-            self.uneven = false;
+            self.looping.uneven = false;
             let probed = self.probe(parts, start, symbol, together, mark);
             let wanted = crate::domain::lcm(together, probed.wanted.max(1));
             if wanted > together && wanted <= MOST {
@@ -104,10 +102,10 @@ impl Machine<'_> {
             let even = wanted == together
                 && probed.stable
                 && self.keeps_what_is_known(start, &probed)
-                && self.watched_open == open.saturating_mul(together / FIRST)
+                && self.looping.watched_open == open.saturating_mul(together / FIRST)
                 && self.world.overflows.get() == overflows
                 && same_course(start, &self.state)
-                && !self.uneven
+                && !self.looping.uneven
                 && self.repeats_since(mark);
             let rounds = Int::constant(i64::try_from(times).ok()?);
             self.end_loop_event(Some(symbol), None, true);

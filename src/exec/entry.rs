@@ -1,11 +1,9 @@
 //! Where does a run begin: at a kernel with its scenario, or at host code for its launches?
 
 use super::barriers::contents;
-use super::budget::{Effort, FileBudget};
-use super::enumerate::Bounds;
+use super::budget::FileBudget;
 use super::launch::launch_environment;
-use super::machine::{Aim, Frame, Machine, Mode};
-use super::pitch::Pitch;
+use super::machine::{Aim, Bounds, Effort, Frame, Machine, Mode, Pitch};
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
@@ -144,15 +142,15 @@ fn run_in_lengths(
         before = Some(longest_at_last);
         let mut run = |bounds: Bounds, contents: bool| {
             let mut machine = Machine::new(program, Shape { dims: setting.block }, Mode::Device);
-            machine.longest = longest;
-            machine.longest_at_last = longest_at_last;
-            machine.aim = aim;
-            machine.effort = effort;
-            machine.bounds = bounds;
-            machine.contents = contents.then(Box::default);
-            machine.pads.clone_from(&setting.pads);
-            machine.pitch = setting.pitch.clone().map(Box::new);
-            machine.residues.clone_from(&setting.residues);
+            machine.settings.longest = longest;
+            machine.settings.longest_at_last = longest_at_last;
+            machine.settings.aim = aim;
+            machine.settings.effort = effort;
+            machine.looping.bounds = bounds;
+            machine.memory.contents = contents.then(Box::default);
+            machine.settings.pads.clone_from(&setting.pads);
+            machine.settings.pitch = setting.pitch.clone().map(Box::new);
+            machine.settings.residues.clone_from(&setting.residues);
             machine.start(function, &setting.template_args, &setting.types, &setting.args);
             steps += machine.steps_taken();
             machine
@@ -165,7 +163,7 @@ fn run_in_lengths(
         if aim != Aim::Memory && contents::is_worthwhile(&machine.trace) {
             machine = run(told, true);
         }
-        most_rounds = machine.most_rounds;
+        most_rounds = machine.looping.most_rounds;
         let futile = machine.is_futile();
         trace = machine.finish();
         if trace.stopped.is_none() || futile || (aim == Aim::Flat && (trace.axes[1] || trace.axes[2])) {
@@ -225,7 +223,7 @@ impl Machine<'_> {
             let slot = self.parameter(&env, param, args.get(at).copied().flatten());
             slots.set(param.local.0 as usize, slot);
         }
-        self.at_launch.enter_kernel(&function.params);
+        self.compiler.at_launch.enter_kernel(&function.params);
         if self.mode == Mode::Device {
             self.enter_uniform_kernel(function);
         }
@@ -295,7 +293,7 @@ impl Machine<'_> {
     /// The symbol, or `modulus · symbol + residue` when that is asked for.
     pub(crate) fn with_residue(&mut self, id: SymbolId) -> Int {
         let name = &self.world.symbols.get(id).name;
-        match self.residues.iter().find(|(wanted, _, _)| wanted == name) {
+        match self.settings.residues.iter().find(|(wanted, _, _)| wanted == name) {
             Some(&(_, modulus, residue)) => {
                 let scaled = self.world.scale(&Int::symbol(id), modulus);
                 self.world.add(&scaled, &Int::constant(residue))

@@ -18,12 +18,10 @@
 //! tells that `n` is 1024, so that `size` = 512 is the last round of the first. The kernel is then
 //! run a second time with what it told.
 
-use super::loop_plan::{Change, LoopKey, slot_value};
-use super::loops::Parts;
-use super::machine::{Machine, State};
-use super::record::Mark;
+use super::loops::parts::Parts;
+use super::machine::{Bounds, Change, LoopKey, Machine, Mark, State, slot_value};
 use super::value::{Condition, Value};
-use crate::domain::{Int, Key, SymbolId, Variation};
+use crate::domain::{Int, SymbolId, Variation};
 use crate::events::Assumption;
 use crate::ir::{BinaryOp, ExprKind, LocalId, StmtKind};
 use std::sync::Arc;
@@ -47,13 +45,6 @@ pub(super) struct Changing {
     likely: Vec<(Place, i64)>,
     /// The one, at most, of whose value at the start nothing is known.
     open: Option<Place>,
-}
-
-impl Bounds {
-    /// Whether nothing was told.
-    pub(super) fn is_empty(&self) -> bool {
-        self.told.is_empty()
-    }
 }
 
 impl Changing {
@@ -97,15 +88,6 @@ impl Changing {
     }
 }
 
-/// What a kernel tells of the bounds of its loops.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Bounds {
-    /// Loops that were taken to go on until an index leaves its array, and the symbols that bound them.
-    open: Vec<(LoopKey, SymbolId)>,
-    /// What a run before told of such symbols.
-    told: Vec<(LoopKey, Key, i64)>,
-}
-
 /// How a run through known values ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -129,7 +111,7 @@ impl Machine<'_> {
         mark: &Mark,
     ) -> Changing {
         let changing = Changing::of(start, plan, self);
-        let tried = || self.plans.get(key).is_some_and(|known| known.not_followed);
+        let tried = || self.looping.plans.get(key).is_some_and(|known| known.not_followed);
         let halves = || changing.open.is_none_or(|(_, local)| is_halved(parts, local));
         if changing.is_known() || halves() && self.undecided_since(mark) && !tried() {
             changing
@@ -199,7 +181,7 @@ impl Machine<'_> {
     fn run_to_bound(&mut self, parts: Parts<'_>, start: &State, places: &[Place]) -> End {
         let key = self.loop_key(parts);
         let (mut from, mark) = (start.clone(), self.trace_mark());
-        for (of, symbol, value) in &self.bounds.told {
+        for (of, symbol, value) in &self.looping.bounds.told {
             if *of == key
                 && let Some(id) = self.world.symbols.known_by(symbol)
             {
@@ -223,8 +205,8 @@ impl Machine<'_> {
         if let Condition::Compare { difference, .. } = condition {
             let key = self.loop_key(parts);
             for (symbol, _) in &difference.terms {
-                if !self.bounds.open.contains(&(key, *symbol)) {
-                    self.bounds.open.push((key, *symbol));
+                if !self.looping.bounds.open.contains(&(key, *symbol)) {
+                    self.looping.bounds.open.push((key, *symbol));
                 }
             }
         }
@@ -233,7 +215,7 @@ impl Machine<'_> {
     /// The bounds of loops that were taken to go on, as far as later loops tell them.
     pub(super) fn bounds_told(&self) -> Bounds {
         let symbols = &self.world.symbols;
-        let told = self.bounds.open.iter().filter_map(|(key, symbol)| {
+        let told = self.looping.bounds.open.iter().filter_map(|(key, symbol)| {
             Some((*key, symbols.name_key(*symbol)?.clone(), symbols.likely(*symbol)?))
         });
         Bounds { open: Vec::new(), told: told.collect() }
@@ -252,13 +234,13 @@ impl Machine<'_> {
             return End::Failed;
         }
         self.state = start.clone();
-        let outer = std::mem::replace(&mut self.out_of_bounds, false);
-        let departures = self.departures.len();
+        let outer = std::mem::replace(&mut self.looping.out_of_bounds, false);
+        let departures = self.around.departures.len();
         let mut seen: Vec<Vec<i64>> = Vec::new();
         let words: Vec<Assumption> = places.iter().filter_map(|at| self.goes_on(*at)).collect();
         let (mut ran, mut done) = (0, false);
         let first = self.trace_mark();
-        self.enumerating += 1;
+        self.looping.enumerating += 1;
         for _ in 0..MOST {
             let values: Option<Vec<i64>> = places.iter().map(|at| constant(&self.state, *at)).collect();
             let Some(values) = values else {
@@ -276,7 +258,7 @@ impl Machine<'_> {
                 done = true;
                 break;
             }
-            if self.out_of_bounds {
+            if self.looping.out_of_bounds {
                 self.trace_rollback(&mark);
                 self.state = before;
                 break;
@@ -289,9 +271,9 @@ impl Machine<'_> {
             }
             ran += 1;
         }
-        self.enumerating -= 1;
-        self.out_of_bounds = outer;
-        self.departures.truncate(departures);
+        self.looping.enumerating -= 1;
+        self.looping.out_of_bounds = outer;
+        self.around.departures.truncate(departures);
         match (ran, done) {
             (0, _) => End::Failed,
             (_, true) => End::Done,

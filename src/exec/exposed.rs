@@ -9,8 +9,7 @@
 //! A variable is *exposed* when its address has become a value, from where it may be lost. A write
 //! to an unknown place may be one to any exposed variable.
 
-use super::loop_plan::slot_value;
-use super::machine::{Machine, Mode};
+use super::machine::{Exposed, Machine, Mode, slot_value};
 use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Place, Pointer, Steps, Target, Value};
@@ -18,17 +17,14 @@ use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, LocalId};
 use crate::source::Span;
 
-/// Variables, by the number of their frame.
-pub(crate) type Exposed = Vec<(usize, LocalId)>;
-
 impl Machine<'_> {
     /// Notes that a pointer is a value, which may come to be one that is not followed.
     pub(super) fn expose(&mut self, pointer: &Pointer) {
         if let Target::Place(Place { frame, local, .. }) = pointer.target
             && self.mode == Mode::Device
-            && !self.exposed.contains(&(frame, local))
+            && !self.memory.exposed.contains(&(frame, local))
         {
-            self.exposed.push((frame, local));
+            self.memory.exposed.push((frame, local));
         }
     }
 
@@ -37,7 +33,7 @@ impl Machine<'_> {
         // It may lead to any array.
         self.index.registers.forget();
         self.may_access(span);
-        for (frame, local) in self.exposed.clone() {
+        for (frame, local) in self.memory.exposed.clone() {
             let place = Place { frame, local, path: Steps::new(), blurred: false };
             let words = "a write through a pointer that is not followed may have changed it";
             let why = Unknown::new(Reason::UnknownPointer, span, words);
@@ -50,7 +46,7 @@ impl Machine<'_> {
         let of_exposed = |(frame, local): &(usize, LocalId)| slot_value(&self.state, *frame, *local);
         let is_pointer =
             |it: &Value| matches!(it, Value::Pointer(Pointer { target: Target::Memory(..), .. }));
-        let pointers = self.exposed.iter().map(of_exposed).filter(is_pointer);
+        let pointers = self.memory.exposed.iter().map(of_exposed).filter(is_pointer);
         match pointers.reduce(|a, b| self.lost(&a, &b)) {
             Some(any) if matches!(self.type_of(place), Ty::Pointer(_)) => {
                 self.anything(&any, Variation::Maybe, why)
@@ -88,8 +84,8 @@ impl Machine<'_> {
 
     /// Takes out the variables of the frames from this one on.
     pub(super) fn unexpose(&mut self, from: usize) -> Exposed {
-        let (gone, left) = self.exposed.drain(..).partition(|(frame, _)| *frame >= from);
-        self.exposed = left;
+        let (gone, left) = self.memory.exposed.drain(..).partition(|(frame, _)| *frame >= from);
+        self.memory.exposed = left;
         gone
     }
 }

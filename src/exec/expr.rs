@@ -30,7 +30,7 @@ impl Machine<'_> {
     /// The same, of an object that is used where it lies.
     pub(super) fn evaluate_uncopied(&mut self, expr: &Expr) -> Value {
         let value = self.evaluate_as_written(expr);
-        if self.pitch.is_none() { value } else { self.pitched(expr, value) }
+        if self.settings.pitch.is_none() { value } else { self.pitched(expr, value) }
     }
 
     pub(super) fn evaluate_as_written(&mut self, expr: &Expr) -> Value {
@@ -183,7 +183,7 @@ impl Machine<'_> {
                 self.may_access(expr.span);
                 self.may_order(expr.span);
                 self.may_wait(what, expr.span);
-                if !self.exposed.is_empty() {
+                if !self.memory.exposed.is_empty() {
                     self.write_somewhere(expr.span);
                 }
                 Value::opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, expr.span, *what))
@@ -245,14 +245,14 @@ impl Machine<'_> {
             ExprKind::Assign(_, target, value) if self.is_data(target) => {
                 self.effects(value);
                 self.effects(target);
-                self.writes += 1;
+                self.compiler.writes += 1;
             }
-            ExprKind::Asm(asm) if self.pitch.is_none() && self.computes_data(asm) => {
+            ExprKind::Asm(asm) if self.settings.pitch.is_none() && self.computes_data(asm) => {
                 asm.inputs.iter().for_each(|(_, value)| self.effects(value));
-                self.writes += asm.outputs.len() as u64;
+                self.compiler.writes += asm.outputs.len() as u64;
             }
             // With a pitch, what an expression is bears on it.
-            ExprKind::Assign(op, target, value) if self.pitch.is_none() => {
+            ExprKind::Assign(op, target, value) if self.settings.pitch.is_none() => {
                 if self.step(expr.span) {
                     self.assign(*op, target, value, expr, false);
                 }
@@ -296,7 +296,7 @@ impl Machine<'_> {
             }
             _ => {
                 let global = self.frame().is_some_and(|frame| frame.slice.reaches_global(expr));
-                self.elsewhere += u64::from(global);
+                self.compiler.elsewhere += u64::from(global);
                 children(expr, &mut |child| self.effects(child));
                 if super::straight::may_exchange(expr) {
                     self.warp_order(Together::Warp, false, expr.span);
@@ -424,10 +424,10 @@ impl Machine<'_> {
             let mark = self.branch_mark();
             let split = self.operand_split(&truth, and, before.0, a.span);
             let pushed = split.is_some();
-            self.splits.extend(split);
+            self.around.splits.extend(split);
             let value = self.in_branch(!truth.decided, |machine| machine.evaluate(b));
             if pushed {
-                self.splits.pop();
+                self.around.splits.pop();
             }
             self.end_branch(&mark);
             self.condition_of(&value, b.span)
@@ -461,8 +461,8 @@ impl Machine<'_> {
                 truth.split_kind(listed(assumed))
             }
         };
-        self.next_split += 1;
-        Some(Split { id: self.next_split, span, branch: and, taken, before, kind, of_loop: false })
+        self.around.next_split += 1;
+        Some(Split { id: self.around.next_split, span, branch: and, taken, before, kind, of_loop: false })
     }
 
     /// Notes a cast of a row or of a whole array to another pointer type as a use that rests on

@@ -2,7 +2,7 @@
 //!
 //! Only for tests: whatever a machine keeps to be quick is dropped before every statement.
 
-use super::machine::Machine;
+use super::machine::{Machine, Memo};
 use std::cell::Cell;
 
 /// Something that a machine keeps only to be quick.
@@ -55,16 +55,16 @@ impl Machine<'_> {
         for kept in FORGOTTEN.get().unwrap_or_default() {
             TIMES.set(TIMES.get() + 1);
             match kept {
-                Kept::Lookups => self.memo = super::memo::Memo::default(),
+                Kept::Lookups => self.lookups.memo = Memo::default(),
                 Kept::Results => self.world.forget_results(),
                 Kept::Sharing => self.state.frames.iter_mut().for_each(|frame| frame.slots.unshare()),
-                Kept::Plans => self.plans.values_mut().for_each(super::loop_plan::Known::forget),
-                Kept::Slices => self.slices.clear(),
+                Kept::Plans => self.looping.plans.values_mut().for_each(|known| known.forget()),
+                Kept::Slices => self.lookups.slices.clear(),
                 Kept::Counts => {
-                    self.passed.clear();
-                    self.declared.clear();
+                    self.compiler.passed.clear();
+                    self.looping.declared.clear();
                 }
-                Kept::Layouts => self.layouts.clear(),
+                Kept::Layouts => self.lookups.layouts.clear(),
             }
         }
     }

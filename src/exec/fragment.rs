@@ -5,7 +5,7 @@
 
 use super::machine::Machine;
 use super::types::Ty;
-use super::value::{Offset, Pointer, Target, Value};
+use super::value::{Fragment, Offset, Pointer, Target, Value};
 use crate::banks::fragment::{Element, FragmentRequest, Role, Tile};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
 use crate::events::{AccessOp, Tile as Lines};
@@ -18,18 +18,6 @@ use std::sync::Arc;
 /// a 256-bit aligned pointer, and for a leading dimension of a multiple of 8 `half`s or 4 `float`s.
 const TILE_ALIGN: u64 = 32;
 const LINE_ALIGN: u64 = 16;
-
-/// The type `wmma::fragment<role, m, n, k, element, layout>`.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fragment {
-    /// `matrix_a`, `matrix_b` or `accumulator`, as written.
-    role: Name,
-    /// m, n and k, as far as known.
-    shape: [Option<i64>; 3],
-    element: Ty,
-    /// `row_major` or `col_major`, as written.
-    layout: Option<Name>,
-}
 
 impl Fragment {
     /// The type of a member: `x` are the elements that a thread holds, in registers.
@@ -47,7 +35,7 @@ impl Machine<'_> {
         let args = path.args.as_deref().filter(|_| &*path.name == "fragment")?;
         let number = |machine: &mut Self, arg: &TemplateArg| match arg {
             TemplateArg::Value(expr) => machine.constant(expr),
-            TemplateArg::Type(Type::Named(name)) => match machine.lookup(name, super::resolve::NOWHERE) {
+            TemplateArg::Type(Type::Named(name)) => match machine.lookup(name, super::value::NOWHERE) {
                 Value::Int(int, _) => int.as_constant(),
                 _ => None,
             },
@@ -121,12 +109,12 @@ impl Machine<'_> {
             let terms = of.terms.iter().all(|(_, factor)| factor.gcd().is_multiple_of(bytes));
             of.base.gcd().is_multiple_of(bytes) && terms
         };
-        self.tiles_fit =
+        self.at_hand.tiles_fit =
             are_multiples(start, TILE_ALIGN) && are_multiples(&self.world.scale(&ld, size), LINE_ALIGN);
-        self.fragment = true;
+        self.at_hand.fragment = true;
         for (number, (request, pointer)) in requests.into_iter().enumerate() {
-            self.tile = parts.as_ref().and_then(|parts| parts.get(number).cloned());
-            self.matrices = request.matrices;
+            self.at_hand.tile = parts.as_ref().and_then(|parts| parts.get(number).cloned());
+            self.at_hand.matrices = request.matrices;
             let op = match (request.matrices, load) {
                 (0, true) => AccessOp::Load,
                 (0, false) => AccessOp::Store,
@@ -134,7 +122,8 @@ impl Machine<'_> {
             };
             self.record_bytes(op, &pointer, Some(request.bytes.into()), span, None);
         }
-        (self.matrices, self.fragment, self.tiles_fit, self.tile) = (0, false, true, None);
+        (self.at_hand.matrices, self.at_hand.fragment, self.at_hand.tiles_fit, self.at_hand.tile) =
+            (0, false, true, None);
         Value::Undefined
     }
 

@@ -11,19 +11,17 @@
 mod choices;
 mod refuted;
 
-use self::choices::Made;
 use super::join::Join;
-use super::machine::{Frame, Machine, Mode, State};
-use super::rejoin::Exit;
-use super::resolve::NOWHERE;
+use super::machine::{Exit, Frame, Machine, Mode, State, empty_frame};
+use super::rejoin::changed;
 use super::slots::{Slot, Slots};
 use super::types::Ty;
+use super::value::NOWHERE;
 use super::value::{Condition, Place, Pointer, Steps, Target, Value};
-use crate::domain::{Origin, Reason, SymbolId, Unknown, Variation};
+use crate::domain::{Origin, Reason, Unknown, Variation};
 use crate::ir::visit::{Found, visit_stmts};
 use crate::ir::{Declaration, Expr, Name, Path, Stmt, Storage, TemplateArg, Type};
 use crate::source::Span;
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Iterations of a loop that are run.
@@ -39,29 +37,6 @@ const MOST_CASES: usize = 32;
 /// Choices tried for the ways of one launch, those that are ruled out among them.
 const MOST_TRIES: u32 = 512;
 
-/// What a run of host code keeps besides the machine's own.
-#[derive(Default)]
-pub(crate) struct Host {
-    /// Functions that lead to a launch.
-    pub launching: Rc<FxHashSet<Name>>,
-    /// Symbols that are made of other numbers.
-    made: FxHashMap<SymbolId, Made>,
-    /// File-scope variables, by name: their slot in the outermost frame.
-    globals: FxHashMap<Name, u32>,
-    /// Kernels of which one is chosen at run time; named by a path that is not an identifier.
-    kernels: FxHashMap<Name, Vec<Path>>,
-    /// Loops that lead to a launch, by their place.
-    reaching: FxHashMap<Span, bool>,
-    /// Loops around that lead to no launch.
-    idle_loops: u32,
-    /// Whether a way that the numbers refute goes on, without what was asked of them.
-    pub lenient: bool,
-    /// Whether a way was left because the numbers refute it, so that launches may be missing.
-    pub cut: bool,
-    /// Whether a shape that is known on one of two ways was taken to be it on both.
-    pub guessed: bool,
-}
-
 impl Machine<'_> {
     /// A frame outside of all others that holds the file-scope variables.
     pub(crate) fn globals_frame(&mut self) -> Frame {
@@ -70,7 +45,7 @@ impl Machine<'_> {
             let next = self.host.globals.len() as u32;
             self.host.globals.entry(variable.name.clone()).or_insert(next);
         }
-        let mut frame = super::resolve::empty_frame();
+        let mut frame = empty_frame();
         frame.slots = Slots::unwritten(self.host.globals.len());
         frame
     }
@@ -297,8 +272,4 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-pub(super) fn changed() -> Unknown {
-    Unknown::new(Reason::LoopCarried, NOWHERE, "a variable that a loop changes")
 }

@@ -63,7 +63,7 @@ impl Machine<'_> {
             }
             Kind::WarpBarrier | Kind::Fence | Kind::Print | Kind::Assert | Kind::Nothing => {
                 // Nothing is kept in registers or joined over a fence.
-                self.epoch += u32::from(matches!(kind, Kind::WarpBarrier | Kind::Fence));
+                self.compiler.epoch += u32::from(matches!(kind, Kind::WarpBarrier | Kind::Fence));
                 if kind == Kind::Fence {
                     self.orders_by_memory(Orderer::Fence(Scope::of(name)), span);
                 }
@@ -80,7 +80,7 @@ impl Machine<'_> {
                     self.warp_order(lanes, true, span);
                     self.lane_op(name, args, &values, expr);
                 }
-                self.are_asserted |= kind == Kind::Assert || name == "__builtin_assume";
+                self.settings.are_asserted |= kind == Kind::Assert || name == "__builtin_assume";
                 if kind == Kind::Print {
                     self.trace.tree.set_watched();
                     self.clobber();
@@ -163,9 +163,9 @@ impl Machine<'_> {
                 let bytes = self.constant(&args[2]).and_then(|b| u64::try_from(b).ok());
                 if let Some(pointer) = Self::as_pointer(&to).cloned() {
                     // The header makes `cp.async.cg` of 16 bytes, `cp.async.ca` of fewer.
-                    self.copying = Some(self.copying(Some(&from), bytes == Some(16)));
+                    self.at_hand.copying = Some(self.copying(Some(&from), bytes == Some(16)));
                     self.record_bytes(AccessOp::AsyncCopy, &pointer, bytes, span, None);
-                    self.copying = None;
+                    self.at_hand.copying = None;
                 }
                 Some(Value::Undefined)
             }

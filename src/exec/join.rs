@@ -19,8 +19,8 @@ impl Machine<'_> {
     /// Here code begins that a block may pass by, as it may pass by what comes after it, if it leaves. `blocks`: those
     /// of which surely the active threads come here.
     pub(super) fn enter_passable(&mut self, blocks: Blocks) {
-        self.next_split += 1;
-        self.enter_branch(self.next_split << 1, blocks);
+        self.around.next_split += 1;
+        self.enter_branch(self.around.next_split << 1, blocks);
     }
 
     fn enter_branch(&mut self, number: u32, blocks: Blocks) {

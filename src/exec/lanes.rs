@@ -173,16 +173,16 @@ impl Machine<'_> {
         let op = LaneOp {
             span,
             name: Arc::from(name),
-            calls: self.calls.clone(),
+            calls: self.around.calls.clone(),
             threads: self.state.active,
             exited: self.state.exited,
             at: self.trace.tree.len(),
             is_sure: self.state.doubt.is_none(),
             times: self.weight,
-            is_counted: self.uncounted.is_empty(),
+            is_counted: self.looping.uncounted.is_empty(),
             mask,
             sources,
-            is_set_aside: self.set_aside == Some(std::ptr::from_ref(expr).addr()),
+            is_set_aside: self.at_hand.set_aside == Some(std::ptr::from_ref(expr).addr()),
             splits: self.splits_of_lanes(),
             assumptions: Arc::clone(&self.state.assumptions),
         };
@@ -192,13 +192,13 @@ impl Machine<'_> {
     /// The conditions because of which other threads do not run what runs now.
     fn splits_of_lanes(&self) -> Vec<Split> {
         let differs = |split: &&Split| matches!(split.kind, SplitKind::Known | SplitKind::Guard(_));
-        let left = self.departures.iter().map(|(_, split)| split);
-        self.splits.iter().chain(left).filter(differs).cloned().collect()
+        let left = self.around.departures.iter().map(|(_, split)| split);
+        self.around.splits.iter().chain(left).filter(differs).cloned().collect()
     }
 
     /// What an expression gives is only put into a variable.
     pub(super) fn put_aside(&mut self, expr: &Expr) {
-        self.set_aside = Some(std::ptr::from_ref(expr).addr());
+        self.at_hand.set_aside = Some(std::ptr::from_ref(expr).addr());
     }
 }
 

@@ -275,7 +275,7 @@ impl Machine<'_> {
                 let resolved = self.resolve_type(ty);
                 // `kernel<N>`: the grammar cannot tell a value from a type by its name.
                 if let (Type::Named(path), Ty::Unknown(_)) = (ty, &resolved) {
-                    return number(self.lookup(path, super::resolve::NOWHERE));
+                    return number(self.lookup(path, super::value::NOWHERE));
                 }
                 let closed = self.closed_type(&resolved).unwrap_or_else(|| ty.clone());
                 Argument::Known(LaunchArg::Type(closed))
@@ -303,7 +303,7 @@ impl Machine<'_> {
                 Argument::Number(int) => {
                     if let Some(number) = self.substitute(&int).as_constant() {
                         let kind = ExprKind::Int(number.into(), Scalar::I64);
-                        *arg = TemplateArg::Value(Expr { kind, span: super::resolve::NOWHERE });
+                        *arg = TemplateArg::Value(Expr { kind, span: super::value::NOWHERE });
                     }
                 }
                 Argument::Known(LaunchArg::Type(ty)) => *arg = TemplateArg::Type(ty),

@@ -25,7 +25,7 @@ impl Machine<'_> {
             let returned = self.returned_value(expr);
             self.keep_result(returned, expr.span);
         }
-        self.returns += 1;
+        self.around.returns += 1;
         let active = self.state.active;
         let depth = self.state.frames.len();
         // Threads that leave the kernel are not waited for.
@@ -45,7 +45,7 @@ impl Machine<'_> {
     }
 
     fn returned_value(&mut self, expr: &Expr) -> Value {
-        let ty = match &self.lambda {
+        let ty = match &self.lambdas.current {
             Some(lambda) => lambda.return_type.clone(),
             None => self.frame().map(|frame| frame.function.return_type.clone()),
         };
@@ -86,7 +86,7 @@ impl Machine<'_> {
 
     /// The active threads leave the kernel, from whatever depth.
     pub(super) fn end_threads(&mut self) {
-        self.returns += 1;
+        self.around.returns += 1;
         self.state.exited = self.state.exited.or(&self.state.active);
         self.state.active = ThreadSet::NONE;
     }
@@ -115,7 +115,7 @@ impl Machine<'_> {
         }
         self.note_departure(false);
         self.note_apart();
-        self.returns += 1;
+        self.around.returns += 1;
         let active = self.state.active;
         match self.state.jumps.iter_mut().find(|(name, _)| name == label) {
             Some((_, threads)) => *threads = threads.or(&active),
@@ -132,7 +132,7 @@ impl Machine<'_> {
         }
         self.rejoin_jumps();
         self.index.registers.forget();
-        self.stretch.begin();
+        self.compiler.stretch.begin();
     }
 
     /// The threads that are on their way to a label.
@@ -142,7 +142,8 @@ impl Machine<'_> {
 
     /// Threads that leave under a condition on which they differ leave in different iterations.
     fn note_apart(&mut self) {
-        self.apart |= !self.state.loops.is_empty() && self.splits.len() > self.around_iteration;
+        self.looping.apart |=
+            !self.state.loops.is_empty() && self.around.splits.len() > self.looping.around_iteration;
     }
 
     /// What a loop leaves behind that was run for all its iterations at once. `start`: the state in front of it; `apart`: whether threads may leave it in
@@ -185,13 +186,13 @@ impl Machine<'_> {
 impl Machine<'_> {
     /// The states in which threads left a loop, as the loop leaves them behind.
     pub(super) fn settle_left(&mut self, from: usize, start: &State, rounds: Rounds, span: Span) {
-        for at in from..self.left.len() {
-            let Some(left) = self.left.get_mut(at).filter(|left| left.leaves_loop()) else { continue };
+        for at in from..self.around.left.len() {
+            let Some(left) = self.around.left.get_mut(at).filter(|left| left.leaves_loop()) else { continue };
             let apart = left.is_varying();
             let outer = std::mem::replace(&mut self.state, left.take());
             self.settle_loop(start, apart, rounds, span);
             let settled = std::mem::replace(&mut self.state, outer);
-            if let Some(left) = self.left.get_mut(at) {
+            if let Some(left) = self.around.left.get_mut(at) {
                 left.put(settled);
             }
         }

@@ -17,13 +17,13 @@ impl Machine<'_> {
     /// The value of a variable of the innermost frame, when it is one that holds its value itself.
     pub(super) fn read_variable(&self, local: LocalId) -> Option<Value> {
         let slot = self.frame()?.slots.get(local.0 as usize)?;
-        self.at_launch.read(self.top(), local);
+        self.compiler.at_launch.read(self.top(), local);
         (!slot.reference && !matches!(slot.ty, Ty::Array(..))).then(|| self.refine(slot.value.clone()))
     }
 
     pub(super) fn read_place(&mut self, place: &Place, ty: &Ty, span: Span) -> Value {
         let why = || Unknown::new(Reason::Uninitialized, span, "a part of a variable that is not followed");
-        self.at_launch.read(place.frame, place.local);
+        self.compiler.at_launch.read(place.frame, place.local);
         let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
         let Some(slot) = slot else { return Value::opaque(Variation::Maybe, why()) };
         if place.path.is_empty() && !place.blurred {
@@ -179,9 +179,9 @@ impl Machine<'_> {
 
     /// Notes for the loops around that a variable changes.
     pub(crate) fn note_write(&mut self, frame: usize, local: LocalId) {
-        self.writes += 1;
-        self.at_launch.write(frame, local);
-        if let Some(watch) = self.watched.last_mut()
+        self.compiler.writes += 1;
+        self.compiler.at_launch.write(frame, local);
+        if let Some(watch) = self.looping.watched.last_mut()
             && !watch.contains(&(frame, local))
         {
             watch.push((frame, local));
@@ -192,7 +192,7 @@ impl Machine<'_> {
         self.note_write(place.frame, place.local);
         let value = match value {
             Value::Int(..) | Value::Condition(_) if self.is_bit_field(place) => {
-                let why = Unknown::new(Reason::Unsupported, super::resolve::NOWHERE, "a bit-field");
+                let why = Unknown::new(Reason::Unsupported, super::value::NOWHERE, "a bit-field");
                 Value::opaque(value.variation(), why)
             }
             value => value,
@@ -267,7 +267,7 @@ impl Machine<'_> {
             let variation = value.variation().max(Variation::Maybe);
             let why = Unknown::new(
                 Reason::LoopCarried,
-                super::resolve::NOWHERE,
+                super::value::NOWHERE,
                 "an array written at an unknown index",
             );
             for (path, part) in parts {
@@ -314,11 +314,8 @@ impl Machine<'_> {
             other => parts.push((place.path.clone(), other)),
         }
         if parts.len() > 4096 {
-            let why = Unknown::new(
-                Reason::Budget,
-                super::resolve::NOWHERE,
-                "a local array of over 4096 known parts",
-            );
+            let why =
+                Unknown::new(Reason::Budget, super::value::NOWHERE, "a local array of over 4096 known parts");
             return Value::opaque(Variation::Maybe, why);
         }
         Value::Aggregate(shared)

@@ -17,14 +17,12 @@
 
 use super::alternatives::ANYWHERE;
 use super::enumerate::Changing;
-use super::loops::Parts;
-use super::machine::{Machine, State};
-use super::record::Mark;
+use super::loops::parts::Parts;
+use super::machine::{Change, Found, Kind, LoopKey, Machine, Mark, State, slot_value};
 use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, Reason, SymbolId, Unknown, Variation, lcm};
 use crate::ir::visit::{children, own_stmts};
 use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Storage};
-use crate::source::Span;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
@@ -56,7 +54,7 @@ impl Machine<'_> {
         key: &LoopKey,
         mark: &Mark,
     ) -> Option<Pass> {
-        let found = self.plans.get(key)?.found.clone()?;
+        let found = self.looping.plans.get(key)?.found.clone()?;
         let same = |kind: &Kind, frame, local| *kind == kind_of(&slot_value(start, frame, local));
         if !found.kinds.iter().zip(&found.plan).all(|(kind, (f, l, _))| same(kind, *f, *l)) {
             return None;
@@ -102,7 +100,7 @@ impl Machine<'_> {
                 let keep = probed.stable && changing.is_empty();
                 let Probed { entry, plan, inside, .. } = probed;
                 let found = keep.then(|| Rc::new(Found { plan: plan.clone(), kinds, unroll }));
-                self.plans.entry(key).or_default().found = found;
+                self.looping.plans.entry(key).or_default().found = found;
                 return (Pass { entry, round: symbol, plan, inside }, changing);
             }
             self.trace_rollback(mark);
@@ -159,11 +157,11 @@ impl Machine<'_> {
         mark: &Mark,
     ) -> Probed {
         let was_recording = std::mem::replace(&mut self.recording, false);
-        let departures = self.departures.len();
+        let departures = self.around.departures.len();
         self.world.demands.remove(&symbol);
         let Watched { written, .. } = self.watch(parts, start, unroll);
         self.recording = was_recording;
-        self.departures.truncate(departures);
+        self.around.departures.truncate(departures);
         let mut plan: Vec<(usize, LocalId, Change)> = Vec::new();
         for (frame, local) in written {
             let before = slot_value(start, frame, local);
@@ -191,7 +189,7 @@ impl Machine<'_> {
             let watched = self.watch(parts, &entry, unroll);
             let mut found = watched.written;
             inside = watched.inside;
-            self.departures.truncate(departures);
+            self.around.departures.truncate(departures);
             found.retain(|(frame, local)| !plan.iter().any(|(f, l, _)| (f, l) == (frame, local)));
             stable = found.is_empty();
             for (frame, local) in found {
@@ -279,7 +277,7 @@ impl Machine<'_> {
     /// that happens within four; else 1.
     fn cycle(&mut self, parts: Parts<'_>, start: &State, plan: &[(usize, LocalId, Change)]) -> u64 {
         let was_recording = std::mem::replace(&mut self.recording, false);
-        let departures = self.departures.len();
+        let departures = self.around.departures.len();
         let lost: Vec<(usize, LocalId)> = plan
             .iter()
             .filter(|(frame, local, change)| {
@@ -299,18 +297,18 @@ impl Machine<'_> {
             }
         }
         self.recording = was_recording;
-        self.departures.truncate(departures);
-        self.left.truncate(left);
+        self.around.departures.truncate(departures);
+        self.around.left.truncate(left);
         period
     }
 
     /// Runs `unroll` iterations from `from`.
     fn watch(&mut self, parts: Parts<'_>, from: &State, unroll: u64) -> Watched {
         self.state = from.clone();
-        let opened = self.open;
+        let opened = self.looping.open;
         let depth = self.state.frames.len();
-        self.watched.push(Vec::new());
-        self.left.truncate(self.left_of_loop);
+        self.looping.watched.push(Vec::new());
+        self.around.left.truncate(self.looping.left_of_loop);
         let mut inside = Vec::new();
         for iteration in 0..unroll {
             if self.state.active.is_empty() || self.trace.stopped.is_some() {
@@ -323,12 +321,12 @@ impl Machine<'_> {
             }
             self.run_once(parts, &[]);
         }
-        self.watched_open = self.open - opened;
-        let mut written = self.watched.pop().unwrap_or_default();
+        self.looping.watched_open = self.looping.open - opened;
+        let mut written = self.looping.watched.pop().unwrap_or_default();
         // What is declared in the body begins anew in every iteration.
         let declared = self.declared_in(parts.body);
         written.retain(|(frame, local)| *frame + 1 != depth || !declared.contains(local));
-        if let Some(outer) = self.watched.last_mut() {
+        if let Some(outer) = self.looping.watched.last_mut() {
             for place in &written {
                 if !outer.contains(place) {
                     outer.push(*place);
@@ -344,7 +342,7 @@ impl Machine<'_> {
 
     /// The variables declared in a loop's body.
     fn declared_in(&mut self, body: &[Stmt]) -> Rc<FxHashSet<LocalId>> {
-        let known = self.declared.entry(body.as_ptr().addr());
+        let known = self.looping.declared.entry(body.as_ptr().addr());
         Rc::clone(known.or_insert_with(|| {
             let mut found = FxHashSet::default();
             body.iter().for_each(|stmt| declared(stmt, &mut found));
@@ -406,7 +404,7 @@ impl Machine<'_> {
     /// What is left of a variable that is not followed through a loop.
     pub(super) fn lost_value(&self, value: &Value, variation: Variation, into: ObjectId) -> Value {
         let words = "a variable changes from iteration to iteration in a way that is not followed";
-        let why = Unknown::new(Reason::LoopCarried, super::resolve::NOWHERE, words);
+        let why = Unknown::new(Reason::LoopCarried, super::value::NOWHERE, words);
         match value {
             Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
                 let object = self.either_object(*object, into);
@@ -470,39 +468,6 @@ fn declared(stmt: &Stmt, found: &mut FxHashSet<LocalId>) {
     own_stmts(stmt, &mut |inner| declared(inner, found));
 }
 
-/// How a variable changes from iteration to iteration.
-#[derive(Clone, Debug)]
-pub(super) enum Change {
-    /// By this much each time.
-    By(Int),
-    /// In a way that is not followed; a pointer leads into what it led into before the loop, or into this.
-    Lost(Variation, ObjectId),
-}
-
-/// The loop's place, the call that led to it, and the depth of the call stack.
-pub(crate) type LoopKey = (Span, Option<Span>, usize);
-
-/// What is remembered of a loop.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
-    /// It ran for real for too long.
-    pub(super) long: bool,
-    /// Its rounds are not all alike.
-    pub(super) uneven: bool,
-    /// It could not be followed through values that begin with a number that is not known.
-    pub(super) not_followed: bool,
-    /// How it changed the state.
-    found: Option<Rc<Found>>,
-}
-
-impl Known {
-    /// Drops what only makes it quicker to find again.
-    #[cfg(test)]
-    pub(super) fn forget(&mut self) {
-        self.found = None;
-    }
-}
-
 /// What came of some iterations.
 struct Watched {
     /// The variables that they wrote.
@@ -510,18 +475,6 @@ struct Watched {
     /// The states at their starts, but for the first.
     inside: Vec<State>,
 }
-
-/// How a loop changes the state.
-#[derive(Debug)]
-struct Found {
-    plan: Vec<(usize, LocalId, Change)>,
-    /// What the variables of the plan were at the loop's start.
-    kinds: Vec<Kind>,
-    unroll: u64,
-}
-
-/// As much of a value as decides what can be known of it in a loop.
-type Kind = (std::mem::Discriminant<Value>, bool);
 
 fn kind_of(value: &Value) -> Kind {
     (std::mem::discriminant(value), known(value))
@@ -539,11 +492,6 @@ pub(super) struct Probed {
     pub(super) stable: bool,
     /// The states at the starts of the unrolled iterations but the first.
     pub(super) inside: Vec<State>,
-}
-
-pub(super) fn slot_value(state: &State, frame: usize, local: LocalId) -> Value {
-    let slot = state.frames.get(frame).and_then(|f| f.slots.get(local.0 as usize));
-    slot.map_or(Value::Undefined, |slot| slot.value.clone())
 }
 
 fn known(value: &Value) -> bool {

@@ -4,50 +4,23 @@
 //! runs its body once for all iterations at the same time, with `k` a fresh symbol for the
 //! iteration number ([`loop_plan`](super::loop_plan) finds the state that it begins with).
 
+pub(super) mod parts;
+
 use super::condition::{Truth, listed};
 use super::counted::FIRST;
 use super::enumerate::Changing;
-use super::loop_plan::LoopKey;
-use super::machine::{LoopMask, Machine, Mode, State};
-use super::record::Mark;
+use super::machine::{LoopKey, LoopMask, Machine, Mark, Mode, State};
 use super::value::Value;
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::events::{Assumption, Bound, Split, SplitKind};
 use crate::ir::visit::children;
-use crate::ir::{Expr, ExprKind, Stmt};
+use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
+use parts::Parts;
 
 /// The rounds, and the steps, after which a loop without a condition is taken to be endless.
 const ENDLESS: u64 = 33;
 const ENDLESS_STEPS: u64 = super::budget::STEP_BUDGET / 10;
-
-/// The parts of a loop.
-#[derive(Clone, Copy)]
-pub(super) struct Parts<'a> {
-    pub(super) cond: Option<&'a Expr>,
-    pub(super) body: &'a [Stmt],
-    pub(super) step: Option<&'a Expr>,
-    pub(super) body_first: bool,
-    /// Whether the compiler makes straight code of it.
-    pub(super) flat: bool,
-    /// Whether the text asks for it to stay a loop.
-    pub(super) rolled: bool,
-    /// Whether its rounds are counted, so that the compiler may unroll it in part.
-    pub(super) counted: bool,
-    pub(super) span: Span,
-}
-
-impl<'a> Parts<'a> {
-    /// The same loop, its rounds counted.
-    pub(super) fn counted(self) -> Parts<'a> {
-        Parts { counted: true, ..self }
-    }
-
-    /// The condition before each round, the first included.
-    pub(super) fn cond(&self) -> Option<&'a Expr> {
-        self.cond.filter(|_| !self.body_first)
-    }
-}
 
 /// How an iteration begins.
 enum Test {
@@ -62,9 +35,10 @@ impl Machine<'_> {
     pub(super) fn run_loop(&mut self, parts: Parts<'_>) {
         let entry = self.state.active;
         let frames = self.state.frames.len();
-        let departures = self.departures.len();
-        let (doubt, returns) = (self.state.doubt.clone(), self.returns);
-        let (apart, around, left_of_loop) = (self.apart, self.around_iteration, self.left_of_loop);
+        let departures = self.around.departures.len();
+        let (doubt, returns) = (self.state.doubt.clone(), self.around.returns);
+        let (apart, around, left_of_loop) =
+            (self.looping.apart, self.looping.around_iteration, self.looping.left_of_loop);
         self.state.loops.push(LoopMask::default());
         if self.mode == Mode::Host {
             self.host_loop(parts.cond, parts.body, parts.step, parts.body_first, parts.span);
@@ -76,13 +50,13 @@ impl Machine<'_> {
             self.rejoin_loop(left);
             let straight = self.note_straight(parts, &begin);
             self.index.registers.leave_loop(straight);
-            self.region += u32::from(!parts.flat);
+            self.compiler.region += u32::from(!parts.flat);
         }
         self.state.loops.pop();
         // Whoever returned left the loops around as well.
-        self.apart = apart || self.apart && self.returns != returns;
-        (self.around_iteration, self.left_of_loop) = (around, left_of_loop);
-        self.departures.truncate(departures);
+        self.looping.apart = apart || self.looping.apart && self.around.returns != returns;
+        (self.looping.around_iteration, self.looping.left_of_loop) = (around, left_of_loop);
+        self.around.departures.truncate(departures);
         // Whoever entered and did not return comes out.
         let returned = self.state.frames.get(frames - 1).map_or(ThreadSet::NONE, |f| f.returned);
         self.state.active = entry.minus(&returned).minus(&self.state.exited);
@@ -90,7 +64,7 @@ impl Machine<'_> {
             self.state.active = self.state.active.minus(&self.jumping());
         }
         // `break` and `continue` end with the loop; only a `return` leaves its threads in doubt.
-        if self.returns == returns {
+        if self.around.returns == returns {
             self.state.doubt = doubt;
         }
     }
@@ -98,10 +72,10 @@ impl Machine<'_> {
     fn iterations_left(&self) -> u64 {
         let spent = self.steps as f64 / self.budget() as f64;
         match spent {
-            s if s < 0.3 => self.longest,
-            s if s < 0.6 => self.longest.min(128),
-            s if s < 0.8 => self.longest.min(16),
-            _ => self.longest.min(self.longest_at_last),
+            s if s < 0.3 => self.settings.longest,
+            s if s < 0.6 => self.settings.longest.min(128),
+            s if s < 0.8 => self.settings.longest.min(16),
+            _ => self.settings.longest.min(self.settings.longest_at_last),
         }
     }
 
@@ -110,12 +84,12 @@ impl Machine<'_> {
         let start = self.state.clone();
         let mark = self.trace_mark();
         let mut first = parts.body_first;
-        let (opened, began, left_before) = (self.open, self.steps, self.left_mark());
+        let (opened, began, left_before) = (self.looping.open, self.steps, self.left_mark());
         // The rounds in all, once they are known.
         let mut rounds = None;
         for iteration in 0u64.. {
             if iteration == FIRST {
-                self.skip_ahead(parts, key, self.open - opened);
+                self.skip_ahead(parts, key, self.looping.open - opened);
             }
             if iteration == 0 || iteration == FIRST {
                 rounds = self.rounds_to_run(parts, key).map(|ahead| ahead.saturating_add(iteration));
@@ -138,17 +112,17 @@ impl Machine<'_> {
             if self.state.active.is_empty() {
                 return;
             }
-            let known_long = iteration == 0 && self.plans.get(&key).is_some_and(|plan| plan.long);
+            let known_long = iteration == 0 && self.looping.plans.get(&key).is_some_and(|plan| plan.long);
             let left = self.iterations_left();
-            self.most_rounds = self.most_rounds.max(iteration + 1).max(rounds.unwrap_or(0));
+            self.looping.most_rounds = self.looping.most_rounds.max(iteration + 1).max(rounds.unwrap_or(0));
             let too_long = iteration >= left || rounds.is_some_and(|rounds| rounds > left);
             let costly = iteration > 0 && self.steps - began > ENDLESS_STEPS;
             let endless = parts.cond.is_none() && (iteration >= ENDLESS || costly);
             if known_long || too_long || endless {
                 self.trace_rollback(&mark);
-                self.left.truncate(left_before);
+                self.around.left.truncate(left_before);
                 self.state = start;
-                self.plans.entry(key).or_default().long = true;
+                self.looping.plans.entry(key).or_default().long = true;
                 return self.run_symbolic(parts);
             }
             if self.trace.stopped.is_some() {
@@ -164,18 +138,18 @@ impl Machine<'_> {
 
     /// The body and the step, by the active threads.
     fn iterate(&mut self, parts: Parts<'_>) {
-        self.region += u32::from(!parts.flat);
+        self.compiler.region += u32::from(!parts.flat);
         self.begin_iteration(parts);
         let before = self.state.active;
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
         let pushed = split.is_some();
-        self.splits.extend(split);
+        self.around.splits.extend(split);
         let left = self.left_mark();
-        self.around_iteration = self.splits.len();
+        self.looping.around_iteration = self.around.splits.len();
         self.run(parts.body);
         self.rejoin_iteration(left);
         if pushed {
-            self.splits.pop();
+            self.around.splits.pop();
         }
         if let Some(mask) = self.state.loops.last_mut() {
             self.state.active = self.state.active.or(&mask.continued);
@@ -184,21 +158,21 @@ impl Machine<'_> {
         if let Some(step) = parts.step
             && !self.state.active.is_empty()
         {
-            self.at_launch.begin();
+            self.compiler.at_launch.begin();
             self.discard(step);
         }
     }
 
     fn loop_split(&mut self, parts: Parts<'_>, taken: ThreadSet, kind: SplitKind) -> Split {
-        self.next_split += 1;
+        self.around.next_split += 1;
         let span = parts.cond.map_or(parts.span, |cond| cond.span);
-        Split { id: self.next_split, span, branch: true, taken, before: taken, kind, of_loop: true }
+        Split { id: self.around.next_split, span, branch: true, taken, before: taken, kind, of_loop: true }
     }
 
     fn test(&mut self, parts: Parts<'_>, _first: bool) -> Test {
         let Some(cond) = parts.cond else { return Test::Go(self.world.all) };
         let (value, at_launch) = self.watching_launch(|machine| machine.evaluate(cond));
-        self.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.at_launch |= at_launch);
+        self.compiler.rounds.iter_mut().last().into_iter().for_each(|rounds| rounds.at_launch |= at_launch);
         let condition = self.condition_of(&value, cond.span);
         let truth = self.truth(&condition, false);
         if truth.decided { Test::Go(truth.can_hold) } else { Test::Open }
@@ -208,15 +182,15 @@ impl Machine<'_> {
     fn run_symbolic(&mut self, parts: Parts<'_>) {
         let start = self.state.clone();
         let key = self.loop_key(parts);
-        let departures = self.departures.len();
+        let departures = self.around.departures.len();
         self.begin_loop_event(parts.span, false);
         let mark = self.trace_mark();
-        let came = self.came.len();
-        self.uncounted.push(parts.span);
-        let opened = self.open;
-        self.rolled = self.rolled.wrapping_add(1);
-        (self.apart, self.left_of_loop) = (false, self.left_mark());
-        let left = self.left_of_loop;
+        let came = self.looping.came.len();
+        self.looping.uncounted.push(parts.span);
+        let opened = self.looping.open;
+        self.compiler.rolled = self.compiler.rolled.wrapping_add(1);
+        (self.looping.apart, self.looping.left_of_loop) = (false, self.left_mark());
+        let left = self.looping.left_of_loop;
         // It may not run at all.
         let mut one_for_all = true;
         let pass = self.in_branch(true, |machine| {
@@ -229,17 +203,17 @@ impl Machine<'_> {
                 pass
             })
         });
-        let goes_on = self.unbounded_loops.get(&parts.span) == Some(&true);
+        let goes_on = self.looping.unbounded.get(&parts.span) == Some(&true);
         let round = pass.round;
         let (entry, rest) = self.after_pass(pass);
         self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);
-        self.uncounted.pop();
+        self.looping.uncounted.pop();
         self.next_iteration(came, parts.span);
-        self.open = opened + self.watched_open;
-        self.departures.truncate(departures);
+        self.looping.open = opened + self.looping.watched_open;
+        self.around.departures.truncate(departures);
         self.leave(entry, parts.span);
         let rounds = self.rounds(round);
-        self.settle_loop(&start, self.apart, rounds, parts.span);
+        self.settle_loop(&start, self.looping.apart, rounds, parts.span);
         self.settle_left(left, &start, rounds, parts.span);
         self.test_at_last(parts);
     }
@@ -265,11 +239,11 @@ impl Machine<'_> {
         mark: &Mark,
     ) {
         self.trace_rollback(mark);
-        self.uncounted.pop();
+        self.looping.uncounted.pop();
         let followed = self.enumerate(parts, start, entry, changing);
-        self.uncounted.push(parts.span);
+        self.looping.uncounted.push(parts.span);
         if !followed {
-            self.plans.entry(self.loop_key(parts)).or_default().not_followed = true;
+            self.looping.plans.entry(self.loop_key(parts)).or_default().not_followed = true;
             self.state = entry.clone();
             self.run_once(parts, &[]);
         }
@@ -277,13 +251,13 @@ impl Machine<'_> {
 
     /// What tells one loop from another, and one call of its function from another.
     pub(super) fn loop_key(&self, parts: Parts<'_>) -> LoopKey {
-        (parts.span, self.calls.last().map(|call| call.span), self.state.frames.len())
+        (parts.span, self.around.calls.last().map(|call| call.span), self.state.frames.len())
     }
 
     /// One iteration whose condition may be undecided; that it holds is then assumed in these words.
     pub(super) fn run_once(&mut self, parts: Parts<'_>, words: &[Assumption]) {
         // The compiler does not join accesses across the rounds of a loop that it cannot unroll.
-        self.epoch += u32::from(!parts.counted);
+        self.compiler.epoch += u32::from(!parts.counted);
         let Some(cond) = parts.cond() else {
             self.iterate(parts);
             return self.test_after(parts);
@@ -291,7 +265,7 @@ impl Machine<'_> {
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
         let goes_on = self.may_go_on(&condition);
-        self.unbounded_loops.insert(parts.span, goes_on);
+        self.looping.unbounded.insert(parts.span, goes_on);
         let truth = self.truth(&condition, false);
         let before = self.state.active;
         self.note_parting(&truth);
@@ -324,10 +298,10 @@ impl Machine<'_> {
             split = Some(self.loop_split(parts, before, SplitKind::Data));
         }
         let pushed = split.is_some();
-        self.splits.extend(split);
+        self.around.splits.extend(split);
         self.iterate(parts);
         if pushed {
-            self.splits.pop();
+            self.around.splits.pop();
         }
         // Guards that hold in every iteration but the last say nothing of what comes after.
         self.assume_no_more_than(marks);
@@ -349,7 +323,7 @@ impl Machine<'_> {
     /// Notes whether threads may leave the loop in different iterations because of its condition.
     fn note_parting(&mut self, truth: &Truth) {
         let (active, on) = (self.state.active, self.state.active.and(&truth.can_hold));
-        self.apart |= truth.apart && !(truth.decided && (on.is_empty() || on == active));
+        self.looping.apart |= truth.apart && !(truth.decided && (on.is_empty() || on == active));
     }
 
     /// The state after a loop that was run for all iterations at once.

@@ -64,12 +64,12 @@ impl Machine<'_> {
             return of_bases.or_else(|| self.enclosing_alias(path));
         };
         // `using Shape = Shape<M, N>;`: in its own definition the name is that of something else.
-        if self.own_aliases.contains(&alias.name) {
+        if self.lookups.own_aliases.contains(&alias.name) {
             return None;
         }
-        self.own_aliases.push(alias.name.clone());
+        self.lookups.own_aliases.push(alias.name.clone());
         let ty = self.resolve_type(&alias.ty);
-        self.own_aliases.pop();
+        self.lookups.own_aliases.pop();
         Some(ty)
     }
 
@@ -220,7 +220,7 @@ impl Machine<'_> {
             });
         };
         let init = constant.init.as_ref()?;
-        if let Some(value) = self.memo.constant(constant, env) {
+        if let Some(value) = self.lookups.memo.constant(constant, env) {
             return Some(value);
         }
         let value = self.within(Rc::clone(env), &record.namespace, |machine| {
@@ -228,7 +228,7 @@ impl Machine<'_> {
         });
         let ty = self.resolve_type(&constant.ty);
         let value = self.convert(value, &ty);
-        self.memo.keep_constant(constant, env, &value);
+        self.lookups.memo.keep_constant(constant, env, &value);
         Some(value)
     }
 

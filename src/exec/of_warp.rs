@@ -69,7 +69,7 @@ impl Machine<'_> {
     pub(super) fn reads_of_warp(&self, pointer: &Pointer) -> bool {
         let Target::Memory(object, offset) = &pointer.target else { return false };
         let [object] = self.objects_of(*object)[..] else { return false };
-        let is_one = self.objects[object.0 as usize].kind != ObjectKind::Anywhere;
+        let is_one = self.memory.objects[object.0 as usize].kind != ObjectKind::Anywhere;
         is_one && offset.known_part().is_some_and(|offset| self.is_alike_in_warps(offset))
     }
 

@@ -229,7 +229,7 @@ impl Machine<'_> {
     pub(crate) fn convert(&mut self, value: Value, ty: &Ty) -> Value {
         match (value, ty) {
             (Value::Int(int, _), Ty::Scalar(Scalar::Bool)) => {
-                self.relation_value(Relation::NotEqual, int, super::resolve::NOWHERE)
+                self.relation_value(Relation::NotEqual, int, super::value::NOWHERE)
             }
             (Value::Int(int, from), Ty::Scalar(to)) if to.is_integer() => {
                 self.convert_integer(int, from, *to)
@@ -247,7 +247,7 @@ impl Machine<'_> {
             (Value::Float(number, _), Ty::Scalar(to)) if to.is_integer() => match as_integer(number, *to) {
                 Some(number) => Value::Int(Int::constant(number), *to),
                 None => {
-                    undefined(super::resolve::NOWHERE, "a floating-point number that its type does not hold")
+                    undefined(super::value::NOWHERE, "a floating-point number that its type does not hold")
                 }
             },
             (Value::Float(number, _), Ty::Scalar(to)) => float(number, *to),
@@ -307,7 +307,7 @@ impl Machine<'_> {
             (Value::Opaque(_, why, ..), _) | (_, Value::Opaque(_, why, ..)) => why.clone(),
             _ => Unknown::new(
                 Reason::DataDependentMask,
-                super::resolve::NOWHERE,
+                super::value::NOWHERE,
                 "it differs between the branches of a condition that is not known per thread",
             ),
         };
@@ -431,7 +431,7 @@ fn relation(op: BinaryOp) -> Option<Relation> {
 }
 
 pub(super) fn float_unknown() -> Unknown {
-    Unknown::new(Reason::Unsupported, super::resolve::NOWHERE, "a floating-point value")
+    Unknown::new(Reason::Unsupported, super::value::NOWHERE, "a floating-point value")
 }
 
 /// A floating-point number as its type holds it.

@@ -157,7 +157,7 @@ impl Machine<'_> {
             best.truncate(1);
         }
         if let [first, rest @ ..] = best.as_slice()
-            && rest.iter().all(|other| self.memo.does_the_same(first, other))
+            && rest.iter().all(|other| self.lookups.memo.does_the_same(first, other))
         {
             best.truncate(1);
         }
@@ -316,7 +316,7 @@ pub(super) fn only(mut functions: Vec<Arc<Function>>) -> Option<Arc<Function>> {
     if functions.len() == 1 { functions.pop() } else { None }
 }
 
-impl super::memo::Memo {
+impl super::machine::Memo {
     /// The same as [`do_the_same`], which is asked at each call.
     fn does_the_same(&mut self, a: &Arc<Function>, b: &Arc<Function>) -> bool {
         let key = (Arc::as_ptr(a).addr(), Arc::as_ptr(b).addr());

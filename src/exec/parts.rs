@@ -10,8 +10,7 @@
 //! int v;    char *c = (char *)&v;  c[0] = 32;     // some part of `v`
 //! ```
 
-use super::loop_plan::slot_value;
-use super::machine::{Machine, Mode};
+use super::machine::{Machine, Mode, slot_value};
 use super::types::{FieldLayout, Layout, Ty};
 use super::value::{Place, Step, Steps, Value};
 use crate::domain::{Reason, Unknown, Variation};
@@ -127,7 +126,7 @@ impl Machine<'_> {
 /// What may have changed where a place is blurred.
 pub(super) fn blurred_write(variation: Variation) -> Value {
     let words = "a variable written in part, in a way that is not followed";
-    Value::opaque(variation, Unknown::new(Reason::UnknownPointer, super::resolve::NOWHERE, words))
+    Value::opaque(variation, Unknown::new(Reason::UnknownPointer, super::value::NOWHERE, words))
 }
 
 /// Where a way through a type leads.

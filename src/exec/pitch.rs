@@ -21,55 +21,17 @@
 //! breaks it too.
 
 use super::machine::Machine;
+pub(crate) use super::machine::{Extra, Longer, Pitch};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Lanes, Origin, Reason, SymbolId, Unknown, Variation};
 use crate::events::PitchPiece;
 use crate::ir::{BinaryOp, Expr, Scalar};
 use crate::source::Span;
-use rustc_hash::FxHashSet;
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// The most elements by which a pitch may grow.
 const MOST: i64 = 64;
-
-/// Expressions that give the distance between an array's rows, and what they are to be.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Pitch {
-    /// The array, by the name in its declaration.
-    pub array: Span,
-    /// Elements of a row as it is written; not used while the expressions are only watched.
-    pub elements: i64,
-    /// The expressions, by their address in the program.
-    pub sites: Arc<FxHashSet<usize>>,
-    /// How many elements more.
-    pub extra: Extra,
-    /// Distances between other rows of the array, which are longer already.
-    pub before: Vec<Longer>,
-}
-
-/// Expressions that give the distance between rows of an array that was made longer.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Longer {
-    /// The expressions, by their address in the program.
-    pub sites: Arc<FxHashSet<usize>>,
-    /// Elements of a row as it is written.
-    pub elements: i64,
-    /// How many elements more.
-    pub extra: i64,
-}
-
-/// How many elements a row is longer by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extra {
-    /// None: it is only seen what the expressions are.
-    Watched,
-    /// A number that is not known: it is seen whether every access finds its element.
-    Any,
-    /// This many.
-    Elements(i64),
-}
 
 impl Machine<'_> {
     /// What an expression is with the pitch changed.
@@ -89,7 +51,7 @@ impl Machine<'_> {
         let is_one = |pitch: &Pitch| {
             pitch.sites.contains(&address) || pitch.before.iter().any(|it| it.sites.contains(&address))
         };
-        self.pitch.as_deref().is_some_and(is_one)
+        self.settings.pitch.as_deref().is_some_and(is_one)
     }
 
     /// Something shifted by bits that stand for a pitch, as the product that it is.
@@ -116,7 +78,7 @@ impl Machine<'_> {
 
     /// The number that stands for a pitch, changed.
     fn replaced(&mut self, expr: &Expr, value: Value) -> Value {
-        let Some(pitch) = &self.pitch else { return value };
+        let Some(pitch) = &self.settings.pitch else { return value };
         let address = std::ptr::from_ref(expr).addr();
         let before = pitch.before.iter().find(|it| it.sites.contains(&address));
         let (extra, elements) = match before {
@@ -158,7 +120,7 @@ impl Machine<'_> {
 
     /// A shared array's type with longer rows: its innermost dimension is whole rows.
     pub(super) fn with_pitch(&mut self, ty: &Ty, name: Span) -> Ty {
-        let Some(Pitch { array, elements, extra, .. }) = self.pitch.as_deref().cloned() else {
+        let Some(Pitch { array, elements, extra, .. }) = self.settings.pitch.as_deref().cloned() else {
             return ty.clone();
         };
         let more = match extra {
@@ -201,21 +163,21 @@ impl Machine<'_> {
 
     /// Notes that the array is named here.
     pub(super) fn note_mention(&mut self, pointer: &Pointer, span: Span) {
-        if self.pitch.is_some() && self.is_pitched(pointer) {
+        if self.settings.pitch.is_some() && self.is_pitched(pointer) {
             self.trace.pitch.mentions.insert(span);
         }
     }
 
     /// Notes an access through a pointer that is not followed, which may lead to the array.
     pub(super) fn note_lost_pointer(&mut self, span: Span) {
-        if self.pitch.is_some() {
+        if self.settings.pitch.is_some() {
             self.trace.pitch.lost.get_or_insert(span);
         }
     }
 
     /// The array goes where it is not followed.
     pub(super) fn note_pitched_escape(&mut self, value: &Value, span: Span, what: &'static str) {
-        if self.pitch.is_none() {
+        if self.settings.pitch.is_none() {
             return;
         }
         let escapes = match value {
@@ -230,7 +192,7 @@ impl Machine<'_> {
 
     /// An operator that is not a sum or product, of numbers in which the pitch may be.
     pub(super) fn note_pitched_operation(&mut self, op: BinaryOp, x: &Int, y: &Int, span: Span) {
-        if self.pitch.is_some()
+        if self.settings.pitch.is_some()
             && !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
             && (self.has_extra(x) || self.has_extra(y))
         {
@@ -240,14 +202,14 @@ impl Machine<'_> {
 
     /// A comparison, in which the pitch must not be.
     pub(super) fn note_pitched_comparison(&mut self, difference: &Int, span: Span) {
-        if self.pitch.is_some() && self.has_extra(difference) {
+        if self.settings.pitch.is_some() && self.has_extra(difference) {
             self.break_pitch(span, "the pitch is compared with something");
         }
     }
 
     /// An address in another object, in which the pitch must not be.
     pub(super) fn note_pitched_address(&mut self, object: ObjectId, offset: &Offset, span: Span) {
-        if self.pitch.is_none() || self.is_pitched_object(object) {
+        if self.settings.pitch.is_none() || self.is_pitched_object(object) {
             return;
         }
         if let Offset::Known(offset) = offset
@@ -265,9 +227,9 @@ impl Machine<'_> {
         if self.is_one_of_several(object) {
             return self.objects_of(object).into_iter().any(|object| self.is_pitched_object(object));
         }
-        let array = self.objects.get(object.0 as usize).and_then(|object| object.array);
+        let array = self.memory.objects.get(object.0 as usize).and_then(|object| object.array);
         let name = array.and_then(|array| self.trace.arrays.get(array)).map(|array| array.name_span);
-        name.is_some() && name == self.pitch.as_ref().map(|pitch| pitch.array)
+        name.is_some() && name == self.settings.pitch.as_ref().map(|pitch| pitch.array)
     }
 
     fn has_extra(&mut self, int: &Int) -> bool {
@@ -289,13 +251,13 @@ impl Machine<'_> {
 
     /// Whether the run is to prove something and has failed to.
     pub(super) fn is_futile(&self) -> bool {
-        let proves = self.pitch.as_ref().is_some_and(|pitch| pitch.extra == Extra::Any);
+        let proves = self.settings.pitch.as_ref().is_some_and(|pitch| pitch.extra == Extra::Any);
         proves && self.trace.pitch.broken.is_some()
     }
 
     /// Sees whether an access of the active threads finds its element.
     pub(super) fn check_pitch(&mut self, array: usize, offset: &Offset, bytes: Option<u64>, span: Span) {
-        let Some(pitch) = self.pitch.as_deref() else { return };
+        let Some(pitch) = self.settings.pitch.as_deref() else { return };
         if pitch.extra != Extra::Any || self.trace.arrays[array].name_span != pitch.array {
             return;
         }

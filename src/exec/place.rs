@@ -202,7 +202,7 @@ impl Machine<'_> {
     /// `x` has 32 places and `y` the rest.
     fn note_extent(&mut self, pointer: &Pointer, index: &Value, length: u64) {
         let (Value::Int(int, _), Target::Memory(object, _)) = (index, &pointer.target) else { return };
-        let Some(array) = self.objects.get(object.0 as usize).and_then(|it| it.array) else { return };
+        let Some(array) = self.memory.objects.get(object.0 as usize).and_then(|it| it.array) else { return };
         let Some(crate::domain::Lanes::Closed([0, factors @ ..])) = int.as_known() else { return };
         let places = |(axis, factor): (usize, &i64)| Some((u64::try_from(*factor).ok()?, axis));
         let used = factors.iter().enumerate().filter(|(_, factor)| **factor != 0);
@@ -435,7 +435,7 @@ impl Machine<'_> {
             Value::Float(number, _) => Ok(Int::constant(*number as i64)),
             Value::Condition(condition) => {
                 let variation = condition.variation();
-                self.open += 1;
+                self.looping.open += 1;
                 if variation == Variation::Uniform {
                     let name = "a condition";
                     let id = self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1));
@@ -469,13 +469,13 @@ impl Machine<'_> {
             }
             Target::Memory(object, offset) => {
                 // Of several, what is read is called by the first.
-                let info = &self.objects[self.objects_of(*object)[0].0 as usize];
+                let info = &self.memory.objects[self.objects_of(*object)[0].0 as usize];
                 let (name, words) = (info.name.clone(), Arc::clone(&info.read));
                 let variation = offset.variation();
                 if self.is_recorded(pointer) {
                     self.record(AccessOp::Load, pointer, span, None);
                 } else {
-                    self.elsewhere = self.elsewhere.wrapping_add(1);
+                    self.compiler.elsewhere = self.compiler.elsewhere.wrapping_add(1);
                     self.reads_unrecorded(span);
                 }
                 let why = Unknown::new(Reason::DataDependent, span, words);
@@ -513,7 +513,7 @@ impl Machine<'_> {
                 if self.is_recorded(pointer) {
                     self.record_store(pointer, &value, span);
                 } else {
-                    self.elsewhere = self.elsewhere.wrapping_add(1);
+                    self.compiler.elsewhere = self.compiler.elsewhere.wrapping_add(1);
                     self.writes_unrecorded(span);
                 }
             }

@@ -3,16 +3,13 @@
 mod journal;
 
 use super::copied_struct::{joined_members, split_alignment};
-use super::machine::Machine;
+use super::machine::{Machine, Undo};
 use super::types::Ty;
 use super::value::{Offset, Pointer, Target};
-use crate::codegen::Registers;
 use crate::domain::{Int, Lanes, Origin, Reason, Sight, Spread, SymbolId, Unknown, gcd};
 use crate::events::{Access, AccessOp, Assumption, Atomic, CopiedFrom, Pattern, SymbolFacts, Ways};
 use crate::source::Span;
-pub use journal::Mark;
-use journal::Undo;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -21,35 +18,6 @@ use std::sync::Arc;
 const WINDOW: i64 = 256;
 /// Bytes of the widest access of a lane.
 const WIDEST: u64 = 16;
-
-/// Finds sites and patterns that are already in the trace.
-#[derive(Debug, Default)]
-pub struct Index {
-    sites: FxHashMap<(Span, AccessOp, usize, Option<u32>), usize>,
-    /// By site and a hash of what is requested: the numbers of its patterns that have it.
-    patterns: FxHashMap<(usize, u64), SmallVec<[u32; 2]>>,
-    symbols: FxHashMap<SymbolId, u32>,
-    journal: Vec<Undo>,
-    /// What the straight code at hand has in registers.
-    pub(super) registers: Registers,
-    /// Accesses so far, in program order.
-    accesses: u32,
-    /// Those among them that may write.
-    writes: u32,
-}
-
-impl Index {
-    /// Accesses so far, in program order.
-    pub(super) fn accesses(&self) -> u32 {
-        self.accesses
-    }
-
-    /// Counts one more access in program order.
-    fn pass(&mut self, op: AccessOp) {
-        self.accesses = self.accesses.wrapping_add(1);
-        self.writes = self.writes.wrapping_add(u32::from(op != AccessOp::Load));
-    }
-}
 
 /// What is added to all lanes alike, and when.
 #[derive(Clone, Copy)]
@@ -139,16 +107,16 @@ impl Machine<'_> {
         if self.record_alternatives(op, pointer, bytes, span, atomic) {
             return;
         }
-        let Some(array) = self.objects[object.0 as usize].array else { return };
+        let Some(array) = self.memory.objects[object.0 as usize].array else { return };
         let thread = self.first_outside(array, offset);
         let outside = thread.is_some();
-        self.out_of_bounds |= outside;
+        self.looping.out_of_bounds |= outside;
         let overrun = thread.filter(|_| !self.may_be_cut_short());
         if !self.recording {
             return;
         }
         self.note_contents(op, array, offset, bytes, span);
-        if self.pitch.is_some() {
+        if self.settings.pitch.is_some() {
             self.check_pitch(array, offset, bytes, span);
         }
         let bytes = bytes.and_then(|b| u32::try_from(b).ok());
@@ -163,7 +131,7 @@ impl Machine<'_> {
             self.index.journal.push(Undo::Overrun { site: site as u32, was: access.overrun });
             access.overrun = overrun;
         }
-        if self.enumerating > 0 && !access.at_most {
+        if self.looping.enumerating > 0 && !access.at_most {
             access.at_most = true;
             self.index.journal.push(Undo::AtMost { site: site as u32 });
         }
@@ -243,7 +211,7 @@ impl Machine<'_> {
         if let Some(&site) = self.index.sites.get(&key) {
             let known = &mut self.trace.accesses[site].atomic;
             *known = known.zip(atomic).map(|(known, atomic)| known.or(atomic));
-            self.trace.accesses[site].tiles_fit &= self.tiles_fit;
+            self.trace.accesses[site].tiles_fit &= self.at_hand.tiles_fit;
             return site;
         }
         let site = self.trace.accesses.len();
@@ -255,12 +223,12 @@ impl Machine<'_> {
             align: split_alignment(ty, bytes),
             scalar: matches!(ty, Ty::Scalar(_)),
             joins_members: joined_members(ty, bytes),
-            matrices: self.matrices,
-            around: self.copying.as_ref().is_some_and(|copying| copying.around),
-            fragment: self.fragment,
-            tiles_fit: self.tiles_fit,
+            matrices: self.at_hand.matrices,
+            around: self.at_hand.copying.as_ref().is_some_and(|copying| copying.around),
+            fragment: self.at_hand.fragment,
+            tiles_fit: self.at_hand.tiles_fit,
             array,
-            paths: vec![self.calls.clone()],
+            paths: vec![self.around.calls.clone()],
             occurrences: 0,
             kept: 0,
             patterns: Vec::new(),
@@ -336,7 +304,7 @@ impl Machine<'_> {
             if symbol.origin == Origin::Loop && symbol.high.is_some() {
                 match factor.as_constant() {
                     Some(factor) if factor.unsigned_abs().is_multiple_of(WIDEST) => continue,
-                    _ => self.uneven = true,
+                    _ => self.looping.uneven = true,
                 }
             }
             match factor.as_constant() {
@@ -413,7 +381,7 @@ impl Machine<'_> {
         let Shift { unit, open, walk, turn, moved, apart, added, sight, anywhere } = shift;
         // A multiple of the window shifts nothing that a bank depends on.
         let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
-        let source = self.copying.as_ref().and_then(|copying| copying.of_warp(warp as usize, active));
+        let source = self.at_hand.copying.as_ref().and_then(|copying| copying.of_warp(warp as usize, active));
         let source = source.map(Box::new);
         let requested = Requested {
             anywhere,
@@ -424,10 +392,10 @@ impl Machine<'_> {
             source: source.as_deref(),
         };
         let key = (site, requested.hash());
-        let (weight, epoch, region) = (self.weight, self.epoch, self.region);
-        let innermost = self.uncounted.last().copied();
+        let (weight, epoch, region) = (self.weight, self.compiler.epoch, self.compiler.region);
+        let innermost = self.looping.uncounted.last().copied();
         let access = &mut self.trace.accesses[site];
-        let path = access.path_number(&self.calls);
+        let path = access.path_number(&self.around.calls);
         let ways = Ways::by(path, self.state.passable.last().copied());
         let alike = self.index.patterns.get(&key).map_or(&[][..], |alike| alike);
         let known = alike.iter().map(|at| *at as usize);
@@ -469,9 +437,9 @@ impl Machine<'_> {
             walk,
             turn,
             region,
-            iteration: self.iteration,
-            stretch: self.stretch.at,
-            branches: SmallVec::from_slice(&self.stretch.branches),
+            iteration: self.compiler.iteration,
+            stretch: self.compiler.stretch.at,
+            branches: SmallVec::from_slice(&self.compiler.stretch.branches),
             apart,
             elsewhere: false,
             epoch,
@@ -501,7 +469,7 @@ impl Machine<'_> {
         let number = self.trace.symbols.len() as u32;
         self.index.symbols.insert(id, number);
         // Where a residue is tried, the symbol is the quotient, which has no name.
-        let split = self.residues.iter().any(|(name, _, _)| *name == symbol.name);
+        let split = self.settings.residues.iter().any(|(name, _, _)| *name == symbol.name);
         self.trace.symbols.push(SymbolFacts {
             given: symbol.origin == Origin::Given && symbol.named && !split,
             counter: symbol.origin == Origin::Loop,

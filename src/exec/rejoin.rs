@@ -11,56 +11,13 @@
 //! The state in which a side of a condition left is kept until what it left ends, and joined there with
 //! that of whoever stayed.
 
-use super::host::changed;
 use super::join::Join;
-use super::machine::{Machine, Mode, State};
-use crate::domain::{Origin, Unknown};
+use super::machine::{Exit, Left, Machine, Mode, State};
+use super::value::NOWHERE;
+use crate::domain::{Origin, Reason, Unknown};
 
 /// The most states that are kept, each for itself.
 const MOST: usize = 32;
-
-/// How a side of a branch left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// To the next iteration.
-    Continue,
-    /// Out of a loop or `switch`.
-    Break,
-    /// Out of a function.
-    Return,
-    /// To a label.
-    Jump,
-}
-
-/// A state in which threads left.
-#[derive(Clone)]
-pub(crate) struct Left {
-    exit: Exit,
-    state: State,
-    /// Why it is not known which threads they were; `None` if it was all or none.
-    varying: Option<Unknown>,
-}
-
-impl Left {
-    /// Whether it is rejoined at the end of a loop.
-    pub(super) fn leaves_loop(&self) -> bool {
-        matches!(self.exit, Exit::Continue | Exit::Break)
-    }
-
-    /// Whether any of the threads may have left.
-    pub(super) fn is_varying(&self) -> bool {
-        self.varying.is_some()
-    }
-
-    /// Its state, to be changed and put back.
-    pub(super) fn take(&mut self) -> State {
-        self.state.clone()
-    }
-
-    pub(super) fn put(&mut self, state: State) {
-        self.state = state;
-    }
-}
 
 impl Machine<'_> {
     /// Keeps a state in which all threads left, or none, until what it left ends.
@@ -126,19 +83,19 @@ impl Machine<'_> {
                 && other.state.frames.len() == left.state.frames.len()
                 && other.state.loops.len() == left.state.loops.len()
         };
-        if self.left.len() < MOST {
-            self.left.push(left);
+        if self.around.left.len() < MOST {
+            self.around.left.push(left);
         } else if self.mode == Mode::Device
-            && let Some(at) = self.left.iter().rposition(together)
+            && let Some(at) = self.around.left.iter().rposition(together)
         {
             // One for both, in which nothing is known that is not so in either.
-            let mut other = self.left.remove(at);
+            let mut other = self.around.left.remove(at);
             let active = self.world.all;
             let here = std::mem::replace(&mut self.state, left.state);
             (other.state.active, self.state.active) = (active, active);
             self.merge(other.state, &Join::Varying(changed()));
             let state = std::mem::replace(&mut self.state, here);
-            self.left.push(Left { exit: other.exit, state, varying: Some(changed()) });
+            self.around.left.push(Left { exit: other.exit, state, varying: Some(changed()) });
         }
     }
 
@@ -149,7 +106,7 @@ impl Machine<'_> {
 
     /// How many states are kept.
     pub(crate) fn left_mark(&self) -> usize {
-        self.left.len()
+        self.around.left.len()
     }
 
     /// Where the states that left an iteration since `mark` go on.
@@ -166,20 +123,21 @@ impl Machine<'_> {
     pub(super) fn rejoin_jumps(&mut self) {
         let depth = self.state.frames.len();
         let here = |left: &Left| left.exit == Exit::Jump && left.state.frames.len() == depth;
-        let (mut back, stay): (Vec<_>, Vec<_>) = std::mem::take(&mut self.left).into_iter().partition(here);
-        self.left = stay;
-        let mark = self.left.len();
-        self.left.append(&mut back);
+        let (mut back, stay): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.around.left).into_iter().partition(here);
+        self.around.left = stay;
+        let mark = self.around.left.len();
+        self.around.left.append(&mut back);
         self.rejoin_those(mark, &[Exit::Jump]);
     }
 
     pub(super) fn rejoin_those(&mut self, mark: usize, exits: &[Exit]) {
-        if mark >= self.left.len() {
+        if mark >= self.around.left.len() {
             return;
         }
-        let kept = self.left.split_off(mark);
+        let kept = self.around.left.split_off(mark);
         let (back, stay): (Vec<_>, Vec<_>) = kept.into_iter().partition(|left| exits.contains(&left.exit));
-        self.left.extend(stay);
+        self.around.left.extend(stay);
         if !back.is_empty() {
             self.index.registers.forget();
         }
@@ -199,4 +157,9 @@ impl Machine<'_> {
             self.state.active = active;
         }
     }
+}
+
+/// Why a variable is not known that a loop or a way out changes.
+pub(super) fn changed() -> Unknown {
+    Unknown::new(Reason::LoopCarried, NOWHERE, "a variable that a loop changes")
 }

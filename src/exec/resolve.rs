@@ -1,17 +1,15 @@
 //! What do a type and a name stand for, seen from the innermost frame?
 
 use super::machine::{Frame, Machine, Mode, ObjectKind};
-use super::slots::Slots;
 use super::templates::Undecided;
 use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
 use crate::ir::namespace::{Namespace, meant};
-use crate::ir::visit::CalledNames;
-use crate::ir::{Declaration, Function, FunctionKind, Mentions, Name, Path, Record, Scalar, Type};
-use crate::source::{FileId, Span};
+use crate::ir::{Declaration, Name, Path, Record, Scalar, Type};
+use crate::source::Span;
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Lookups within lookups (an alias of an alias, a constant made of constants).
 const LOOKUP_DEPTH: usize = 48;
@@ -32,16 +30,16 @@ impl Machine<'_> {
 
     /// One lookup, perhaps within others; `None` when there are too many.
     fn nested<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> Option<R> {
-        if self.lookup_depth == 0 {
-            self.lookups_within = 0;
+        if self.lookups.depth == 0 {
+            self.lookups.within = 0;
         }
-        if self.lookup_depth > LOOKUP_DEPTH || self.lookups_within >= LOOKUPS_WITHIN {
+        if self.lookups.depth > LOOKUP_DEPTH || self.lookups.within >= LOOKUPS_WITHIN {
             return None;
         }
-        self.lookup_depth += 1;
-        self.lookups_within += 1;
+        self.lookups.depth += 1;
+        self.lookups.within += 1;
         let found = look(self);
-        self.lookup_depth -= 1;
+        self.lookups.depth -= 1;
         Some(found)
     }
 
@@ -105,14 +103,14 @@ impl Machine<'_> {
             return ty;
         }
         if let Some(alias) = self.program.alias_meant(path, &self.namespace()).cloned()
-            && !self.aliases_within.iter().any(|outer| Arc::ptr_eq(outer, &alias))
+            && !self.lookups.aliases.iter().any(|outer| Arc::ptr_eq(outer, &alias))
         {
             let env = self.bind(&alias.template_params, path.args.as_deref(), &Env::default());
             // `using barrier = cuda::barrier<S>;`: in its own definition the name is that of something else.
-            let outer = self.aliases_within.len();
-            self.aliases_within.extend(alias.template_params.is_empty().then(|| Arc::clone(&alias)));
+            let outer = self.lookups.aliases.len();
+            self.lookups.aliases.extend(alias.template_params.is_empty().then(|| Arc::clone(&alias)));
             let ty = self.within(Rc::new(env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
-            self.aliases_within.truncate(outer);
+            self.lookups.aliases.truncate(outer);
             return ty;
         }
         if let Some(underlying) = self.program.enumeration(name).cloned() {
@@ -161,7 +159,7 @@ impl Machine<'_> {
         let specialized: Vec<Arc<Record>> = specialized.cloned().collect();
         if path.args.is_some() && !specialized.is_empty() {
             let filled = Env { bindings: env.bindings.clone() };
-            let filled = self.within(self.memo.no_env(), &primary.namespace, |machine| {
+            let filled = self.within(self.lookups.memo.no_env(), &primary.namespace, |machine| {
                 machine.bind_rest(&primary.template_params, filled)
             });
             let explicit = path.args.as_deref().unwrap_or_default();
@@ -180,7 +178,7 @@ impl Machine<'_> {
 
     fn lay_out(&mut self, record: &Arc<Record>, env: Rc<Env>) -> Ty {
         let key = (record.name.clone(), record.span);
-        let made = self.layouts.entry(key.clone()).or_default();
+        let made = self.lookups.layouts.entry(key.clone()).or_default();
         if let Some((_, ty)) = made.iter().find(|(other, _)| env.same(other)) {
             return ty.clone();
         }
@@ -193,7 +191,7 @@ impl Machine<'_> {
             machine.member_scope(record, |machine| machine.compute_layout(record, &env))
         });
         let ty = Ty::Record(Rc::new(layout));
-        let made = self.layouts.entry(key).or_default();
+        let made = self.lookups.layouts.entry(key).or_default();
         made.retain(|(other, _)| !Rc::ptr_eq(other, &env));
         made.push((env, ty.clone()));
         ty
@@ -214,7 +212,7 @@ impl Machine<'_> {
         work: impl FnOnce(&mut Self) -> R,
     ) -> R {
         let namespace = Arc::clone(namespace);
-        self.state.frames.push(Frame { env, namespace, ..self.blank.clone() });
+        self.state.frames.push(Frame { env, namespace, ..self.lookups.blank.clone() });
         let result = work(self);
         self.state.frames.pop();
         self.unexpose(self.state.frames.len());
@@ -328,8 +326,8 @@ impl Machine<'_> {
         if variable.storage.is_shared() {
             return Value::Pointer(self.shared_variable_of_file(variable));
         }
-        let env = self.memo.no_env();
-        if let Some(value) = self.memo.constant(variable, &env) {
+        let env = self.lookups.memo.no_env();
+        if let Some(value) = self.lookups.memo.constant(variable, &env) {
             return value;
         }
         let ty = self.resolve_type(&variable.ty);
@@ -339,7 +337,7 @@ impl Machine<'_> {
         {
             let value = self.within(Rc::clone(&env), &variable.namespace, |machine| machine.evaluate(init));
             let value = self.convert(value, &ty);
-            self.memo.keep_constant(variable, &env, &value);
+            self.lookups.memo.keep_constant(variable, &env, &value);
             return value;
         }
         match &ty {
@@ -360,12 +358,12 @@ impl Machine<'_> {
 
     /// A pointer to the memory known by this name, the same object each time.
     pub(crate) fn named_global(&mut self, name: &Name, ty: &Ty) -> Pointer {
-        let known = self.objects.iter().position(|o| o.kind == ObjectKind::Global && o.name == *name);
+        let known = self.memory.objects.iter().position(|o| o.kind == ObjectKind::Global && o.name == *name);
         let object = match known {
             Some(at) => super::value::ObjectId(at as u32),
             None => {
                 let object = self.global_object(name.clone());
-                self.objects[object.0 as usize].array = self.global_array(name);
+                self.memory.objects[object.0 as usize].array = self.global_array(name);
                 object
             }
         };
@@ -435,51 +433,4 @@ pub(crate) fn qualified(path: &Path) -> String {
 
 fn owner_name(path: &Path) -> &Name {
     path.qualifiers.last().map_or(&path.name, |(name, _)| name)
-}
-
-/// A span for values that come from no place in the text.
-pub(crate) const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
-
-/// A frame without variables.
-pub(crate) fn empty_frame() -> Frame {
-    Frame {
-        function: nothing(),
-        slots: Slots::default(),
-        slice: Rc::default(),
-        env: Rc::default(),
-        namespace: Namespace::default(),
-        this: None,
-        result: Value::Undefined,
-        returned: crate::domain::ThreadSet::NONE,
-        may_have_returned: crate::domain::ThreadSet::NONE,
-    }
-}
-
-/// A function without anything, for frames that only hold template parameters.
-fn nothing() -> Arc<Function> {
-    static NOTHING: OnceLock<Arc<Function>> = OnceLock::new();
-    Arc::clone(NOTHING.get_or_init(|| {
-        Arc::new(Function {
-            name: "".into(),
-            namespace: Namespace::default(),
-            owner: None,
-            owner_params: Vec::new(),
-            kind: FunctionKind::Host,
-            template_params: Vec::new(),
-            specialization: Vec::new(),
-            is_virtual: false,
-            is_const: false,
-            params: Vec::new(),
-            return_type: Type::Void,
-            locals: Vec::new(),
-            body: None,
-            launch_bounds: Vec::new(),
-            block_directive: None,
-            damaged: false,
-            calls: CalledNames::default(),
-            mentions: Mentions::default(),
-            name_span: NOWHERE,
-            span: NOWHERE,
-        })
-    }))
 }

@@ -13,8 +13,8 @@
 //! a few.
 
 use super::alternatives::ANYWHERE;
-use super::loop_plan::{Pass, slot_value};
-use super::machine::{Machine, State};
+use super::loop_plan::Pass;
+use super::machine::{Machine, State, slot_value};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Origin, SymbolId};
 

@@ -6,9 +6,8 @@
 use super::alternatives::ANYWHERE;
 use super::condition::{Truth, listed};
 use super::join::Join;
-use super::loop_plan::slot_value;
-use super::loops::Parts;
-use super::machine::{Machine, Mode};
+use super::loops::parts::Parts;
+use super::machine::{Machine, Mode, slot_value};
 use super::slots::Slot;
 use super::types::{Ty, nameless};
 use super::value::{Group, Pointer, Value};
@@ -50,24 +49,24 @@ impl Machine<'_> {
             #[cfg(test)]
             self.forget();
             let of_warp = self.stored_of_warp(&stmts[..=at]);
-            let around = std::mem::replace(&mut self.stores_of_warp, of_warp);
+            let around = std::mem::replace(&mut self.at_hand.stores_of_warp, of_warp);
             self.run_stmt(stmt);
-            self.stores_of_warp = around;
-            if std::mem::take(&mut self.may_have_wrapped) {
+            self.at_hand.stores_of_warp = around;
+            if std::mem::take(&mut self.looping.may_have_wrapped) {
                 self.may_differ(stmt.span, Differs::Wraps);
             }
         }
     }
 
     fn run_stmt(&mut self, stmt: &Stmt) {
-        self.at_launch.begin();
+        self.compiler.at_launch.begin();
         let leaves = matches!(stmt.kind, StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue);
-        self.stretch.left += u64::from(leaves);
+        self.compiler.stretch.left += u64::from(leaves);
         match &stmt.kind {
             StmtKind::Expr(expr) => self.discard(expr),
             StmtKind::Declare(declarations) => {
                 for declaration in declarations {
-                    self.at_launch.begin();
+                    self.compiler.at_launch.begin();
                     self.declare(declaration);
                 }
             }
@@ -118,7 +117,7 @@ impl Machine<'_> {
             return;
         }
         let before = self.state.clone();
-        let (active, doubt, returns) = (before.active, before.doubt.clone(), self.returns);
+        let (active, doubt, returns) = (before.active, before.doubt.clone(), self.around.returns);
         self.state.add_doubt(&why);
         if self.mode == Mode::Device {
             self.forget_written(body);
@@ -126,7 +125,7 @@ impl Machine<'_> {
         self.in_branch(true, |machine| machine.run(body));
         self.join(before, Join::Varying(why.clone()));
         (self.state.active, self.state.doubt) = (active, doubt);
-        if self.returns != returns {
+        if self.around.returns != returns {
             // Not all may come out of it.
             self.state.add_doubt(&why);
         }
@@ -135,13 +134,13 @@ impl Machine<'_> {
     /// What statements write is not known when they may have run before.
     fn forget_written(&mut self, body: &[Stmt]) {
         let before = self.state.clone();
-        let departures = self.departures.len();
+        let departures = self.around.departures.len();
         let recording = std::mem::replace(&mut self.recording, false);
-        self.watched.push(Vec::new());
+        self.looping.watched.push(Vec::new());
         self.in_branch(true, |machine| machine.run(body));
-        let written = self.watched.pop().unwrap_or_default();
+        let written = self.looping.watched.pop().unwrap_or_default();
         self.recording = recording;
-        self.departures.truncate(departures);
+        self.around.departures.truncate(departures);
         let frames = before.frames.len();
         self.state = before;
         for (frame, local) in written.into_iter().filter(|(frame, _)| *frame < frames) {
@@ -326,8 +325,8 @@ impl Machine<'_> {
         run: &mut dyn FnMut(&mut Self, bool),
         empty: [bool; 2],
     ) {
-        self.next_split += 1;
-        let id = self.next_split;
+        self.around.next_split += 1;
+        let id = self.around.next_split;
         let before = self.state.active;
         if truth.decided {
             let kind = |_: &ThreadSet| SplitKind::Known;
@@ -473,10 +472,10 @@ impl Machine<'_> {
         let marks = self.state.assumptions.len();
         let start = self.state.frames.clone();
         let bounds = self.state.bounds.len();
-        self.next_split += 1;
-        self.state.bounds.push(self.next_split << 1);
+        self.around.next_split += 1;
+        self.state.bounds.push(self.around.next_split << 1);
         // For which blocks it holds, the assumptions tell.
-        self.trace.tree.note_branch(self.next_split << 1, Blocks::ALL);
+        self.trace.tree.note_branch(self.around.next_split << 1, Blocks::ALL);
         words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;
@@ -520,11 +519,11 @@ impl Machine<'_> {
         let kind = kind(&taken);
         let split = !(whole && kind == SplitKind::Known);
         if split {
-            self.splits.push(Split { id, span, branch, taken, before, kind, of_loop: false });
+            self.around.splits.push(Split { id, span, branch, taken, before, kind, of_loop: false });
         }
         run(self, branch);
         if split {
-            self.splits.pop();
+            self.around.splits.pop();
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The counts that [`codegen::straight`](crate::codegen::straight) asks for, taken as the code runs.
 
-use super::loops::Parts;
-use super::machine::Machine;
+use super::loops::parts::Parts;
+use super::machine::{Machine, Operations, Rounds};
 use super::tree::Together;
 use super::types::Ty;
 use crate::builtins::{self, Kind};
@@ -14,41 +14,6 @@ use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Type};
 use crate::slice::Slice;
 use std::rc::Rc;
 
-/// What a statement does that is passed over.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Operations {
-    /// Variables written.
-    writes: u64,
-    /// Accesses of memory other than shared.
-    elsewhere: u64,
-    /// Whether some of these are made under a condition.
-    branches: bool,
-    /// Whether objects begin to live of a class that is not seen, and that may wait.
-    may_order: bool,
-    /// Whether lanes may come together in it to exchange values.
-    exchanges: bool,
-}
-
-/// Stretches of code without branches, by number. The compiler joins accesses within one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stretch {
-    /// The one that runs.
-    pub at: u32,
-    /// The branches around it, outermost first, by number.
-    pub branches: Vec<u32>,
-    /// How often threads left an iteration, a loop or a function.
-    pub left: u64,
-    count: u32,
-}
-
-impl Stretch {
-    /// Another begins.
-    pub(super) fn begin(&mut self) {
-        self.count = self.count.wrapping_add(1);
-        self.at = self.count;
-    }
-}
-
 /// Where a branch begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BranchMark {
@@ -56,15 +21,6 @@ pub(super) struct BranchMark {
     accesses: u32,
     elsewhere: u64,
     left: u64,
-}
-
-/// The rounds of a loop.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rounds {
-    /// How many were begun.
-    pub begun: u64,
-    /// Whether only the launch tells how many there are.
-    pub at_launch: bool,
 }
 
 /// Where a loop begins.
@@ -78,21 +34,25 @@ pub(super) struct LoopStart {
 impl Machine<'_> {
     /// Here a loop begins.
     pub(super) fn straight_mark(&mut self) -> LoopStart {
-        self.rounds.push(Rounds::default());
-        LoopStart { region: self.region, operations: self.operations(), rolled: self.rolled }
+        self.compiler.rounds.push(Rounds::default());
+        LoopStart {
+            region: self.compiler.region,
+            operations: self.operations(),
+            rolled: self.compiler.rolled,
+        }
     }
 
     /// An iteration of the innermost loop begins.
     pub(super) fn begin_iteration(&mut self, parts: Parts<'_>) {
-        let Some(rounds) = self.rounds.last_mut() else { return };
+        let Some(rounds) = self.compiler.rounds.last_mut() else { return };
         rounds.begun += 1;
-        self.iteration += u32::from(is_open(parts, rounds.at_launch));
-        self.epoch += u32::from(parts.rolled);
+        self.compiler.iteration += u32::from(is_open(parts, rounds.at_launch));
+        self.compiler.epoch += u32::from(parts.rolled);
     }
 
     fn operations(&self) -> u64 {
         let shared = u64::from(self.index.accesses());
-        self.writes.saturating_add(shared).saturating_add(self.elsewhere.saturating_mul(2))
+        self.compiler.writes.saturating_add(shared).saturating_add(self.compiler.elsewhere.saturating_mul(2))
     }
 
     /// Counts the operations of a statement that is passed over.
@@ -101,18 +61,19 @@ impl Machine<'_> {
             return;
         }
         let place = std::ptr::from_ref(stmt).addr();
-        let Operations { writes, elsewhere, branches, may_order, exchanges } = match self.passed.get(&place) {
-            Some(known) => *known,
-            None => {
-                let counted = self.operations_of(stmt);
-                self.passed.insert(place, counted);
-                counted
-            }
-        };
-        self.writes = self.writes.saturating_add(writes);
-        self.elsewhere = self.elsewhere.saturating_add(elsewhere);
+        let Operations { writes, elsewhere, branches, may_order, exchanges } =
+            match self.compiler.passed.get(&place) {
+                Some(known) => *known,
+                None => {
+                    let counted = self.operations_of(stmt);
+                    self.compiler.passed.insert(place, counted);
+                    counted
+                }
+            };
+        self.compiler.writes = self.compiler.writes.saturating_add(writes);
+        self.compiler.elsewhere = self.compiler.elsewhere.saturating_add(elsewhere);
         if branches {
-            self.stretch.begin();
+            self.compiler.stretch.begin();
         }
         if may_order {
             self.may_order(stmt.span);
@@ -125,24 +86,24 @@ impl Machine<'_> {
     /// Here code begins that not all threads may run that run what is around it.
     pub(super) fn branch_mark(&mut self) -> BranchMark {
         let mark = BranchMark {
-            stretch: self.stretch.at,
+            stretch: self.compiler.stretch.at,
             accesses: self.index.accesses(),
-            elsewhere: self.elsewhere,
-            left: self.stretch.left,
+            elsewhere: self.compiler.elsewhere,
+            left: self.compiler.stretch.left,
         };
-        self.stretch.begin();
-        self.stretch.branches.push(self.stretch.at);
+        self.compiler.stretch.begin();
+        self.compiler.stretch.branches.push(self.compiler.stretch.at);
         mark
     }
 
     /// The branch that began there ends. What only computes is no branch: the compiler computes both
     /// sides and chooses. What leaves is one: not all come to what follows.
     pub(super) fn end_branch(&mut self, mark: &BranchMark) {
-        self.stretch.branches.pop();
-        let passed = (self.index.accesses(), self.elsewhere, self.stretch.left);
+        self.compiler.stretch.branches.pop();
+        let passed = (self.index.accesses(), self.compiler.elsewhere, self.compiler.stretch.left);
         match passed == (mark.accesses, mark.elsewhere, mark.left) {
-            true => self.stretch.at = mark.stretch,
-            false => self.stretch.begin(),
+            true => self.compiler.stretch.at = mark.stretch,
+            false => self.compiler.stretch.begin(),
         }
     }
 
@@ -191,30 +152,32 @@ impl Machine<'_> {
     /// Notes that the compiler makes straight code of the loop that ends here, or may, if it was run
     /// round by round and so was all within it. Returns whether it surely does.
     pub(super) fn note_straight(&mut self, parts: Parts<'_>, begin: &LoopStart) -> bool {
-        let Rounds { begun, at_launch } = self.rounds.pop().unwrap_or_default();
-        self.iteration += u32::from(is_open(parts, at_launch));
-        self.epoch += u32::from(parts.rolled);
+        let Rounds { begun, at_launch } = self.compiler.rounds.pop().unwrap_or_default();
+        self.compiler.iteration += u32::from(is_open(parts, at_launch));
+        self.compiler.epoch += u32::from(parts.rolled);
         let whole = self.operations().saturating_sub(begin.operations);
-        let seen =
-            self.recording && self.rolled == begin.rolled && self.region > begin.region && !parts.rolled;
+        let seen = self.recording
+            && self.compiler.rolled == begin.rolled
+            && self.compiler.region > begin.region
+            && !parts.rolled;
         let how = unrolled(whole, begun.max(1), at_launch);
         if let Some(how) = how.filter(|_| seen && !parts.flat) {
-            self.trace.straight.add(begin.region, self.region.saturating_add(1), how);
+            self.trace.straight.add(begin.region, self.compiler.region.saturating_add(1), how);
         }
-        if parts.flat && (at_launch || self.rolled != begin.rolled) {
-            self.trace.straight.add_open(self.region);
+        if parts.flat && (at_launch || self.compiler.rolled != begin.rolled) {
+            self.trace.straight.add_open(self.compiler.region);
         }
-        how == Some(Unrolled::Counted) && !parts.rolled && self.rolled == begin.rolled
+        how == Some(Unrolled::Counted) && !parts.rolled && self.compiler.rolled == begin.rolled
     }
 
     /// How often this site's array has gone from being read to being written, or back.
     pub(super) fn turn(&mut self, site: usize) -> u32 {
         let access = &self.trace.accesses[site];
         let reads = matches!(access.op, AccessOp::Load | AccessOp::MatrixLoad);
-        if self.turns.len() <= access.array {
-            self.turns.resize(access.array + 1, (reads, 0));
+        if self.compiler.turns.len() <= access.array {
+            self.compiler.turns.resize(access.array + 1, (reads, 0));
         }
-        let (was, turns) = &mut self.turns[access.array];
+        let (was, turns) = &mut self.compiler.turns[access.array];
         if *was != reads {
             (*was, *turns) = (reads, turns.wrapping_add(1));
         }

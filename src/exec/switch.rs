@@ -55,8 +55,8 @@ impl Machine<'_> {
         if let Some(default) = cases.iter().position(|case| case.value.is_none()) {
             entering[default] = std::mem::replace(&mut waiting, ThreadSet::NONE);
         }
-        self.next_split += 1;
-        let id = self.next_split;
+        self.around.next_split += 1;
+        let id = self.around.next_split;
         let mut inside = ThreadSet::NONE;
         for (at, (case, entering)) in cases.iter().zip(entering).enumerate() {
             self.state.active = *before;

@@ -16,9 +16,9 @@
 //! of the block. Whatever else these objects do may order threads, and is not followed: pipelines that threads share,
 //! arrivals apart from waits, copies that a barrier counts.
 
-use super::machine::{Machine, Mode};
+use super::machine::{Counted, Machine, Mode};
 use super::types::{Binding, Layout, Ty};
-use super::value::{ObjectId, Offset, Pointer, Step, Target, Value};
+use super::value::{Offset, Pointer, Step, Target, Value};
 use crate::builtins;
 use crate::domain::Int;
 use crate::events::{AccessOp, Event, Split, SplitKind};
@@ -37,14 +37,6 @@ const COPIED: [i64; 3] = [4, 8, 16];
 enum Kind {
     Pipeline,
     Barrier,
-}
-
-/// A barrier object and the number of threads that it waits for.
-#[derive(Clone, Debug)]
-pub(crate) struct Counted {
-    object: ObjectId,
-    at: Int,
-    threads: Option<i64>,
 }
 
 impl Machine<'_> {
@@ -88,7 +80,7 @@ impl Machine<'_> {
                     _ => None,
                 };
                 // Copies are waited for in the order of the thread, stages are counted by pipeline.
-                match behind.filter(|groups| *groups >= 0 && self.pipelines.len() < 2) {
+                match behind.filter(|groups| *groups >= 0 && self.memory.pipelines.len() < 2) {
                     Some(groups) => self.copy_order(true, Some(groups), span),
                     None => self.may_order(span),
                 }
@@ -98,7 +90,7 @@ impl Machine<'_> {
                 self.count_up(object, "released", span);
             }
             (Kind::Barrier, "arrive_and_wait") if args.is_empty() && self.is_of_block(object) => {
-                self.epoch += 1;
+                self.compiler.epoch += 1;
                 if self.recording {
                     let (threads, branches) = (self.state.active, self.branches());
                     let all = Some(true);
@@ -106,11 +98,11 @@ impl Machine<'_> {
                 }
             }
             _ => {
-                self.epoch += 1;
+                self.compiler.epoch += 1;
                 self.may_order(span);
                 if kind == Kind::Barrier {
                     // Who has come to it counts for the phase, and whoever leaves it for all later ones.
-                    self.barrier_counts.iter_mut().for_each(|it| it.threads = None);
+                    self.memory.barrier_counts.iter_mut().for_each(|it| it.threads = None);
                 }
             }
         }
@@ -130,8 +122,8 @@ impl Machine<'_> {
             builtins::Kind::CopyInStage => self.copy_in_stage(args, span),
             builtins::Kind::StageWait => self.wait_for_stages(path, args, span),
             builtins::Kind::MakePipeline if args.is_empty() => {
-                if !self.pipelines.contains(&span) {
-                    self.pipelines.push(span);
+                if !self.memory.pipelines.contains(&span) {
+                    self.memory.pipelines.push(span);
                 }
                 let none = |name: &str| (smallvec![Step::Member(name.into())], Value::int(0));
                 Some(Value::Aggregate(Rc::new(["committed", "waited", "released"].map(none).to_vec())))
@@ -149,10 +141,10 @@ impl Machine<'_> {
         }
         let (object, threads) = (self.evaluate(object), self.constant(count));
         if let Value::Pointer(Pointer { target: Target::Memory(object, Offset::Known(at)), .. }) = object {
-            self.barrier_counts.push(Counted { object, at, threads });
+            self.memory.barrier_counts.push(Counted { object, at, threads });
         } else {
             // It may be any of them.
-            self.barrier_counts.iter_mut().for_each(|it| it.threads = None);
+            self.memory.barrier_counts.iter_mut().for_each(|it| it.threads = None);
         }
         Some(Value::Undefined)
     }
@@ -172,9 +164,9 @@ impl Machine<'_> {
         if aligned != Some(bytes) && pointer.pointee.constant_size() != u64::try_from(bytes).ok() {
             return None;
         }
-        self.copying = Some(self.copying(Some(&from), bytes == 16));
+        self.at_hand.copying = Some(self.copying(Some(&from), bytes == 16));
         self.record_bytes(AccessOp::AsyncCopy, &pointer, u64::try_from(bytes).ok(), span, None);
-        self.copying = None;
+        self.at_hand.copying = None;
         Some(Value::Undefined)
     }
 
@@ -187,7 +179,7 @@ impl Machine<'_> {
             Some([TemplateArg::Value(but)]) => self.constant(but),
             _ => None,
         };
-        match but.filter(|_| self.is_of_thread(&object, span) && self.pipelines.len() < 2) {
+        match but.filter(|_| self.is_of_thread(&object, span) && self.memory.pipelines.len() < 2) {
             Some(but) => self.copy_order(true, Some(but), span),
             None => self.may_order(span),
         }
@@ -246,14 +238,15 @@ impl Machine<'_> {
     fn is_of_block(&self, object: &Pointer) -> bool {
         let Target::Memory(id, Offset::Known(at)) = &object.target else { return false };
         let all = i64::try_from(self.shape().threads()).ok();
-        let mut made = self.barrier_counts.iter().filter(|it| it.object == *id && it.at == *at).peekable();
+        let mut made =
+            self.memory.barrier_counts.iter().filter(|it| it.object == *id && it.at == *at).peekable();
         let counts = made.peek().is_some() && made.all(|it| it.threads.is_some() && it.threads == all);
         let is_known = |split: &Split| split.kind == SplitKind::Known;
         counts
             && at.as_constant().is_some()
             && self.state.doubt.is_none()
             && self.world.all.minus(&self.state.active).is_empty()
-            && self.splits.iter().all(is_known)
+            && self.around.splits.iter().all(is_known)
             && !self.state.may_have_left
     }
 }

@@ -1,8 +1,8 @@
 //! What do template parameters stand for?
 
 use super::machine::Machine;
-use super::resolve::NOWHERE;
 use super::types::{Binding, Env, Layout, Ty};
+use super::value::NOWHERE;
 use super::value::Value;
 use crate::domain::{Int, Key, Origin};
 use crate::ir::{

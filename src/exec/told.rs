@@ -45,7 +45,7 @@ impl Machine<'_> {
     }
 
     fn local_is_told(&self, local: LocalId, deep: usize) -> bool {
-        let Some(frame) = self.frame().filter(|_| self.lambda.is_none()) else { return false };
+        let Some(frame) = self.frame().filter(|_| self.lambdas.current.is_none()) else { return false };
         let body = frame.function.body.as_deref().unwrap_or(&[]);
         let Some(declaration) = body.iter().find_map(|stmt| declared(stmt, local)) else { return false };
         let stays = declaration.constant || !body.iter().any(|stmt| may_change(stmt, local));

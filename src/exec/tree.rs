@@ -43,7 +43,7 @@ impl Machine<'_> {
             assumptions: Arc::clone(&self.state.assumptions),
             may_be_cut_short: self.may_be_cut_short(),
             stored: Stored::Unknown,
-            tile: self.tile.clone(),
+            tile: self.at_hand.tile.clone(),
         }));
     }
 
@@ -57,7 +57,7 @@ impl Machine<'_> {
             self.trace.tree.set_stored(match value {
                 Value::Int(number, _) => Stored::Number(number.clone()),
                 Value::Float(number, _) => Stored::Float(number.to_bits()),
-                _ if is_number && self.stores_of_warp == Some(span) => Stored::OfWarp,
+                _ if is_number && self.at_hand.stores_of_warp == Some(span) => Stored::OfWarp,
                 _ => Stored::Unknown,
             });
         }
@@ -130,7 +130,7 @@ impl Machine<'_> {
 
     /// Whether the active threads, and no fewer, do what happens now, as far as the branches around are taken.
     fn is_surely_by_all(&self) -> bool {
-        self.state.doubt.is_none() && self.splits.iter().all(|split| split.kind == SplitKind::Known)
+        self.state.doubt.is_none() && self.around.splits.iter().all(|split| split.kind == SplitKind::Known)
     }
 
     /// Something that is not followed may order the threads, or bring lanes together.
@@ -174,7 +174,7 @@ impl Machine<'_> {
 
     /// Inline assembly may do so, if it does more than compute and access.
     pub(super) fn assembly_event(&mut self, asm: &Asm, span: Span) {
-        if !self.memo.orders_nothing(asm) {
+        if !self.lookups.memo.orders_nothing(asm) {
             self.may_order(span);
         }
     }

@@ -3,40 +3,11 @@
 //! Sizes are bytes. A length may hold symbols (`T tile[N][N + 1]` with `N` not known), so a
 //! size is an [`Int`]. Behind a member of unknown size, others lie at unknown multiples of their alignment.
 
-use super::fragment::Fragment;
-use super::value::Value;
+pub(crate) use super::value::{Binding, Env, FieldLayout, Layout, Ty};
 use crate::domain::Int;
-use crate::ir::{Name, Record, Scalar, Type};
+use crate::ir::{Scalar, Type};
 use crate::source::Span;
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
-use std::sync::Arc;
-
-/// A type with its template parameters and names resolved.
-#[derive(Clone, Debug)]
-pub(crate) enum Ty {
-    /// `void`
-    Void,
-    /// A scalar.
-    Scalar(Scalar),
-    /// A type of known size whose values are not followed: `half`, `__nv_bfloat16`, fp8.
-    Sized {
-        /// Its name.
-        name: Name,
-        /// Bytes; its alignment too.
-        size: u32,
-    },
-    /// A struct, class, union or CUDA vector type.
-    Record(Rc<Layout>),
-    /// `T*`
-    Pointer(Rc<Ty>),
-    /// `T[n]`; `None` for `T[]`.
-    Array(Rc<Ty>, Option<Rc<Int>>),
-    /// A `wmma::fragment`, whose place is the registers of a warp.
-    Fragment(Rc<Fragment>),
-    /// Not known, with its name as written.
-    Unknown(Name),
-}
 
 /// The types that have no name, and what stands in its place.
 pub(super) mod nameless {
@@ -48,46 +19,6 @@ pub(super) mod nameless {
     pub(in crate::exec) const TOO_DEEP: &str = "a type nested too deeply";
     /// All of them.
     pub(in crate::exec) const ALL: [&str; 3] = [AUTO, NOT_MODELLED, TOO_DEEP];
-}
-
-/// Where a record's members lie.
-#[derive(Debug)]
-pub(crate) struct Layout {
-    /// Its name.
-    pub name: Name,
-    /// Bytes; `None` when a member's size is not known.
-    pub size: Option<u64>,
-    /// Then, an unknown multiple of the alignment.
-    pub open_size: Option<Rc<Int>>,
-    /// Bytes.
-    pub align: u64,
-    /// Whether the alignment may be greater, as that of a member is not known.
-    pub open_align: bool,
-    /// Members in order, those of bases first.
-    pub fields: Vec<FieldLayout>,
-    /// Whether some of them share bytes.
-    pub overlaps: bool,
-    /// What it was made from; `None` for built-in vector types.
-    pub record: Option<Arc<Record>>,
-    /// The template parameters it was made with.
-    pub env: Rc<Env>,
-}
-
-/// A member.
-#[derive(Clone, Debug)]
-pub(crate) struct FieldLayout {
-    /// Its name.
-    pub name: Name,
-    /// Its type; of a reference, the type referred to.
-    pub ty: Ty,
-    /// Bytes from the record's start, if that is a known number.
-    pub offset: Option<u64>,
-    /// The same with unknown numbers in it; of a bit-field, nothing is known.
-    pub open_offset: Option<Rc<Int>>,
-    /// Whether it is a reference.
-    pub reference: bool,
-    /// Whether it is a bit-field.
-    pub bit_field: bool,
 }
 
 impl FieldLayout {
@@ -130,13 +61,6 @@ impl PartialEq for Ty {
     }
 }
 
-/// What template parameters (and `using` names of a class) stand for.
-#[derive(Debug, Default)]
-pub(crate) struct Env {
-    /// By name.
-    pub bindings: FxHashMap<Name, Binding>,
-}
-
 impl Env {
     /// Whether every name stands for the very same in both.
     #[must_use]
@@ -160,17 +84,6 @@ impl Env {
             _ => false,
         }
     }
-}
-
-/// What a template parameter stands for.
-#[derive(Clone, Debug)]
-pub(crate) enum Binding {
-    /// A type.
-    Type(Ty),
-    /// A value.
-    Value(Value),
-    /// What a pack stands for, all of it known to be there.
-    Pack(Rc<[Binding]>),
 }
 
 impl Binding {

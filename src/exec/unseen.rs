@@ -87,7 +87,7 @@ impl Machine<'_> {
                 self.change_whole(place, Callee::Named(name).may_have_changed(span), span);
             }
             // What it holds is not known, and may be called or written to: `std::function`.
-            if name == "operator()" && !self.exposed.is_empty() {
+            if name == "operator()" && !self.memory.exposed.is_empty() {
                 self.write_somewhere(span);
             }
         }
@@ -171,7 +171,11 @@ impl Machine<'_> {
                     let op = if copies_together && has_target { AccessOp::Load } else { AccessOp::Store };
                     self.touch_unknown(pointer, (op, None), name, span);
                 }
-            } else if !host && !self.exposed.is_empty() && self.may_lead_elsewhere(arg, &value) && !is_pure {
+            } else if !host
+                && !self.memory.exposed.is_empty()
+                && self.may_lead_elsewhere(arg, &value)
+                && !is_pure
+            {
                 self.write_somewhere(span);
             }
             has_target |= !matches!(value, Value::Group(_));
@@ -181,7 +185,10 @@ impl Machine<'_> {
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        Value::opaque(variation, Unknown::new(Reason::UnknownFunction, span, self.memo.unseen(name, callee)))
+        Value::opaque(
+            variation,
+            Unknown::new(Reason::UnknownFunction, span, self.lookups.memo.unseen(name, callee)),
+        )
     }
 
     /// Whether something that is handed on is a pointer, or an object that holds pointers or lambdas.
@@ -246,9 +253,9 @@ impl Machine<'_> {
             lambda.params.iter().for_each(|param| frame.slots.set(param.local.0 as usize, anything.clone()));
         }
         self.state.add_doubt(&why);
-        self.watched.push(Vec::new());
+        self.looping.watched.push(Vec::new());
         self.in_branch(true, |machine| machine.call_lambda(lambda, frame, &[], span));
-        let written = self.watched.pop().unwrap_or_default();
+        let written = self.looping.watched.pop().unwrap_or_default();
         self.state = before;
         for (frame, local) in written.into_iter().filter(|(at, _)| *at <= frame) {
             let place = Place { frame, local, path: Steps::new(), blurred: false };

@@ -1,9 +1,9 @@
 //! What can an expression evaluate to?
 
-use super::types::Ty;
 use crate::domain::{Int, ThreadSet, Unknown, Variation};
-use crate::ir::{Lambda, LocalId, Name, Path, Scalar};
-use crate::source::Span;
+use crate::ir::{Lambda, LocalId, Name, Path, Record, Scalar};
+use crate::source::{FileId, Span};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -340,3 +340,102 @@ impl Condition {
         }
     }
 }
+
+/// A type with its template parameters and names resolved.
+#[derive(Clone, Debug)]
+pub(crate) enum Ty {
+    /// `void`
+    Void,
+    /// A scalar.
+    Scalar(Scalar),
+    /// A type of known size whose values are not followed: `half`, `__nv_bfloat16`, fp8.
+    Sized {
+        /// Its name.
+        name: Name,
+        /// Bytes; its alignment too.
+        size: u32,
+    },
+    /// A struct, class, union or CUDA vector type.
+    Record(Rc<Layout>),
+    /// `T*`
+    Pointer(Rc<Ty>),
+    /// `T[n]`; `None` for `T[]`.
+    Array(Rc<Ty>, Option<Rc<Int>>),
+    /// A `wmma::fragment`, whose place is the registers of a warp.
+    Fragment(Rc<Fragment>),
+    /// Not known, with its name as written.
+    Unknown(Name),
+}
+
+/// Where a record's members lie.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Its name.
+    pub name: Name,
+    /// Bytes; `None` when a member's size is not known.
+    pub size: Option<u64>,
+    /// Then, an unknown multiple of the alignment.
+    pub open_size: Option<Rc<Int>>,
+    /// Bytes.
+    pub align: u64,
+    /// Whether the alignment may be greater, as that of a member is not known.
+    pub open_align: bool,
+    /// Members in order, those of bases first.
+    pub fields: Vec<FieldLayout>,
+    /// Whether some of them share bytes.
+    pub overlaps: bool,
+    /// What it was made from; `None` for built-in vector types.
+    pub record: Option<Arc<Record>>,
+    /// The template parameters it was made with.
+    pub env: Rc<Env>,
+}
+
+/// A member.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldLayout {
+    /// Its name.
+    pub name: Name,
+    /// Its type; of a reference, the type referred to.
+    pub ty: Ty,
+    /// Bytes from the record's start, if that is a known number.
+    pub offset: Option<u64>,
+    /// The same with unknown numbers in it; of a bit-field, nothing is known.
+    pub open_offset: Option<Rc<Int>>,
+    /// Whether it is a reference.
+    pub reference: bool,
+    /// Whether it is a bit-field.
+    pub bit_field: bool,
+}
+
+/// What template parameters (and `using` names of a class) stand for.
+#[derive(Debug, Default)]
+pub(crate) struct Env {
+    /// By name.
+    pub bindings: FxHashMap<Name, Binding>,
+}
+
+/// What a template parameter stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Binding {
+    /// A type.
+    Type(Ty),
+    /// A value.
+    Value(Value),
+    /// What a pack stands for, all of it known to be there.
+    Pack(Rc<[Binding]>),
+}
+
+/// The type `wmma::fragment<role, m, n, k, element, layout>`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fragment {
+    /// `matrix_a`, `matrix_b` or `accumulator`, as written.
+    pub role: Name,
+    /// m, n and k, as far as known.
+    pub shape: [Option<i64>; 3],
+    pub element: Ty,
+    /// `row_major` or `col_major`, as written.
+    pub layout: Option<Name>,
+}
+
+/// A span for values that come from no place in the text.
+pub(crate) const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };

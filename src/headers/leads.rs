@@ -10,7 +10,7 @@
 //! gemm.h -> 400 others           not followed: `-I` tells
 //! ```
 
-use super::{Files, nearest};
+use super::nearest::{Files, nearest};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -169,7 +169,7 @@ fn removed(finding: &Diagnostic, places: &Places<'_>, client: &Client) -> Option
     let range = places.range(Span { file, start: offset(cut.start), end: offset(cut.end) });
     let edit = TextEdit { range, new_text: String::new() };
     Some(CodeAction {
-        title: "Remove what does nothing".to_owned(),
+        title: "Remove the unused comment".to_owned(),
         kind: Some(CodeActionKind::QUICKFIX),
         diagnostics: Some(vec![shown(finding, places, client)]),
         edit: Some(WorkspaceEdit {

@@ -39,7 +39,7 @@ pub(crate) fn serve<A: Analyst>(
     let params: InitializeParams = match serde_json::from_value(params) {
         Ok(params) => params,
         Err(error) => {
-            let why = format!("what the client can do is not understood: {error}");
+            let why = format!("cannot read the client's capabilities: {error}");
             let refusal = Response::new_err(id, ErrorCode::InvalidParams as i32, why);
             // Where nobody listens, the next message says so.
             let _ = connection.sender.send(refusal.into());
@@ -145,7 +145,7 @@ impl Server<'_> {
             CodeLensRequest::METHOD => parsed(params)
                 .map(|params: CodeLensParams| path_of(&params.text_document.uri).map(Question::Lenses)),
             _ => {
-                let why = format!("`{method}` is not known here");
+                let why = format!("unknown method `{method}`");
                 self.send(Response::new_err(id, ErrorCode::MethodNotFound as i32, why));
                 return;
             }
@@ -181,7 +181,7 @@ impl Server<'_> {
             Ok(true) => self.check(),
             Ok(false) => {}
             Err(why) => {
-                let message = format!("`{method}` is not understood: {why}");
+                let message = format!("cannot read `{method}`: {why}");
                 let params = LogMessageParams { typ: MessageType::WARNING, message };
                 self.send(Notification::new(LogMessage::METHOD.to_owned(), params));
             }

@@ -270,7 +270,7 @@ mod tests {
 d/a.cu
  at   kernel            block   from    target  op    array  bytes  status   wavefronts  ideal  worst  why
  1:5  transpose<float>  32,8,1  launch  sm_90   load  tile       4  exact           256      8   32/1
- 1:5  transpose<float>  32,8,1  launch  sm_90   load  tile       -  unknown           -      -      -  r; the block is not at the edge of the grid; the loop runs often enough to meet the banks evenly
+ 1:5  transpose<float>  32,8,1  launch  sm_90   load  tile       -  unknown           -      -      -  r; the block is not at the edge of the grid; the loop runs often enough to hit all banks evenly
 ";
         assert_eq!(text, expected);
     }

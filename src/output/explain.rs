@@ -60,7 +60,7 @@ pub fn render(sources: &Sources, explanations: &[&Explanation], colored: bool) -
         out.extend(text::render(sources, &[words], colored));
         let mut pen = Pen { out: String::new(), colored, lanes: LANES };
         if explanation.pictures.iter().any(|it| matches!(it, Picture::Requests { .. })) {
-            pen.line("A row is a lane, a column a bank, and a cell holds the wavefront that serves it");
+            pen.line("A row is a lane, a column a bank; a cell holds the wavefront that serves it");
             pen.line("(1 to 9, then a is the 10th, b the 11th, and so on to w, the 32nd).");
             pen.line("");
         }
@@ -154,7 +154,7 @@ impl Pen {
         let Some(drawn) = panels.iter().map(|it| it.example.served.as_deref()).collect::<Option<Vec<_>>>()
         else {
             let title = capital(title);
-            self.line(&format!("{title}: not drawn, as the way to its wavefronts is not documented."));
+            self.line(&format!("{title}: not drawn, because it is not documented how its wavefronts arise."));
             self.line("");
             return;
         };
@@ -254,8 +254,8 @@ impl Pen {
 
     /// Which threads come to a barrier.
     fn threads(&mut self, warps: &[WarpAtBarrier]) {
-        self.line("A row for each warp, a column for each lane: # comes to the barrier, . does not,");
-        self.line("- has left the kernel before.");
+        self.line("One row per warp, one column per lane: # reaches the barrier, . does not,");
+        self.line("- has already exited.");
         self.line("");
         self.row("lane", std::iter::once(RULER.to_owned()));
         let mut at = 0;

@@ -160,7 +160,7 @@ fn parse(at: usize, line: &str) -> Vec<(Ask, Range<usize>)> {
         let Some((inside, behind)) = inside else {
             let help =
                 if word == "block" { "block(32, 8)".to_owned() } else { format!("{word}(bank-conflict)") };
-            let what = format!("`{word}` has nothing in parentheses behind it");
+            let what = format!("`{word}` needs parentheses after it");
             found.push((Ask::Malformed(what, format!("write `{help}`")), here));
             return found;
         };
@@ -209,7 +209,7 @@ fn misspelt_mark(at: usize, line: &str) -> Option<(Ask, Range<usize>)> {
     let arguments = arguments.find(')').and_then(|end| arguments.get(..=end)).unwrap_or(arguments);
     let written = line.len() - rest.len();
     let opening = line.get(..written + word.len())?;
-    let what = format!("`{opening}` is not understood: a comment for this tool opens with `{MARK}`");
+    let what = format!("`{opening}` is not understood: a cudalint comment starts with `{MARK}`");
     let help = format!("write `{MARK} {word}{arguments}`");
     Some((Ask::Malformed(what, help), at..at + written + word.len()))
 }
@@ -220,7 +220,7 @@ fn unknown_word(word: &str) -> Ask {
     let what = if word.is_empty() {
         format!("nothing follows `{MARK}`")
     } else {
-        format!("`{word}` is nothing that a comment can ask for")
+        format!("a comment cannot ask for `{word}`")
     };
     let help = match nearest {
         Some((_, known)) => format!("did you mean `{known}`?"),

@@ -49,7 +49,7 @@ pub(super) struct Scattered {
 #[derive(Debug, Default)]
 pub(super) struct ByData {
     pub list: Vec<Scattered>,
-    /// How many there are in a block, each loop of unknown length taken once.
+    /// How many there are in a block, counting one iteration of each loop of unknown trip count.
     pub requests: u64,
     known: FxHashSet<Scattered>,
     places: usize,

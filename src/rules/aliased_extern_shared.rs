@@ -1,10 +1,10 @@
 //! ## What it does
-//! Finds `extern __shared__` arrays of one kernel that are used as if they were two: what is written to one is
-//! overwritten through the other before it is read, and then it is read.
+//! Finds `extern __shared__` arrays of one kernel that are used as if they were separate: a write through one
+//! overwrites the other before it is read.
 //!
 //! ## Why is this bad
-//! Every `extern __shared__` array of a kernel begins at the first byte of the block's dynamic shared memory. A second
-//! declaration makes another name for these bytes, and no second array. (CUDA C++ Programming Guide, `__shared__`.)
+//! All `extern __shared__` arrays of a kernel start at the first byte of the block's dynamic shared memory. A second
+//! declaration is another name for these bytes, not a second array. (CUDA C++ Programming Guide, `__shared__`.)
 //!
 //! ## Example
 //! ```cuda,fires
@@ -37,13 +37,13 @@
 //!     weigh<<<1, 256, 256 * 8>>>(out, in, index);
 //! }
 //! ```
-//! Declare one array, and let pointers into it be the others.
+//! Declare one array, and use pointers into it for the others.
 //!
 //! ## Limits
-//! - Only this is told: a byte is stored through one name, then through the other with no read in between, and then
-//!   read through the first. Arrays that are used one after the other are left alone, and so are two names of which
-//!   one is a view of the other.
-//! - Only where all indices are numbers, in a block that is given, and where no loop has an unknown bound.
+//! - This rule reports one pattern only: a byte is stored through one name, then stored through the other with no
+//!   read in between, and then read through the first. Arrays that are used one after the other are fine, and so are
+//!   two names of which one is a view of the other.
+//! - All indices must be known numbers, the block must be given, and no loop may have an unknown bound.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -54,7 +54,7 @@ pub(super) static RULE: Rule = Rule {
     id: "aliased-extern-shared",
     about: About::Correctness,
     level: Level::Warn,
-    summary: "two `extern __shared__` arrays that are used as if they did not lie in the same place",
+    summary: "two `extern __shared__` arrays that are used as if they were separate",
     docs: include_str!("aliased_extern_shared.rs"),
 };
 
@@ -71,7 +71,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
             told.push(one.name_span);
             let message = format!(
-                "`{}` and `{}` begin at the same byte: what is written to `{0}` is overwritten before it is read",
+                "`{}` and `{}` start at the same byte: writes to `{1}` overwrite `{0}` before it is read",
                 one.name, two.name
             );
             let mut finding = fact::finding(&RULE, case, number, access(lost.other), &[], message);
@@ -81,7 +81,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
                 (access(lost.read).span, "and read here".to_owned()),
             ];
             finding.helps = vec![format!(
-                "declare one array, and let `{}` be a pointer to behind the elements of `{}`",
+                "declare one array, and make `{}` a pointer past the elements of `{}`",
                 two.name, one.name
             )];
             out.push(finding);

@@ -1,18 +1,15 @@
 //! ## What it does
-//! Finds accesses to shared memory that the hardware has to serve in more passes
-//! ("wavefronts") than the bytes asked for need, because lanes of one warp want different
-//! words of the same bank.
+//! Finds shared-memory accesses that take more passes ("wavefronts") than their bytes need, because lanes of one warp
+//! want different words of the same bank.
 //!
-//! The block of threads is run symbolically, each warp's request is put through a model of
-//! the target's banks, and the wavefronts it takes are compared with the fewest that a
-//! request of its width can take. A 16-byte access that takes 4 wavefronts is at its best
-//! and is not reported.
+//! `cudalint` runs the block of threads symbolically and puts each warp's request through a model of the target's
+//! banks. It compares the wavefronts with the fewest that a request of this width can take. A 16-byte access that
+//! takes 4 wavefronts is at its best and is not reported.
 //!
 //! ## Why is this bad
-//! Shared memory has 32 banks, and each serves one word at a time. When n lanes of a warp need n
-//! different words of one bank, the request takes n passes and every other warp of
-//! the block waits for the same pipe. A column read of a `float [32][32]` tile takes 32
-//! passes where 1 would do.
+//! Shared memory has 32 banks, and each serves one word at a time. If n lanes of a warp need n different words of one
+//! bank, the request takes n passes, and every other warp of the block waits for the same pipe. A column read of a
+//! `float [32][32]` tile takes 32 passes instead of 1.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -41,49 +38,48 @@
 //!     transpose<<<1, dim3(32, 32)>>>(out, in);
 //! }
 //! ```
-//! One more element per row moves each row one bank further. Where the memory is too dear
-//! for padding, exclusive-or the column with the row (a swizzle), or let the lanes walk
-//! along the rows.
+//! One more element per row shifts each row by one bank. If memory is too scarce for padding, exclusive-or the column
+//! with the row (a swizzle), or let the lanes walk along the rows.
 //!
 //! ## Limits
-//! - The conflicts of one array in one kernel, in all its instances and blocks, are one finding: what repairs
-//!   one line mostly repairs all. Its place is the line that costs most, and its numbers are those of the
-//!   block in which the array conflicts worst. `docs/formats.md` says how its cost is counted.
-//! - Under 2 % of its kernel's shared-memory wavefronts, a finding is a note.
-//! - `--fix` pads the declaration of an array that is only subscripted. That is safe where everything
-//!   that names the array gives it all its subscripts and takes no address; elsewhere (`sizeof`, an
-//!   array handed to a function, a declaration in a macro or a struct) only `--unsafe-fixes` does it.
-//! - Where rows are walked by a number, `s[row * 32 + column]`, `--fix` changes it in the indices and the
-//!   declaration. That is safe where every access is proved to find its element and a launch tells the
-//!   block; `docs/fixes.md` says what is proved. Rows in dynamic shared memory,
-//!   where the byte counts of the launches grow too, are for `--unsafe-fixes`.
-//! - Where longer rows do not help, other layouts are searched: the help says what to type, and that no layout
-//!   can take fewer wavefronts only where that is proved. `--fix` writes longer planes and rows for columns,
-//!   `--unsafe-fixes` also skews, exclusive ors, rotations, and what leaves a part of the conflict, wherever every
-//!   place that names the array can change. `docs/fixes.md` says which layouts there are, and what is proved.
-//! - An index that is loaded from memory has no banks before the program runs: such accesses
-//!   are never reported here. `cudalint accesses` lists them with the reason. Where the other subscripts are
-//!   known, a layout for the array's known conflicts is judged by their worst over all data, too.
-//! - A verdict that depends on a run-time stride is told by `stride-dependent-conflict`, and one that is
-//!   not known by `unresolved-access`.
-//! - The block shape is taken from the launch, from `__launch_bounds__`, from the shape that
-//!   the code implies, or is taken to be 256 threads; each finding says which. A launch that an `assert`
-//!   of the host code keeps from happening still tells the block, and the finding says that too.
-//! - What a block costs is the sum over all requests of the line, by whichever calls. Where a block may
-//!   come to some of them and pass others by, under conditions that are not known, it is "at most".
-//! - Neighbouring accesses that the compiler surely joins into a wider one are judged as that one;
-//!   where it only may, and the wider one would be free of conflicts, nothing is said. It may where the trip
-//!   count of a loop is given at run time, and where an alignment rests on what a launch or a division tells.
-//! - Of an asynchronous copy only what the banks of shared memory add is reported. `cudalint accesses` has
-//!   all its wavefronts: those for the lines of global memory that `cp.async.ca` reads, and for
-//!   `cp.async.cg` what Nsight's source page shows, which time does not follow.
-//! - Where data decide which lanes do an access, as in `if (a > b) swap(s[i], s[j])`, the finding is a note:
-//!   its numbers are those of all lanes that may, and fewer may do it; what is done in several rounds is not
-//!   added up. Of atomics nothing is said then.
-//! - On atomics, two lanes that update the same word wait for each other on any layout: that
-//!   is contention, which no padding removes. Where the compiler sees that all lanes of a warp update one word,
-//!   it lets one of them do it for the others, and there is no finding: in `atomicAdd(&total, x)`, but not in
-//!   `atomicAdd(&total[threadIdx.x / 32], x)`, and not in `atomicMax` whose result is used, nor in an exchange.
+//! - The conflicts of one array in one kernel, in all its instances and blocks, are one finding, because one repair
+//!   mostly fixes all of them. The finding is placed at the most expensive line. Its numbers are for the block in
+//!   which the array conflicts worst. `docs/formats.md` says how the cost is counted.
+//! - A finding below 2 % of its kernel's shared-memory wavefronts is a note.
+//! - `--fix` pads the declaration of an array that is only subscripted. That is safe if every use of the array has
+//!   all its subscripts and takes no address. Otherwise (`sizeof`, an array passed to a function, a declaration in a
+//!   macro or a struct) only `--unsafe-fixes` does it.
+//! - If rows are addressed by a number, as in `s[row * 32 + column]`, `--fix` changes it in the indices and the
+//!   declaration. That is safe if every access is proved to find its element and a launch gives the block;
+//!   `docs/fixes.md` says what is proved. Rows in dynamic shared memory need `--unsafe-fixes`, because the byte
+//!   counts of the launches grow too.
+//! - If longer rows do not help, `cudalint` searches other layouts. The help says what to type. It says that no
+//!   layout can take fewer wavefronts only if that is proved. `--fix` writes longer planes and rows for columns;
+//!   `--unsafe-fixes` also writes skews, exclusive ors, rotations, and layouts that leave part of the conflict,
+//!   wherever every use of the array can change. `docs/fixes.md` lists the layouts and what is proved.
+//! - An index that is loaded from memory has no known banks: this rule never reports such an access. `cudalint
+//!   accesses` lists it with the reason. If the other subscripts are known, a layout for the array's known conflicts
+//!   is judged by its worst case over all data, too.
+//! - `stride-dependent-conflict` reports a verdict that depends on a run-time stride, and `unresolved-access` one
+//!   that is unknown.
+//! - The block shape comes from the launch, from `__launch_bounds__`, or from the shape that the code implies;
+//!   otherwise it is assumed to be 256 threads. Each finding says which. If an `assert` in the host code prevents a
+//!   launch, the launch still gives the block, and the finding says so.
+//! - The cost of a line is the sum over all its requests, through all calls. If a block may skip some of them under
+//!   unknown conditions, the cost says "up to".
+//! - Neighbouring accesses that the compiler surely combines into a wider one are judged as that one. If it only may
+//!   do so, and the wider access has no conflict, nothing is reported. It only may if the trip count of a loop is
+//!   given at run time, or if an alignment depends on a launch or a division.
+//! - For an asynchronous copy, only the wavefronts that the banks add are reported. `cudalint accesses` shows all:
+//!   for `cp.async.ca`, those for the lines of global memory that it reads; for `cp.async.cg`, those that Nsight's
+//!   source page shows and that do not affect run time.
+//! - If data decide which lanes do an access, as in `if (a > b) swap(s[i], s[j])`, the finding is a note. Its numbers
+//!   are for all lanes that may be active, and fewer may be. Such costs are not added up over several iterations.
+//!   Atomics of this kind are not reported.
+//! - Atomics of two lanes on the same word wait for each other in any layout. That is contention, and padding does
+//!   not remove it. If the compiler sees that all lanes of a warp update one word, it lets one lane do it for the
+//!   others, and there is no finding. It does so for `atomicAdd(&total, x)`, but not for
+//!   `atomicAdd(&total[threadIdx.x / 32], x)`, an exchange, or an `atomicMax` whose result is used.
 
 mod cause;
 mod cost;

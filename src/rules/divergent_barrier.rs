@@ -1,42 +1,38 @@
 //! ## What it does
-//! Finds barriers of the whole block (`__syncthreads()` and its kin, `bar.sync`, `sync()` of a
-//! `thread_block` or a `grid_group`) that only some of the block's threads reach, and says what becomes
-//! of the others:
+//! Finds barriers of the whole block (`__syncthreads()` and its variants, `bar.sync`, `sync()` of a `thread_block` or
+//! a `grid_group`) that only some threads of the block reach. The level depends on what the other threads do:
 //!
-//! | the others | |
+//! | the other threads | |
 //! |---|---|
-//! | come to another barrier, to which those who wait here come later | warning |
-//! | go on behind the condition, together with threads of their warp that wait here | warning |
-//! | wait in another branch meanwhile, and threads of one warp wait here and there | warning |
-//! | exit, and what no thread has written is read behind the barrier | warning |
-//! | exit without waiting anywhere, or have left the kernel before | note |
-//! | wait in another branch meanwhile, whole warps here and there | note |
+//! | reach another barrier, and the threads that wait here reach it later | warning |
+//! | continue after the condition, together with threads of their warp that wait here | warning |
+//! | wait in another branch at the same time, and threads of one warp wait in both | warning |
+//! | exit, and data that no thread has written is read after the barrier | warning |
+//! | exit without waiting anywhere, or have exited before | note |
+//! | wait in another branch at the same time, in whole warps | note |
 //! | do something that is not followed | note |
 //!
-//! And barriers that wait for a number of threads (`bar.sync 1, 64`, `__barrier_sync_count`) to which another number
-//! comes: a warning.
+//! It also warns about barriers with a thread count (`bar.sync 1, 64`, `__barrier_sync_count`) that a different
+//! number of threads reaches.
 //!
 //! ## Why is this bad
-//! The CUDA programming guide allows `__syncthreads()` in conditional code only if the condition is the
-//! same for all threads of the block; otherwise the behaviour is undefined. What happens on a device
-//! depends on what the others do:
+//! The CUDA programming guide allows `__syncthreads()` in conditional code only if the condition is the same for all
+//! threads of the block. Otherwise the behaviour is undefined. What happens on a device depends on the other threads:
 //!
-//! - If they come to another barrier, the two pair up wrongly: threads are let through too early and read
-//!   what has not been written yet, or the kernel hangs.
-//! - If the code goes on behind the condition, the compiler may make the warp wait there for all of its
-//!   threads. Those at the barrier never come, and the barrier never opens.
-//! - If they exit, the barrier does not wait for them: from compute capability 7.0 on it waits only for
-//!   the threads of the block that have not exited. So `if (i < n) { ...; __syncthreads(); ... }` at the
-//!   end of a kernel does the barrier no harm, and neither does `if (i >= n) return;` before it, which is
-//!   the same. What these threads should have written is missing all the same. Before 7.0 a barrier
-//!   counts warps, and nothing says that it does not wait for threads that exit: where such a device is
-//!   among the targets, it is a warning. A barrier of the grid waits for every block, on any device.
-//! - If they wait in another branch, PTX lets the two barriers pair up as long as whole warps take either
-//!   branch; `compute-sanitizer --tool synccheck` reports it all the same. For parts of a warp PTX does
-//!   not define it.
-//!
-//! - A barrier with a count opens each time that so many threads have come, counted by whole warps, and those that have
-//!   left the kernel do not count. Where another number comes, the rest wait for threads that do not: an H200 hung.
+//! - If they reach another barrier, the two pair up wrongly: threads pass too early and read data that is not written
+//!   yet, or the kernel hangs.
+//! - If the code continues after the condition, the compiler may make the warp wait there for all its threads. Those
+//!   at the barrier never arrive, and the barrier never opens.
+//! - If they exit, the barrier does not wait for them: from compute capability 7.0 on, it waits only for threads that
+//!   have not exited. So `if (i < n) { ...; __syncthreads(); ... }` at the end of a kernel does no harm to the
+//!   barrier, and neither does the equivalent `if (i >= n) return;` before it. But the data that these threads should
+//!   have written is still missing. Before 7.0, a barrier counts warps, and nothing documents that it does not wait
+//!   for threads that exit; with such a target, the finding is a warning. A grid barrier waits for every block on any
+//!   device.
+//! - If they wait in another branch, PTX lets the two barriers pair up as long as whole warps take either branch;
+//!   `compute-sanitizer --tool synccheck` still reports it. PTX does not define this for parts of a warp.
+//! - A barrier with a count opens each time that this many threads have arrived, counted in whole warps; threads that
+//!   have exited do not count. If a different number arrives, the rest wait forever: an H200 hung.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -59,9 +55,9 @@
 //!     reduce<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! The threads from 128 on come to the last barrier when the others are at the one before.
+//! Threads from 128 on reach the last barrier while the others are at the one before it.
 //!
-//! A device function that some threads leave early is the same, where its caller waits once more:
+//! A device function that some threads leave early is the same, if its caller waits once more:
 //! ```cuda,fires
 //! __device__ void publish(float *s, int t, int n, float value) {
 //!     if (t >= n) {
@@ -82,7 +78,7 @@
 //!     reverse<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! And a note, because the threads past `n` exit:
+//! This one is a note, because the threads past `n` exit:
 //! ```cuda,fires
 //! __global__ void first_of_block(float *out, const float *in, int n) {
 //!     __shared__ float first;
@@ -136,23 +132,23 @@
 //!     first_of_block<<<(n + 127) / 128, 128>>>(out, in, n);
 //! }
 //! ```
-//! Take the barrier out of the condition; guard only the work. Where a group of warps works
-//! on its own, use a named barrier for these warps, or `__syncwarp()` within one.
+//! Move the barrier out of the condition and guard only the work. If a group of warps works on its own, use a named
+//! barrier for these warps, or `__syncwarp()` within one warp.
 //!
 //! ## Limits
-//! - A condition on values loaded from memory may be the same for the whole block or not:
-//!   such barriers are not reported.
-//! - A loop whose number of iterations may differ between the threads of a block, by a bound that is
-//!   given at run time, is only a note: the bound may be a multiple of what the block takes in an
-//!   iteration. So is a condition on far threads of a block that no launch tells.
-//! - Whether the compiler makes a warp wait behind a condition is not known: the warning says that it may.
-//! - What is read and never written is only told where the launch tells which threads are missing, and
-//!   where every write to the array is followed. At a bound that is given at run time it is not told.
-//! - Threads that `__trap()` end the kernel for all: nobody waits for them.
-//! - Of a barrier with a count it is only told that the count is not what comes, and only where one statement alone
-//!   uses the barrier's number and nothing in the kernel is left unfollowed that may wait or arrive there.
-//! - `cuda::barrier`, cooperative groups smaller than a block and barriers of a cluster are not judged.
-//! - No fix is written: which threads are meant to wait is not in the text.
+//! - A condition on values loaded from memory may or may not be the same for the whole block: such barriers are not
+//!   reported.
+//! - If the trip count of a loop differs between threads because of a run-time bound, the finding is only a note: the
+//!   bound may be a multiple of what the block processes per iteration. The same holds for a condition on high thread
+//!   numbers in a block that no launch gives.
+//! - It is unknown whether the compiler makes a warp wait after a condition: the warning says that it may.
+//! - Data that is read but never written is reported only if the launch decides which threads are missing, and if
+//!   every write to the array is followed. It is not reported for a run-time bound.
+//! - `__trap()` ends the kernel for all threads: nobody waits for a thread that calls it.
+//! - For a barrier with a count, only a wrong count is reported, and only if one statement alone uses the barrier's
+//!   number and nothing unknown in the kernel may wait or arrive there.
+//! - `cuda::barrier`, cooperative groups smaller than a block and cluster barriers are not judged.
+//! - There is no fix: the text does not say which threads should wait.
 
 mod counts;
 mod words;
@@ -169,7 +165,7 @@ pub(super) static RULE: Rule = Rule {
     id: "divergent-barrier",
     about: About::Correctness,
     level: Level::Warn,
-    summary: "a barrier of the whole block that only some of its threads reach",
+    summary: "a block-wide barrier that only some threads of the block reach",
     docs: include_str!("divergent_barrier.rs"),
 };
 

@@ -1,27 +1,26 @@
 //! ## What it does
-//! Finds intrinsics that bring the lanes of a warp together (`__syncwarp`, `__shfl_*_sync`, `__ballot_sync`,
-//! `__any_sync`, `__all_sync`, `__match_*_sync`, `__reduce_*_sync`) where the lanes that come are not those that
-//! the mask names:
+//! Finds warp-wide intrinsics (`__syncwarp`, `__shfl_*_sync`, `__ballot_sync`, `__any_sync`, `__all_sync`,
+//! `__match_*_sync`, `__reduce_*_sync`) that other lanes reach than those in the mask:
 //!
 //! | | |
 //! |---|---|
-//! | a lane that takes part is not in its own mask | warning |
-//! | lanes are in the mask, have not left the kernel, do not come, and later meet others at a barrier or another intrinsic | warning |
-//! | the same, and they leave the kernel without that | note |
-//! | a shuffle in which each lane that reads another reads one that is not in the mask, not in the block or has left the kernel | warning |
-//! | `__syncwarp(__activemask())`, or a shuffle over a distance with that mask, in code that only a part of a warp runs | note |
+//! | a participating lane is not in its own mask | warning |
+//! | lanes in the mask have not exited and do not arrive, and later synchronize with others at a barrier or another intrinsic | warning |
+//! | the same, but they exit without that | note |
+//! | a shuffle in which every lane that reads another lane reads one that is not in the mask, not in the block, or has exited | warning |
+//! | `__syncwarp(__activemask())`, or a shuffle over a distance with that mask, in code that only part of a warp runs | note |
 //! | `__shfl`, `__any`, `__all`, `__ballot`, without `_sync` | error |
 //!
 //! ## Why is this bad
-//! From compute capability 7.0 on each lane of a warp has its own program counter. An intrinsic with a mask waits
-//! for the lanes that it names, and the CUDA programming guide leaves the result undefined if one of them has not
-//! left the kernel and does not come to the same intrinsic with the same mask. An H200 hung in most kernels whose
-//! missing lanes waited at a barrier or at another intrinsic, and gave wrong sums in one that came to the same one
-//! later; where they only left the kernel, it went on. A lane that is not in its own mask stopped the kernel with an
-//! illegal instruction. A value that is read from a lane that does not take part is undefined.
+//! From compute capability 7.0 on, each lane of a warp has its own program counter. An intrinsic with a mask waits
+//! for the lanes in it. The CUDA programming guide leaves the result undefined if one of them has not exited and does
+//! not reach the same intrinsic with the same mask. An H200 hung in most kernels whose missing lanes waited at a
+//! barrier or another intrinsic, and gave wrong sums in one where they reached the same intrinsic later. If they only
+//! exited, it continued. A lane that was not in its own mask stopped the kernel with an illegal instruction. A value
+//! read from a lane that does not participate is undefined.
 //!
-//! `__activemask()` brings no lanes together. It tells which of them happen to run this instruction at once, and
-//! these need not be all that are to come.
+//! `__activemask()` does not synchronize. It returns the lanes that happen to run this instruction together, and
+//! these need not be all the lanes that should participate.
 //!
 //! The intrinsics without `_sync` do not compile for devices from 7.0 on.
 //!
@@ -41,7 +40,7 @@
 //!     half_sum<<<1, 32>>>(out, in);
 //! }
 //! ```
-//! Lanes 16 to 31 are named, pass by the loop, and wait at the `__syncwarp`.
+//! Lanes 16 to 31 are in the mask, skip the loop, and wait at the `__syncwarp`.
 //!
 //! ```cuda,fires
 //! __global__ void mirror(float *out, const float *in) {
@@ -53,7 +52,7 @@
 //!     mirror<<<1, 16>>>(out, in);
 //! }
 //! ```
-//! The block has 16 threads: each of them reads a lane that does not exist.
+//! The block has 16 threads, and each reads a lane that does not exist.
 //!
 //! ## Use instead
 //! ```cuda,clean
@@ -77,23 +76,22 @@
 //!     mirror<<<1, 16>>>(out, in);
 //! }
 //! ```
-//! Take the intrinsic out of the condition, or name the lanes that come: `__ballot_sync` in front of the condition
-//! tells which these are.
+//! Move the intrinsic out of the condition, or compute the mask before the condition with `__ballot_sync`.
 //!
 //! ## Limits
-//! - For targets before 7.0 nothing is said.
-//! - Only where the block is given and the numbers decide who comes. A condition on data or on a bound that is given
-//!   at run time may let whole warps through.
-//! - Naming lanes that have left the kernel, or that the block does not have, is allowed, and nothing is said of it.
-//! - Lanes may come to the same intrinsic with the same mask in another statement: only how often they come
-//!   counts. Whether these statements pair up as they are meant to is not looked at.
-//! - Nothing is said of missing lanes in kernels that call what is not seen: it may bring lanes together.
-//! - A shuffle's value that is first put into a variable, and so may be passed over, is not looked at; nor is a
-//!   shuffle of which some lane gets a value, as in the steps of a reduction by `__shfl_down_sync`.
-//! - Of several instances of a kernel that are launched with the same block, the first is looked at.
-//! - Groups of `cooperative_groups` and PTX in `asm` are not judged.
-//! - An intrinsic without `_sync` is left alone where a function or macro of that name is defined.
-//! - Nothing is said of HIP, whose warps may have 64 lanes.
+//! - Targets before 7.0 are not checked.
+//! - The block must be given, and known numbers must decide which lanes arrive. A condition on data or on a run-time
+//!   bound may let whole warps through.
+//! - A mask may contain lanes that have exited or that the block does not have: that is allowed and not reported.
+//! - Lanes may reach the same intrinsic with the same mask in another statement: only how often they arrive counts.
+//!   Whether these statements pair up as intended is not checked.
+//! - Missing lanes are not reported in kernels that call unseen functions, because these may synchronize lanes.
+//! - A shuffle is not checked if its value first goes into a variable, which may be unused. Nor is a shuffle in which
+//!   some lane gets a defined value, as in the steps of a reduction by `__shfl_down_sync`.
+//! - Of several instances of a kernel launched with the same block, only the first is checked.
+//! - `cooperative_groups` and PTX in `asm` are not judged.
+//! - An intrinsic without `_sync` is not reported if a function or macro of that name is defined.
+//! - HIP is not checked, because its warps may have 64 lanes.
 
 use super::{About, Case, KernelRun, Rule};
 use crate::diagnostic::{Diagnostic, Level};
@@ -105,7 +103,7 @@ pub(super) static RULE: Rule = Rule {
     id: "divergent-warp-sync",
     about: About::Correctness,
     level: Level::Warn,
-    summary: "an intrinsic that brings lanes of a warp together, to which others come than its mask names",
+    summary: "a warp intrinsic whose mask names other lanes than those that reach it",
     docs: include_str!("divergent_warp_sync.rs"),
 };
 
@@ -143,53 +141,62 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
     let message = match fault.what {
         Lanes::Gone => {
             level = Level::Deny;
-            notes.push("devices from 7.0 on need the lanes that take part to be named".to_owned());
+            notes.push("from compute capability 7.0 on, a mask must name the participating lanes".to_owned());
             let mask = if name.starts_with("__shfl") { "0xffffffff, value, ..." } else { "0xffffffff, ..." };
-            helps.push(format!("where the whole warp comes to it: `{name}_sync({mask})`"));
-            format!("`{name}` does not exist from compute capability 7.0 on")
+            helps.push(format!("if the whole warp reaches it, use `{name}_sync({mask})`"));
+            format!("`{name}` is not available from compute capability 7.0 on")
         }
         Lanes::Unnamed { mask, lane, .. } => {
-            notes.push("a lane that takes part has to be named".to_owned());
-            helps.push("give each lane a mask with its own bit".to_owned());
-            format!("lane {lane} comes to this `{name}`, and is not in its own mask {mask:#010x}")
+            notes.push("a participating lane must be in the mask".to_owned());
+            helps.push("set each lane's own bit in its mask".to_owned());
+            format!("lane {lane} executes this `{name}`, but is not in its own mask {mask:#010x}")
         }
         Lanes::Missing { mask, lanes, then, .. } => {
             let (what, own) = match then {
                 Some(span) => {
-                    labels.push((span, "these lanes meet others here".to_owned()));
+                    labels.push((span, "these lanes synchronize with others here".to_owned()));
                     ("the two may wait for each other: the kernel may hang", None)
                 }
-                None => ("these lanes meet nobody else and leave the kernel", Some(Level::Note)),
+                None => ("these lanes exit without synchronizing with any others", Some(Level::Note)),
             };
             level = own.unwrap_or(level);
             notes.push(what.to_owned());
-            notes.push("the CUDA programming guide leaves the result undefined if a lane that is named does not come".to_owned());
+            notes.push(
+                "the CUDA programming guide leaves the result undefined if a lane in the mask does \
+                        not execute it"
+                    .to_owned(),
+            );
             helps.push(
-                "let every lane of the warp reach it, or name those that come: \
-                 `unsigned mask = __ballot_sync(0xffffffff, condition);` in front of the condition"
+                "let every lane of the warp reach it, or compute the mask before the condition: `unsigned \
+                 mask = __ballot_sync(0xffffffff, condition);`"
                     .to_owned(),
             );
             let (who, verb) = lane_words(lanes, "does", "do");
-            format!("{who} {verb} not come to this `{name}`, whose mask {mask:#010x} names them")
+            format!("{who} {verb} not reach this `{name}`, but its mask {mask:#010x} includes them")
         }
         Lanes::Unread { reader, source, why, .. } => {
-            notes.push("no lane reads one that takes part: each gets an undefined value".to_owned());
-            helps.push("read lanes that take part".to_owned());
+            notes.push("no lane reads a participating lane: every result is undefined".to_owned());
+            helps.push("read from participating lanes".to_owned());
             let why = match why {
                 NotThere::Unnamed => "that lane is not in the mask",
                 NotThere::Beyond => "the block has no such lane",
-                NotThere::Exited => "that lane has left the kernel",
+                NotThere::Exited => "that lane has exited",
             };
-            format!("lane {reader} reads lane {source} by this `{name}`, and {why}")
+            format!("lane {reader} reads lane {source} with this `{name}`, but {why}")
         }
         Lanes::Happens => {
             level = Level::Note;
-            notes.push("it brings no lanes together: those that ought to come may be elsewhere".to_owned());
-            helps.push(
-                "take the mask in front of the condition: `unsigned mask = __ballot_sync(0xffffffff, condition);`"
+            notes.push(
+                "`__activemask()` does not synchronize: lanes that should take part may be \
+                        elsewhere"
                     .to_owned(),
             );
-            format!("`__activemask()` names the lanes that happen to be at this `{name}`, and no others")
+            helps.push(
+                "compute the mask before the condition: `unsigned mask = __ballot_sync(0xffffffff, \
+                 condition);`"
+                    .to_owned(),
+            );
+            format!("`__activemask()` names only the lanes that happen to be at this `{name}`")
         }
     };
     if let Some(split) = &fault.split {
@@ -198,7 +205,7 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
                 let (who, verb) = lane_words(lanes, "takes", "take");
                 format!("{who} {verb} the other way here")
             }
-            _ => "not all lanes of a warp pass here".to_owned(),
+            _ => "the lanes of a warp diverge here".to_owned(),
         };
         labels.push((split.span, words));
     }
@@ -228,7 +235,7 @@ fn lane_words<'a>(lanes: u32, one: &'a str, many: &'a str) -> (String, &'a str) 
     let words = match (lanes.count_ones(), last - first + 1) {
         (2, _) => format!("lanes {first} and {last}"),
         (all, span) if all == span => format!("lanes {first} to {last}"),
-        (all, _) => format!("{all} lanes, of which {first} is the first,"),
+        (all, _) => format!("{all} lanes, starting with lane {first},"),
     };
     (words, many)
 }

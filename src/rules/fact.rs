@@ -75,9 +75,11 @@ pub(super) fn barrier(
 ) -> (String, Option<Fix>) {
     let between = |places| (case.between)(places, across, &format!("{call};"));
     let Some(edit) = between(places) else {
-        let place = if across.is_some() { "at the end of the loop's body" } else { "between the two" };
-        let help =
-            format!("put `{call}` {place}, at a place that {who} reaches: as it is written, none is seen");
+        let place = if across.is_some() { "at the end of the loop body" } else { "between the two" };
+        let help = format!(
+            "put `{call}` {place}, where {who} reaches it; cudalint finds no such place in the code \
+                     as written"
+        );
         return (help, None);
     };
     let mut edits = vec![edit];
@@ -101,7 +103,7 @@ pub(super) fn barrier(
         None => String::new(),
     };
     let title = format!("put `{call}` {place}");
-    let doubt = format!("only you can tell whether {who} gets there");
+    let doubt = format!("only you know whether {who} reaches it");
     let help = format!("{title}, where {who} reaches it");
     (help, Some(Fix { title, edits, basis: Basis::Judgement(doubt), leaves: false }))
 }
@@ -110,7 +112,7 @@ pub(super) fn barrier(
 fn place_words(case: &Case<'_>, edit: &Edit, (_, second): (Span, Span)) -> String {
     // Rounds that were run one by one go across no loop, and yet it may stand at its end.
     match edit.span.start >= second.end {
-        true => "at the end of the loop's body".to_owned(),
+        true => "at the end of the loop body".to_owned(),
         false => format!("before the statement at {}", (case.place)(edit.span)),
     }
 }
@@ -152,11 +154,17 @@ pub(super) fn also_unordered(
     labels
 }
 
-/// Words to add where both write: that is told only where what they write differs.
+/// Words to add where the second thread overwrites what the first one writes. Two writes are only reported where
+/// their values differ.
 pub(super) fn another_value(first: &Access, second: &Access) -> &'static str {
     let writes =
         |access: &Access| matches!(access.op, AccessOp::Store | AccessOp::MatrixStore | AccessOp::AsyncCopy);
-    if writes(first) && writes(second) { ", another value" } else { "" }
+    if writes(first) && writes(second) { " with a different value" } else { "" }
+}
+
+/// What the second thread does to what the first one did. `other`: from [`another_value`].
+pub(super) fn does_to(second: &Access, other: &str) -> String {
+    if other.is_empty() { does(second) } else { "overwrites".to_owned() }
 }
 
 /// What one thread does: `reads`, `writes` or `updates`.
@@ -169,5 +177,5 @@ pub(super) fn data_choose(access: &Access) -> String {
     // Where bounds have a say, too, they would be named.
     let why = access.doubt.as_ref().filter(|why| why.reason == Reason::DataDependent);
     let why = why.map_or(String::new(), |why| format!(": {}", why.detail));
-    format!("data choose which threads {} it{why}", access_words(access.op).1.trim_end_matches('s'))
+    format!("data decide which threads {} it{why}", access_words(access.op).1.trim_end_matches('s'))
 }

@@ -1,14 +1,14 @@
 //! ## What it does
-//! Finds two accesses of one place of global memory, one of which writes, by threads that nothing orders: of two
-//! blocks, or of two warps of a block with no barrier in between. Two blocks are in order only by a barrier of the
-//! grid, or where one hands on what it did by `__threadfence()` and the other may wait for it. Atomics of the block's
-//! scope, as `atomicAdd_block`, are no atomics between blocks. Not reported unless asked for: `-W global-race`, or
-//! `global-race = "warn"` under `[levels]` in `cudalint.toml`.
+//! Finds two accesses to the same global memory that nothing orders, one of which writes: by threads of two blocks,
+//! or of two warps of a block with no barrier in between. Two blocks are ordered only by a grid barrier, or if one
+//! publishes its writes with `__threadfence()` and the other can wait for that. Block-scope atomics, such as
+//! `atomicAdd_block`, are not atomic between blocks. This rule is off by default: turn it on with `-W global-race`,
+//! or with `global-race = "warn"` under `[levels]` in `cudalint.toml`.
 //!
 //! ## Why is this bad
-//! Blocks run in any order and at any time. What one of them reads of what another writes changes from run to run,
-//! and so does the sum to which two add without an atomic. No barrier helps but one of the whole grid, and
-//! `compute-sanitizer --tool racecheck` looks at shared memory only.
+//! Blocks run in any order and at any time. What one block reads of another block's writes changes from run to run,
+//! and so does a sum to which both add without an atomic. Only a grid barrier helps, and `compute-sanitizer --tool
+//! racecheck` looks at shared memory only.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -35,27 +35,28 @@
 //! ```
 //!
 //! ## Limits
-//! - Only memory under one name, a parameter of the kernel or a `__device__` array: whether two parameters lead to the
-//!   same memory is not asked.
-//! - Only accesses that surely happen, in a block that a launch or the user gives, at addresses made of the numbers
-//!   of threads, blocks and rounds and of the kernel's parameters. What data choose is left out.
-//! - Blocks are compared with their neighbours, and what only some blocks do among the first three in each direction.
-//!   Where the launch does not tell how many there are, enough are supposed, in the directions that the kernel asks
-//!   for.
-//! - By an atomic whose result is used, or by what is not seen, a thread may wait for any other. What a block does after
-//!   that is in order with what another does before a fence of the device's scope. In kernels with `volatile` and loops
-//!   that may wait for what they read nothing is said of two blocks, and nothing across the barriers of the grid.
-//! - What a thread reads to give it to its own `atomicCAS` is a guess, and no race with the atomics of others.
-//! - A block that draws a certain ticket, as the last of `atomicInc(&tickets, gridDim.x)`, may be any, and it is alone:
-//!   what it reads there of what others write before they draw theirs needs a fence before the ticket. In loops of such a
-//!   block only the first round is looked at. Under a condition on the number of blocks, as `if (gridDim.x > 1)`, nothing
-//!   is said.
-//! - `cuda::atomic` and `cuda::atomic_ref` count with their scope, and with the fences that their memory order has. Where
-//!   the order is not known, it is taken for the strongest.
+//! - Accesses must go through the same name: a parameter of the kernel or a `__device__` array. Whether two
+//!   parameters point to the same memory is not checked.
+//! - Only accesses that surely happen are checked, in a block that a launch or the user gives, at addresses built
+//!   from thread, block and iteration numbers and the kernel's parameters. Data-dependent accesses are left out.
+//! - Blocks are compared with their neighbours; what only some blocks do is compared among the first three in each
+//!   direction. If the launch does not give their number, the grid is assumed to be large enough in the directions
+//!   that the kernel uses.
+//! - At an atomic whose result is used, or in unseen code, a thread may wait for any other thread. What its block
+//!   does afterwards is ordered after what another block does before a device-scope fence. In kernels with `volatile`
+//!   and loops that may wait for what they read, races between blocks are not reported, nor races across grid
+//!   barriers.
+//! - What a thread reads for its own `atomicCAS` is a guess, and no race with the atomics of others.
+//! - The block that draws a certain ticket, such as the last of `atomicInc(&tickets, gridDim.x)`, may be any block,
+//!   and it is alone. If it reads what others write before they draw their tickets, they need a fence before the
+//!   ticket. Only the first iteration of loops in such a block is checked. Under a condition on the number of blocks,
+//!   such as `if (gridDim.x > 1)`, nothing is reported.
+//! - `cuda::atomic` and `cuda::atomic_ref` count with their scope and the fences of their memory order. An unknown
+//!   order is assumed to be the strongest.
 //! - Two writes by different blocks of values that may be equal are a note that says "possible".
-//! - Within a block, threads of one warp are told of only where one loses what another adds.
-//! - One finding for each access that comes second, at the first pair found. Each kernel is run once more for this
-//!   rule, those without shared memory too.
+//! - Within a warp, only lost updates are reported.
+//! - There is one finding for each access that comes second, at the first pair found. This rule runs each kernel once
+//!   more, including those without shared memory.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -67,7 +68,7 @@ pub static RULE: Rule = Rule {
     id: "global-race",
     about: About::Correctness,
     level: Level::Allow,
-    summary: "threads of two blocks or warps that access global memory with nothing that orders them",
+    summary: "accesses of global memory by two blocks or warps that nothing orders",
     docs: include_str!("global_race.rs"),
 };
 
@@ -90,48 +91,48 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
     let (earlier, then) = (fact::does(&race.first), fact::does(&race.second));
     let (one_block, other_block) = race.blocks.map_or_else(Default::default, whose);
     let name = &race.name;
-    let round = if race.across.is_some() { " in the round before" } else { "" };
+    let round = if race.across.is_some() { " in the previous iteration" } else { "" };
     let possible = if race.choice.is_some() { "possible: " } else { "" };
     let message = match (race.is_update, race.is_possible && race.choice.is_none()) {
         (true, _) => format!(
-            "`{name}`: {possible}thread {before}{one_block} and thread {after}{other_block} both change the same \
-             place, and not atomically"
+            "`{name}`: {possible}thread {before}{one_block} and thread {after}{other_block} both update the \
+             same address without an atomic"
         ),
         (false, true) => format!(
-            "`{name}`: possible: thread {before}{one_block} and thread {after}{other_block} write different values \
-             to the same place"
+            "`{name}`: possible: thread {before}{one_block} and thread {after}{other_block} write different \
+             values to the same address"
         ),
         (false, false) if race.lack == Lack::Scope => format!(
-            "`{name}`: thread {before}{one_block} and thread {after}{other_block} change the same place with atomics \
-             that are one step only within a block"
+            "`{name}`: thread {before}{one_block} and thread {after}{other_block} update the same address \
+             with atomics that are atomic only within a block"
         ),
         (false, false) => {
             let value = fact::another_value(&race.first, &race.second);
+            let does = fact::does_to(&race.second, value);
             format!(
-                "`{name}`: {possible}thread {after}{other_block} {then} what thread {before}{one_block} \
+                "`{name}`: {possible}thread {after}{other_block} {does} what thread {before}{one_block} \
                  {earlier}{round}{value}, and nothing orders them"
             )
         }
     };
     let help = match (race.blocks, race.lack) {
         (_, Lack::Scope) => {
-            "use atomics of the device's scope: those without `_block` in their names, or `cuda::thread_scope_device`"
+            "use device-scope atomics: those without `_block` in their names, or `cuda::thread_scope_device`"
         }
         (_, Lack::Fence { narrow: Some(_), .. }) => {
-            "use `__threadfence()`: `__threadfence_block()` hands nothing on to other blocks"
+            "use `__threadfence()`: `__threadfence_block()` orders nothing for other blocks"
         }
         (_, Lack::Fence { narrow: None, .. }) => {
-            "put `__threadfence()` between what is written and the atomic that tells of it, or give the atomic a \
-             memory order that releases"
+            "put `__threadfence()` between the write and the atomic that signals it, or give the atomic \
+             release order"
         }
         _ if race.is_update => "use an atomic such as `atomicAdd`, or let one thread do it for all",
         (None, _) => "put `__syncthreads()` between the two, where every thread of the block reaches it",
         (Some(_), _) if race.first.op == race.second.op => {
-            "give each block a place of its own, or let only one of them write"
+            "give each block its own element, or let only one block write"
         }
         (Some(_), _) => {
-            "write to other memory than is read, or let another launch do what comes second: a launch waits for the \
-             one before"
+            "write to another buffer, or move the second access to a later launch, which waits for this one"
         }
     };
     let mut labels = Vec::new();
@@ -140,8 +141,8 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
     }
     let mut finding = fact::finding(&RULE, case, number, &race.second, &race.assumptions, message);
     if let Lack::Fence { waits, narrow } = race.lack {
-        labels.push((waits, "a thread may wait here, but that puts no other access in order".to_owned()));
-        labels.extend(narrow.map(|it| (it, "this fence is for the threads of one block".to_owned())));
+        labels.push((waits, "a thread may wait here, but this orders no other access".to_owned()));
+        labels.extend(narrow.map(|it| (it, "this fence covers only one block".to_owned())));
     }
     if race.choice.is_some() {
         let chosen = [&race.second, &race.first].into_iter().find(|access| access.doubt.is_some());
@@ -156,7 +157,7 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
         (false, _) => Level::Deny,
     };
     let primary_label = match race.is_update {
-        true => "what one of them adds here may be lost".to_owned(),
+        true => "one of the two updates may be lost".to_owned(),
         false => format!("thread {after}{other_block} {then} it here"),
     };
     Diagnostic { loudest, primary_label, labels, helps: vec![help.to_owned()], ..finding }
@@ -168,11 +169,11 @@ fn whose(blocks: TwoBlocks) -> (String, String) {
     let apart = [second[0] - first[0], second[1] - first[1], second[2] - first[2]];
     let other = match apart {
         [1, 0, 0] => " of the next block in x",
-        [-1, 0, 0] => " of the block before it in x",
+        [-1, 0, 0] => " of the previous block in x",
         [0, 1, 0] => " of the next block in y",
-        [0, -1, 0] => " of the block before it in y",
+        [0, -1, 0] => " of the previous block in y",
         [0, 0, 1] => " of the next block in z",
-        [0, 0, -1] => " of the block before it in z",
+        [0, 0, -1] => " of the previous block in z",
         _ => " of another block",
     };
     let named = |[x, y, z]: [i64; 3]| match (first[1..] == [0, 0], second[1..] == [0, 0]) {

@@ -1,11 +1,10 @@
 //! ## What it does
-//! Finds launches whose blocks have more threads than a block can have, or than the kernel's `__launch_bounds__`
-//! allow.
+//! Finds launches with more threads per block than a block can have, or than the kernel's `__launch_bounds__` allows.
 //!
 //! ## Why is this bad
-//! The kernel does not run. The launch fails with an error that nobody sees who does not ask for it, and the
-//! results are those of before. A block has at most 1,024 threads, of which at most 1,024 along x and y and 64 along
-//! z. With `__launch_bounds__(n)` the compiler may use so many registers that more than `n` threads find none.
+//! The kernel does not run. The launch fails with an error that is easy to miss, and the results are those of before.
+//! A block has at most 1,024 threads, at most 1,024 along x and y and 64 along z. With `__launch_bounds__(n)`, the
+//! compiler may use so many registers that a block of more than `n` threads does not fit.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -50,11 +49,11 @@
 //! ```
 //!
 //! ## Limits
-//! - Only where the numbers are known on every way by which host code comes to the launch, and where it surely means
+//! - The numbers must be known on every path by which host code reaches the launch, and the launch must surely mean
 //!   this kernel.
-//! - Only launches of kernels with shared memory, or a barrier of the block or warp; others are not followed,
-//!   but where `global-race` is asked for.
-//! - The limits are those of the CUDA C++ Programming Guide; nothing is said of HIP.
+//! - Only launches of kernels with shared memory, or with a barrier of the block or warp, are followed; with
+//!   `global-race`, all are.
+//! - The limits are those of the CUDA C++ Programming Guide. HIP is not checked.
 
 use super::{About, Case, Rule, launches, plural};
 use crate::diagnostic::{Diagnostic, Level};
@@ -70,7 +69,7 @@ pub(super) static RULE: Rule = Rule {
     id: "launch-bounds-exceeded",
     about: About::Correctness,
     level: Level::Deny,
-    summary: "a launch whose blocks have more threads than they can have",
+    summary: "a launch with more threads per block than the device or `__launch_bounds__` allows",
     docs: include_str!("launch_bounds_exceeded.rs"),
 };
 
@@ -115,13 +114,13 @@ fn describe(case: &Case<'_>, span: Span, excess: Excess) -> Diagnostic {
     let message = match excess {
         Excess::Along(at, own) => {
             let (axis, most) = (["x", "y", "z"][at], MOST_ALONG[at]);
-            format!("a block of `{kernel}` has {own} threads along {axis}; at most {most} are possible")
+            format!("a block of `{kernel}` has {own} threads along {axis}; the limit is {most}")
         }
         Excess::Threads(own) => {
-            format!("a block of `{kernel}` has {own} threads; at most {MOST} are possible")
+            format!("a block of `{kernel}` has {own} threads; the limit is {MOST}")
         }
         Excess::Bound(own, most, place) => {
-            labels.push((place, "the kernel is compiled for no more".to_owned()));
+            labels.push((place, "the kernel is compiled for this limit".to_owned()));
             let most = plural(most, "thread");
             format!("a block of `{kernel}` has {own} threads; its `__launch_bounds__` allow {most}")
         }

@@ -1,6 +1,6 @@
 //! ## What it does
-//! Finds accesses of 4, 8 or 16 bytes of shared memory, as by `float4`, at addresses that are not a
-//! multiple of that many bytes.
+//! Finds shared-memory accesses of 4, 8 or 16 bytes, such as `float4`, at addresses that are not a multiple of that
+//! many bytes.
 //!
 //! ## Why is this bad
 //! The hardware has no such access: the kernel stops with "misaligned address".
@@ -34,14 +34,14 @@
 //! ```
 //!
 //! ## Limits
-//! - On public code each finding was read; an H200's memcheck stops at the same threads.
-//! - Only in a block that a launch or the user gives, and only where what all threads share is known to be
-//!   a multiple of the width.
-//! - An array whose own alignment is less than the width may lie where all addresses are right: only
-//!   threads that cannot all be right are told, not an array that lacks `__align__`.
-//! - Only vectors, as `float4` is: what the compiler takes apart, as a struct of three floats or a packed
-//!   member, is no wide access. A `typedef` that lowers a vector's alignment is not seen.
-//! - No fix is written.
+//! - On public code, each finding was read; memcheck on an H200 stops at the same threads.
+//! - The block must be given by a launch or the user, and what all threads share must be known to be a multiple of
+//!   the width.
+//! - An array whose own alignment is less than the width may happen to lie at a suitable address. So only threads
+//!   that cannot all be aligned are reported, not a missing `__align__`.
+//! - Only vectors such as `float4` are checked. What the compiler splits, such as a struct of three floats or a
+//!   packed member, is not a vector access. A `typedef` that lowers a vector's alignment is not seen.
+//! - There is no fix.
 
 use super::{About, Case, Rule, access_words, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
@@ -52,7 +52,7 @@ pub(super) static RULE: Rule = Rule {
     id: "misaligned-vector-access",
     about: About::Correctness,
     level: Level::Deny,
-    summary: "a wide access of shared memory at an address that is no multiple of its width",
+    summary: "a vector access of shared memory that is not aligned to its width",
     docs: include_str!("misaligned_vector_access.rs"),
 };
 
@@ -70,15 +70,16 @@ fn describe(case: &Case<'_>, number: usize, misaligned: &Misaligned) -> Diagnost
     let (message, label) = match misaligned.other {
         None => (
             format!(
-                "thread {thread} {} {bytes} bytes of `{name}` at byte {at}, which is not a multiple of {bytes}",
+                "thread {thread} {} {bytes} bytes of `{name}` at byte {at}, which is not a multiple of \
+                 {bytes}",
                 fact::does(access)
             ),
             format!("byte {at} for thread {thread}"),
         ),
         Some((other, there)) => (
             format!(
-                "threads {thread} and {other} each {} {bytes} bytes of `{name}`, {} apart: they are not both at \
-                 multiples of {bytes}",
+                "threads {thread} and {other} each {} {bytes} bytes of `{name}`, {} apart: they cannot both \
+                 be multiples of {bytes}",
                 access_words(access.op).1,
                 plural(there.abs_diff(at), "byte")
             ),

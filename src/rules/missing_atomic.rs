@@ -1,10 +1,10 @@
 //! ## What it does
-//! Finds statements like `sum += x` or `++count` by which several threads change the same place of shared memory,
-//! and that are no atomics.
+//! Finds statements such as `sum += x` or `++count` with which several threads update the same shared memory without
+//! an atomic.
 //!
 //! ## Why is this bad
-//! The statement reads, computes and writes. Between the read and the write of one thread another may write,
-//! and what it added is lost: of a count by 256 threads one or two remain.
+//! The statement reads, computes and writes. If another thread writes between the read and the write, its update is
+//! lost: of a count by 256 threads, one or two remain.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -37,16 +37,16 @@
 //!     count<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! A sum over the block is faster by shuffles within each warp and one atomic for each warp.
+//! A sum over the block is faster with shuffles within each warp and one atomic per warp.
 //!
 //! ## Limits
-//! - Only compound assignments, `++` and `--`; not `&=` and `|=`, which may do the same twice, and not
+//! - Only compound assignments, `++` and `--` are checked; not `&=` and `|=`, which may do the same twice, and not
 //!   `s[0] = s[0] + x`.
-//! - Only in a block that a launch or the user gives, where the threads surely do it, at offsets that are known. Where
-//!   an `if` on what a thread reads from global memory chooses whether it does it, the finding says "possible"; where
-//!   such data choose the element, as in a histogram, it is a note.
-//! - An H200's racecheck reports the same lines for its fixtures, and `|=` as well.
-//! - Nothing is said of kernels with `volatile` and loops that may wait for what they read, but within a warp.
+//! - The block must be given by a launch or the user, the threads must surely run the statement, and the offsets must
+//!   be known. If an `if` on data from global memory decides whether a thread runs it, the finding says "possible".
+//!   If such data decide the element, as in a histogram, the finding is a note.
+//! - For the fixtures, racecheck on an H200 reports the same lines, and `|=` as well.
+//! - Kernels with `volatile` and loops that may wait for what they read are checked only within a warp.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -59,7 +59,7 @@ pub(super) static RULE: Rule = Rule {
     id: "missing-atomic",
     about: About::Correctness,
     level: Level::Warn,
-    summary: "threads that change the same shared memory by a statement that is no atomic",
+    summary: "a non-atomic update of shared memory by several threads",
     docs: include_str!("missing_atomic.rs"),
 };
 
@@ -93,11 +93,11 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     let (one, other) = (race.threads.0.min(race.threads.1), race.threads.0.max(race.threads.1));
     let name = &trace.arrays[access.array].name;
     let message = format!(
-        "`{name}`: possible: threads {one} and {other} both change the same place, and not atomically"
+        "`{name}`: possible: threads {one} and {other} both update the same address without an atomic"
     );
     let mut finding = lost(case, number, access, &race.assumptions, message);
     let (note, level) = match race.choice {
-        Choice::Element => ("data choose the element".to_owned(), Level::Note),
+        Choice::Element => ("data decide which element".to_owned(), Level::Note),
         Choice::Threads => (fact::data_choose(access), Level::Warn),
     };
     finding.notes.insert(0, note);
@@ -110,7 +110,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race) -> Diagnostic {
     let (one, other) = (race.threads.0.min(race.threads.1), race.threads.0.max(race.threads.1));
     let name = &trace.arrays[access.array].name;
     let message =
-        format!("`{name}`: threads {one} and {other} both change the same place, and not atomically");
+        format!("`{name}`: threads {one} and {other} both update the same address without an atomic");
     let finding = lost(case, number, access, &race.assumptions, message);
     Diagnostic { hazard: fact::hazard(trace, race), ..finding }
 }
@@ -124,7 +124,7 @@ fn lost(
 ) -> Diagnostic {
     let array = &case.runs[number].trace.arrays[access.array];
     Diagnostic {
-        primary_label: "what one of them adds here may be lost".to_owned(),
+        primary_label: "one of the two updates may be lost".to_owned(),
         labels: vec![(array.name_span, "declared here".to_owned())],
         helps: vec![fact::atomics::advice(case, array, access)],
         ..fact::finding(&RULE, case, number, access, assumptions, message)

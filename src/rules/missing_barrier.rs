@@ -1,12 +1,11 @@
 //! ## What it does
-//! Finds two accesses of one byte of shared memory by threads of different warps, one of which writes,
-//! with no barrier in between: in straight code, between a loop's end and the beginning of its next round,
-//! and between what comes before a loop and its first round. Two writes count where their values surely differ.
+//! Finds two accesses to the same byte of shared memory by threads of different warps, one of which writes, with no
+//! barrier in between. They may be in straight-line code, in successive iterations of a loop, or before a loop and in
+//! its first iteration. Two writes count if their values surely differ.
 //!
 //! ## Why is this bad
-//! Warps run as they like. Which of the two comes first changes from run to run and from device to
-//! device, so the program is right until it is not. `compute-sanitizer --tool racecheck` calls it a
-//! hazard, where the inputs at hand lead to it.
+//! Warps run in any order. Which access comes first changes from run to run and from device to device, so the program
+//! works until it does not. `compute-sanitizer --tool racecheck` reports a hazard if the inputs at hand trigger it.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -36,25 +35,25 @@
 //! ```
 //!
 //! ## Limits
-//! - On public code each finding was read; for its fixtures an H200's racecheck reports the same pairs, but for
-//!   an atomic beside a store or a read, of which it says nothing.
-//! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known
-//!   but for what all threads share. Arrays through unions are left out.
-//! - Where data from global memory choose the element, and nothing else does, as in a histogram, the finding is a
-//!   note that says "possible". Slots that atomics or sums over threads hand out are left out.
-//! - Where a condition on what a thread reads from global memory chooses whether it does one of the two, and nothing
-//!   else does, the finding says "possible", too, and is a warning.
-//! - Whatever may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, a
-//!   function that is not seen. So do barriers on ways that a block may pass by.
-//! - Nothing is said of what is done under a condition that is the same for all threads and not decided, nor
-//!   of rounds of a loop whose bound may be small.
-//! - Threads of one warp are what `warp-synchronous` is about.
-//! - Nothing is said of a thread that reads what the same statement wrote for all; of kernels with `volatile` and
-//!   loops that may wait for what they read; or of those whose files hide barriers in constructors, destructors or
+//! - On public code, each finding was read. For the fixtures, racecheck on an H200 reports the same pairs, except an
+//!   atomic beside a store or a read, which it does not report.
+//! - Only accesses that surely happen are checked, in a block that a launch or the user gives, at offsets that are
+//!   known except for what all threads share. Arrays in unions are left out.
+//! - If data from global memory decide the element, and nothing else does, as in a histogram, the finding is a note
+//!   that says "possible". Slots that atomics or sums over threads hand out are left out.
+//! - If a condition on what a thread reads from global memory decides whether it does one of the two accesses, and
+//!   nothing else does, the finding is a warning that says "possible".
+//! - Anything that may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, an
+//!   unseen function. So do barriers on paths that a block may skip.
+//! - Code under a uniform condition that is not decided is not reported, nor are iterations of a loop whose bound may
+//!   be small.
+//! - `warp-synchronous` covers threads of one warp.
+//! - These are not reported: a thread that reads what the same statement wrote for all; kernels with `volatile` and
+//!   loops that may wait for what they read; kernels whose files hide barriers in constructors, destructors or
 //!   operators.
-//! - Of rounds of a loop only neighbouring ones are compared.
-//! - One finding for each array of a kernel and each way (in order, or from round to round), at the first
-//!   such pair. Only `--unsafe-fixes` writes the barrier: where all threads come by is for the author to say.
+//! - Only successive iterations of a loop are compared.
+//! - There is one finding for each array of a kernel in straight-line order and one across iterations, at the first
+//!   such pair. Only `--unsafe-fixes` writes the barrier, because only the author knows where all threads pass.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -130,8 +129,9 @@ impl Pair<'_> {
         let array = &trace.arrays[first.array];
         let (before, after) = self.threads;
         let (earlier, then) = (fact::does(first), fact::does(second));
-        let round = if self.across.is_some() { " in the round before" } else { "" };
-        let what = format!("thread {after} {then} what thread {before} {earlier}{round}{other}");
+        let round = if self.across.is_some() { " in the previous iteration" } else { "" };
+        let does = fact::does_to(second, other);
+        let what = format!("thread {after} {does} what thread {before} {earlier}{round}{other}");
         let message = format!("`{}`: {possible}{what}, with no barrier in between", array.name);
         let mut labels = Vec::new();
         if first.span != second.span {
@@ -164,7 +164,7 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     let (note, level) = match race.choice {
         Choice::Element => {
             let why = chosen.unknown.as_ref().map_or(String::new(), |why| format!(": {}", why.detail));
-            (format!("data choose the element that one of the two goes to{why}"), Level::Note)
+            (format!("data decide which element one of the two accesses{why}"), Level::Note)
         }
         Choice::Threads => (fact::data_choose(chosen), Level::Warn),
     };
@@ -188,7 +188,9 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let mut finding = pair.describe(case, number, ("", other), others);
     finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));
     if let Some(span) = across {
-        finding.notes.insert(0, format!("each round of the loop at {} follows another", (case.place)(span)));
+        finding
+            .notes
+            .insert(0, format!("the two are in successive iterations of the loop at {}", (case.place)(span)));
     }
     Diagnostic { hazard: fact::hazard(trace, race), ..finding }
 }

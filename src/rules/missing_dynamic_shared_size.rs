@@ -1,9 +1,9 @@
 //! ## What it does
-//! Finds launches that give no dynamic shared memory to a kernel that reads or writes an `extern __shared__` array.
+//! Finds launches that pass no dynamic shared memory to a kernel that reads or writes an `extern __shared__` array.
 //!
 //! ## Why is this bad
-//! The array has no bytes: the kernel reads and writes memory that belongs to other arrays of the block or to nobody,
-//! or it stops. The number of bytes is the third of a launch's numbers; where it is left out, it is 0.
+//! The array has no bytes: the kernel reads and writes memory of other arrays of the block or of nobody, or it stops.
+//! The number of bytes is the third launch argument; if it is omitted, it is 0.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -34,9 +34,9 @@
 //! ```
 //!
 //! ## Limits
-//! - Only where some thread surely comes to the array, whatever values are given at run time.
-//! - Of several launches with the same block and template arguments the most generous counts.
-//! - A launch that gives some bytes, and too few, is `shared-out-of-bounds`.
+//! - Some thread must surely reach the array, whatever the run-time values are.
+//! - Of several launches with the same block and template arguments, the one with the most bytes counts.
+//! - `shared-out-of-bounds` covers launches that pass some bytes, but too few.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -47,7 +47,7 @@ pub(super) static RULE: Rule = Rule {
     id: "missing-dynamic-shared-size",
     about: About::Correctness,
     level: Level::Deny,
-    summary: "a launch that gives no dynamic shared memory to a kernel that uses it",
+    summary: "a launch that passes no dynamic shared memory to a kernel that uses it",
     docs: include_str!("missing_dynamic_shared_size.rs"),
 };
 
@@ -64,13 +64,13 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         let access = &run.trace.accesses[first.access];
         let array = &run.trace.arrays[access.array].name;
         let message =
-            format!("this launch gives no dynamic shared memory, and `{}` uses `{array}`", run.kernel);
+            format!("this launch passes no dynamic shared memory, but `{}` uses `{array}`", run.kernel);
         let finding = fact::finding(&RULE, case, number, access, &first.assumptions, message);
         out.push(Diagnostic {
             primary: launch,
             labels: vec![(access.span, format!("thread {} {} it here", first.thread, fact::does(access)))],
             helps: vec![
-                "give the number of bytes behind grid and block: `<<<grid, block, bytes>>>`".to_owned(),
+                "pass the number of bytes after grid and block: `<<<grid, block, bytes>>>`".to_owned(),
             ],
             ..finding
         });

@@ -1,12 +1,12 @@
 //! ## What it does
-//! Finds barriers of the block that order nothing: of all accesses before such a barrier and all after it, as far as
-//! other barriers do not keep them apart, either both read or no two threads touch one byte. All that are told of in a
-//! kernel may be removed together. Not reported unless asked for: `-W redundant-barrier`, or
+//! Finds block barriers that order nothing: of all accesses before and after such a barrier, as far as other barriers
+//! do not separate them, either both read or no two threads touch the same byte. All the barriers reported in a
+//! kernel can be removed together. This rule is off by default: turn it on with `-W redundant-barrier`, or with
 //! `redundant-barrier = "warn"` under `[levels]` in `cudalint.toml`.
 //!
 //! ## Why is this bad
-//! At a barrier all warps wait for the slowest, and no load goes ahead of it. In a loop over tiles one barrier too many
-//! takes a few per cent to some tens of per cent.
+//! At a barrier, all warps wait for the slowest, and no load moves ahead of it. In a loop over tiles, one barrier too
+//! many costs from a few to some tens of per cent.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -46,24 +46,24 @@
 //! ```
 //!
 //! ## Limits
-//! - Nothing is told of a kernel with `#if` or `#ifdef` in its text, which other builds may see otherwise, nor of one that
-//!   prints, reads a clock, or asks `__activemask()`.
-//! - What is told is proved for all blocks that launches or the user give and all instances that are run, for lanes of
-//!   one warp as for warps: without the barriers, no threads race for shared memory. A kernel is left out of which no
-//!   launch is found or the block of one is not known, that is not followed to its end, or of which it is not proved
-//!   that its threads do not race as it is. Only a barrier behind which no memory is accessed needs no proof.
-//! - Only `__syncthreads()` and `sync()` of the block, written in the body of a kernel in a source file, and to which
-//!   all threads come. Who else uses a header is not seen. Barriers in functions that kernels call, and
-//!   `__syncwarp()`, are left out: they may be needed elsewhere, or to bring lanes together.
-//! - Global memory counts, too. Two parameters of the kernel may lead to the same memory unless both have
-//!   `__restrict__`; what is reached by a pointer from memory may be anything.
-//! - Where the kernel calls what is not seen, has a fence, uses what an atomic or an instruction of inline assembly
-//!   gives, or waits in any other way, only a barrier behind which no memory is accessed is told of. Where something is
-//!   `volatile`, a clock is read, text is printed or a kernel launched, none is, nor beside named barriers and those of
-//!   the grid.
-//! - Whether a barrier is there to keep warps in step, so that they share a cache, cannot be seen. So only
-//!   `--unsafe-fixes` removes it.
-//! - Each kernel with barriers is run once more for this rule.
+//! - Kernels with `#if` or `#ifdef` in their text are left out, because other builds may see something else. So are
+//!   kernels that print, read a clock, or call `__activemask()`.
+//! - A finding is proved for all blocks that launches or the user give and for all instances that are run, between
+//!   lanes of one warp as well as between warps: without the barriers, no threads race for shared memory. A kernel is
+//!   left out if no launch is found, if the block of a launch is unknown, if it is not followed to its end, or if it
+//!   is not proved race-free as it is. Only a barrier with no memory access after it needs no proof.
+//! - Only `__syncthreads()` and `sync()` of the block are reported, in the body of a kernel in a source file, and
+//!   only if all threads reach them. Headers are left out, because their other users are not seen. Barriers in
+//!   functions that kernels call, and `__syncwarp()`, are left out, because they may be needed elsewhere, or to
+//!   reconverge lanes.
+//! - Global memory counts too. Two parameters of the kernel may point to the same memory unless both are
+//!   `__restrict__`; a pointer loaded from memory may point anywhere.
+//! - If the kernel calls unseen code, has a fence, uses the result of an atomic or of inline assembly, or waits in
+//!   any other way, only a barrier with no memory access after it is reported. If something is `volatile`, a clock is
+//!   read, text is printed or a kernel is launched, none is reported; nor is any beside named or grid barriers.
+//! - `cudalint` cannot see whether a barrier keeps warps in step so that they share a cache. So only `--unsafe-fixes`
+//!   removes it.
+//! - This rule runs each kernel with barriers once more.
 
 use super::{About, Case, KernelRun, Rule};
 use crate::diagnostic::{Basis, Diagnostic, Fix, Level};
@@ -75,7 +75,7 @@ pub static RULE: Rule = Rule {
     id: "redundant-barrier",
     about: About::Performance,
     level: Level::Allow,
-    summary: "barriers that can be removed: no thread touches what another one writes on the other side",
+    summary: "a barrier that can be removed: no thread touches what another writes on the other side",
     docs: include_str!("redundant_barrier.rs"),
 };
 
@@ -112,29 +112,29 @@ fn describe(
     let call = (case.text)(span);
     let why = match is_last {
         true => "no thread accesses memory after it",
-        false => "no thread touches what another one writes on the other side of it",
+        false => "no thread touches what another writes on its other side",
     };
     let mut labels = Vec::new();
     if !is_last {
-        labels.extend(before.map(|it| (it, "the nearest barrier before it that stays".to_owned())));
-        let round = |it: Span| if it.start < span.start { ", in the next round" } else { "" };
-        let words = |it: Span| format!("the nearest barrier after it that stays{}", round(it));
+        labels.extend(before.map(|it| (it, "the previous barrier that stays".to_owned())));
+        let round = |it: Span| if it.start < span.start { ", in the next iteration" } else { "" };
+        let words = |it: Span| format!("the next barrier that stays{}", round(it));
         labels.extend(after.filter(|it| before != Some(*it)).map(|it| (it, words(it))));
     }
     let KernelRun { kernel, facts, .. } = &case.runs[number];
     let mut notes = vec![case.block_words(number)];
     if case.runs.len() > 1 {
-        notes.push(format!("the same holds for all {} ways in which the kernel is run", case.runs.len()));
+        notes.push(format!("this holds for all {} ways in which the kernel runs", case.runs.len()));
     }
     let others: Vec<String> =
         all.iter().filter(|(_, it)| it.span != span).map(|(_, it)| (case.place)(it.span)).collect();
     if !others.is_empty() {
-        notes.push(format!("it can go together with {}", super::listed(&others)));
+        notes.push(format!("it can be removed together with {}", super::listed(&others)));
     }
     let assumptions = facts.needless.iter().flat_map(|needless| &needless.assumptions);
     notes.extend(assumptions.map(|assumed| format!("assumed: {assumed}")));
     let title = format!("remove `{call};`");
-    let doubt = "only you can tell whether it keeps warps in step for another reason, as to share a cache";
+    let doubt = "only you know whether it keeps warps in step for another reason, such as sharing a cache";
     let fix = (case.removal)(span).map(|edit| Fix {
         title: title.clone(),
         edits: vec![edit],
@@ -143,7 +143,7 @@ fn describe(
     });
     let what = match &fix {
         Some(_) => title,
-        None => format!("take `{call}` out, and leave an empty statement where one is needed"),
+        None => format!("remove `{call}`, and leave an empty statement where one is needed"),
     };
     Diagnostic {
         labels,

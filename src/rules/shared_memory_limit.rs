@@ -1,11 +1,10 @@
 //! ## What it does
-//! Finds launches whose blocks need more shared memory than they can have: arrays of the kernel and dynamic shared
+//! Finds launches that need more shared memory per block than the device has: arrays of the kernel and dynamic shared
 //! memory together.
 //!
 //! ## Why is this bad
-//! The kernel does not run. The launch fails with an error that nobody sees who does not ask for it, and the
-//! results are those of before. More than 48 KiB have to be allowed by a call of `cudaFuncSetAttribute`, and
-//! no call allows more than the device has.
+//! The kernel does not run. The launch fails with an error that is easy to miss, and the results are those of before.
+//! More than 48 KiB need an opt-in by `cudaFuncSetAttribute`, and no opt-in goes beyond what the device has.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -37,12 +36,12 @@
 //! ```
 //!
 //! ## Limits
-//! - Only where a launch tells how much dynamic shared memory it gives; where several launches give the same block,
-//!   the most generous of them counts.
-//! - Whoever names the attribute in the kernel's files or in that of the launch is taken to set it for this kernel.
-//!   Where that is done in a file that neither includes, the finding is wrong: allow it there.
-//! - The limits are those of the CUDA C++ Programming Guide, for the targets asked for; nothing is said of HIP.
-//! - Arrays that a run did not come to do not count, though they take their bytes.
+//! - A launch must give its amount of dynamic shared memory. Of several launches with the same block, the one with
+//!   the most counts.
+//! - If the kernel's files or the launch's files name the attribute, they are assumed to set it for this kernel. If
+//!   it is set in a file that neither includes, the finding is wrong: allow it there.
+//! - The limits are those of the CUDA C++ Programming Guide, for the given targets. HIP is not checked.
+//! - Arrays that a run does not reach are not counted, though they take their bytes.
 
 use super::{About, Case, KernelRun, Rule, plural};
 use crate::diagnostic::{Diagnostic, Level};
@@ -57,7 +56,7 @@ pub(super) static RULE: Rule = Rule {
     id: "shared-memory-limit",
     about: About::Correctness,
     level: Level::Deny,
-    summary: "a launch whose blocks need more shared memory than they can have",
+    summary: "a launch that needs more shared memory per block than it can have",
     docs: include_str!("shared_memory_limit.rs"),
 };
 
@@ -91,9 +90,7 @@ fn describe(case: &Case<'_>, number: usize, (dynamic, launch): (u64, Span)) -> O
         Some(target) => {
             let most = plural(target.dynamic_shared_limit().into(), "byte");
             (
-                format!(
-                    "a block of `{kernel}` needs {needed} bytes of shared memory; {target} has {most} for it"
-                ),
+                format!("a block of `{kernel}` needs {needed} bytes of shared memory; {target} has {most}"),
                 None,
             )
         }
@@ -101,24 +98,24 @@ fn describe(case: &Case<'_>, number: usize, (dynamic, launch): (u64, Span)) -> O
         None => {
             let most = first.static_shared_limit();
             let words = format!(
-                "allow it before the launch: `cudaFuncSetAttribute({}, \
+                "opt in before the launch: `cudaFuncSetAttribute({}, \
                  cudaFuncAttributeMaxDynamicSharedMemorySize, {dynamic})`",
                 kernel.split('<').next().unwrap_or(kernel)
             );
             let message = format!(
-                "a block of `{kernel}` needs {needed} bytes of shared memory; over {most} have to be allowed"
+                "a block of `{kernel}` needs {needed} bytes of shared memory; more than {most} need an opt-in"
             );
             (message, Some(words))
         }
     };
     let parts = match fixed {
         0 => "all of it is dynamic".to_owned(),
-        _ => format!("{fixed} bytes of its own arrays and {dynamic} dynamic ones"),
+        _ => format!("{fixed} static and {dynamic} dynamic bytes"),
     };
     let mut notes = vec![parts, "the launch fails, and the kernel does not run".to_owned()];
     notes.extend(case.instance_words(number));
     Some(Diagnostic {
-        primary_label: format!("this gives it {}", plural(dynamic, "byte")),
+        primary_label: format!("this launch passes {}", plural(dynamic, "byte")),
         notes,
         helps: help.into_iter().collect(),
         kernel: kernel.clone(),

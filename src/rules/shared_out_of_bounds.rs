@@ -1,10 +1,10 @@
 //! ## What it does
-//! Finds accesses of a shared array by a thread whose index lies outside it, in every block of the middle
+//! Finds accesses of a shared array by a thread whose index lies outside it, in every block that is not at the edge
 //! of the data.
 //!
 //! ## Why is this bad
-//! The bytes behind an array belong to another, or to nobody: the thread reads or overwrites what is not
-//! its own, or the kernel stops. `compute-sanitizer` tells only of the second.
+//! The bytes past the end of an array belong to another array, or to nobody: the thread reads or overwrites foreign
+//! data, or the kernel stops. `compute-sanitizer` reports only the second case.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -35,14 +35,14 @@
 //! ```
 //!
 //! ## Limits
-//! - On public code each finding was read; an H200's memcheck reports the same threads for its fixtures, where
-//!   they leave all shared memory of the block.
-//! - Only in a block that a launch or the user gives. Dynamic shared memory is as long as the launch says: where
-//!   several launches give the same block, as the most generous of them says; where one is not known, nothing
-//!   is said. A launch that gives none has 0 bytes.
-//! - The whole array counts: an index that leaves its row and stays in the array is not told.
-//! - A bound that may keep the thread away, as `threadIdx.x < n` may, is taken to do so.
-//! - No fix is written.
+//! - On public code, each finding was read. For the fixtures, memcheck on an H200 reports the same threads if they
+//!   leave all shared memory of the block.
+//! - The block must be given by a launch or the user. Dynamic shared memory is as long as the launch says. Of several
+//!   launches with the same block, the one with the most bytes counts; if one of them is unknown, nothing is
+//!   reported. A launch that passes no byte count has 0 bytes.
+//! - The whole array counts: an index that leaves its row but stays in the array is not reported.
+//! - If a bound may keep the thread out, as `threadIdx.x < n` may, it is assumed to do so.
+//! - There is no fix.
 
 use super::{About, Case, Rule, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
@@ -86,8 +86,8 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
     let message = format!("thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
     let mut labels = Vec::new();
     match case.runs[number].dynamic_bytes.filter(|_| array.dynamic) {
-        Some((0, launch)) => labels.push((launch, "this gives no dynamic shared memory".to_owned())),
-        Some((_, launch)) => labels.push((launch, format!("this gives it {}", plural(bytes, "byte")))),
+        Some((0, launch)) => labels.push((launch, "this launch passes no dynamic shared memory".to_owned())),
+        Some((_, launch)) => labels.push((launch, format!("this launch passes {}", plural(bytes, "byte")))),
         None => labels.push((array.name_span, format!("{all}, counted from 0"))),
     }
     let mut finding = fact::finding(&RULE, case, number, access, &overrun.assumptions, message);

@@ -68,22 +68,21 @@ pub fn assumptions(run: &KernelRun) -> Vec<String> {
 fn unjudged(run: &KernelRun) -> Why {
     let of = |text: &str, spans: Vec<Span>| Why { text: text.to_owned(), spans };
     match &run.unjudged {
-        Some(Unjudged::Block) => {
-            of("no launch that is seen gives its block, and no comment or option does", Vec::new())
-        }
+        Some(Unjudged::Block) => of("no visible launch, comment or option gives its block shape", Vec::new()),
         Some(Unjudged::Refuted(span)) => {
-            of("as far as the host code is followed, its launch does not happen", vec![*span])
+            of("as far as cudalint follows the host code, its launch never happens", vec![*span])
         }
-        Some(Unjudged::Rival(span)) => of("its launch may mean another kernel of this name", vec![*span]),
+        Some(Unjudged::Rival(span)) => of("its launch may mean another kernel of the same name", vec![*span]),
         Some(Unjudged::HiddenBarrier { function, name }) => {
-            let text = format!("`{function}` has a barrier, and not every place where it runs is followed");
+            let text = format!(
+                "`{function}` has a barrier, and cudalint does not follow every place where \
+                                it runs"
+            );
             Why { text, spans: vec![*name] }
         }
         None => match &run.trace.stopped {
             Some(why) => of(&why.detail, Vec::new()),
-            None => {
-                of("which places it accesses depends on the size of a type that is not known", Vec::new())
-            }
+            None => of("its accesses depend on the unknown size of a type", Vec::new()),
         },
     }
 }
@@ -95,7 +94,7 @@ fn found(run: &KernelRun, race: &Race) -> Why {
         Between::Lanes { .. } => "no `__syncwarp`",
     };
     let array = array(run, race.first);
-    let text = format!("threads {one} and {other} meet in `{array}` with {barrier} in between");
+    let text = format!("threads {one} and {other} race on `{array}` with {barrier} in between");
     Why { text, spans: spans(run, race.first, race.second) }
 }
 
@@ -107,29 +106,26 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             let array = array(run, *first);
             let unknown = |number: usize| run.trace.accesses[number].unknown.as_ref();
             let text = match (threads, unknown(*first).or_else(|| unknown(*second))) {
-                (_, Some(why)) => format!("two threads may meet in `{array}`: {}", why.detail),
+                (_, Some(why)) => format!("two threads may race on `{array}`: {}", why.detail),
                 (Some((one, other)), None) => {
-                    format!(
-                        "threads {one} and {other} may meet in `{array}` with nothing that surely orders them"
-                    )
+                    format!("threads {one} and {other} may race on `{array}`: nothing surely orders them")
                 }
-                (None, None) => format!("two threads may meet in `{array}`"),
+                (None, None) => format!("two threads may race on `{array}`"),
             };
             Why { text, spans: spans(run, *first, *second) }
         }
-        Doubt::Unfollowed(span) => of("something is not followed that may access shared memory", vec![*span]),
-        Doubt::Apart(span) => of(
-            "not all threads may come to this barrier, and those that do meet the others at another",
-            vec![*span],
-        ),
+        Doubt::Unfollowed(span) => of("this is not followed, and it may access shared memory", vec![*span]),
+        Doubt::Apart(span) => {
+            of("not all threads may reach this barrier, and the others wait at another one", vec![*span])
+        }
         Doubt::MayDiffer(span, Differs::OtherSide) => {
-            of("what threads do that this bound keeps out is not followed", vec![*span])
+            of("threads that this bound keeps out are not followed", vec![*span])
         }
         Doubt::MayDiffer(span, Differs::Wraps) => {
-            of("the number of a round may be too large for the type that it is given here", vec![*span])
+            of("the iteration number may be too large for its type here", vec![*span])
         }
         Doubt::Supposed(number) => {
-            of("which bytes it accesses is known for supposed values only", access(*number))
+            of("the bytes that it accesses are known only for assumed values", access(*number))
         }
         Doubt::Asynchronous(number) => {
             of("an asynchronous copy may still be in flight when its bytes are accessed", access(*number))

@@ -1,14 +1,13 @@
 //! ## What it does
-//! Tells of accesses to shared memory for which a value given at run time, such as the length of a
-//! row, decides whether lanes of a warp meet in a bank: which values are free of conflicts, and what
-//! the others cost.
+//! Finds shared-memory accesses for which a run-time value, such as the length of a row, decides whether lanes of a
+//! warp conflict. It says which values are conflict-free and what the others cost.
 //!
-//! The distance between two lanes counts modulo the banks' period, so all values are tried: 32 of
-//! them for a stride in floats. The size of an element type that no launch tells is tried likewise.
+//! The distance between two lanes counts modulo the banks' period, so all values are tried: 32 of them for a stride
+//! in floats. If no launch gives the size of an element type, the sizes are tried in the same way.
 //!
 //! ## Why is this bad
-//! It need not be: it is a note. But such a kernel is fast for one size of the data and up to 32
-//! times slower in its shared memory for the next, and a test with one size does not show it.
+//! It need not be bad, so the finding is a note. But such a kernel is fast for one size of the data, and for the next
+//! one its shared memory is up to 32 times slower. A test with one size does not show this.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -44,18 +43,17 @@
 //!     columns<<<1, 32, 32 * (ld + 1) * sizeof(float)>>>(out, in, ld);
 //! }
 //! ```
-//! Lay the rows out at a pitch that is conflict-free for every size: an odd number of 4-byte words
-//! where lanes walk down a column.
+//! Choose a row pitch that is conflict-free for every size: if lanes walk down a column, an odd number of 4-byte
+//! words.
 //!
 //! ## Limits
-//! - Whether the bad values occur is not known, and so nothing is claimed: `-A
-//!   stride-dependent-conflict` where they do not.
-//! - A site that conflicts for certain in another launch is told by `bank-conflict` alone.
+//! - It is unknown whether the bad values occur. If they do not, use `-A stride-dependent-conflict`.
+//! - A site that surely conflicts in another launch is reported by `bank-conflict` alone.
 //! - A site that conflicts for every value is a `bank-conflict`; one that conflicts for none is clean.
-//! - At most two values are tried together, and values that are loaded from memory are not. Of types
-//!   one is tried, with 1, 2, 4, 8 and 16 bytes.
+//! - At most two values are tried together. Values loaded from memory are not tried. One type is tried, with 1, 2, 4,
+//!   8 and 16 bytes.
 //! - Zero, and numbers so small that lanes share words, may conflict less than the note says.
-//! - No fix is written: the value is given elsewhere.
+//! - There is no fix: the value is given elsewhere.
 
 use super::{About, Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};
@@ -68,7 +66,7 @@ pub(super) static RULE: Rule = Rule {
     id: "stride-dependent-conflict",
     about: About::Performance,
     level: Level::Note,
-    summary: "a value given at run time decides whether a shared-memory access has bank conflicts",
+    summary: "a run-time value decides whether a shared-memory access has bank conflicts",
     docs: include_str!("stride_dependent_conflict.rs"),
 };
 

@@ -1,17 +1,17 @@
 //! ## What it does
-//! Finds reads of shared memory that an asynchronous copy (`__pipeline_memcpy_async`, `cp.async`) fills and that may
-//! come before the copy has arrived:
+//! Finds reads of shared memory that an asynchronous copy (`__pipeline_memcpy_async`, `cp.async`) fills, if the read
+//! may come before the copy has arrived:
 //!
 //! | | |
 //! |---|---|
-//! | the thread that copies has not waited for it | warning |
+//! | the copying thread has not waited for its copy | warning |
 //! | it has, but another thread reads, and no barrier follows the wait | warning |
 //!
 //! ## Why is this bad
-//! An asynchronous copy goes on while the thread does. The thread sees what it brought after
-//! `__pipeline_wait_prior(n)` or `cp.async.wait_group n`, which wait for all groups of copies but the latest `n`, or
-//! after `cp.async.wait_all`. A barrier alone does not wait for copies. Each thread waits for its own: another one
-//! knows that they have arrived only after a barrier that follows.
+//! An asynchronous copy continues while its thread does. The thread sees the data after `__pipeline_wait_prior(n)` or
+//! `cp.async.wait_group n`, which wait for all groups of copies but the latest `n`, or after `cp.async.wait_all`. A
+//! barrier alone does not wait for copies. Each thread waits only for its own copies: other threads may read the data
+//! only after a barrier that follows the wait.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -66,16 +66,16 @@
 //! ```
 //!
 //! ## Limits
-//! - Only copies and reads that surely happen, in a block that a launch or the user gives, at places of which the
-//!   difference is known.
-//! - Of a `cuda::pipeline` that `cuda::make_pipeline()` makes for each thread, stages are counted as they are committed,
-//!   waited for and released; copies into it count where one instruction does each.
-//! - What may wait and is not followed counts as a wait: a function that is not seen, `mbarrier` and bulk copies,
-//!   a `cuda::pipeline` that threads share, other calls of `cuda::memcpy_async`, fences and atomics whose result is used.
-//!   So does a wait for a number of groups that is not known.
-//! - A read in a later round of a loop than the copy is not looked at.
-//! - Where no barrier at all is between the two, and another thread reads, it is a `missing-barrier`.
-//! - Reads by `ldmatrix`, `wmma` and further copies are not looked at.
+//! - Only copies and reads that surely happen are checked, in a block that a launch or the user gives, at places with
+//!   a known distance.
+//! - For a `cuda::pipeline` that `cuda::make_pipeline()` makes for each thread, stages are counted as they are
+//!   committed, waited for and released. Copies into it count if each takes one instruction.
+//! - Anything that may wait and is not followed counts as a wait: an unseen function, `mbarrier` and bulk copies, a
+//!   `cuda::pipeline` shared by threads, other calls of `cuda::memcpy_async`, fences, and atomics whose result is
+//!   used. So does a wait for an unknown number of groups.
+//! - A read in a later iteration of a loop than the copy is not checked.
+//! - If there is no barrier at all between the two, and another thread reads, it is a `missing-barrier`.
+//! - Reads by `ldmatrix`, `wmma` and further copies are not checked.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -86,7 +86,7 @@ pub(super) static RULE: Rule = Rule {
     id: "unchecked-async-copy",
     about: About::Correctness,
     level: Level::Warn,
-    summary: "shared memory that is read before an asynchronous copy into it has surely arrived",
+    summary: "a read of shared memory before an asynchronous copy into it is sure to have arrived",
     docs: include_str!("unchecked_async_copy.rs"),
 };
 
@@ -106,18 +106,21 @@ fn describe(case: &Case<'_>, number: usize, early: &EarlyRead) -> Diagnostic {
     let (message, help) = match early.lacks {
         Lacks::Wait => (
             format!(
-                "`{array}`: thread {reader} reads {whose} copies asynchronously, with no wait for it in between"
+                "`{array}`: thread {reader} reads {whose} copies asynchronously, with no wait for the copy \
+                 in between"
             ),
             match own {
                 true => "wait for the copy before the read: `__pipeline_wait_prior(0)`",
                 false => {
-                    "wait for the copy before the read, and then for the block: `__pipeline_wait_prior(0); __syncthreads();`"
+                    "wait for the copy before the read, and then for the block: `__pipeline_wait_prior(0); \
+                     __syncthreads();`"
                 }
             },
         ),
         Lacks::Barrier => (
             format!(
-                "`{array}`: thread {reader} reads {whose} copies asynchronously, with no barrier after the wait for it"
+                "`{array}`: thread {reader} reads {whose} copies asynchronously, with no barrier after the \
+                 wait"
             ),
             "put the barrier after the wait",
         ),
@@ -126,8 +129,7 @@ fn describe(case: &Case<'_>, number: usize, early: &EarlyRead) -> Diagnostic {
     finding.primary_label = format!("thread {reader} reads it here");
     finding.labels = vec![(copy.span, format!("thread {copier} copies it here"))];
     if early.lacks == Lacks::Wait {
-        let words =
-            "a wait for all groups but the latest `n` waits neither for these nor for copies in no group";
+        let words = "a wait for all but the latest `n` groups covers neither these nor uncommitted copies";
         finding.notes.insert(0, words.to_owned());
     }
     finding.helps = vec![help.to_owned()];

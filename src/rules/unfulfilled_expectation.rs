@@ -1,10 +1,9 @@
 //! ## What it does
-//! Finds comments `// cudalint: expect(RULE)` where there is no finding of that rule.
+//! Finds comments `// cudalint: expect(RULE)` without a finding of that rule.
 //!
 //! ## Why is this bad
-//! `expect` says that a finding is known and must stay visible to whoever changes the code: when it
-//! is gone, either the code was repaired and the comment can go, or the analysis no longer sees
-//! what it saw.
+//! `expect` says that a finding is known and must stay visible to whoever changes the code. If it is gone, either the
+//! code was fixed and the comment can go, or the analysis no longer sees what it saw.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -35,9 +34,8 @@
 //! ```
 //!
 //! ## Limits
-//! - Nothing is said in branches that `#if` leaves out, and in a header none of whose accesses was
-//!   met from the files given.
-//! - No fix is written.
+//! - Branches that `#if` leaves out are not checked, nor is a header if the given files reach none of its accesses.
+//! - There is no fix.
 
 use super::{About, Rule};
 use crate::diagnostic::{Diagnostic, Level};
@@ -48,17 +46,17 @@ pub static RULE: Rule = Rule {
     id: "unfulfilled-expectation",
     about: About::Comments,
     level: Level::Warn,
-    summary: "a finding that a comment expects is not there",
+    summary: "a comment expects a finding that is not there",
     docs: include_str!("unfulfilled_expectation.rs"),
 };
 
 /// A finding of `rule` was expected.
 #[must_use]
 pub fn describe(at: Span, rule: &str) -> Diagnostic {
-    let message = format!("a finding of `{rule}` is expected here, and there is none");
+    let message = format!("a `{rule}` finding is expected here, but there is none");
     Diagnostic {
         primary_label: "expected".to_owned(),
-        helps: vec!["remove the comment if the code was repaired".to_owned()],
+        helps: vec!["remove the comment if the code was fixed".to_owned()],
         ..Diagnostic::plain(RULE.id, RULE.level, at, message)
     }
 }

@@ -1,11 +1,10 @@
 //! ## What it does
-//! Finds reads of shared memory that no thread of the block initializes: at any time of the kernel, or before the
-//! read.
+//! Finds reads of shared memory that no thread of the block initializes, either at all or before the read.
 //!
 //! ## Why is this bad
-//! Shared memory holds what the block before left in it. The value read changes from run to run. It is what a
-//! tile without its border leads to, an array that is one element longer than what fills it, or an
-//! accumulator that nobody sets to zero. `compute-sanitizer --tool initcheck` looks at global memory only.
+//! Shared memory holds what the previous block left in it, so the value changes from run to run. Typical causes are a
+//! tile without its border, an array that is one element longer than what fills it, or an accumulator that nobody
+//! sets to zero. `compute-sanitizer --tool initcheck` looks at global memory only.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -37,15 +36,15 @@
 //! ```
 //!
 //! ## Limits
-//! - Only in a block that a launch or the user gives. Of arrays that are sized at launch only reads before the first
-//!   write are told, and only where a kernel has one such array.
-//! - Where a write stands before the read, or where nothing orders the two, the read is taken to come later: that is
-//!   what `missing-barrier` is about. A read in a loop counts only if it is surely done in the first round.
-//! - A read counts if none of its bytes is written, and if it surely happens. What `+=` and `atomicAdd` write is
-//!   made of what they read.
-//! - Where something is not followed that may write shared memory (a function that is not seen, a write through a
-//!   pointer that is not known, inline assembly), nothing is said of the kernel. Where an index of a write is not
-//!   known, or asynchronous copies and tensor-core stores fill an array, nothing is said of the array.
+//! - The block must be given by a launch or the user. For arrays sized at launch, only reads before the first write
+//!   are reported, and only if the kernel has one such array.
+//! - If a write precedes the read in the text, or nothing orders the two, the read is assumed to come later:
+//!   `missing-barrier` covers that. A read in a loop counts only if it surely happens in the first iteration.
+//! - A read counts if none of its bytes is written, and if it surely happens. `+=` and `atomicAdd` do not initialize
+//!   what they read.
+//! - If something that may write shared memory is not followed (an unseen function, a write through an unknown
+//!   pointer, inline assembly), the kernel is not checked. If the index of a write is unknown, or asynchronous copies
+//!   or tensor-core stores fill an array, that array is not checked.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -57,7 +56,7 @@ pub(super) static RULE: Rule = Rule {
     id: "uninitialized-shared",
     about: About::Correctness,
     level: Level::Warn,
-    summary: "shared memory that is read, and that no thread initializes",
+    summary: "a read of shared memory that no thread initializes",
     docs: include_str!("uninitialized_shared.rs"),
 };
 

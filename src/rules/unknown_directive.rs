@@ -1,10 +1,9 @@
 //! ## What it does
-//! Finds comments that begin with `cudalint:` and ask for nothing that is known: a misspelt word or
-//! rule, a block that no device has; and those that would be such comments, but for the colon:
-//! `// cudalint allow(bank-conflict)`.
+//! Finds comments that start with `cudalint:` and that `cudalint` does not understand: a misspelt word or rule, or a
+//! block that no device supports. It also finds comments that lack the colon: `// cudalint allow(bank-conflict)`.
 //!
 //! ## Why is this bad
-//! Whoever wrote it believes that it does something.
+//! Whoever wrote the comment believes that it has an effect.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -27,8 +26,8 @@
 //! ```
 //!
 //! ## Limits
-//! - Only a comment that opens with `cudalint` is read; one that mentions it later is not.
-//! - No fix is written.
+//! - Only a comment that starts with `cudalint` is read, not one that mentions it later.
+//! - There is no fix.
 
 use super::{About, Rule};
 use crate::diagnostic::{Diagnostic, Level};
@@ -39,7 +38,7 @@ pub static RULE: Rule = Rule {
     id: "unknown-directive",
     about: About::Comments,
     level: Level::Warn,
-    summary: "a comment for this tool that it does not understand",
+    summary: "a cudalint comment that is not understood",
     docs: include_str!("unknown_directive.rs"),
 };
 

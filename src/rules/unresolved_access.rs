@@ -1,11 +1,11 @@
 //! ## What it does
-//! Tells of accesses to shared memory whose bank conflicts are not known from the source, with the
-//! reason and the place that causes it.
+//! Finds shared-memory accesses whose bank conflicts are unknown from the source, with the reason and the place that
+//! causes it.
 //!
 //! ## Why is this bad
-//! It is not: it shows where `cudalint` is silent because it does not know, as against where it has
-//! looked and found nothing. It is off unless asked for: `-N unresolved-access` to see them, `-D
-//! unresolved-access` in code that is to be fully checked. `cudalint accesses --summary` counts them.
+//! It is not bad. It shows where `cudalint` is silent because it does not know, rather than because it found nothing.
+//! The rule is off by default: use `-N unresolved-access` to see these accesses, and `-D unresolved-access` for code
+//! that must be fully checked. `cudalint accesses --summary` counts them.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -34,13 +34,13 @@
 //!     reverse<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! Where the reason is a type, a name or a function that is not visible, give the files and folders
-//! that hold it (`-I DIR`, `--define NAME=VALUE`); where it is the block, say it above the kernel.
+//! If the reason is a type, a name or a function that is not visible, provide it (`-I DIR`, `--define NAME=VALUE`,
+//! more files). If the reason is the block, state it above the kernel.
 //!
 //! ## Limits
-//! - One finding per site: of a template's instances, the first that is not known speaks for all.
-//! - The place that causes it is the first one met; there may be others behind it.
-//! - No fix is written.
+//! - There is one finding per site: of a template's instances, only the first unknown one is reported.
+//! - The finding names the first cause; there may be others behind it.
+//! - There is no fix.
 
 use super::{About, Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};
@@ -54,7 +54,7 @@ pub(super) static RULE: Rule = Rule {
     id: "unresolved-access",
     about: About::Performance,
     level: Level::Allow,
-    summary: "a shared-memory access whose bank conflicts are not known, and why",
+    summary: "a shared-memory access whose bank conflicts are unknown, and why",
     docs: include_str!("unresolved_access.rs"),
 };
 
@@ -92,7 +92,7 @@ pub(super) fn describe(case: &Case<'_>, run: usize, access: &Access, judgement: 
         rule: RULE.id,
         level: RULE.level,
         message: format!(
-            "bank conflicts of this {} `{}` are not known: {reason}",
+            "bank conflicts of this {} `{}` are unknown: {reason}",
             access_words(access.op).0,
             array.name
         ),

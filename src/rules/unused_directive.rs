@@ -1,11 +1,9 @@
 //! ## What it does
-//! Finds comments for this tool that do nothing: `// cudalint: allow(RULE)` and `allow-file(RULE)`
-//! where there is no finding of that rule, and `// cudalint: block(X, Y, Z)` that stands above no
-//! function.
+//! Finds cudalint comments that have no effect: `// cudalint: allow(RULE)` and `allow-file(RULE)` without a finding
+//! of that rule, and `// cudalint: block(X, Y, Z)` that is not above a function.
 //!
 //! ## Why is this bad
-//! The reason written beside it no longer holds, or never did, and the comment would silence the
-//! next finding that comes to its line.
+//! The reason in the comment no longer holds, or never did. And the comment would hide the next finding on its line.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -36,10 +34,10 @@
 //! ```
 //!
 //! ## Limits
-//! - Nothing is said where a verdict on the lines is not known, in branches that `#if` leaves out,
-//!   and in a header none of whose accesses was met from the files given.
-//! - A finding that comes only with another `--target` or `--block` is not there without it.
-//! - No fix is written.
+//! - Lines with an unknown verdict are not checked, nor are branches that `#if` leaves out, nor a header if the given
+//!   files reach none of its accesses.
+//! - A finding that exists only with another `--target` or `--block` does not count.
+//! - There is no fix.
 
 use super::{About, Rule};
 use crate::diagnostic::{Diagnostic, Level};
@@ -50,7 +48,7 @@ pub static RULE: Rule = Rule {
     id: "unused-directive",
     about: About::Comments,
     level: Level::Warn,
-    summary: "a comment for this tool that does nothing",
+    summary: "a cudalint comment that has no effect",
     docs: include_str!("unused_directive.rs"),
 };
 
@@ -61,7 +59,7 @@ pub fn silences_nothing(at: Span, rule: &str, whole_file: bool) -> Diagnostic {
     let what = if rule == "all" { "no finding".to_owned() } else { format!("no finding of `{rule}`") };
     Diagnostic {
         primary_label: "nothing to silence".to_owned(),
-        helps: vec!["remove it; `expect` instead of `allow` insists on a finding".to_owned()],
+        helps: vec!["remove it, or use `expect` to insist on a finding".to_owned()],
         ..Diagnostic::plain(RULE.id, RULE.level, at, format!("there is {what} {place}"))
     }
 }
@@ -71,7 +69,7 @@ pub fn silences_nothing(at: Span, rule: &str, whole_file: bool) -> Diagnostic {
 pub fn block_of_nothing(at: Span) -> Diagnostic {
     Diagnostic {
         primary_label: "the shape is not used".to_owned(),
-        helps: vec!["it belongs directly above a kernel".to_owned()],
-        ..Diagnostic::plain(RULE.id, RULE.level, at, "this block shape stands above no function".to_owned())
+        helps: vec!["put it directly above a kernel".to_owned()],
+        ..Diagnostic::plain(RULE.id, RULE.level, at, "this block shape is not above a function".to_owned())
     }
 }

@@ -1,12 +1,12 @@
 //! ## What it does
-//! Finds two lanes of one warp of which one reads what the other wrote to shared memory just before, with no
-//! `__syncwarp()` in between, or of which both write, in two statements, values that surely differ.
+//! Finds two lanes of one warp of which one reads what the other has just written to shared memory, with no
+//! `__syncwarp()` in between. It also finds two lanes that write, in two statements, values that surely differ.
 //!
 //! ## Why is this bad
-//! Up to compute capability 6.x the lanes of a warp ran in lockstep, and much code rests on that: the last steps
-//! of a reduction without barriers, with or without `volatile`. From 7.0 on each lane has its own program
-//! counter. The compiler may let some lanes run ahead, and then a lane reads what is not yet written. Shuffles
-//! and votes bring lanes together to exchange values; they do not order memory.
+//! Up to compute capability 6.x, the lanes of a warp ran in lockstep, and much code relies on that: the last steps of
+//! a reduction without barriers, with or without `volatile`. From 7.0 on, each lane has its own program counter. The
+//! compiler may let some lanes run ahead, and then a lane reads data that is not written yet. Shuffles and votes
+//! exchange values between lanes; they do not order memory.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -40,19 +40,18 @@
 //!     sum<<<1, 32>>>(out, in);
 //! }
 //! ```
-//! Where lanes only hand values to each other, `__shfl_down_sync` needs no shared memory at all.
+//! If lanes only exchange values, `__shfl_down_sync` needs no shared memory at all.
 //!
 //! ## Limits
-//! - For targets before 7.0 nothing is said: there it is how warps work.
-//! - What an H200's racecheck reports as a "(Warp Level Programming) Potential RAW hazard" is found here. It
-//!   also warns of lanes that read before others write, as in `s[t] = s[t + 1]`; that is one load and one store
-//!   for all lanes, and nothing is said of it.
-//! - Only accesses that surely happen, in a block that a launch or the user gives, at offsets that are known.
-//! - Where a shuffle or a vote stands between the two accesses, or a function that may hold one, the finding is
-//!   a note.
-//! - Whatever may order threads counts as `__syncwarp()`: a function that is not seen, a fence, inline assembly.
-//! - Nothing is said of kernels whose files hide a `__syncwarp()` in constructors, destructors or operators.
-//! - One finding for each array of a kernel, at the first such pair.
+//! - Targets before 7.0 are not checked: there, warps work this way.
+//! - This rule finds what racecheck on an H200 reports as a "(Warp Level Programming) Potential RAW hazard".
+//!   racecheck also warns about lanes that read before others write, as in `s[t] = s[t + 1]`; that is one load and
+//!   one store for all lanes, and this rule does not report it.
+//! - Only accesses that surely happen are checked, in a block that a launch or the user gives, at known offsets.
+//! - If a shuffle or a vote, or a function that may contain one, is between the two accesses, the finding is a note.
+//! - Anything that may order threads counts as `__syncwarp()`: an unseen function, a fence, inline assembly.
+//! - Kernels whose files hide a `__syncwarp()` in constructors, destructors or operators are not checked.
+//! - There is one finding for each array of a kernel, at the first such pair.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -105,11 +104,13 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let (before, after) = race.threads;
     let (earlier, then) = (fact::does(first), fact::does(second));
     let other = fact::another_value(first, second);
-    let round = if race.across.is_some() { " in the round before" } else { "" };
+    let round = if race.across.is_some() { " in the previous iteration" } else { "" };
     let message = format!(
-        "`{}`: lane {} {then} what lane {} of its warp {earlier}{round}{other}, with no `__syncwarp` in between",
+        "`{}`: lane {} {} what lane {} of its warp {earlier}{round}{other}, with no `__syncwarp` in \
+         between",
         array.name,
         after % 32,
+        fact::does_to(second, other),
         before % 32
     );
     let mut labels = Vec::new();
@@ -123,12 +124,12 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     };
     if let Some(span) = exchange {
         finding.level = Level::Note;
-        labels.push((span, "this exchanges values and does not order memory".to_owned()));
+        labels.push((span, "this exchanges values but does not order memory".to_owned()));
     }
     labels.extend(fact::also_unordered(trace, &[race.first, race.second], exchange.as_slice(), others));
     finding
         .notes
-        .insert(0, "since compute capability 7.0 the lanes of a warp need not run in step".to_owned());
+        .insert(0, "since compute capability 7.0, the lanes of a warp need not run in lockstep".to_owned());
     let (places, who) = (fact::places(first, second), "every lane of the warp");
     let (help, fix) = fact::barrier(case, (places, &[]), race.across, "__syncwarp()", who);
     Diagnostic {

@@ -2,8 +2,8 @@
 //! Finds launches whose grid or block surely has a dimension of 0.
 //!
 //! ## Why is this bad
-//! The kernel does not run. The launch fails with an error that nobody sees who does not ask for it, and the
-//! results are those of before. Most often an integer division has given the number of blocks, and rounded it down.
+//! The kernel does not run. The launch fails with an error that is easy to miss, and the results are those of before.
+//! Most often, an integer division gives the number of blocks and rounds it down.
 //!
 //! ## Example
 //! ```cuda,fires
@@ -36,12 +36,12 @@
 //! ```
 //!
 //! ## Limits
-//! - Only where the text tells the number: it is made of literals and of variables that nothing changes. What a
-//!   function is given, or what it reads of an object, may be anything.
-//! - Only where the launch surely means this kernel.
-//! - Only launches of kernels with shared memory, or a barrier of the block or warp; others are not followed,
-//!   but where `global-race` is asked for.
-//! - Nothing is said of HIP.
+//! - The text must give the number: it consists of literals and of variables that nothing changes. What a function
+//!   receives, or reads from an object, may be anything.
+//! - The launch must surely mean this kernel.
+//! - Only launches of kernels with shared memory, or with a barrier of the block or warp, are followed; with
+//!   `global-race`, all are.
+//! - HIP is not checked.
 
 use super::{About, Case, Rule, launches};
 use crate::diagnostic::{Diagnostic, Level};
@@ -75,7 +75,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         let message = format!("the {name} of this launch of `{kernel}` is 0 along {axis}");
         out.push(Diagnostic {
             notes: vec!["the launch fails, and the kernel does not run".to_owned()],
-            helps: vec!["where a division gives the number of blocks, round it up".to_owned()],
+            helps: vec!["if a division gives the number of blocks, round it up".to_owned()],
             kernel,
             ..Diagnostic::plain(RULE.id, RULE.level, span, message)
         });

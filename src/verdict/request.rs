@@ -116,11 +116,11 @@ pub(super) fn copied(access: &Access, pattern: &Pattern, target: &Target) -> Res
     let Some(from) = &pattern.source else {
         return unknown(
             Reason::UnknownPointer,
-            "from which lines of global memory it copies, on which its wavefronts depend",
+            "its wavefronts depend on which lines of global memory it copies from",
         );
     };
     if !pattern.varying.is_empty() {
-        let text = "a size given at run time keeps the places apart that it copies to";
+        let text = "a run-time size separates the places that it copies to";
         return unknown(Reason::RunTimeStride, text);
     }
     let bytes = access.bytes.unwrap_or(4);
@@ -133,11 +133,11 @@ pub(super) fn copied(access: &Access, pattern: &Pattern, target: &Target) -> Res
         let offsets = &read.map(|offset| offset.wrapping_add(read_shift));
         let source = CopySource { stretches: &from.stretches, offsets, around: access.around };
         let Some(cost) = banks::copy_cost(&request, &source) else {
-            return unknown(Reason::Hardware, "what a copy of this kind takes was not measured");
+            return unknown(Reason::Hardware, "the cost of this kind of copy was not measured");
         };
         match &found {
             Some(old) if (old.wavefronts, old.ideal) != (cost.wavefronts, cost.ideal) => {
-                let text = "it depends on where in a line of 128 bytes it begins to read or write";
+                let text = "it depends on where in a 128-byte line it starts to read or write";
                 return unknown(Reason::RunTimeStride, text);
             }
             Some(_) => {}
@@ -233,8 +233,7 @@ pub(super) fn perhaps_joined(
     // Of 8 and 16 bytes the hardware takes 2 and 4 as a rule, even where it could pair lanes.
     let free = |(bytes, cost): (u32, Cost)| cost.wavefronts <= cost.ideal.max(bytes / 4);
     if joined(access, pattern, wide, target).any(free) {
-        let reason =
-            "neighbouring accesses of a thread, which the compiler may join into one without conflicts";
+        let reason = "the compiler may combine neighbouring accesses of a thread into one without conflicts";
         return Err(NoCost::Unknown(Reason::Compiler, reason.to_string()));
     }
     Ok(())

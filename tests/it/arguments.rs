@@ -59,7 +59,7 @@ fn a_device_that_cannot_be_is_refused_and_one_to_come_is_told() {
     }
     let (code, _, err) = run(root.path(), &["-q", "--target", "sm_90,sm_130", "a.cu"]);
     assert_eq!(code, 1);
-    assert_eq!(err, "cudalint: warning: no device `sm_130` is known: it is judged like `sm_121`\n");
+    assert_eq!(err, "cudalint: warning: unknown device `sm_130`: it is judged like `sm_121`\n");
     fs::write(root.path().join("cudalint.toml"), "targets = ['sm_999']\n").unwrap();
     let (code, _, err) = run(root.path(), &["a.cu"]);
     assert_eq!(code, 2);

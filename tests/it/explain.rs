@@ -96,7 +96,7 @@ fn a_barrier_shows_the_condition_and_the_threads() {
 fn what_is_not_known_has_its_reason_and_place_and_no_picture() {
     let place = line_of("fixtures/unresolved-access/causes.cu", "far & 255");
     let out = drawn(here(), &[&place]);
-    assert!(out.contains("bank conflicts of this read of `s` are not known: "), "{out}");
+    assert!(out.contains("bank conflicts of this read of `s` are unknown: "), "{out}");
     assert!(out.contains("its value comes from memory (`index`)") && !out.contains("lane  0"), "{out}");
 }
 
@@ -104,11 +104,11 @@ fn what_is_not_known_has_its_reason_and_place_and_no_picture() {
 fn wavefronts_of_a_copy_that_are_not_for_banks_are_told_and_not_drawn() {
     let file = "fixtures/precision/copies.cu";
     let out = drawn(here(), &[&line_of(file, "&s[2 * threadIdx.x + 1], in")]);
-    assert!(out.contains("takes 32 wavefronts instead of 4, not for its banks"), "{out}");
-    assert!(out.contains("only the profiler's source page counts these wavefronts"), "{out}");
+    assert!(out.contains("takes 32 wavefronts instead of 4, but not because of banks"), "{out}");
+    assert!(out.contains("only Nsight Compute's source page counts these wavefronts"), "{out}");
     let file = "fixtures/precision/copied_lines.cu";
     let through = drawn(here(), &[&line_of(file, "in + row * pitch + column")]);
-    assert!(through.contains("takes 8 wavefronts instead of 4, not for its banks"), "{through}");
+    assert!(through.contains("takes 8 wavefronts instead of 4, but not because of banks"), "{through}");
     assert!(!out.contains("Warp 0") && !through.contains("Warp 0"), "{out}{through}");
 }
 

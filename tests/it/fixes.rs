@@ -96,7 +96,10 @@ fn a_part_that_was_not_run_may_know_where_rows_begin() {
     let code = code.replace("transpose<<<", "transpose<false><<<");
     let root = folder(&[("a.cu", code.as_bytes())]);
     let (_, _, err) = run(root.path(), &["--fix", "a.cu"]);
-    assert!(err.contains("`tile` is named at a.cu:5, which was not run; --unsafe-fixes does it"), "{err}");
+    assert!(
+        err.contains("`tile` is named at a.cu:5, which the analysis did not run; --unsafe-fixes does it"),
+        "{err}"
+    );
     assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
 }
 

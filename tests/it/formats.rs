@@ -2,15 +2,29 @@
 
 use crate::support::program::run;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
-/// What the fixtures, which have findings of every kind, look like in a format.
-fn fixtures(format: &str) -> String {
-    let (exit, out, err) =
-        run(Path::new("."), &["-q", "-N", "unresolved-access", "--format", format, "fixtures"]);
-    assert_eq!((exit, err.as_str()), (1, ""), "{format}");
-    out
+/// The formats that the tests ask for. The fixtures have findings of every kind, but take a while to run.
+const ASKED: [&str; 6] = ["json", "sarif", "gitlab", "github", "junit", "short"];
+
+/// What the fixtures look like in a format. One run writes all formats.
+fn fixtures(format: &str) -> &'static str {
+    static REPORTS: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |format: &str| folder.path().join(format);
+        let mut arguments: Vec<String> = ["-q", "-N", "unresolved-access", "fixtures"].map(str::to_owned).into();
+        for format in ASKED {
+            arguments.extend(["--format".to_owned(), format!("{format}={}", file(format).display())]);
+        }
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (exit, out, err) = run(Path::new("."), &arguments);
+        assert_eq!((exit, out.as_str(), err.as_str()), (1, "", ""));
+        ASKED.iter().map(|format| (*format, fs::read_to_string(file(format)).unwrap())).collect()
+    });
+    &REPORTS[format]
 }
 
 const GITLAB: &str = "tests/schemas/gitlab-code-quality.json";
@@ -34,7 +48,7 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn json_follows_its_schemas() {
-    let findings = lines(&fixtures("json"));
+    let findings = lines(fixtures("json"));
     assert_valid("schemas/check-2.json", &findings);
     assert!(findings.iter().any(|finding| !finding["fix"].is_null()));
     let (_, out, _) = run(Path::new("."), &["accesses", "-q", "--format", "json", "fixtures"]);
@@ -49,7 +63,7 @@ fn json_follows_its_schemas() {
 fn the_schemas_refuse_what_they_should() {
     let schema: Value = serde_json::from_str(&fs::read_to_string("schemas/check-2.json").unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let good = lines(&fixtures("json")).remove(0);
+    let good = lines(fixtures("json")).remove(0);
     for (field, wrong) in
         [("line", 0.into()), ("level", "warn".into()), ("extra", 1.into()), ("fix", 1.into())]
     {
@@ -61,7 +75,7 @@ fn the_schemas_refuse_what_they_should() {
 
 #[test]
 fn sarif_follows_the_official_schema() {
-    let log: Value = serde_json::from_str(&fixtures("sarif")).unwrap();
+    let log: Value = serde_json::from_str(fixtures("sarif")).unwrap();
     assert_valid("tests/schemas/sarif-schema-2.1.0.json", std::slice::from_ref(&log));
     let run = &log["runs"][0];
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
@@ -148,12 +162,12 @@ fn sarif_without_findings_and_with_odd_names_is_valid_too() {
 
 #[test]
 fn gitlab_gets_what_its_documentation_asks_for() {
-    let report: Value = serde_json::from_str(&fixtures("gitlab")).unwrap();
+    let report: Value = serde_json::from_str(fixtures("gitlab")).unwrap();
     assert_valid(GITLAB, std::slice::from_ref(&report));
     let issues = report.as_array().unwrap();
     assert_eq!(issues.len(), fixtures("short").lines().count());
     // Of two issues with one fingerprint GitLab shows one.
-    let prints: std::collections::BTreeSet<&str> =
+    let prints: BTreeSet<&str> =
         issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
     assert_eq!(prints.len(), issues.len());
     for issue in issues {
@@ -167,7 +181,7 @@ fn gitlab_gets_what_its_documentation_asks_for() {
 fn the_schema_of_gitlab_refuses_what_gitlab_does_not_show() {
     let schema: Value = serde_json::from_str(&fs::read_to_string(GITLAB).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    let report: Value = serde_json::from_str(&fixtures("gitlab")).unwrap();
+    let report: Value = serde_json::from_str(fixtures("gitlab")).unwrap();
     for (at, wrong) in [
         ("/description", Value::Null),
         ("/fingerprint", "".into()),

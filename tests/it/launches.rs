@@ -144,7 +144,7 @@ fn the_nearest_kernel_is_meant_and_of_several_each_with_a_word() {
     let root = folder(&[("main.cu", &main), ("new.cu", &kernel("fill")), ("old.cu", &kernel("fill"))]);
     let found = ["new.cu fill 16,16,1 launch assumed 2", "old.cu fill 16,16,1 launch assumed 2"];
     assert_eq!(stores(root.path(), &["."]), found);
-    let text = "block is (16, 16, 1), from a launch, which may mean another kernel of this name";
+    let text = "block is (16, 16, 1), from a launch, which may mean another kernel of the same name";
     assert_eq!(assumptions(root.path(), &["."]), [text, text]);
 }
 

@@ -53,11 +53,11 @@ const PROPOSED: &[(&str, &str, &str, &str)] = &[
         "near",
         "index `near[i]` as `near[i + (i >> 5)]` and declare `float near[256 * COORDINATES + ((256 * COORDINATES - 1) >> 5)]`",
     ),
-    ("members", "bodies", "body", "keep each member of `body` in an array of its own"),
-    ("members", "entries", "table", "keep each member of `table` in an array of its own"),
-    ("members", "particles", "particle", "keep each member of `particle` in an array of its own"),
-    ("members", "pixels", "row", "keep each member of `row` in an array of its own"),
-    ("members", "rays", "ray", "keep each member of `ray` in an array of its own"),
+    ("members", "bodies", "body", "give each member of `body` its own array"),
+    ("members", "entries", "table", "give each member of `table` its own array"),
+    ("members", "particles", "particle", "give each member of `particle` its own array"),
+    ("members", "pixels", "row", "give each member of `row` its own array"),
+    ("members", "rays", "ray", "give each member of `ray` its own array"),
     ("planes", "cells", "box", "declare `float box[16][9][4]`"),
     ("planes", "corners", "corner", "declare `float corner[64][9][3]`"),
     ("planes", "spins", "spin", "declare `int spin[64][17][3]`"),
@@ -299,7 +299,7 @@ fn findings_are_gone_in_the_repaired_programs() {
 
 #[test]
 fn layouts_take_as_many_wavefronts_as_the_help_says() {
-    let promise = regex::Regex::new("then takes? (at most )?([0-9]+) wavefronts in all").unwrap();
+    let promise = regex::Regex::new("then takes? (up to )?([0-9]+) wavefronts in total").unwrap();
     for (program, kernel, array, help) in PROPOSED {
         let findings = findings(&format!("{program}.cu"));
         let of = |finding: &&Value| identity(finding).1 == *kernel && identity(finding).2 == *array;
@@ -308,7 +308,7 @@ fn layouts_take_as_many_wavefronts_as_the_help_says() {
         let told = told.unwrap_or_else(|| panic!("{program}, {kernel}: {said:?}"));
         let Some(promised) = promise.captures(told) else { continue };
         // Reads that come back are in no promise.
-        if told.contains("if what is read from registers now still is") {
+        if told.contains("if values now read from registers still are") {
             continue;
         }
         let all: Vec<Said> = accesses(&folder().join(format!("{program}.fixed.cu")));

@@ -133,10 +133,10 @@ fn what_is_in_doubt_is_told_with_its_places() {
         (reason["text"].as_str().unwrap().to_owned(), lines.collect::<Vec<u64>>())
     };
     let (text, lines) = reason("histogram_open");
-    assert_eq!(text, "two threads may meet in `bins`: its value comes from memory (`in`)");
+    assert_eq!(text, "two threads may race on `bins`: its value comes from memory (`in`)");
     assert_eq!(lines, [155, 156]);
     let (text, lines) = reason("unseen_open");
-    assert_eq!(text, "something is not followed that may access shared memory");
+    assert_eq!(text, "this is not followed, and it may access shared memory");
     assert_eq!(lines, [225]);
 }
 
@@ -182,7 +182,7 @@ fn nothing_is_proved_for_a_block_that_nobody_gave() {
     let root = folder(&[("a.cu", text), ("b.cu", &format!("// cudalint: block(64)\n{text}"))]);
     let (without, _) = standings(root.path(), "a.cu");
     assert_eq!(without[0]["races"], "undecided");
-    assert!(without[0]["reasons"][0]["text"].as_str().unwrap().starts_with("no launch that is seen"));
+    assert!(without[0]["reasons"][0]["text"].as_str().unwrap().starts_with("no visible launch"));
     let (with, _) = standings(root.path(), "b.cu");
     assert_eq!((&with[0]["races"], &with[0]["block_from"]), (&"proved".into(), &"directive".into()));
 }
@@ -214,7 +214,10 @@ void launch(float *out) {{ k<<<1, 64>>>(out); }}
         let reason = &standings[0]["reasons"][0];
         (reason["text"].as_str().unwrap().to_owned(), reason["places"][0]["line"].as_u64())
     };
-    let text = "`~Guard` has a barrier, and not every place where it runs is followed";
+    let text = "`~Guard` has a barrier, and cudalint does not follow every place where it runs";
     assert_eq!(reason("hidden.cu"), (text.to_owned(), Some(2)));
-    assert_eq!(reason("rival.cu"), ("its launch may mean another kernel of this name".to_owned(), Some(7)));
+    assert_eq!(
+        reason("rival.cu"),
+        ("its launch may mean another kernel of the same name".to_owned(), Some(7))
+    );
 }

@@ -77,7 +77,7 @@ fn keeps_its_word(text: &str, array: &str, remedy: &str) {
     let help =
         said.lines().find(|line| line.contains("= help: ")).unwrap_or_else(|| panic!("{said}\n{text}"));
     assert!(help.contains(remedy), "{help}");
-    let figures = Regex::new(r"then takes (at most )?(\d+) wavefronts? in all instead of (\d+)").unwrap();
+    let figures = Regex::new(r"then takes (up to )?(\d+) wavefronts? in total instead of (\d+)").unwrap();
     let figures = figures.captures(help).unwrap_or_else(|| panic!("{help}"));
     let number = |at: usize| figures[at].parse::<u64>().unwrap();
     // Of a joined access each part tells of the whole.
@@ -176,7 +176,7 @@ fn one_text_for_instances_of_several_lengths() {
                    \x20   for (int d = 8; d <= 32; d *= 2) sum += S(d * (x & ~3));\n    out[x] = sum;\n";
     let text = template(&kernel("(i) s[i]", "float s[N + 1]", strides, "100"), "int N", &["3200", "4000"]);
     keeps_its_word(&text, "s", "declare `float s[N + 1 + ((N + 1 - 1) >> 5)]`");
-    keeps_its_word(&text, "s", "without conflicts in each of 2 instances");
+    keeps_its_word(&text, "s", "conflict-free in all 2 instances");
     let transposed = "    for (int i = y; i < R; i += 8)\n        for (int j = x; j < C; j += 32)\n\
                       \x20           S(i, j) = in[i * C + j];\n    __syncthreads();\n\
                       \x20   for (int i = y; i < C; i += 8)\n        for (int j = x; j < R; j += 32)\n\
@@ -194,7 +194,7 @@ fn a_text_that_helps_one_instance_and_costs_no_other_more() {
     // One element more would make rows of 34 of those of 33.
     let text = kernel("(r, c) tile[r][c]", "float tile[32][N]", columns, "32, 8");
     let text = template(&text, "int N", &["32", "33"]);
-    keeps_its_word(&text, "tile", "without conflicts in 1 of 2 instances; `k<32>` keeps ");
+    keeps_its_word(&text, "tile", "conflict-free in 1 of 2 instances; `k<32>` still takes ");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn an_array_for_each_member() {
         );
         let text = format!("struct Body {{ {members} }};\n{text}");
         let said = findings(&text);
-        let help = "keep each member of `s` in an array of its own: `s` then takes 16 wavefronts in all";
+        let help = "give each member of `s` its own array: `s` then takes 16 wavefronts in total";
         assert!(said.contains(help), "{said}");
         let apart = text
             .replace("s[i].m", "s_##m[i]")
@@ -356,23 +356,23 @@ fn uses_that_share_something_are_one() {
         assert_ne!(text, IN_TURN);
         findings(&text)
     };
-    assert!(said("sum.x[1] = 0;").contains("a use of its own"));
+    assert!(said("sum.x[1] = 0;").contains("a separate use"));
     // No barrier is between what is read and what is written over it.
     let text = IN_TURN.replace("/* here */\n        __syncthreads();", "");
-    assert!(!findings(&text).contains("use of its own"), "{text}");
+    assert!(!findings(&text).contains("separate use"), "{text}");
     // Operands that lie behind the results are still to be read when those are written.
     let behind = IN_TURN.replace("memory + ", "memory + 2048 + ");
-    assert!(findings(&behind).contains("a use of its own"), "{behind}");
+    assert!(findings(&behind).contains("a separate use"), "{behind}");
     let kept = behind.replace(
         "results[i / 64 * R + i % 64];",
         "results[i / 64 * R + i % 64] + __half2float(memory[2048 + i]);",
     );
     assert_ne!(kept, behind);
-    assert!(!findings(&kept).contains("use of its own"), "{kept}");
+    assert!(!findings(&kept).contains("separate use"), "{kept}");
     // Not all operands are written anew.
     let text = IN_TURN
         .replace("for (int i = t; i < 256; i += 128)", "if (n > 3) for (int i = t; i < 256; i += 128)");
-    assert!(!findings(&text).contains("use of its own"), "{text}");
+    assert!(!findings(&text).contains("separate use"), "{text}");
     // What is not followed may do anything.
-    assert!(!said("unknown(memory);").contains("use of its own"));
+    assert!(!said("unknown(memory);").contains("separate use"));
 }

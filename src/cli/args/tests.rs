@@ -136,7 +136,7 @@ fn several_reports_go_to_several_places() {
         assert_eq!(reports(line).unwrap(), expected, "{line}");
     }
     for (line, says) in [
-        ("a.cu --format github --format sarif", "of several formats, all but one need a file"),
+        ("a.cu --format github --format sarif", "only one format can go to stdout"),
         ("a.cu --format sarif=s --output o", "--output needs a --format without a file"),
         ("a.cu --format sarif=s --format json=s", "two formats cannot be written into `s`"),
         ("a.cu --format sarif=s --format json -o s", "two formats cannot be written into `s`"),

@@ -54,6 +54,6 @@ fn the_summary_counts_by_level_and_file() {
     let one = BTreeSet::from(["sm_90".to_owned()]);
     assert_eq!(
         counts(&sources, &[], 1, &one, true),
-        "no findings in 1 file (target: sm_90; bank conflicts are alike on 5.x and newer)"
+        "no findings in 1 file (target: sm_90; bank conflicts are the same on 5.x and newer)"
     );
 }

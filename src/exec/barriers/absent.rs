@@ -2,7 +2,7 @@
 
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::events::{Absence, Barrier, Split, SplitKind, Then};
-use crate::exec::machine::Machine;
+use crate::exec::machine::{Absent, Machine};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -12,103 +12,11 @@ const MOST: usize = 256;
 const WHETHER: &str = "whether they come to this one is not known";
 const HOW_OFTEN: &str = "how often they wait in the other branch is not known";
 
-/// What a run carries along of its barriers.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Course {
-    absent: Vec<Absent>,
-    /// How often each thread has come to a barrier, counted from where that first differed.
-    arrivals: Option<Rc<Vec<u64>>>,
-    /// Whether that is no longer known.
-    is_unsure: bool,
-    /// Threads that left the kernel, with the condition under which they did.
-    left: Vec<Rc<(ThreadSet, Split)>>,
-    /// The first barrier that known threads did not come to, and the number of their absence.
-    pub(super) behind: Option<(usize, usize)>,
-}
-
-/// Threads that did not come to a barrier.
-#[derive(Clone, Debug, PartialEq)]
-struct Absent {
-    /// Index into the trace's barriers.
-    barrier: usize,
-    /// Index into its absences.
-    absence: usize,
-    /// How often those who came had come to a barrier before, at first and at last.
-    turns: (u64, u64),
-    /// The branches around the barrier that a block may pass by.
-    passable: Vec<u32>,
-    /// The loops around it of which it is not known how often they run.
-    uncounted: Vec<Span>,
-}
-
-impl Course {
-    /// Whether threads were absent somewhere.
-    pub(crate) fn has_absent(&self) -> bool {
-        !self.absent.is_empty()
-    }
-
-    /// The threads that have left the kernel, with the condition under which they did.
-    pub(super) fn left(&self) -> &[Rc<(ThreadSet, Split)>] {
-        &self.left
-    }
-
-    /// Threads leave the kernel.
-    pub(super) fn leave(&mut self, left: Rc<(ThreadSet, Split)>) {
-        if !self.left.contains(&left) {
-            self.left.push(left);
-        }
-    }
-
-    /// Threads left the kernel on a way that is not followed further.
-    pub(crate) fn also_left(&mut self, other: Course) {
-        other.left.into_iter().for_each(|left| self.leave(left));
-    }
-
-    /// Another way through the code leads to the same place.
-    pub(crate) fn join(&mut self, other: Course) {
-        for absent in other.absent {
-            let same =
-                |known: &&mut Absent| (known.barrier, known.absence) == (absent.barrier, absent.absence);
-            match self.absent.iter_mut().find(same) {
-                Some(known) => known.turns.1 = known.turns.1.max(absent.turns.1),
-                None => self.absent.push(absent),
-            }
-        }
-        self.is_unsure |= other.is_unsure;
-        match (&self.arrivals, other.arrivals) {
-            (Some(here), Some(there)) if !are_even(here, &there) => self.is_unsure = true,
-            (None, there) => self.arrivals = there,
-            _ => {}
-        }
-        other.left.into_iter().for_each(|left| self.leave(left));
-        self.behind = self.behind.filter(|here| other.behind == Some(*here));
-    }
-
-    fn arrivals_of(&self, thread: usize) -> u64 {
-        self.arrivals.as_ref().map_or(0, |all| all[thread])
-    }
-
-    /// How often the threads have come to a barrier that did so most often.
-    fn turn(&self, threads: &ThreadSet) -> u64 {
-        match &self.arrivals {
-            None => 0,
-            Some(all) => threads.threads().map(|thread| all[thread]).max().unwrap_or(0),
-        }
-    }
-}
-
-/// Whether all threads differ by the same number.
-fn are_even(a: &[u64], b: &[u64]) -> bool {
-    let mut differences = a.iter().zip(b).map(|(x, y)| x.wrapping_sub(*y));
-    let first = differences.next();
-    differences.all(|difference| Some(difference) == first)
-}
-
 impl Machine<'_> {
     /// The active threads come to a barrier of the trace: what that is for those who were absent before.
     pub(super) fn arrive(&mut self, number: usize) {
-        if !self.uncounted.is_empty() {
-            self.came.push(number);
+        if !self.looping.uncounted.is_empty() {
+            self.looping.came.push(number);
         }
         for at in 0..self.state.course.absent.len() {
             let absent = &self.state.course.absent[at];
@@ -148,7 +56,7 @@ impl Machine<'_> {
                     absence,
                     turns: (turn, last),
                     passable: self.state.passable.clone(),
-                    uncounted: self.uncounted.clone(),
+                    uncounted: self.looping.uncounted.clone(),
                 }),
             }
         }
@@ -182,7 +90,9 @@ impl Machine<'_> {
             let Some((there, absence)) = self.absence(absent) else { return false };
             let kept = absence.threads.is_some_and(|kept| !kept.and(&here.active).is_empty());
             let in_turn = (absent.turns.0..=absent.turns.1).contains(&turn);
-            kept && in_turn && absent.uncounted == self.uncounted && !there.active.and(missing).is_empty()
+            kept && in_turn
+                && absent.uncounted == self.looping.uncounted
+                && !there.active.and(missing).is_empty()
         });
         let same = |absent: &Absent| {
             self.trace.barriers.get(absent.barrier).is_some_and(|it| it.number == here.number)
@@ -221,7 +131,7 @@ impl Machine<'_> {
                 if !missed.active.and(&here.active).is_empty() || missed.number != here.number {
                     return Some(Then::Barrier(number));
                 }
-                if absent.uncounted != self.uncounted {
+                if absent.uncounted != self.looping.uncounted {
                     return unknown(HOW_OFTEN);
                 }
                 (*last >= absent.turns.0).then_some(Then::Pair(number))
@@ -276,13 +186,13 @@ impl Machine<'_> {
                 }
                 None => {
                     let around = |s: &Split| s.span == absence.split.span;
-                    let departed = self.departures.iter().any(|(_, split)| around(split));
+                    let departed = self.around.departures.iter().any(|(_, split)| around(split));
                     let bound = match &absence.split.kind {
                         SplitKind::Guard(bound) | SplitKind::Iterations(bound) => Some(bound),
                         _ => None,
                     };
                     let cuts = bound.is_some_and(|bound| bound.cuts_warps);
-                    cuts && !stayed.is_empty() && !departed && !self.splits.iter().any(around)
+                    cuts && !stayed.is_empty() && !departed && !self.around.splits.iter().any(around)
                 }
             };
             if meet {
@@ -295,7 +205,7 @@ impl Machine<'_> {
     /// The body of a loop has run once for all its iterations: what the next one would be for those who
     /// were absent in it. `came`: how many arrivals there were before.
     pub(in crate::exec) fn next_iteration(&mut self, came: usize, span: Span) {
-        let here: Vec<usize> = self.came[came.min(self.came.len())..].to_vec();
+        let here: Vec<usize> = self.looping.came[came.min(self.looping.came.len())..].to_vec();
         if !here.is_empty() && self.recording {
             let active = self.state.active;
             for at in 0..self.state.course.absent.len() {
@@ -305,7 +215,7 @@ impl Machine<'_> {
                 let gone = |(_, split): &(ThreadSet, Split)| {
                     split.span == absence.split.span && !split.of_loop && absence.threads.is_none()
                 };
-                if !here.contains(&absent.barrier) || self.departures.iter().any(gone) {
+                if !here.contains(&absent.barrier) || self.around.departures.iter().any(gone) {
                     continue;
                 }
                 let next = here.iter().find_map(|number| self.meeting(absent, *number, &active));
@@ -317,8 +227,8 @@ impl Machine<'_> {
             // The condition of a loop has let them out.
             self.go_on_if(span, |split| !split.of_loop);
         }
-        if self.uncounted.is_empty() {
-            self.came.clear();
+        if self.looping.uncounted.is_empty() {
+            self.looping.came.clear();
         }
     }
 
@@ -334,7 +244,7 @@ impl Machine<'_> {
                 Some(threads) => !threads.and(&self.state.active).is_empty(),
                 None => {
                     let inside = |s: &Split| s.span == absence.split.span && s.branch == absence.split.branch;
-                    !self.splits.iter().any(inside)
+                    !self.around.splits.iter().any(inside)
                 }
             };
             if here {

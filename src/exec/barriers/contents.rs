@@ -14,57 +14,13 @@
 
 use crate::domain::ThreadSet;
 use crate::events::{AccessOp, Missing, Then, Trace};
-use crate::exec::machine::Machine;
+use crate::exec::machine::{Bytes, Machine, Read};
 use crate::exec::value::Offset;
 use crate::source::Span;
 use std::collections::BTreeMap;
 
 /// The most different reads that are kept.
 const MOST_READS: usize = 256;
-
-/// What is written to shared memory, and what is read there behind a barrier that threads miss.
-#[derive(Debug, Default)]
-pub(crate) struct Contents {
-    /// Whether something was written that is not followed.
-    lost: bool,
-    /// By array; `None` if any of it may have been written.
-    written: Vec<Option<Bytes>>,
-    reads: Vec<Read>,
-}
-
-/// A set of bytes.
-#[derive(Debug, Default, PartialEq)]
-struct Bytes(Vec<u64>);
-
-impl Bytes {
-    fn insert(&mut self, byte: usize) {
-        if self.0.len() <= byte / 64 {
-            self.0.resize(byte / 64 + 1, 0);
-        }
-        self.0[byte / 64] |= 1 << (byte % 64);
-    }
-
-    fn has(&self, byte: u64) -> bool {
-        let word = usize::try_from(byte / 64).ok().and_then(|at| self.0.get(at));
-        word.is_some_and(|word| word >> (byte % 64) & 1 == 1)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
-    }
-}
-
-/// What the threads read that have come to a barrier.
-#[derive(Debug)]
-struct Read {
-    /// The barrier, and the number of an absence from it.
-    behind: (usize, usize),
-    array: usize,
-    span: Span,
-    /// By thread: the first byte.
-    offsets: Vec<(usize, u64)>,
-    bytes: u64,
-}
 
 /// Whether a run is worth another one that finds what nobody writes.
 pub(crate) fn is_worthwhile(trace: &Trace) -> bool {
@@ -76,7 +32,7 @@ pub(crate) fn is_worthwhile(trace: &Trace) -> bool {
 impl Machine<'_> {
     /// Something may have been written that is not followed.
     pub(in crate::exec) fn forget_contents(&mut self) {
-        if let Some(contents) = &mut self.contents {
+        if let Some(contents) = &mut self.memory.contents {
             contents.lost = true;
         }
     }
@@ -91,8 +47,8 @@ impl Machine<'_> {
         span: Span,
     ) {
         let shape = self.shape();
-        let (fragment, matrices) = (self.fragment, self.matrices);
-        let Some(contents) = &mut self.contents else { return };
+        let (fragment, matrices) = (self.at_hand.fragment, self.at_hand.matrices);
+        let Some(contents) = &mut self.memory.contents else { return };
         let size = self.trace.arrays[array].bytes();
         let known = match (offset, bytes) {
             (Offset::Known(int), Some(bytes)) if int.terms.is_empty() && !fragment && matrices == 0 => {
@@ -109,8 +65,8 @@ impl Machine<'_> {
             let sure = self.state.doubt.is_none()
                 && self.state.assumptions.is_empty()
                 && self.state.passable.is_empty()
-                && self.uncounted.is_empty()
-                && self.enumerating == 0;
+                && self.looping.uncounted.is_empty()
+                && self.looping.enumerating == 0;
             let (Some(behind), Some((offsets, bytes)), true) = (self.state.course.behind, known, sure) else {
                 return;
             };
@@ -142,7 +98,7 @@ impl Machine<'_> {
 
     /// Notes what is read and that nobody writes.
     pub(in crate::exec) fn note_missing(&mut self) {
-        let Some(contents) = self.contents.take() else { return };
+        let Some(contents) = self.memory.contents.take() else { return };
         if contents.lost || self.trace.stopped.is_some() {
             return;
         }

@@ -6,35 +6,13 @@
 
 use super::{DEEPEST, MOST_CASES, MOST_TRIES};
 use crate::domain::{Int, Key, Origin, SymbolId};
-use crate::exec::machine::{Machine, Mode};
+use crate::exec::machine::{How, Machine, Made, Mode};
 use crate::exec::value::{Condition, Value};
 use crate::ir::{BinaryOp, Scalar};
 use std::rc::Rc;
 
-/// A number that is made of two others.
-#[derive(Clone, Debug)]
-pub(super) struct Made {
-    how: How,
-    x: Int,
-    y: Int,
-    /// How deep such numbers are nested in it.
-    depth: u32,
-    /// The choices on which it depends, ascending; `None` if they are many.
-    choices: Option<Rc<[SymbolId]>>,
-}
-
 /// Choices of one number that are listed.
 const MOST_LISTED: usize = 32;
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum How {
-    /// `x` when the choice is 1, `y` when it is 0.
-    Either(SymbolId),
-    /// By an operator that is not linear.
-    Operation(BinaryOp),
-    Min,
-    Max,
-}
 
 /// What conditions around a launch say.
 struct Claims<'a> {

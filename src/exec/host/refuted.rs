@@ -10,7 +10,7 @@
 use super::Machine;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{Doubted, EndedBy, Refuted};
-use crate::exec::resolve::NOWHERE;
+use crate::exec::value::NOWHERE;
 use crate::exec::value::{Condition, Value};
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Expr, ExprKind, Stmt, UnaryOp};

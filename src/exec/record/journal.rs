@@ -4,53 +4,9 @@
 //! Whatever is recorded is therefore written down, so that it can be undone, the last first.
 
 use super::Requested;
-use crate::events::{Pattern, Then, Ways};
-use crate::exec::machine::Machine;
+use crate::events::{Pattern, Then};
+use crate::exec::machine::{Machine, Mark, Undo};
 use crate::source::Span;
-
-/// A change of the trace that can be taken back.
-#[derive(Debug)]
-pub(super) enum Undo {
-    /// A pattern happened again, in this loop of unknown length.
-    Again { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span>, elsewhere: bool },
-    /// A site was reached.
-    Occurrence { site: u32 },
-    /// What a site reads was in a register.
-    Kept { site: u32 },
-    /// A site got its last pattern.
-    Pattern { site: u32 },
-    /// A pattern was reached by another way.
-    Ways { site: u32, pattern: u32, was: Ways },
-    /// The last site was new.
-    Site,
-    /// A site became unknown.
-    Unknown { site: u32 },
-    /// A site became doubtful.
-    Doubt { site: u32 },
-    /// A site was seen to leave its array.
-    Outside { site: u32 },
-    /// A site was seen to leave its array in an earlier thread, or for the first time.
-    Overrun { site: u32, was: Option<u32> },
-    /// A site was reached in rounds of which there may be fewer.
-    AtMost { site: u32 },
-    /// A site got its last assumption.
-    Assumption { site: u32 },
-    /// Something worse was found of threads that do not come to a barrier.
-    Absence { barrier: usize, absence: usize, was: Then },
-}
-
-/// A moment to which the trace can be taken back.
-#[derive(Debug)]
-pub struct Mark {
-    journal: usize,
-    accesses: u32,
-    writes: u32,
-    barriers: usize,
-    events: usize,
-    came: usize,
-    /// Launches recorded so far.
-    pub launches: usize,
-}
 
 impl Machine<'_> {
     /// The trace as it is now.
@@ -62,7 +18,7 @@ impl Machine<'_> {
             writes: self.index.writes,
             barriers: self.trace.barriers.len(),
             events: self.trace.tree.len(),
-            came: self.came.len(),
+            came: self.looping.came.len(),
             launches: self.trace.launches.len(),
         }
     }
@@ -71,7 +27,7 @@ impl Machine<'_> {
     pub fn trace_rollback(&mut self, mark: &Mark) {
         self.trace.barriers.truncate(mark.barriers);
         self.trace.tree.truncate(mark.events);
-        self.came.truncate(mark.came);
+        self.looping.came.truncate(mark.came);
         self.index.registers.forget();
         (self.index.accesses, self.index.writes) = (mark.accesses, mark.writes);
         while self.index.journal.len() > mark.journal {

@@ -69,8 +69,8 @@ impl BankMap {
         };
         let (Some(element), Some(bytes)) = (array.element_bytes, array.bytes()) else {
             map.words = match array.dynamic {
-                true => "The launch gives its length.".to_owned(),
-                false => "Its length or the size of its elements is not known.".to_owned(),
+                true => "It is sized at launch.".to_owned(),
+                false => "Its length or element size is unknown.".to_owned(),
             };
             return map;
         };

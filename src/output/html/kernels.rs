@@ -110,7 +110,7 @@ impl Kernels<'_> {
         let note = match (&site.reason, site.is_joined, site.is_possible) {
             (Some(reason), ..) => reason,
             (None, true, _) => "counted with a neighbour, or no request of its own",
-            (None, _, true) => "at most: data decide which lanes take part",
+            (None, _, true) => "an upper bound: data decide which lanes take part",
             _ => "",
         };
         let note = words(note);
@@ -136,20 +136,18 @@ fn notes(view: &KernelView) -> Vec<String> {
         view.target
     )];
     if view.is_function {
-        notes.push(
-            "This is a device function that no kernel was seen to call; it was run by itself.".to_owned(),
-        );
+        notes.push("No kernel is seen to call this device function; it was run by itself.".to_owned());
     }
     if view.cost.estimated {
-        notes.push("A loop of which it is not known how often it runs counts as 8 rounds.".to_owned());
+        notes.push("A loop of unknown trip count counts as 8 iterations.".to_owned());
     }
     if view.cost.at_most {
         notes.push(
-            "A block may pass by some of the conflicts: the extra wavefronts are at most these.".to_owned(),
+            "A block may skip some of the conflicts: the extra wavefronts are upper bounds.".to_owned(),
         );
     }
     if view.cost.unknown > 0 {
-        notes.push("Accesses that are not known count as free of conflicts.".to_owned());
+        notes.push("Unknown accesses count as conflict-free.".to_owned());
     }
     notes
 }

@@ -96,7 +96,7 @@ impl Side {
         let caption = words(&panel.caption);
         let wavefronts = wavefronts(panel.example.cost.wavefronts);
         let Some(served) = &panel.example.served else {
-            let left_out = "Not drawn: the way to its wavefronts is not documented.".to_owned();
+            let left_out = "Not drawn: it is not documented how its wavefronts arise.".to_owned();
             return Side { caption, wavefronts, pieces: Vec::new(), left_out };
         };
         let mut before = 0;

@@ -40,9 +40,9 @@ impl Timeline {
         };
         let (begin, end, gap) = match hazard.across {
             Some(_) => (
-                "a round of the loop",
-                "the round after",
-                "the next round begins, and nothing orders the two",
+                "an iteration of the loop",
+                "the next iteration",
+                "the next iteration begins, and nothing orders the two",
             ),
             None => ("the kernel begins", "the kernel ends", "nothing orders the two"),
         };

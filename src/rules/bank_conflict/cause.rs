@@ -99,7 +99,7 @@ fn assumed(whole: &Diagnostic) -> Vec<String> {
     if all.len() > room {
         let more = plural((all.len() + 1 - room) as u64, "more assumption");
         all.truncate(room - 1);
-        all.push(format!("and {more}: `cudalint explain` tells them line by line"));
+        all.push(format!("and {more}; `cudalint explain` lists them line by line"));
     }
     all
 }
@@ -142,7 +142,7 @@ fn message(own: &Conflict, cost: &Cost) -> String {
         Some(pointer) => format!("`{array}` (here `{pointer}`)"),
         None => format!("`{array}`"),
     };
-    let what = if cause.one_word { "conflict of atomic updates of one word" } else { "bank conflict" };
+    let what = if cause.one_word { "atomic contention on one word" } else { "bank conflict" };
     let up_to = if cost.at_most || cost.unknown > 0 { "up to " } else { "" };
     let costs = format!("costs {up_to}{} of this kernel's shared-memory wavefronts", cost.percent());
     match certainty {
@@ -165,18 +165,18 @@ fn numbers(sources: &Sources, whole: &Diagnostic, own: &Conflict, cost: &Cost) -
         return vec![format!("{counts}, of the kernel's {}", cost.kernel)];
     }
     let who = if lines == 1 { String::new() } else { format!("{lines} lines: ") };
-    let most = if cost.at_most { "at most " } else { "" };
+    let most = if cost.at_most { "up to " } else { "" };
     let (extra, all) = (cost.extra, cost.kernel);
     let are = if extra == 1 { "is" } else { "are" };
     let mut words =
         format!("{who}{most}{extra} of the kernel's {all} shared-memory wavefronts per block {are} extra");
     if cost.estimated {
-        words += &format!(", with {ROUNDS} rounds for each loop of unknown length");
+        words += &format!(", counting {ROUNDS} iterations for each loop of unknown trip count");
     }
     words += &match cost.unknown {
         0 => String::new(),
-        1 => ", 1 unknown access taken as free of conflicts".to_owned(),
-        many => format!(", {many} unknown accesses taken as free of conflicts"),
+        1 => "; 1 unknown access counts as conflict-free".to_owned(),
+        many => format!("; {many} unknown accesses count as conflict-free"),
     };
     let own_line = line_of(sources, whole.primary);
     let here = |part: &&Diagnostic| line_of(sources, part.primary) == own_line;
@@ -186,7 +186,7 @@ fn numbers(sources: &Sources, whole: &Diagnostic, own: &Conflict, cost: &Cost) -
     let counts = match of_line.as_slice() {
         [_, _, ..] if lines == 1 => None,
         [_, _, ..] => {
-            let most = if of_line.iter().any(|cost| cost.at_most) { "at most " } else { "" };
+            let most = if of_line.iter().any(|cost| cost.at_most) { "up to " } else { "" };
             let sum = of_line.iter().fold(0u64, |sum, cost| sum.saturating_add(cost.extra));
             let (accesses, sum) = (of_line.len(), plural(sum, "extra wavefront"));
             Some(format!("line {line}, {accesses} accesses: {most}{sum} per block"))

@@ -35,7 +35,7 @@ pub(super) fn asked(case: &Case<'_>, array: &Array) -> String {
     let place = (case.shape_asked)(array.name_span);
     place.map_or_else(String::new, |place| {
         let of = &array.name;
-        format!(", and see to {}, where the size or type of `{of}` matters", (case.place)(place))
+        format!(", and adjust {}, which depends on the size or type of `{of}`", (case.place)(place))
     })
 }
 
@@ -59,5 +59,5 @@ pub(super) fn not_run(case: &Case<'_>, array: &Array) -> Option<String> {
 
 /// That the array is named at a place that was not run.
 pub(super) fn not_run_words(case: &Case<'_>, array: &str, place: Span) -> String {
-    format!("`{array}` is named at {}, which was not run", (case.place)(place))
+    format!("`{array}` is named at {}, which the analysis did not run", (case.place)(place))
 }

@@ -114,7 +114,7 @@ impl Site<'_> {
         words.notes.extend(self.remedy.undecided(case));
         words.notes.extend(self.remedy.unwritten(case));
         if judgement.status == Status::Exact {
-            words.notes.push("the verdict rests on nothing but the code".to_owned());
+            words.notes.push("the verdict needs no assumption".to_owned());
         }
         // A finding says itself how other targets differ.
         if !found(&target) {
@@ -135,20 +135,24 @@ impl Site<'_> {
             _ if totals.requests == 0 => format!("no request: the compiler needs none for {this}"),
             _ if judgement.follows => {
                 format!(
-                    "no finding of its own: the compiler joins {this} with a neighbour that speaks for both"
+                    "no finding here: the compiler combines {this} with a neighbour, which stands for both"
                 )
             }
             worst if totals.wavefronts > totals.usual => {
-                format!("no finding: {this} takes {wavefronts} instead of {}, not for its banks", worst.ideal)
+                format!(
+                    "no finding: {this} takes {wavefronts} instead of {}, but not because of banks",
+                    worst.ideal
+                )
             }
-            _ => format!("no bank conflict: {this} takes {wavefronts}, no more than such a request has to"),
+            _ => format!("no bank conflict: {this} takes {wavefronts}, the fewest it can"),
         };
         let mut notes = vec![case.block_words(self.run)];
         notes.extend((totals.requests > 0).then(|| words::counts(case, conflict)).flatten());
         notes.extend(words::calls(case, conflict));
         notes.extend(case.assumption_words(self.run, conflict.target, access));
         if judgement.page_only {
-            let text = "only the profiler's source page counts these wavefronts: time does not follow them";
+            let text = "only Nsight Compute's source page counts these wavefronts; run time does not depend \
+                        on them";
             notes.push(text.to_owned());
         }
         let rows = words::rows(array, &case.targets[conflict.target], conflict);

@@ -331,9 +331,9 @@ impl Padding {
         let ideal = after.wavefronts() == after.ideal();
         let gain = match after.same_worst() {
             Some(worst) if ideal => format!("{verb} {}", plural(worst.into(), "wavefront")),
-            _ if ideal => format!("{verb} as few wavefronts as they can"),
+            _ if ideal => format!("{verb} the fewest wavefronts possible"),
             _ => format!(
-                "{verb} {} in all instead of {}, at best {}",
+                "{verb} {} in total instead of {}; the minimum is {}",
                 plural(after.wavefronts(), "wavefront"),
                 before.wavefronts(),
                 after.ideal()

@@ -109,7 +109,7 @@ impl<'a> Remedy<'a> {
     pub(super) fn unwritten(&self, case: &Case<'_>) -> Option<String> {
         let (found, _) = self.layout()?;
         let why = self.fix.as_ref()?.as_ref().err()?;
-        Some(format!("no fix writes this: {}", why.words(case, &found.array.name)))
+        Some(format!("no automatic fix: {}", why.words(case, &found.array.name)))
     }
 
     fn known(&self) -> Option<&Found<'a>> {
@@ -233,8 +233,8 @@ impl<'a> Remedy<'a> {
         let wavefronts = plural(self.fixed?, "wavefront");
         let array = &case.runs[conflict.run].trace.arrays[conflict.access.array].name;
         Some(format!(
-            "no longer rows of `{array}` help: with each length that `wmma` takes, its accesses take {wavefronts} \
-             or more, as they do now"
+            "longer rows of `{array}` do not help: with every length that `wmma` accepts, its accesses take \
+             at least {wavefronts}, as now"
         ))
     }
 
@@ -271,7 +271,7 @@ impl<'a> Remedy<'a> {
                     _ => "best found".to_owned(),
                 },
                 Ok(_) if !found.is_worth(tried) => "costs more than the conflict".to_owned(),
-                Ok(sum) if sum == found.bound && !found.at_most => "no fewer possible".to_owned(),
+                Ok(sum) if sum == found.bound && !found.at_most => "minimal".to_owned(),
                 Ok(_) => "better".to_owned(),
             };
             let sum = tried.wavefronts().map_or_else(|_| "-".to_owned(), |sum| sum.to_string());
@@ -286,11 +286,13 @@ impl<'a> Remedy<'a> {
         let found = self.of_access(run, number)?;
         Some(match found.at_most {
             false if found.by_data > 0 => format!(
-                "no layout can take fewer than {} where places are known; where data decide them, a request \
-                 counts by its worst",
+                "no layout can take fewer than {} where the index is known; a data-dependent request counts \
+                 at its worst",
                 plural(found.bound, "wavefront")
             ),
-            true => "at most, as the compiler joins accesses or data decide which lanes do them".to_owned(),
+            true => "upper bounds, because the compiler combines accesses or data decide which lanes are \
+                     active"
+                .to_owned(),
             false => format!("no layout can take fewer than {}", plural(found.bound, "wavefront")),
         })
     }
@@ -324,9 +326,9 @@ fn recast(case: &Case<'_>, array: &Array) -> Option<Span> {
 fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let after = best.wavefronts().unwrap_or(found.before);
     let least = least(found, after);
-    let most = if found.at_most { "at most " } else { "" };
+    let most = if found.at_most { "up to " } else { "" };
     let mut price = Vec::new();
-    let most_of = if found.forms.len() > 1 { "at most " } else { "" };
+    let most_of = if found.forms.len() > 1 { "up to " } else { "" };
     price.extend((best.bytes > 0).then(|| match found.array.dynamic {
         true => format!("up to {} bytes more at each launch", best.bytes),
         false => format!("{most_of}+{} bytes", best.bytes),
@@ -338,7 +340,7 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let by_data = by_data(case, found, best);
     let rounds = format!("{}{}", rounds(case, found.array), ways(found));
     let stays = match found.in_registers && best.operations > 0 {
-        true => ", if what is read from registers now still is",
+        true => ", if values now read from registers still are",
         false => "",
     };
     let price = if price.is_empty() { String::new() } else { format!(" ({})", price.join(", ")) };
@@ -350,7 +352,8 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     };
     let reached = reached(case, found.array, &best.layout);
     format!(
-        "{}{asked}{reached}: `{}` then takes {most}{} in all instead of {}{rounds}{instances}{by_data}{stays}{least}\
+        "{}{asked}{reached}: `{}` then takes {most}{} in total instead of \
+         {}{rounds}{instances}{by_data}{stays}{least}\
          {price}",
         change(case, found, &best.layout),
         found.array.name,
@@ -367,7 +370,7 @@ fn reached(case: &Case<'_>, array: &Array, layout: &Layout) -> String {
     }
     match case.padder.elements(array.name_span) {
         Err(Fixed::Whole(span) | Fixed::Address(span)) => {
-            format!(", and so what is reached from {}", (case.place)(span))
+            format!(", and do the same for what is reached from {}", (case.place)(span))
         }
         _ => String::new(),
     }
@@ -378,7 +381,7 @@ fn by_data(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let other = |other: &Tried| {
         let known = plural(other.wavefronts().unwrap_or(found.before), "wavefront");
         format!(
-            "; with `{}` it takes 1, and `{}` takes {known} where its places are known",
+            "; with `{}` that request takes 1, and `{}` takes {known} where the index is known",
             name(case, found, &other.layout),
             found.array.name
         )
@@ -387,12 +390,10 @@ fn by_data(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let own = match found.worst_by_data(best) {
         None => String::new(),
         Some((now, then)) if then < now => format!(
-            " where its places are known; where data decide them, a request takes at most {then} instead of {now}"
+            " where the index is known, and a data-dependent request takes up to {then} instead of {now}"
         ),
         Some((now, _)) => {
-            format!(
-                " where its places are known; where data decide them, a request takes at most {now}, as now"
-            )
+            format!(" where the index is known, and a data-dependent request takes up to {now}, as now")
         }
     };
     own + &other
@@ -406,12 +407,12 @@ fn rounds(case: &Case<'_>, array: &Array) -> &'static str {
     });
     let mut within = accesses.map(Access::within);
     let is_uncounted = |within| matches!(within, Within::Loop(_) | Within::Several);
-    if within.any(is_uncounted) { ", each loop of unknown length taken once" } else { "" }
+    if within.any(is_uncounted) { ", counting one iteration of each loop of unknown trip count" } else { "" }
 }
 
 /// That figures are of several ways to run the kernel, of which no launch tells the right one.
 fn ways(found: &Found<'_>) -> String {
-    let many = |ways: usize| format!(", in {} to run the kernel together", plural(ways as u64, "way"));
+    let many = |ways: usize| format!(", summed over {} to run the kernel", plural(ways as u64, "way"));
     found.ways.map(many).unwrap_or_default()
 }
 
@@ -436,11 +437,11 @@ fn instances(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     }
     let free = names.iter().filter(|name| left.iter().all(|(other, ..)| other != *name)).count();
     let worst = left.into_iter().max_by_key(|(_, after, ideal)| after - ideal);
-    let most = if found.at_most { "at most " } else { "" };
+    let most = if found.at_most { "up to " } else { "" };
     match worst {
-        None => format!(", without conflicts in each of {}", plural(free as u64, "instance")),
+        None => format!(", conflict-free in all {}", plural(free as u64, "instance")),
         Some((name, after, ideal)) => format!(
-            ", without conflicts in {free} of {}; `{name}` keeps {most}{} instead of at best {ideal}",
+            ", conflict-free in {free} of {}; `{name}` still takes {most}{}, where the minimum is {ideal}",
             plural(names.len() as u64, "instance"),
             plural(after, "wavefront"),
         ),
@@ -461,7 +462,7 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
     let array = &found.array.name;
     if found.bound == found.before && !found.at_most {
         return Some(format!(
-            "no layout of `{array}` can take fewer wavefronts: each request takes its fewest"
+            "no layout of `{array}` can take fewer wavefronts: every request is at its minimum"
         ));
     }
     let is_judged = |tried: &&Tried| {
@@ -469,10 +470,10 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
     };
     let tried = found.tried.iter().skip(1).filter(is_judged).count();
     if tried == 0 {
-        let sized = if found.array.dynamic { ", whose length is given at the launch" } else { "" };
+        let sized = if found.array.dynamic { ", which is sized at launch" } else { "" };
         let none = || {
             format!(
-                "no other layout that is searched fits `{array}`{sized}{}{}",
+                "no other layout that cudalint tries fits `{array}`{sized}{}{}",
                 least(found, found.before),
                 ways(found)
             )
@@ -494,13 +495,13 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
             )
         }
         None if found.forms.len() > 1 => Some(format!(
-            "none of {} tried saves wavefronts of `{array}` in one instance of the kernel and costs no other more{}{}",
+            "none of {} tried helps `{array}` in one instance of the kernel without hurting another{}{}",
             plural(tried as u64, "other layout"),
             least(found, found.before),
             ways(found),
         )),
         None => Some(format!(
-            "none of {} tried takes fewer than the {} of `{array}` as it is{}{}",
+            "none of {} tried takes fewer than the {} that `{array}` takes now{}{}",
             plural(tried as u64, "other layout"),
             plural(found.before, "wavefront"),
             least(found, found.before),
@@ -523,9 +524,9 @@ fn summed(case: &Case<'_>, found: &Found<'_>) -> String {
     let free = names.iter().copied().find(|name| is_free(name));
     match (names.len(), free) {
         (0 | 1, _) => String::new(),
-        (many, None) => format!(", in {} together", plural(many as u64, "instance")),
+        (many, None) => format!(", summed over {}", plural(many as u64, "instance")),
         (many, Some(free)) => {
-            format!(", in {} together, of which `{free}` has no conflict", plural(many as u64, "instance"))
+            format!(", summed over {}, of which `{free}` has no conflict", plural(many as u64, "instance"))
         }
     }
 }

@@ -64,10 +64,10 @@ impl Unwritten {
     pub(super) fn words(&self, case: &Case<'_>, array: &str) -> String {
         let at = |span: &Span| (case.place)(*span);
         match self {
-            Unwritten::Members => format!("each place that names `{array}` would name another array"),
+            Unwritten::Members => format!("every use of `{array}` would have to name another array"),
             Unwritten::Calls => format!(
-                "each index and each `wmma` call would have another distance between rows, and not every access is \
-                 proved to then find its element of `{array}`"
+                "every index and `wmma` call would need the new leading dimension, and not every access is \
+                 proved to still reach its element of `{array}`"
             ),
             Unwritten::Fixed(Fixed::Declared) => format!("the kernel does not declare `{array}` itself"),
             Unwritten::Fixed(Fixed::Whole(span)) => {
@@ -77,23 +77,23 @@ impl Unwritten {
                 format!("the address of an element of `{array}` is taken at {}", at(span))
             }
             Unwritten::Fixed(Fixed::Handed(span)) => {
-                format!("an element of `{array}` may be handed on by reference at {}", at(span))
+                format!("an element of `{array}` may be passed by reference at {}", at(span))
             }
             Unwritten::Strays => {
-                format!("not every subscript of `{array}` is seen to stay in its row or plane")
+                format!("not every subscript of `{array}` is known to stay in its row or plane")
             }
             Unwritten::NotRun(span) => not_run_words(case, array, *span),
             Unwritten::Macro(span) => {
                 let place = at(span);
                 format!(
-                    "the element of `{array}` at {place} is not plain text in one line: a macro, a comment"
+                    "the element of `{array}` at {place} is not plain text on one line (a macro or a comment)"
                 )
             }
             Unwritten::Twice(span) => format!("the subscript at {} would be written twice", at(span)),
             Unwritten::Order(span) => {
-                format!("at {} it matters which subscript is evaluated first", at(span))
+                format!("the evaluation order of the subscripts matters at {}", at(span))
             }
-            Unwritten::Nested(span) => format!("`{array}` is in its own subscript at {}", at(span)),
+            Unwritten::Nested(span) => format!("`{array}` occurs in its own subscript at {}", at(span)),
             Unwritten::Elsewhere(span) => {
                 format!("`{array}` is named at {}, where the analysis did not see it", at(span))
             }
@@ -155,14 +155,12 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
 /// What speaks against a layout that is proved, if something does.
 fn costs(found: &Found<'_>, best: &Tried, leaves: bool) -> Option<&'static str> {
     match () {
-        () if leaves => Some("it makes conflicts fewer and leaves some"),
-        () if best.operations > 0 => {
-            Some("each index takes more operations: only a measurement tells whether it pays")
-        }
+        () if leaves => Some("it reduces the conflicts but does not remove them all"),
+        () if best.operations > 0 => Some("each index takes more operations: measure whether it pays off"),
         () if found.worst_by_data(best).is_some_and(|(_, then)| then > 1) => {
-            Some("where data decide the places, only the worst that an access may cost is known")
+            Some("for data-dependent indices only the worst case is known")
         }
-        () if found.at_most => Some("what the compiler joins now it may not join then"),
+        () if found.at_most => Some("the compiler may no longer combine accesses that it combines now"),
         () => None,
     }
 }
@@ -171,11 +169,9 @@ fn costs(found: &Found<'_>, best: &Tried, leaves: bool) -> Option<&'static str> 
 fn doubt(case: &Case<'_>, elements: &Elements) -> Option<&'static str> {
     match () {
         () if case.runs.iter().any(|run| is_assumed(run.block_from)) => {
-            Some("the block shape is assumed, and with it that no index leaves its row")
+            Some("it assumes the block shape, and with it that no index leaves its row")
         }
-        () if !elements.is_in_given_file => {
-            Some("other files may include the kernel and give it another meaning")
-        }
+        () if !elements.is_in_given_file => Some("other files may include the kernel and change its meaning"),
         () => None,
     }
 }

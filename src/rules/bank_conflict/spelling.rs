@@ -37,7 +37,7 @@ pub(super) fn change(case: &Case<'_>, found: &Found<'_>, layout: &Layout) -> Str
             format!("{} and {}", declared(&lengths), indexed())
         }
         Layout::Apart { .. } => {
-            format!("keep each member of `{}` in an array of its own", array.name)
+            format!("give each member of `{}` its own array", array.name)
         }
         Layout::Skewed { .. } => {
             format!("{} and {}", indexed(), declared(&[length_of(case, found, layout)]))

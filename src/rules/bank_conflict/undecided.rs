@@ -9,14 +9,14 @@ pub(super) fn why_words(case: &Case<'_>, why: &Why) -> String {
     match why {
         Why::TooLarge(bytes) => format!("too large: {bytes} bytes"),
         Why::Split(span) => format!("misaligned at {}", (case.place)(*span)),
-        Why::Shifted => "not judged: it depends on an offset given at run time".to_owned(),
-        Why::Often => "not judged: how often each request happens is not known".to_owned(),
-        Why::NoCost => "not judged: the cost of a request is not known".to_owned(),
+        Why::Shifted => "not judged: depends on a run-time offset".to_owned(),
+        Why::Often => "not judged: the request counts are unknown".to_owned(),
+        Why::NoCost => "not judged: the cost of a request is unknown".to_owned(),
         Why::NoBetter => "no better".to_owned(),
-        Why::Instance => "no layout of the array in some instance of the kernel".to_owned(),
-        Why::WorseByData => "for some data an access takes more".to_owned(),
-        Why::WorseThere => "some run of the kernel takes more".to_owned(),
-        Why::Steps => "not judged: the search was long enough".to_owned(),
+        Why::Instance => "does not fit the array in some instance of the kernel".to_owned(),
+        Why::WorseByData => "costs more for some data".to_owned(),
+        Why::WorseThere => "costs more in some run of the kernel".to_owned(),
+        Why::Steps => "not judged: the search budget ran out".to_owned(),
     }
 }
 
@@ -24,27 +24,27 @@ pub(super) fn why_words(case: &Case<'_>, why: &Why) -> String {
 pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
     let at = |span: &Span| (case.place)(*span);
     match why {
-        Undecided::Unknown(span) => format!("what the access at {} costs is not known", at(span)),
+        Undecided::Unknown(span) => format!("the cost of the access at {} is unknown", at(span)),
         Undecided::Outside(span) => format!("the access at {} leaves the array", at(span)),
         Undecided::Fragment(span) => {
-            format!("the `wmma` call at {} asks for rows at a distance that is not known", at(span))
+            format!("the leading dimension of the `wmma` call at {} is unknown", at(span))
         }
         Undecided::Often(span) => {
-            format!("how often each request of the access at {} happens is not known", at(span))
+            format!("the request counts of the access at {} are unknown", at(span))
         }
         Undecided::Varying(name) => format!("the distance between lanes depends on `{name}`"),
-        Undecided::Length => "the length of the array is given at the launch".to_owned(),
+        Undecided::Length => "the array is sized at launch".to_owned(),
         Undecided::Overlaid(other) => format!("`{other}` lies in the same dynamic shared memory"),
-        Undecided::Instances => "instances of the kernel differ in its elements".to_owned(),
-        Undecided::SeveralWays => "the verdicts are taken over several ways to run the kernel".to_owned(),
+        Undecided::Instances => "its elements differ between instances of the kernel".to_owned(),
+        Undecided::SeveralWays => "the verdicts cover several ways to run the kernel".to_owned(),
         Undecided::Rows(span) => {
-            format!("the access at {} is not seen to stay in the row that its index names", at(span))
+            format!("the access at {} is not known to stay in the row that its index names", at(span))
         }
-        Undecided::Shifted => "a request's cost depends on an offset given at run time".to_owned(),
+        Undecided::Shifted => "the cost of a request depends on a run-time offset".to_owned(),
         Undecided::Recast(span) => {
-            format!("the access at {} is not by an index of the array", at(span))
+            format!("the access at {} does not index the array directly", at(span))
         }
-        Undecided::AlsoUsed(kernel) => format!("the kernel at {} may use the array, too", at(kernel)),
+        Undecided::AlsoUsed(kernel) => format!("the kernel at {} may also use the array", at(kernel)),
         Undecided::TooMany => "there are too many different requests".to_owned(),
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn advice(case: &Case<'_>, views: &[Found<'_>], found: &Found<'_>, be
     let sum = |of: &dyn Fn(&Found<'_>) -> u64| alike.iter().map(|view| of(view)).sum::<u64>();
     let (after, before, bound) = (sum(&left), sum(&|view| view.before), sum(&|view| view.bound));
     let at_most = alike.iter().any(|view| view.at_most);
-    let most = if at_most { "at most " } else { "" };
+    let most = if at_most { "up to " } else { "" };
     let least = match at_most || alike.iter().any(|view| view.by_data > 0) {
         true => String::new(),
         false if after == bound => "; no layout can take fewer".to_owned(),
@@ -46,8 +46,8 @@ pub(super) fn of_use(case: &Case<'_>, views: &[&Found<'_>]) -> String {
     let name = views.first().map_or("", |view| view.array.name.as_str());
     let uses: Vec<String> = views.iter().map(|view| lines(case, view)).collect();
     let (has, own) = match uses.len() {
-        1 => ("a use of its own".to_owned(), uses),
-        many => (format!("{many} uses of its own, one after the other"), uses),
+        1 => ("a separate use".to_owned(), uses),
+        many => (format!("{many} separate uses, one after the other"), uses),
     };
     format!("`{name}` has {has}, at {}: ", own.join(" and at "))
 }

@@ -75,9 +75,9 @@ pub(super) fn witness(conflict: &Conflict<'_>) -> String {
     };
     match figures.moved {
         Some(moved) if from == to => {
-            format!("{lanes} the same word, byte {}: one after the other", from.wrapping_add(moved))
+            format!("{lanes} the same word, byte {}: serialized", from.wrapping_add(moved))
         }
-        None if from == to => format!("{lanes} the same word: one after the other"),
+        None if from == to => format!("{lanes} the same word: serialized"),
         Some(moved) => {
             let (from, to) = (from.wrapping_add(moved), to.wrapping_add(moved));
             format!("{lanes} bytes {from} and {to}: {bank}")
@@ -88,7 +88,7 @@ pub(super) fn witness(conflict: &Conflict<'_>) -> String {
 
 /// What helps lanes that update one word.
 pub(super) fn same_word(conflict: &Conflict<'_>) -> Option<String> {
-    let text = "no layout separates updates of one word: let one lane of each warp do it for the others";
+    let text = "no layout separates updates of one word: let one lane of each warp update it for the others";
     is_one_word(conflict).then(|| text.to_owned())
 }
 
@@ -124,18 +124,18 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
         Some((warps, 1)) => plural(warps.into(), "warp"),
         Some((warps, each)) => format!("{} x {each} requests", plural(warps.into(), "warp")),
     };
-    let most = if at_most { "at most " } else { "" };
+    let most = if at_most { "up to " } else { "" };
     let place = |span: Span| match span.file == access.span.file {
         true => (case.line)(span),
         false => (case.place)(span),
     };
-    let each = |span: Span| format!("in each round of the loop at {}", place(span));
+    let each = |span: Span| format!("in each iteration of the loop at {}", place(span));
     let extra = plural(totals.wavefronts.saturating_sub(totals.ideal), "extra wavefront");
     let extra = match (access.within(), rounds) {
         (Within::Nothing | Within::Counted, _) => format!("{extra} per block"),
         (Within::Loop(span), 1) => format!("{extra} per block {}", each(span)),
         (Within::Loop(span), rounds) => {
-            format!("{extra} per block in {rounds} rounds of the loop at {}", place(span))
+            format!("{extra} per block in {rounds} iterations of the loop at {}", place(span))
         }
         (Within::Several, _) => {
             let mut sums: Vec<_> = conflict.extra.iter().filter(|(_, extra)| *extra > 0).collect();
@@ -153,9 +153,9 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
     };
     if conflict.lanes_by_data {
         let once = matches!(even, Some((_, 1)));
-        return once.then(|| format!("at most {extra}"));
+        return once.then(|| format!("up to {extra}"));
     }
-    let who = if some { format!("{who}, {} of them in conflict", totals.conflicting) } else { who };
+    let who = if some { format!("{who}, {} of them with conflicts", totals.conflicting) } else { who };
     Some(format!("{most}{who}: {most}{extra}"))
 }
 
@@ -187,7 +187,7 @@ pub(super) fn rows(array: &Array, target: &Target, conflict: &Conflict<'_>) -> S
         }
         (Some(row), _) if row % bank == 0 => {
             let shift = plural(row % line / bank, "bank");
-            format!("each row is {row} bytes, so it starts {shift} after the one before")
+            format!("each row is {row} bytes, so it starts {shift} after the previous one")
         }
         (Some(row), _) => format!("each row is {row} bytes"),
         (None, _) => "declared here".to_owned(),
@@ -214,7 +214,7 @@ impl There {
             }
             There::Free => "no conflict".to_owned(),
             There::Unknown => "not known".to_owned(),
-            There::Other(array) => format!("there it is an access of `{array}`"),
+            There::Other(array) => format!("it accesses `{array}` there"),
         }
     }
 }
@@ -304,7 +304,7 @@ pub(super) fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<Str
         shapes.truncate(MOST_RUNS);
         shapes.extend((more > 0).then(|| plural(more as u64, "other")));
         return (!told.is_empty() && !shapes.is_empty())
-            .then(|| format!("just as many wavefronts at worst with block {}", listed(&shapes)));
+            .then(|| format!("the worst request takes as many wavefronts with block {}", listed(&shapes)));
     }
     let mut words: Vec<String> = if named { vec![format!("found in `{}`", own.kernel)] } else { Vec::new() };
     let (same, others): (Vec<_>, Vec<_>) = told.iter().partition(|(_, there)| *there == There::Same);

@@ -63,13 +63,13 @@ fn mismatch(run: &KernelRun, barrier: &Barrier) -> Option<String> {
     let come = (0..warps).filter(|warp| barrier.active.warp(*warp) != 0).count() as i64 * WARP;
     let is_decided = barrier.splits.iter().all(|split| split.kind == SplitKind::Known);
     let fits = come == 0 || come % count == 0 || !is_decided;
-    (!fits).then(|| format!("this `{name}` waits for {count} threads, and {come} come to it"))
+    (!fits).then(|| format!("this `{name}` waits for {count} threads, but {come} reach it"))
 }
 
 fn describe(case: &Case<'_>, number: usize, barrier: &Barrier, message: String) -> Diagnostic {
     let mut notes = vec![
-        "a warp of which any thread comes counts as 32".to_owned(),
-        "those that are left over wait for threads that do not come: the kernel may hang".to_owned(),
+        "a warp counts as 32 threads as soon as one of them arrives".to_owned(),
+        "the remaining threads wait for others that never arrive: the kernel may hang".to_owned(),
     ];
     notes.push(case.block_words(number));
     notes.extend(case.calls_words(number, &barrier.calls, &[]));
@@ -77,7 +77,7 @@ fn describe(case: &Case<'_>, number: usize, barrier: &Barrier, message: String) 
     Diagnostic {
         labels: split.into_iter().collect(),
         notes,
-        helps: vec!["let the count be the number of threads that come".to_owned()],
+        helps: vec!["set the count to the number of threads that reach it".to_owned()],
         kernel: case.runs[number].kernel.clone(),
         ..Diagnostic::plain(RULE.id, RULE.level, barrier.span, message)
     }

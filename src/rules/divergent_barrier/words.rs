@@ -73,15 +73,16 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
     }
     match (found.is_harmless(), edge) {
         (true, true) => format!(
-            "divergent barrier: in a block at the edge the threads that do not reach this `{name}` exit, which does it no harm"
+            "divergent barrier: in an edge block, the threads that do not reach this `{name}` exit, which \
+             is harmless here"
         ),
         (true, false) => {
             format!(
-                "divergent barrier: the threads that do not reach this `{name}` exit, which does it no harm"
+                "divergent barrier: the threads that do not reach this `{name}` exit, which is harmless here"
             )
         }
         (false, true) => {
-            format!("divergent barrier: in a block at the edge not all threads reach this `{name}`")
+            format!("divergent barrier: in an edge block, not all threads reach this `{name}`")
         }
         (false, false) => format!("divergent barrier: not all threads of the block reach this `{name}`"),
     }
@@ -93,7 +94,7 @@ fn missing_words(case: &Case<'_>, found: &Found<'_>, missing: &Missing) -> Strin
     let some = if missing.all { "" } else { "some of " };
     let name = &found.barrier.name;
     format!(
-        "{some}bytes {first} to {last} of `{array}` are read behind this `{name}`, but no thread writes them"
+        "{some}bytes {first} to {last} of `{array}` are read after this `{name}`, but no thread writes them"
     )
 }
 
@@ -102,21 +103,21 @@ fn split_label(case: &Case<'_>, found: &Found<'_>) -> String {
     let Found { run, barrier, absence, .. } = found;
     match (&absence.split.kind, absence.left) {
         (SplitKind::Guard(_) | SplitKind::Iterations(_), true) => {
-            "near the bound some threads of a block leave the kernel here, and others do not".to_owned()
+            "near the bound, some threads of a block exit here and others do not".to_owned()
         }
         (SplitKind::Guard(_), false) => {
-            "near the bound some threads of a block pass here and others do not".to_owned()
+            "near the bound, this condition splits the threads of a block".to_owned()
         }
         (SplitKind::Iterations(_), false) => {
-            "near the bound some threads of a block have an iteration more than others".to_owned()
+            "near the bound, some threads of a block run one more iteration than others".to_owned()
         }
         _ => {
             let reaches = barrier.active.threads().next().map(|t| thread(case, *run, t));
             let stays = absence.threads.as_ref().and_then(|threads| threads.threads().next());
             match (reaches, stays.map(|t| thread(case, *run, t)), absence.left) {
                 (Some(a), Some(b), false) => format!("{a} reaches the barrier, {b} does not"),
-                (Some(a), Some(b), true) => format!("{a} goes on to the barrier, {b} leaves the kernel"),
-                _ => "not all threads pass here".to_owned(),
+                (Some(a), Some(b), true) => format!("{a} goes on to the barrier, {b} exits"),
+                _ => "the threads diverge here".to_owned(),
             }
         }
     }
@@ -140,7 +141,7 @@ fn then_label(case: &Case<'_>, found: &Found<'_>) -> Option<(Span, String)> {
             Some((other.span, format!("{who} {waits} here instead")))
         }
         Then::Pair(at) => other(at).map(|other| (other.span, "the others wait here".to_owned())),
-        Then::Rejoin(span) => Some((*span, "both go on here".to_owned())),
+        Then::Rejoin(span) => Some((*span, "both sides reconverge here".to_owned())),
         Then::Unknown(why) if is_told_apart(why, barrier) => Some((why.span, why.detail.to_string())),
         Then::Exit | Then::Unknown(_) => None,
     }
@@ -154,12 +155,12 @@ fn is_told_apart(why: &Unknown, barrier: &Barrier) -> bool {
 /// Under what bound all threads come.
 fn bound_note(absence: &Absence) -> Option<String> {
     match &absence.split.kind {
-        SplitKind::Guard(bound) if bound.words.is_empty() => Some(
-            "where the bound falls among the threads of one block, some of them do not get here".to_owned(),
-        ),
-        SplitKind::Guard(bound) => Some(format!("all threads get here only where {}", all_of(&bound.words))),
+        SplitKind::Guard(bound) if bound.words.is_empty() => {
+            Some("if the bound falls inside a block, some of its threads do not get here".to_owned())
+        }
+        SplitKind::Guard(bound) => Some(format!("all threads get here only if {}", all_of(&bound.words))),
         SplitKind::Iterations(bound) => Some(format!(
-            "safe only if each iteration is run by all threads of a block or by none, as where {}",
+            "safe only if all threads of a block or none run each iteration, for example if {}",
             all_of(&bound.words)
         )),
         SplitKind::Known | SplitKind::Data => None,
@@ -172,34 +173,38 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
     let kernel = &case.runs[*run];
     let notes: &[&str] = match &absence.then {
         Then::Exit if barrier.of_grid => {
-            &["a barrier of the grid waits for every block, and those who exit never come to it"]
+            &["a grid barrier waits for every block, and threads that exit never arrive"]
         }
         Then::Exit if counts_warps(case) => &[
-            "before compute capability 7.0 a barrier counts warps, and nothing says that it does not wait for threads that exit",
+            "before compute capability 7.0, a barrier counts warps, and nothing documents that it does not \
+             wait for threads that exit",
             "the CUDA programming guide calls a barrier in divergent code undefined",
         ],
         Then::Exit => &[
-            "from compute capability 7.0 on a barrier waits only for the threads that have not exited",
+            "from compute capability 7.0 on, a barrier waits only for threads that have not exited",
             "the CUDA programming guide still calls a barrier in divergent code undefined",
         ],
         Then::Unknown(why) => {
             let said = is_told_apart(why, barrier);
             let why = if said { String::new() } else { format!(": {}", why.detail) };
-            return vec![format!("what the others do then is not known{why}")];
+            return vec![format!("what the other threads do is unknown{why}")];
         }
         Then::Pair(partner) if pairs_by_warps(kernel, barrier, absence, *partner) => &[
             "whole warps wait at either barrier: PTX lets the two pair up",
-            "the CUDA programming guide calls that undefined, and `compute-sanitizer --tool synccheck` reports it",
+            "the CUDA programming guide calls that undefined, and `compute-sanitizer --tool synccheck` \
+             reports it",
         ],
         Then::Pair(_) => {
             &["threads of one warp wait at different barriers, which PTX does not define either"]
         }
-        Then::Rejoin(_) => &[
-            "threads of one warp come together there: they may wait for those at the barrier, and the barrier for them",
-        ],
-        Then::Barrier(at) if kernel.trace.barriers.get(*at).is_some_and(|it| it.span == barrier.span) => &[
-            "the others come to it later, when those who wait here now come again: the two pair up wrongly, or the block hangs",
-        ],
+        Then::Rejoin(_) => {
+            &["the threads of the warp reconverge there: they may wait for those at the barrier, and the \
+             barrier for them"]
+        }
+        Then::Barrier(at) if kernel.trace.barriers.get(*at).is_some_and(|it| it.span == barrier.span) => {
+            &["the other threads arrive later, when those that wait now arrive again: the two pair up \
+             wrongly, or the block hangs"]
+        }
         Then::Barrier(_) => &["the two barriers pair up wrongly, or the block hangs"],
     };
     notes.iter().map(|note| (*note).to_owned()).collect()
@@ -208,17 +213,19 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
 fn help(found: &Found<'_>) -> &'static str {
     let absence = found.absence;
     if found.is_harmless() {
-        return "nothing has to change: it does not wait for threads that have exited";
+        return "no change is needed: the barrier does not wait for threads that have exited";
     }
     match (absence.left, absence.split.of_loop) {
         (true, _) => {
-            "let every thread of the block reach it: guard the work with the condition, and do not leave"
+            "let every thread of the block reach the barrier: guard only the work, and do not return early"
         }
         (false, true) => {
-            "let all threads of the block run the same number of iterations: round the bound up, and guard only the work"
+            "let all threads of the block run the same number of iterations: round the bound up and guard \
+             only the work"
         }
         (false, false) => {
-            "let every thread of the block reach it: take it out of the condition, and guard only the work"
+            "let every thread of the block reach the barrier: move it out of the condition and guard only \
+             the work"
         }
     }
 }
@@ -227,12 +234,12 @@ fn help(found: &Found<'_>) -> &'static str {
 pub(super) fn passes(split: &Split) -> String {
     match &split.kind {
         SplitKind::Known => {
-            format!("{} of {} threads pass here", split.taken.count(), split.before.count())
+            format!("{} of {} threads go this way", split.taken.count(), split.before.count())
         }
         SplitKind::Guard(_) | SplitKind::Iterations(_) => {
-            "who passes here depends on a bound given at run time".to_owned()
+            "which threads go this way depends on a run-time bound".to_owned()
         }
-        SplitKind::Data => "who passes here depends on data".to_owned(),
+        SplitKind::Data => "which threads go this way depends on data".to_owned(),
     }
 }
 
@@ -242,12 +249,12 @@ pub(super) fn no_finding(case: &Case<'_>, run: usize, barrier: &Barrier) -> Diag
     let mut labels = Vec::new();
     let message = match (&barrier.doubt, barrier.count) {
         (_, Some(count)) if count < 0 => {
-            format!("this `{}` names how many threads it is for, which is not judged", barrier.name)
+            format!("this `{}` has a thread count and is not judged", barrier.name)
         }
-        (_, Some(count)) => format!("this `{}` is for {count} threads, which is not judged", barrier.name),
+        (_, Some(count)) => format!("this `{}` is for {count} threads and is not judged", barrier.name),
         (Some(doubt), None) => {
             labels.push((doubt.span, doubt.detail.to_string()));
-            format!("whether all threads of the block reach this `{}` is not known", barrier.name)
+            format!("it is unknown whether all threads of the block reach this `{}`", barrier.name)
         }
         (None, None) if missing.is_empty() => {
             format!("no divergence: all threads of the block reach this `{}`", barrier.name)

@@ -48,10 +48,11 @@ pub(in super::super) fn advice(case: &Case<'_>, array: &Array, access: &Access) 
     let changed = changed(case, array, access);
     match (change(case, access.span), changed) {
         (_, Changed::Narrow) if access.bytes == Some(1) => {
-            format!("no atomic takes one byte: make it an `int` and use one, {OTHERWISE}")
+            format!("no atomic takes one byte: make it an `int` and use an atomic, {OTHERWISE}")
         }
         (_, Changed::Narrow) => format!(
-            "the only atomic of two bytes is `atomicCAS`, from compute capability 7.0 on: make it an `int`, {OTHERWISE}"
+            "the only two-byte atomic is `atomicCAS`, from compute capability 7.0 on: make it an `int`, \
+             {OTHERWISE}"
         ),
         (Change::Without, _) => by_exchange("no atomic does that"),
         (Change::Extremum, Changed::Float | Changed::Double) => {
@@ -61,7 +62,7 @@ pub(in super::super) fn advice(case: &Case<'_>, array: &Array, access: &Access) 
         (Change::Bits(name), _) => format!("use `{name}`, {OTHERWISE}"),
         (Change::Extremum, _) => format!("use `atomicMax` or `atomicMin`, {OTHERWISE}"),
         (Change::Rounded, Changed::Word | Changed::Wide | Changed::OtherWide) => {
-            by_exchange("an integer to which a fraction is added is rounded, and no atomic does that")
+            by_exchange("adding a fraction to an integer rounds the sum, and no atomic does that")
         }
         (Change::Add, Changed::OtherWide) => as_unsigned("atomicAdd"),
         (Change::Add | Change::Rounded, Changed::Double) => {
@@ -78,7 +79,7 @@ pub(in super::super) fn decided_by_read(case: &Case<'_>, array: &Array, access: 
         Changed::Word | Changed::Wide | Changed::OtherWide => "an atomic such as `atomicMax`, which does",
         _ => "`atomicCAS` in a loop, which does",
     };
-    format!("if what is read decides what is written, use {one} both at once")
+    format!("if the value read decides what is written, use {one} both at once")
 }
 
 fn by_exchange(why: &str) -> String {
@@ -86,9 +87,7 @@ fn by_exchange(why: &str) -> String {
 }
 
 fn as_unsigned(name: &str) -> String {
-    format!(
-        "use `{name}` on it as an `unsigned long long`, which is the type of 8 bytes that it takes, {OTHERWISE}"
-    )
+    format!("use `{name}` on it as an `unsigned long long`, the 8-byte type that it takes, {OTHERWISE}")
 }
 
 fn changed(case: &Case<'_>, array: &Array, access: &Access) -> Changed {

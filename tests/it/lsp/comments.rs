@@ -5,7 +5,7 @@ use crate::support::editor::{Editor, edited};
 use crate::support::folder::folder;
 use serde_json::{Value, json};
 
-const REMOVE: &str = "Remove what does nothing";
+const REMOVE: &str = "Remove the unused comment";
 
 #[test]
 fn a_comment_that_does_nothing_is_removed() {

@@ -9,6 +9,7 @@ use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Unoptimised, so that every access is made as it is written and code lies in memory as in the text.
 /// Sanitizers call the runtime at every load and store, basic block and subscript out of range.
@@ -125,13 +126,16 @@ fn hash(parts: &[&str]) -> u64 {
     hasher.finish()
 }
 
-/// Makes a file unless it is there. Other processes see none of it before it is whole.
+/// Makes a file unless it is there. Other processes and threads see none of it before it is whole.
 fn into_place(file: &Path, make: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), String> {
+    /// Several tests may make one file at the same time.
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
     if file.is_file() {
         return Ok(());
     }
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    let unfinished = file.with_extension(format!("{}.unfinished", std::process::id()));
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let unfinished = file.with_extension(format!("{}-{number}.unfinished", std::process::id()));
     let made = make(&unfinished);
     if made.is_ok() {
         std::fs::rename(&unfinished, file).unwrap();

@@ -1,14 +1,12 @@
 //! Does any file use one that uses it, by whatever way?
 //!
 //! `mod` lines do not count, nor what a file takes from those in its own folder: `slice.rs` leads to `slice/flow.rs`
-//! as a table of contents does.
+//! as a table of contents does. What it hands on from there counts for whoever takes it: `super::machine::Left` is a
+//! use of `machine/around.rs`, where `Left` is defined.
 
 use super::edges::{collect, paths};
 use super::{Source, assert_none, sources};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The files of `exec` that use each other: all of them add to one `Machine`, whose parts they define. Only fewer.
-const IN_EXEC: usize = 35;
 
 /// The path of a module: `["slice", "flow"]` for `src/slice/flow.rs`.
 fn module(file: &str) -> Vec<&str> {
@@ -16,16 +14,59 @@ fn module(file: &str) -> Vec<&str> {
     inside.split('/').collect()
 }
 
-/// The file in which a path from the root of the crate ends.
-fn file_of(path: &[&str], files: &BTreeSet<&str>) -> Option<String> {
-    let candidates = (1..=path.len()).rev().map(|length| format!("src/{}.rs", path[..length].join("/")));
-    candidates.into_iter().find(|file| files.contains(file.as_str()))
+/// The files of `src`, and what they hand on.
+struct Files {
+    paths: BTreeSet<String>,
+    /// By the file that hands it on, and the name: the file that it comes from.
+    handed_on: BTreeMap<(String, String), String>,
+}
+
+impl Files {
+    fn of(sources: &[Source]) -> Files {
+        let paths = sources.iter().map(|source| source.path.clone()).collect();
+        let mut files = Files { paths, handed_on: BTreeMap::new() };
+        files.handed_on = sources.iter().flat_map(|source| files.handed_on_by(source)).collect();
+        files
+    }
+
+    /// The names that a file hands on from those in its own folder.
+    fn handed_on_by(&self, source: &Source) -> Vec<((String, String), String)> {
+        let text = source.code().join("\n");
+        let own = module(&source.path);
+        let mut behind = Vec::new();
+        for (at, _) in text.match_indices("pub use ").chain(text.match_indices(") use ")) {
+            let rest = &text[at..];
+            let rest = &rest[rest.find("use ").unwrap() + "use ".len()..];
+            collect(rest.strip_prefix("self::").unwrap_or(rest), &mut Vec::new(), &mut behind);
+        }
+        let whole = behind.iter().filter(|path| !matches!(path[0], "crate" | "super" | "std"));
+        let whole = whole.map(|path| own.iter().chain(path).copied().collect::<Vec<_>>());
+        let found = whole.filter_map(|path| {
+            let (file, name) = self.end_of(&path)?;
+            (file != source.path && !name.is_empty()).then(|| ((source.path.clone(), name.to_owned()), file))
+        });
+        found.collect()
+    }
+
+    /// The file in which a path from the root of the crate ends, and what it names there.
+    fn end_of<'p>(&self, path: &[&'p str]) -> Option<(String, &'p str)> {
+        (1..=path.len()).rev().find_map(|length| {
+            let file = format!("src/{}.rs", path[..length].join("/"));
+            self.paths.contains(&file).then(|| (file, path.get(length).copied().unwrap_or("")))
+        })
+    }
+
+    /// The file in which it is defined what a path names.
+    fn defining(&self, path: &[&str]) -> Option<String> {
+        let (file, name) = self.end_of(path)?;
+        Some(self.handed_on.get(&(file.clone(), name.to_owned())).cloned().unwrap_or(file))
+    }
 }
 
 /// The files that a file names by `crate::` and `super::`.
-fn named(source: &Source, files: &BTreeSet<&str>) -> BTreeSet<String> {
+fn named(source: &Source, files: &Files) -> BTreeSet<String> {
     let text = source.code().join("\n");
-    let mut found: BTreeSet<String> = paths(&text).iter().filter_map(|path| file_of(path, files)).collect();
+    let mut found: BTreeSet<String> = paths(&text).iter().filter_map(|path| files.defining(path)).collect();
     let own = module(&source.path);
     for (at, _) in text.match_indices("super::") {
         let before = &text[..at];
@@ -42,7 +83,7 @@ fn named(source: &Source, files: &BTreeSet<&str>) -> BTreeSet<String> {
         collect(rest, &mut Vec::new(), &mut behind);
         for path in behind {
             let whole: Vec<&str> = base.iter().chain(&path).copied().collect();
-            found.extend(file_of(&whole, files));
+            found.extend(files.defining(&whole));
         }
     }
     found.remove(&source.path);
@@ -68,21 +109,31 @@ fn reached(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<&str, BTreeSet
 #[test]
 fn no_files_use_each_other() {
     let sources: Vec<Source> = sources("src").into_iter().filter(|source| !source.is_test()).collect();
-    let files: BTreeSet<&str> = sources.iter().map(|source| source.path.as_str()).collect();
+    let files = Files::of(&sources);
     let uses: BTreeMap<String, BTreeSet<String>> =
         sources.iter().map(|source| (source.path.clone(), named(source, &files))).collect();
     let reached = reached(&uses);
-    let in_circle = |file: &&&str| reached[**file].contains(**file);
-    let (exec, others): (Vec<&&str>, Vec<&&str>) =
-        files.iter().filter(in_circle).partition(|file| file.starts_with("src/exec/"));
-    assert_none(&others.iter().map(|file| format!("{file} uses a file that uses it")).collect::<Vec<_>>());
-    assert!(exec.len() <= IN_EXEC, "{} files of exec use each other:\n{exec:#?}", exec.len());
+    let circle = |file: &str| {
+        let behind = &reached[file];
+        let others = behind.iter().filter(|other| reached[**other].contains(file));
+        let first = uses[file].iter().find(|other| reached[other.as_str()].contains(file))?;
+        Some(format!("{file} uses {first}, which uses it: a circle of {} files", others.count()))
+    };
+    assert_none(&uses.keys().filter_map(|file| circle(file)).collect::<Vec<_>>());
 }
 
 #[test]
 fn paths_from_above_are_found() {
-    let files = BTreeSet::from(["src/a.rs", "src/a/b.rs", "src/a/c.rs", "src/d.rs"]);
-    let text = "use super::{b, Top};\nuse super::super::d::Deep;\nlet x = crate::a::b::y();".to_owned();
-    let found = named(&Source { path: "src/a/c.rs".into(), text }, &files);
-    assert_eq!(found.into_iter().collect::<Vec<_>>(), ["src/a.rs", "src/a/b.rs", "src/d.rs"]);
+    let source = |path: &str, text: &str| Source { path: path.into(), text: text.into() };
+    let texts = [
+        source("src/a.rs", "mod b;\nmod e;\npub(crate) use e::{Deep, self as other};\npub struct Top;"),
+        source("src/a/b.rs", ""),
+        source("src/a/c.rs", "use super::{b, Top};\nuse super::super::d::Deep;\nlet x = crate::a::b::y();"),
+        source("src/a/e.rs", ""),
+        source("src/d.rs", "use crate::a::Deep;"),
+    ];
+    let files = Files::of(&texts);
+    let found = |at: usize| named(&texts[at], &files).into_iter().collect::<Vec<_>>();
+    assert_eq!(found(2), ["src/a.rs", "src/a/b.rs", "src/d.rs"]);
+    assert_eq!(found(4), ["src/a/e.rs"]);
 }

@@ -47,7 +47,7 @@ pub(super) fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: 
                 1 => "the byte count at the launch".to_owned(),
                 many => format!("the byte counts at {many} launches"),
             };
-            words.push(format!("{new} for {old} in {launches}"));
+            words.push(format!("{new} instead of {old} in {launches}"));
         }
         (_, []) if !constants.is_empty() => {}
         (_, changed) => {
@@ -56,7 +56,11 @@ pub(super) fn written(case: &Case<'_>, array: &Array, pitched: &Pitched, extra: 
         }
     }
     for Constant { edit, name, .. } in &constants {
-        words.push(format!("`{}` for `{}` where `{name}` is defined", edit.text, (case.text)(edit.span)));
+        words.push(format!(
+            "`{}` instead of `{}` where `{name}` is defined",
+            edit.text,
+            (case.text)(edit.span)
+        ));
     }
     words.extend(changed_places(case, array, &places));
     if matches!(pitched.length, Length::Given(_)) {
@@ -93,7 +97,7 @@ fn changed_places(case: &Case<'_>, array: &Array, places: &[Place]) -> Vec<Strin
         let more = lines.len().saturating_sub(MOST_LINES);
         lines.truncate(MOST_LINES);
         lines.extend((more > 0).then(|| format!("{more} more")));
-        format!("{new} for {old} in {} ({})", plural(spans.len() as u64, "place"), listed(&lines))
+        format!("{new} instead of {old} in {} ({})", plural(spans.len() as u64, "place"), listed(&lines))
     };
     texts.into_iter().map(words).collect()
 }

@@ -1,0 +1,32 @@
+//! Of what parts is a loop?
+
+use crate::ir::{Expr, Stmt};
+use crate::source::Span;
+
+/// The parts of a loop.
+#[derive(Clone, Copy)]
+pub(in crate::exec) struct Parts<'a> {
+    pub(in crate::exec) cond: Option<&'a Expr>,
+    pub(in crate::exec) body: &'a [Stmt],
+    pub(in crate::exec) step: Option<&'a Expr>,
+    pub(in crate::exec) body_first: bool,
+    /// Whether the compiler makes straight code of it.
+    pub(in crate::exec) flat: bool,
+    /// Whether the text asks for it to stay a loop.
+    pub(in crate::exec) rolled: bool,
+    /// Whether its rounds are counted, so that the compiler may unroll it in part.
+    pub(in crate::exec) counted: bool,
+    pub(in crate::exec) span: Span,
+}
+
+impl<'a> Parts<'a> {
+    /// The same loop, its rounds counted.
+    pub(in crate::exec) fn counted(self) -> Parts<'a> {
+        Parts { counted: true, ..self }
+    }
+
+    /// The condition before each round, the first included.
+    pub(in crate::exec) fn cond(&self) -> Option<&'a Expr> {
+        self.cond.filter(|_| !self.body_first)
+    }
+}

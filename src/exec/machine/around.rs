@@ -1,0 +1,67 @@
+//! Which calls and conditions are around the code that runs, and who left them?
+
+use super::state::State;
+use crate::domain::{ThreadSet, Unknown};
+use crate::events::{Call, Split};
+
+/// The calls and conditions around the code that runs.
+#[derive(Default)]
+pub struct Around {
+    /// The calls around.
+    pub calls: Vec<Call>,
+    /// Calls of a function within two of its own.
+    pub recursions: u32,
+    /// `return`s run so far.
+    pub returns: u64,
+    /// The conditions around.
+    pub splits: Vec<Split>,
+    /// Numbers the splits.
+    pub next_split: u32,
+    /// Where threads left a function or loop under a condition, innermost last.
+    pub departures: Vec<(ThreadSet, Split)>,
+    /// States in which one side of a branch left a loop or function that the other stayed in.
+    pub left: Vec<Left>,
+}
+
+/// How a side of a branch left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// To the next iteration.
+    Continue,
+    /// Out of a loop or `switch`.
+    Break,
+    /// Out of a function.
+    Return,
+    /// To a label.
+    Jump,
+}
+
+/// A state in which threads left.
+#[derive(Clone)]
+pub(crate) struct Left {
+    pub exit: Exit,
+    pub state: State,
+    /// Why it is not known which threads they were; `None` if it was all or none.
+    pub varying: Option<Unknown>,
+}
+
+impl Left {
+    /// Whether it is rejoined at the end of a loop.
+    pub(crate) fn leaves_loop(&self) -> bool {
+        matches!(self.exit, Exit::Continue | Exit::Break)
+    }
+
+    /// Whether any of the threads may have left.
+    pub(crate) fn is_varying(&self) -> bool {
+        self.varying.is_some()
+    }
+
+    /// Its state, to be changed and put back.
+    pub(crate) fn take(&mut self) -> State {
+        self.state.clone()
+    }
+
+    pub(crate) fn put(&mut self, state: State) {
+        self.state = state;
+    }
+}

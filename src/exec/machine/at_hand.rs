@@ -1,0 +1,63 @@
+//! What is special about the access that is about to be recorded?
+
+use crate::domain::{Spread, SymbolId};
+use crate::events::Tile;
+use crate::source::Span;
+use std::sync::Arc;
+
+/// The access that is about to be recorded.
+pub struct AtHand {
+    /// Matrices of the `ldmatrix` or `stmatrix` being recorded; else 0.
+    pub matrices: u8,
+    /// Whether the access recorded now is a part of a `wmma` call.
+    pub fragment: bool,
+    /// As [`Access::tiles_fit`](crate::events::Access::tiles_fit), of that call.
+    pub tiles_fit: bool,
+    /// The tile that it asks for.
+    pub tile: Option<Arc<Tile>>,
+    /// The asynchronous copy being recorded, if one is.
+    pub copying: Option<Copying>,
+    /// The expression whose value is only put into a variable, by its address.
+    pub set_aside: Option<usize>,
+    /// Where the statement at hand stores one number from all lanes of a warp.
+    pub stores_of_warp: Option<Span>,
+}
+
+impl Default for AtHand {
+    fn default() -> AtHand {
+        AtHand {
+            matrices: 0,
+            fragment: false,
+            tiles_fit: true,
+            tile: None,
+            copying: None,
+            set_aside: None,
+            stores_of_warp: None,
+        }
+    }
+}
+
+/// The copy being recorded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Copying {
+    /// Whether it goes around the first-level cache.
+    pub around: bool,
+    /// The bytes from the start of a line that the threads read from, if known; spread when asked.
+    pub from: Option<From>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct From {
+    pub base: Arc<Spread>,
+    /// Unknown numbers and what they are multiplied with, by thread.
+    pub terms: Vec<Term>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub symbol: SymbolId,
+    pub factors: Arc<Spread>,
+    /// If it is taken to keep threads apart by whole lines: the bytes that it is multiplied with, a
+    /// multiple of these; itself or a factor of it.
+    pub rows: Option<u64>,
+}

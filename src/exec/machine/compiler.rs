@@ -1,0 +1,77 @@
+//! What is counted as the code runs, for the sake of what the compiler makes of it?
+
+use crate::codegen::{AtLaunch, Uniformities};
+use rustc_hash::FxHashMap;
+
+/// What is counted and known for the compiler's sake.
+#[derive(Default)]
+pub struct ForCompiler {
+    /// Block barriers passed so far.
+    pub epoch: u32,
+    /// Rounds of loops so far that the compiler does not make straight code of.
+    pub region: u32,
+    /// Iterations so far of loops whose trip count the compiler does not know, and loops ended.
+    pub iteration: u32,
+    /// Loops so far that were run for all rounds at once.
+    pub rolled: u32,
+    /// Accesses of memory other than shared so far.
+    pub elsewhere: u64,
+    /// Writes to variables and accesses of statements that are passed over, by their address.
+    pub passed: FxHashMap<usize, Operations>,
+    /// The stretch of code without branches that runs, and how many there were.
+    pub stretch: Stretch,
+    /// Rounds of the loops that run, innermost last.
+    pub rounds: Vec<Rounds>,
+    /// By shared array: whether it was read last, and how often that changed.
+    pub turns: Vec<(bool, u32)>,
+    /// Writes to variables so far.
+    pub writes: u64,
+    /// What the compiler does not know, though a launch tells it.
+    pub at_launch: AtLaunch,
+    /// What the compiler sees to be the same in all lanes.
+    pub uniformities: Uniformities,
+}
+
+/// What a statement does that is passed over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Operations {
+    /// Variables written.
+    pub writes: u64,
+    /// Accesses of memory other than shared.
+    pub elsewhere: u64,
+    /// Whether some of these are made under a condition.
+    pub branches: bool,
+    /// Whether objects begin to live of a class that is not seen, and that may wait.
+    pub may_order: bool,
+    /// Whether lanes may come together in it to exchange values.
+    pub exchanges: bool,
+}
+
+/// Stretches of code without branches, by number. The compiler joins accesses within one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stretch {
+    /// The one that runs.
+    pub at: u32,
+    /// The branches around it, outermost first, by number.
+    pub branches: Vec<u32>,
+    /// How often threads left an iteration, a loop or a function.
+    pub left: u64,
+    count: u32,
+}
+
+impl Stretch {
+    /// Another begins.
+    pub(crate) fn begin(&mut self) {
+        self.count = self.count.wrapping_add(1);
+        self.at = self.count;
+    }
+}
+
+/// The rounds of a loop.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rounds {
+    /// How many were begun.
+    pub begun: u64,
+    /// Whether only the launch tells how many there are.
+    pub at_launch: bool,
+}

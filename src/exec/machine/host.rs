@@ -1,0 +1,52 @@
+//! What does a run of host code keep besides?
+
+use crate::domain::{Int, SymbolId};
+use crate::ir::{BinaryOp, Name, Path};
+use crate::source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// What a run of host code keeps besides the machine's own.
+#[derive(Default)]
+pub(crate) struct Host {
+    /// Functions that lead to a launch.
+    pub launching: Rc<FxHashSet<Name>>,
+    /// Symbols that are made of other numbers.
+    pub made: FxHashMap<SymbolId, Made>,
+    /// File-scope variables, by name: their slot in the outermost frame.
+    pub globals: FxHashMap<Name, u32>,
+    /// Kernels of which one is chosen at run time; named by a path that is not an identifier.
+    pub kernels: FxHashMap<Name, Vec<Path>>,
+    /// Loops that lead to a launch, by their place.
+    pub reaching: FxHashMap<Span, bool>,
+    /// Loops around that lead to no launch.
+    pub idle_loops: u32,
+    /// Whether a way that the numbers refute goes on, without what was asked of them.
+    pub lenient: bool,
+    /// Whether a way was left because the numbers refute it, so that launches may be missing.
+    pub cut: bool,
+    /// Whether a shape that is known on one of two ways was taken to be it on both.
+    pub guessed: bool,
+}
+
+/// A number that is made of two others.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub how: How,
+    pub x: Int,
+    pub y: Int,
+    /// How deep such numbers are nested in it.
+    pub depth: u32,
+    /// The choices on which it depends, ascending; `None` if they are many.
+    pub choices: Option<Rc<[SymbolId]>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum How {
+    /// `x` when the choice is 1, `y` when it is 0.
+    Either(SymbolId),
+    /// By an operator that is not linear.
+    Operation(BinaryOp),
+    Min,
+    Max,
+}

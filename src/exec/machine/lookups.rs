@@ -1,0 +1,62 @@
+//! What do names stand for, as far as it was looked up?
+
+use super::memo::Memo;
+use super::state::{Frame, empty_frame};
+use crate::exec::value::{Env, Ty};
+use crate::ir::{Alias, Lambda, Name};
+use crate::slice::{Given, Slice};
+use crate::source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What names stand for, as far as it was looked up.
+pub struct Lookups {
+    /// What was looked up so far.
+    pub memo: Memo,
+    /// A frame without variables.
+    pub blank: Frame,
+    /// Records already laid out, by name and place, with what their parameters stood for.
+    pub layouts: FxHashMap<(Name, Span), Layouts>,
+    /// What bears on the requests of the functions run so far, by their address.
+    pub slices: FxHashMap<(usize, Given), Rc<Slice>>,
+    /// Depth of type and constant lookups.
+    pub depth: usize,
+    /// Lookups since the outermost one that is under way.
+    pub within: u32,
+    /// Typedefs of the running method's class whose meaning is being looked up.
+    pub own_aliases: Vec<Name>,
+    /// Aliases of a file or namespace, without parameters, whose meaning is being looked up.
+    pub aliases: Vec<Arc<Alias>>,
+}
+
+impl Default for Lookups {
+    fn default() -> Lookups {
+        Lookups {
+            memo: Memo::default(),
+            blank: empty_frame(),
+            layouts: FxHashMap::default(),
+            slices: FxHashMap::default(),
+            depth: 0,
+            within: 0,
+            own_aliases: Vec::new(),
+            aliases: Vec::new(),
+        }
+    }
+}
+
+/// The layouts of one record, by what its parameters stood for.
+pub type Layouts = Vec<(Rc<Env>, Ty)>;
+
+/// The lambdas that run.
+#[derive(Default)]
+pub struct Lambdas {
+    /// The lambda whose body runs, whose `return` is its own.
+    pub current: Option<Arc<Lambda>>,
+    /// The lambdas whose bodies run, innermost last, by their address.
+    pub running: Vec<usize>,
+    /// Lambdas of which there may be several copies, each with what it captured; by their address.
+    pub several: FxHashSet<usize>,
+    /// Those that a lambda around has handed back.
+    pub handed_back: FxHashSet<usize>,
+}

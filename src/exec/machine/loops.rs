@@ -1,0 +1,109 @@
+//! Which loops run, and what was found of loops so far?
+
+use crate::domain::{Int, Key, SymbolId, Variation};
+use crate::exec::value::{ObjectId, Value};
+use crate::ir::LocalId;
+use crate::source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// The loops that run, and what was found of loops so far.
+#[derive(Default)]
+pub struct LoopContext {
+    /// The loops around of which it is not known how often they run, innermost last.
+    pub uncounted: Vec<Span>,
+    /// Slots that were assigned since a loop began to watch, innermost loop last.
+    pub watched: Vec<Vec<(usize, LocalId)>>,
+    /// The most rounds of a loop that were held against the longest that is run for real.
+    pub most_rounds: u64,
+    /// Whether an access has left its shared array, or a number its type, since a loop began to watch
+    /// for it.
+    pub out_of_bounds: bool,
+    /// By loop: whether its bound may be as large as one likes.
+    pub unbounded: FxHashMap<Span, bool>,
+    /// Whether the banks of a request depend on the round of a counted loop.
+    pub uneven: bool,
+    /// Whether threads may leave the loop that runs in different iterations.
+    pub apart: bool,
+    /// The states that were kept when the loop that runs began.
+    pub left_of_loop: usize,
+    /// The conditions around the iteration that runs.
+    pub around_iteration: usize,
+    /// Conditions found open so far.
+    pub open: u64,
+    /// Those in the rounds of a loop that were watched last.
+    pub watched_open: u64,
+    /// The variables declared in the bodies of loops, by their address.
+    pub declared: FxHashMap<usize, Rc<FxHashSet<LocalId>>>,
+    /// What was found of loops so far.
+    pub plans: FxHashMap<LoopKey, Known>,
+    /// Whether the number of a round was given to a type that may be too narrow for it.
+    pub may_have_wrapped: bool,
+    /// The barriers come to in the loops around of which it is not known how often they run.
+    pub came: Vec<usize>,
+    /// What is known of the bounds of loops.
+    pub bounds: Bounds,
+    /// Loops around whose values are enumerated.
+    pub enumerating: u32,
+}
+
+/// How a variable changes from iteration to iteration.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// By this much each time.
+    By(Int),
+    /// In a way that is not followed; a pointer leads into what it led into before the loop, or into this.
+    Lost(Variation, ObjectId),
+}
+
+/// The loop's place, the call that led to it, and the depth of the call stack.
+pub(crate) type LoopKey = (Span, Option<Span>, usize);
+
+/// What is remembered of a loop.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// It ran for real for too long.
+    pub(crate) long: bool,
+    /// Its rounds are not all alike.
+    pub(crate) uneven: bool,
+    /// It could not be followed through values that begin with a number that is not known.
+    pub(crate) not_followed: bool,
+    /// How it changed the state.
+    pub found: Option<Rc<Found>>,
+}
+
+impl Known {
+    /// Drops what only makes it quicker to find again.
+    #[cfg(test)]
+    pub(crate) fn forget(&mut self) {
+        self.found = None;
+    }
+}
+
+/// How a loop changes the state.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub plan: Vec<(usize, LocalId, Change)>,
+    /// What the variables of the plan were at the loop's start.
+    pub kinds: Vec<Kind>,
+    pub unroll: u64,
+}
+
+/// As much of a value as decides what can be known of it in a loop.
+pub(crate) type Kind = (std::mem::Discriminant<Value>, bool);
+
+/// What a kernel tells of the bounds of its loops.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bounds {
+    /// Loops that were taken to go on until an index leaves its array, and the symbols that bound them.
+    pub open: Vec<(LoopKey, SymbolId)>,
+    /// What a run before told of such symbols.
+    pub told: Vec<(LoopKey, Key, i64)>,
+}
+
+impl Bounds {
+    /// Whether nothing was told.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.told.is_empty()
+    }
+}

@@ -1,0 +1,83 @@
+//! Which memory objects are there, and what is known of them?
+
+use super::contents::Contents;
+use crate::domain::Int;
+use crate::exec::value::{Env, ObjectId};
+use crate::ir::{LocalId, Name};
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Memory, and what is known of it.
+#[derive(Default)]
+pub struct Memory {
+    /// Memory objects.
+    pub objects: Vec<Object>,
+    /// What stands for one of several of them.
+    pub alternatives: Alternatives,
+    /// Shared variables by declaration and the template parameters in force, so that a redeclaration in a loop is
+    /// the same object.
+    pub shared: FxHashMap<Span, Vec<(Rc<Env>, ObjectId)>>,
+    /// Variables whose address is a value.
+    pub exposed: Exposed,
+    /// What is written to shared memory, if that is asked for.
+    pub contents: Option<Box<Contents>>,
+    /// For how many threads barrier objects were made.
+    pub barrier_counts: Vec<Counted>,
+    /// Where pipelines of a thread are made.
+    pub pipelines: Vec<Span>,
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// Shared memory.
+    Shared,
+    /// Anything a kernel gets a pointer to, and file-scope variables.
+    Global,
+    /// Of a pointer of which nothing is known.
+    Anywhere,
+}
+
+/// A memory object.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Its name for messages.
+    pub name: Name,
+    /// Why a value read from it is not known.
+    pub read: Arc<str>,
+    /// Index into [`Trace::arrays`] for those whose accesses are recorded.
+    pub array: Option<usize>,
+}
+
+impl Object {
+    /// An object; `array` is its number in the trace.
+    #[must_use]
+    pub fn new(kind: ObjectKind, name: Name, array: Option<usize>) -> Object {
+        let what = if kind == ObjectKind::Shared { "shared memory" } else { "memory" };
+        let read = format!("its value comes from {what} (`{name}`)").into();
+        Object { kind, name, read, array }
+    }
+}
+
+pub(crate) type Objects = SmallVec<[ObjectId; 2]>;
+
+/// The objects that stand for one of several, which are numbered downwards from the highest number.
+#[derive(Default)]
+pub(crate) struct Alternatives(pub RefCell<Vec<Objects>>);
+
+/// Variables, by the number of their frame.
+pub(crate) type Exposed = Vec<(usize, LocalId)>;
+
+/// A barrier object and the number of threads that it waits for.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted {
+    pub object: ObjectId,
+    pub at: Int,
+    pub threads: Option<i64>,
+}
