@@ -258,9 +258,8 @@ impl World {
 
     /// The same but for a multiple of 2^32, without the symbols of numbers that may have wrapped.
     pub(crate) fn unwrapped(&self, a: &Int) -> Int {
-        let plain = |(id, factor): &(SymbolId, Lanes)| {
-            factor.as_constant().zip(self.unwrapped.get(id)).is_none()
-        };
+        let plain =
+            |(id, factor): &(SymbolId, Lanes)| factor.as_constant().zip(self.unwrapped.get(id)).is_none();
         if a.terms.iter().all(plain) {
             return a.clone();
         }

@@ -132,7 +132,9 @@ impl Machine<'_> {
             }
             let ends = factor.as_constant().zip(symbol.low).zip(symbol.high);
             let Some(((factor, least), most)) = ends else { return false };
-            let (Some(a), Some(b)) = (factor.checked_mul(least), factor.checked_mul(most)) else { return false };
+            let (Some(a), Some(b)) = (factor.checked_mul(least), factor.checked_mul(most)) else {
+                return false;
+            };
             (low, high) = (low.saturating_add(a.min(b)), high.saturating_add(a.max(b)));
         }
         // Bytes and pairs of them may begin within a word, and so have a part of one word more.

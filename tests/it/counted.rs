@@ -97,7 +97,11 @@ fn only_names(node: Node<'_>, text: &[u8]) -> bool {
     let mut up = node.parent();
     while let Some(outer) = up {
         let kind = outer.kind();
-        if kind.starts_with("preproc") || kind == "sizeof_expression" || kind == "decltype" || outer.is_error() {
+        if kind.starts_with("preproc")
+            || kind == "sizeof_expression"
+            || kind == "decltype"
+            || outer.is_error()
+        {
             return true;
         }
         up = outer.parent();
@@ -106,7 +110,9 @@ fn only_names(node: Node<'_>, text: &[u8]) -> bool {
     match outer.kind() {
         "pointer_expression" => of(outer).starts_with(b"&"),
         "argument_list" | "initializer_list" | "field_expression" => true,
-        "init_declarator" => outer.child_by_field_name("declarator").is_some_and(|it| it.kind() == "reference_declarator"),
+        "init_declarator" => {
+            outer.child_by_field_name("declarator").is_some_and(|it| it.kind() == "reference_declarator")
+        }
         "cast_expression" => outer.child_by_field_name("type").is_some_and(|it| of(it).contains(&b'&')),
         _ => false,
     }
@@ -136,7 +142,9 @@ fn places(text: &[u8]) -> Vec<Place> {
                     arrays.get(word(base)) == Some(&subscripts)
                 }
                 "pointer_expression" if word(node).starts_with('*') => {
-                    while let Some(inner) = base.child_by_field_name("argument").or_else(|| base.child_by_field_name("left")) {
+                    while let Some(inner) =
+                        base.child_by_field_name("argument").or_else(|| base.child_by_field_name("left"))
+                    {
                         base = inner;
                         if base.kind() == "parenthesized_expression" {
                             let Some(inner) = base.named_child(0) else { break };
@@ -149,7 +157,8 @@ fn places(text: &[u8]) -> Vec<Place> {
                 "call_expression" => {
                     let callee = node.child_by_field_name("function");
                     let first = node.child_by_field_name("arguments").and_then(|it| it.named_child(0));
-                    let Some((_, first)) = callee.zip(first).filter(|(it, _)| word(*it).starts_with("atomic"))
+                    let Some((_, first)) =
+                        callee.zip(first).filter(|(it, _)| word(*it).starts_with("atomic"))
                     else {
                         continue;
                     };
@@ -165,7 +174,11 @@ fn places(text: &[u8]) -> Vec<Place> {
             let at = node.start_position();
             let line = text.split(|byte| *byte == b'\n').nth(at.row).unwrap_or(b"");
             let before = String::from_utf8_lossy(&line[..at.column.min(line.len())]);
-            places.push(Place { line: at.row + 1, column: before.chars().count() + 1, text: word(node).to_owned() });
+            places.push(Place {
+                line: at.row + 1,
+                column: before.chars().count() + 1,
+                text: word(node).to_owned(),
+            });
         }
     }
     places
@@ -181,7 +194,8 @@ fn count(root: &Path, listed: &Listed) -> (usize, Vec<String>) {
         let text = std::fs::read(path).unwrap_or_default();
         let known = listed.iter().find(|(it, _)| path.ends_with(it)).map(|(_, places)| places);
         let places = places(&text);
-        let missing = places.iter().filter(|it| !known.is_some_and(|known| known.contains(&(it.line, it.column))));
+        let missing =
+            places.iter().filter(|it| !known.is_some_and(|known| known.contains(&(it.line, it.column))));
         let missing = missing.map(|it| format!("{}:{}:{}: {}", path.display(), it.line, it.column, it.text));
         (places.len(), missing.collect::<Vec<String>>())
     };
@@ -191,14 +205,18 @@ fn count(root: &Path, listed: &Listed) -> (usize, Vec<String>) {
 
 #[test]
 fn each_access_in_the_fixtures_is_listed() {
-    let folders = std::fs::read_dir("fixtures").unwrap().flatten().map(|it| it.path()).filter(|it| it.is_dir());
-    let mut folders: Vec<PathBuf> = folders.filter(|it| !it.ends_with("parse") && !it.ends_with("hardware")).collect();
+    let folders =
+        std::fs::read_dir("fixtures").unwrap().flatten().map(|it| it.path()).filter(|it| it.is_dir());
+    let mut folders: Vec<PathBuf> =
+        folders.filter(|it| !it.ends_with("parse") && !it.ends_with("hardware")).collect();
     folders.sort();
     let counts: Vec<(usize, Vec<String>)> = folders
         .par_iter()
         .map(|folder| {
             let files = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().flatten();
-            let files = files.map(walkdir::DirEntry::into_path).filter(|it| it.extension().is_some_and(|it| it == "cu"));
+            let files = files
+                .map(walkdir::DirEntry::into_path)
+                .filter(|it| it.extension().is_some_and(|it| it == "cu"));
             // Files of one folder may define the same names: each is a program of its own.
             let each = files.map(|file| count(&file, &listed(Path::new("."), file.to_str().unwrap())));
             each.fold((0, Vec::new()), |(all, mut missing), (count, more)| {
@@ -211,12 +229,16 @@ fn each_access_in_the_fixtures_is_listed() {
     let missing: Vec<String> = counts.into_iter().flat_map(|it| it.1).collect();
     assert!(all > 3000, "the fixtures hold accesses: {all}");
     let told = std::fs::read_to_string("fixtures/unlisted.txt").unwrap_or_default();
-    let told: BTreeSet<&str> = told.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let told: BTreeSet<&str> =
+        told.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     let missing: BTreeSet<&str> = missing.iter().map(String::as_str).collect();
     let new: Vec<&&str> = missing.difference(&told).collect();
     let gone: Vec<&&str> = told.difference(&missing).collect();
     assert!(new.is_empty(), "of {all} accesses these are not listed:\n{new:#?}");
-    assert!(gone.is_empty(), "these are listed now, or no longer there; fixtures/unlisted.txt has them:\n{gone:#?}");
+    assert!(
+        gone.is_empty(),
+        "these are listed now, or no longer there; fixtures/unlisted.txt has them:\n{gone:#?}"
+    );
 }
 
 #[test]

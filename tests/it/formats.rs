@@ -15,7 +15,8 @@ fn fixtures(format: &str) -> &'static str {
     static REPORTS: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         let file = |format: &str| folder.path().join(format);
-        let mut arguments: Vec<String> = ["-q", "-N", "unresolved-access", "fixtures"].map(str::to_owned).into();
+        let mut arguments: Vec<String> =
+            ["-q", "-N", "unresolved-access", "fixtures"].map(str::to_owned).into();
         for format in ASKED {
             arguments.extend(["--format".to_owned(), format!("{format}={}", file(format).display())]);
         }
@@ -167,8 +168,7 @@ fn gitlab_gets_what_its_documentation_asks_for() {
     let issues = report.as_array().unwrap();
     assert_eq!(issues.len(), fixtures("short").lines().count());
     // Of two issues with one fingerprint GitLab shows one.
-    let prints: BTreeSet<&str> =
-        issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
+    let prints: BTreeSet<&str> = issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
     assert_eq!(prints.len(), issues.len());
     for issue in issues {
         assert!(issue["location"]["lines"]["end"].as_u64() >= issue["location"]["lines"]["begin"].as_u64());
