@@ -35,7 +35,7 @@ pub use blocks::Blocks;
 pub(crate) use copy_source::{CopySource, CopyTerm};
 pub(crate) use lanes::{LaneMask, LaneOp, LaneOps};
 pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
-pub(crate) use occurrence::{Moment, Occurrence};
+pub(crate) use occurrence::{Moment, Occurrence, Partly};
 pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, Pattern};
 pub(crate) use requests::{Numbers, RequestMark, Requests};

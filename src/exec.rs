@@ -59,6 +59,7 @@ mod members;
 mod memo;
 mod methods;
 mod of_blocks;
+mod of_warp;
 mod one_value;
 mod operator_functions;
 mod operators;

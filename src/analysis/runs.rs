@@ -5,6 +5,7 @@
 //! type, for other block shapes that are as likely. A verdict that they do not share is none.
 
 mod types;
+mod unreached;
 
 use super::links::Modules;
 use super::load::Asks;
@@ -341,6 +342,7 @@ impl Subject<'_> {
     pub fn judged(&self, scenario: &Scenario, tracer: &mut dyn FnMut(&Variant) -> Trace) -> KernelRun {
         let mut run = |variant: &Variant| -> Judged {
             let mut trace = tracer(variant);
+            unreached::add(self.program, self.kernel, &mut trace);
             // A type that is only tried stands for classes of its size, too.
             if !variant.types.is_empty() {
                 trace.accesses.iter_mut().for_each(|access| access.scalar = false);

@@ -141,6 +141,8 @@ pub(crate) struct World {
     pub demands: FxHashMap<SymbolId, u64>,
     /// Symbols that were taken to be non-negative.
     pub taken_nonnegative: Vec<SymbolId>,
+    /// Numbers of 32 bits or more that may have wrapped, and what each is but for a multiple of 2^32.
+    unwrapped: FxHashMap<SymbolId, Int>,
     /// Results of operators on spread numbers, which loops ask for again and again.
     results: Results,
     /// How often a number with symbols of known range was seen to leave its type.
@@ -173,6 +175,7 @@ impl World {
             symbols: Symbols::default(),
             demands: FxHashMap::default(),
             taken_nonnegative: Vec::new(),
+            unwrapped: FxHashMap::default(),
             results: Results::default(),
             overflows: Cell::new(0),
         }
@@ -246,6 +249,27 @@ impl World {
             renamed = self.add(&renamed, &term);
         }
         renamed
+    }
+
+    /// Notes that a symbol is a number but for a multiple of 2^32.
+    pub(crate) fn set_unwrapped(&mut self, symbol: SymbolId, int: Int) {
+        self.unwrapped.insert(symbol, int);
+    }
+
+    /// The same but for a multiple of 2^32, without the symbols of numbers that may have wrapped.
+    pub(crate) fn unwrapped(&self, a: &Int) -> Int {
+        let plain =
+            |(id, factor): &(SymbolId, Lanes)| factor.as_constant().zip(self.unwrapped.get(id)).is_none();
+        if a.terms.iter().all(plain) {
+            return a.clone();
+        }
+        let mut sum = Int::of(a.base.clone(), a.terms.iter().filter(|term| plain(term)).cloned().collect());
+        for (id, factor) in a.terms.iter().filter(|term| !plain(term)) {
+            if let Some((factor, int)) = factor.as_constant().zip(self.unwrapped.get(id)) {
+                sum = self.add(&sum, &self.scale(&self.unwrapped(int), factor));
+            }
+        }
+        sum
     }
 
     /// Product with a number.

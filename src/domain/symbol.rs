@@ -12,6 +12,9 @@
 //! |---|---|---|
 //! | `d - d` | 0 | 0 |
 //! | `(d & 31) + 32 * threadIdx.y` | 32 rows apart where `y` differs | 0 to 31 apart where it does not |
+//!
+//! Where all lanes of a warp read `d` from one address, or get it from one lane, they have the same number, and it
+//! cancels between them: `d + lane` are neighbours.
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -95,6 +98,8 @@ pub(crate) struct Symbol {
     pub compiled: bool,
     /// What it is to the blocks of a grid.
     pub among_blocks: AmongBlocks,
+    /// Of one number in each thread: whether all lanes of a warp have the same.
+    pub of_warp: bool,
     /// The least value, if known.
     pub low: Option<i64>,
     /// The greatest value, if known.
@@ -172,6 +177,8 @@ pub(crate) struct Symbols {
     keys: FxHashMap<SymbolId, Rc<Key>>,
     /// Values that symbols have on what was assumed of a loop.
     likely: FxHashMap<SymbolId, i64>,
+    /// What stands for the numbers of warps in requests of a single one.
+    within_warps: FxHashMap<SymbolId, SymbolId>,
 }
 
 impl Symbols {
@@ -247,12 +254,26 @@ impl Symbols {
         let named = self.is_named(&key);
         let compiled = self.is_compiled(&key);
         let among_blocks = self.among_blocks(&key);
+        let of_warp = self.is_of_warp(&key);
         let (name, factors) = (Cow::Owned(name), smallvec![id]);
-        self.list.push(Symbol { name, origin, named, compiled, among_blocks, low, high, factors });
+        self.list.push(Symbol { name, origin, named, compiled, among_blocks, of_warp, low, high, factors });
         let key = Rc::new(key);
         self.keys.insert(id, Rc::clone(&key));
         self.by_key.insert(key, id);
         id
+    }
+
+    /// Whether what is made so is one number in each warp. What a key is made of has the same factors in all threads.
+    fn is_of_warp(&self, key: &Key) -> bool {
+        let alike = |id: SymbolId| !id.is_per_thread() || self.get(id).of_warp;
+        let all = |terms: &[(u32, i64)]| {
+            terms.iter().all(|(id, _)| *id == SymbolId::CONSTANT || alike(SymbolId(*id)))
+        };
+        match key {
+            Key::Named(_) | Key::Block(_) | Key::Grid(_) | Key::Size(_) => true,
+            Key::Product(factors) => factors.iter().all(|id| alike(*id)),
+            Key::Operation(_, a, b) => all(a) && all(b),
+        }
     }
 
     fn is_named(&self, key: &Key) -> bool {
@@ -351,6 +372,24 @@ impl Symbols {
         self.push_fresh(SymbolId::new(self.list.len(), true), "a thread's own number".into(), origin, range)
     }
 
+    /// The same, which all lanes of a warp have in common.
+    pub(crate) fn fresh_of_warp(&mut self, origin: Origin, range: (Option<i64>, Option<i64>)) -> SymbolId {
+        let id = self.fresh_per_thread(origin, range);
+        self.list[id.number()].of_warp = true;
+        id
+    }
+
+    /// A symbol that stands, within one warp, for the number that its lanes have in common.
+    pub(crate) fn within_warp(&mut self, id: SymbolId) -> SymbolId {
+        if let Some(&known) = self.within_warps.get(&id) {
+            return known;
+        }
+        let Symbol { low, high, .. } = *self.get(id);
+        let within = self.fresh("a number of the warp's".into(), Origin::Given, low, high);
+        self.within_warps.insert(id, within);
+        within
+    }
+
     fn push_fresh(
         &mut self,
         id: SymbolId,
@@ -360,7 +399,8 @@ impl Symbols {
     ) -> SymbolId {
         let factors = smallvec![id];
         let (named, compiled, among_blocks) = (false, false, AmongBlocks::Any);
-        self.list.push(Symbol { name, origin, named, compiled, among_blocks, low, high, factors });
+        let of_warp = !id.is_per_thread();
+        self.list.push(Symbol { name, origin, named, compiled, among_blocks, of_warp, low, high, factors });
         id
     }
 

@@ -97,6 +97,35 @@ impl Within {
 }
 
 impl Access {
+    /// One that is in the text, and that the run did not come to.
+    #[must_use]
+    pub(crate) fn unreached(span: Span, op: AccessOp, array: usize) -> Access {
+        Access {
+            span,
+            op,
+            atomic: None,
+            bytes: None,
+            align: 0,
+            scalar: false,
+            joins_members: 0,
+            matrices: 0,
+            around: false,
+            fragment: false,
+            tiles_fit: false,
+            array,
+            paths: vec![Vec::new()],
+            occurrences: 0,
+            kept: 0,
+            patterns: Vec::new(),
+            outside: false,
+            overrun: None,
+            at_most: false,
+            unknown: None,
+            doubt: None,
+            assumptions: Vec::new(),
+        }
+    }
+
     /// Whether the instruction demands all lanes of a warp: `ldmatrix`, `stmatrix` and `wmma`.
     #[must_use]
     pub fn is_warp_wide(&self) -> bool {

@@ -4,7 +4,7 @@
 //! ([`Requests`](super::Requests)).
 
 use super::{AccessEvent, Assumption, Call, CopySource};
-use crate::domain::Unknown;
+use crate::domain::{Int, Unknown};
 use crate::source::Span;
 
 /// Threads come to an access.
@@ -13,6 +13,8 @@ pub(crate) struct Occurrence<'a> {
     pub event: &'a AccessEvent,
     /// Why it is not known where it lies, or how many bytes it takes.
     pub unknown: Option<Unknown>,
+    /// What is known of its requests all the same.
+    pub partly: Partly,
     /// Why its threads are only an upper bound, if they are.
     pub doubt: Option<&'a Unknown>,
     /// What is taken for granted of the memory that it copies from.
@@ -35,6 +37,16 @@ pub(crate) struct Occurrence<'a> {
     pub within: Option<Span>,
     /// When it happens, as the compiler sees it.
     pub moment: Moment<'a>,
+}
+
+/// What is known of the requests of an access whose offset is not known.
+pub(crate) enum Partly {
+    /// Nothing.
+    Unknown,
+    /// No two lanes of a warp share a bank, wherever they are.
+    ConflictFree,
+    /// The offset up to a number that the lanes of each warp have in common, and that leaves banks as they are.
+    WithinWarp(Int),
 }
 
 /// A moment of a run, by what bears on what the compiler makes of accesses. The numbers are those of

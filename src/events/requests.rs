@@ -11,7 +11,8 @@ mod reduce;
 pub(crate) use journal::RequestMark;
 
 use super::{
-    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, Occurrence, Pattern, SymbolFacts, Trace, Ways,
+    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, Occurrence, Partly, Pattern, SymbolFacts, Trace,
+    Ways,
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
@@ -97,7 +98,13 @@ impl Requests {
                 self.request(it, Some(offset).filter(|_| !anywhere), trace, numbers)
             }
             (Some(_), _) if is_free_anywhere(access, &trace.arrays) => self.request(it, None, trace, numbers),
+            (Some(_), _) if matches!(it.partly, Partly::ConflictFree) => {
+                self.request(it, None, trace, numbers)
+            }
             (unknown, _) => {
+                if let Partly::WithinWarp(offset) = &it.partly {
+                    return self.request(it, Some(offset), trace, numbers);
+                }
                 if access.unknown.is_none() && unknown.is_some() {
                     access.unknown.clone_from(unknown);
                     self.journal.push(Undo::Unknown { site: site as u32 });

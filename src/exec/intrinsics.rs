@@ -272,13 +272,15 @@ impl Machine<'_> {
     }
 
     fn bit_count(&mut self, name: &str, value: &Value, span: Span) -> Value {
-        let Value::Int(int, _) = value else { return Value::opaque(value.variation(), unseen(name, span)) };
+        let Value::Int(int, _) = value else {
+            return self.own_bit_count(name, value, value.variation(), span);
+        };
         let shape = self.shape();
         let Some(known) = int.as_known() else {
             if int.is_uniform() {
                 return self.uniform_unknown(name);
             }
-            return Value::opaque(Variation::Maybe, unseen(name, span));
+            return self.own_bit_count(name, value, Variation::Maybe, span);
         };
         let wide = name.ends_with("ll");
         let count = |v: i64| -> i64 {
@@ -307,6 +309,19 @@ impl Machine<'_> {
         };
         let sight = sight::through(name, int);
         Value::Int(Int { sight, ..Int::known(known.map(shape, count)) }, Scalar::I32)
+    }
+
+    /// A count of bits of a number that each thread has of its own.
+    fn own_bit_count(&mut self, name: &str, value: &Value, variation: Variation, span: Span) -> Value {
+        let all = if name.ends_with("ll") { 64 } else { 32 };
+        let bounds = value.known_part().map(|(int, _)| self.world.bounds(int));
+        let most = match (name.trim_end_matches("ll"), bounds) {
+            // No more bits are set than the greatest number has digits.
+            ("__popc", Some((Some(0..), Some(high)))) => i64::from(64 - high.leading_zeros()).min(all),
+            ("__popc" | "__clz" | "__ffs", _) => all,
+            _ => return Value::opaque(variation, unseen(name, span)),
+        };
+        self.own_count(value, most, variation, unseen(name, span))
     }
 
     fn atomic(&mut self, kind: &str, args: &[Expr], used: bool, span: Span) -> Value {

@@ -12,9 +12,10 @@ use super::machine::{Machine, Mode};
 use super::tree::Together;
 use super::value::Value;
 use crate::builtins::{self, Kind};
-use crate::domain::{Lanes, Reason, Unknown, Variation};
+use crate::codegen::sight;
+use crate::domain::{Int, Lanes, Origin, Reason, Unknown, Variation};
 use crate::events::{LaneMask, LaneOp, Split, SplitKind};
-use crate::ir::{Expr, ExprKind};
+use crate::ir::{Expr, ExprKind, Scalar};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -46,10 +47,91 @@ impl Machine<'_> {
             // Where lanes have met shows in it.
             self.trace.tree.set_watched();
         }
+        if let Some(value) = self.passed_on(kind, name, &values, span) {
+            return value;
+        }
         Value::opaque(
             Variation::Maybe,
             Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`")),
         )
+    }
+
+    /// What lanes get from each other, or find out together, as far as it is known.
+    fn passed_on(&mut self, kind: Kind, name: &str, values: &[Value], span: Span) -> Option<Value> {
+        if self.mode != Mode::Device || !self.program.functions(name).is_empty() {
+            return None;
+        }
+        let is_masked = name.ends_with("_sync");
+        let is_of_all = match values.first().filter(|_| is_masked) {
+            Some(mask) => self.lanes_named(mask, span) == Together::Named(u32::MAX),
+            None => name != "__activemask",
+        };
+        let form = name.trim_end_matches("_sync");
+        let why = Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`"));
+        let own = (None, None);
+        if kind == Kind::Vote {
+            let (scalar, range) = match form {
+                "__ballot" | "__activemask" => (Scalar::U32, own),
+                _ => (Scalar::I32, (Some(0), Some(1))),
+            };
+            return Some(match is_of_all {
+                true => self.integer_of_warp((scalar, range), Origin::Own, Variation::Maybe, why),
+                false => self.own_integer(scalar, Origin::Own, Variation::Maybe, why),
+            });
+        }
+        let values = values.get(usize::from(is_masked)..)?;
+        let (moved, by) = (values.first()?, values.get(1)?);
+        let (int, scalar) = moved.known_part()?;
+        let (int, (by, _)) = (int.clone(), by.known_part()?);
+        let width = match values.get(2) {
+            Some(width) => width.known_part()?.0.as_constant()?,
+            None => 32,
+        };
+        if let Some(by) = by.as_known()
+            && !int.is_per_thread()
+            && let Some(sources) = self.sources(form, by, width)
+        {
+            let moved = |lanes: &Lanes| sources.iter().map(|&from| lanes.at(from, self.shape())).collect();
+            let moved = |lanes: &Lanes| Lanes::close(moved(lanes), self.shape());
+            let terms = int.terms.iter().map(|(id, factor)| (*id, moved(factor)));
+            let terms = terms.filter(|(_, factor)| !factor.is_zero()).collect();
+            let sight = sight::through(name, &int);
+            return Some(Value::Int(Int { sight, ..Int::of(moved(&int.base), terms) }, scalar));
+        }
+        let is_of_one_lane = form == "__shfl" && width == 32 && self.is_alike_in_warps(by);
+        if !scalar.is_integer() {
+            return None;
+        }
+        let range = self.world.bounds(&int);
+        Some(match is_of_all && (is_of_one_lane || self.is_alike_in_warps(&int)) {
+            true => self.integer_of_warp((scalar, range), Origin::Own, Variation::Maybe, why),
+            false => self.own_integer(scalar, Origin::Own, Variation::Maybe, why),
+        })
+    }
+
+    /// From which thread each one gets what a shuffle moves, where all threads do that.
+    fn sources(&self, form: &str, by: &Lanes, width: i64) -> Option<Vec<usize>> {
+        if !matches!(width, 1 | 2 | 4 | 8 | 16 | 32) {
+            return None;
+        }
+        let shape = self.shape();
+        let active = self.state.active;
+        let source = |thread: usize| {
+            let lane = (thread % 32) as i64;
+            let by = by.at(thread, shape);
+            let (first, last) = (lane / width * width, lane / width * width + width - 1);
+            let from = match form {
+                "__shfl" => first + by.rem_euclid(width),
+                "__shfl_up" if lane - by >= first => lane - by,
+                "__shfl_down" if lane + by <= last => lane + by,
+                "__shfl_xor" if lane ^ by <= last => lane ^ by,
+                "__shfl_up" | "__shfl_down" | "__shfl_xor" => lane,
+                _ => return None,
+            };
+            let from = thread - thread % 32 + usize::try_from(from).ok().filter(|from| *from < 32)?;
+            (from < shape.threads() && (active.has(from) || !active.has(thread))).then_some(from)
+        };
+        (0..shape.threads()).map(source).collect()
     }
 
     /// The lanes that a mask names.

@@ -346,6 +346,13 @@ impl Machine<'_> {
         }
         match (a, b) {
             (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
+            // Nobody follows a null pointer, and whether this one is null is the same for all threads.
+            (pointer @ Value::Pointer(Pointer { target: Target::Memory(..), .. }), Value::Int(zero, _))
+            | (Value::Int(zero, _), pointer @ Value::Pointer(Pointer { target: Target::Memory(..), .. }))
+                if zero.as_constant() == Some(0) =>
+            {
+                pointer.clone()
+            }
             (Value::Int(x, scalar), Value::Int(y, _)) => {
                 let difference = self.world.sub(x, y);
                 match self.world.mul(&difference, &Int::symbol(choice)) {

@@ -70,6 +70,30 @@ impl Machine<'_> {
         Value::Opaque(variation, why, Some(Rc::new(Partial { int: Int::symbol(id), scalar })))
     }
 
+    /// The same, which the lanes of a warp have in common.
+    pub(super) fn integer_of_warp(
+        &mut self,
+        (scalar, range): (Scalar, (Option<i64>, Option<i64>)),
+        origin: Origin,
+        variation: Variation,
+        why: Unknown,
+    ) -> Value {
+        let (low, high) = range_of(scalar);
+        let range = (low.max(range.0), range.1.or(high));
+        let id = self.world.symbols.fresh_of_warp(origin, range);
+        Value::Opaque(variation, why, Some(Rc::new(Partial { int: Int::symbol(id), scalar })))
+    }
+
+    /// An integer of a few bits that is made of another, which is known in part at the most.
+    pub(super) fn own_count(&mut self, of: &Value, most: i64, variation: Variation, why: Unknown) -> Value {
+        let part = of.known_part().map(|(int, _)| int.clone()).filter(|_| self.mode == Mode::Device);
+        let Some(int) = part else { return Value::opaque(variation, why) };
+        let origin = self.own_origin([&int]);
+        let id = self.fresh_own(origin, (Some(0), Some(most)), &[&int]);
+        let part = Partial { int: Int::symbol(id), scalar: Scalar::I32 };
+        Value::Opaque(variation, why, Some(Rc::new(part)))
+    }
+
     /// An operator over integers of which one is known in part at the most.
     pub(super) fn own_binary(
         &mut self,
@@ -101,7 +125,7 @@ impl Machine<'_> {
             None => {
                 let (low, high) = self.range_after(op, &x, &y, scalar);
                 let origin = self.own_origin([&x, &y]);
-                Int::symbol(self.world.symbols.fresh_per_thread(origin, (low, high)))
+                Int::symbol(self.fresh_own(origin, (low, high), &[&x, &y]))
             }
         };
         self.own(int, scalar, variation, why, span)
@@ -181,7 +205,11 @@ impl Machine<'_> {
             return int;
         }
         let origin = self.own_origin([&int]);
-        Int::symbol(self.world.symbols.fresh_per_thread(origin, range_of(scalar)))
+        let id = self.fresh_own(origin, range_of(scalar), &[&int]);
+        if bits >= 32 {
+            self.world.set_unwrapped(id, int);
+        }
+        Int::symbol(id)
     }
 
     fn own_origin<const N: usize>(&self, numbers: [&Int; N]) -> Origin {

@@ -510,10 +510,13 @@ impl Machine<'_> {
                     Ty::Scalar(scalar)
                         if scalar.is_integer()
                             && variation != Variation::Uniform
-                            && !self.is_shared(pointer)
                             && self.mode == Mode::Device =>
                     {
-                        self.own_integer(*scalar, Origin::Read, variation, why)
+                        let origin = if self.is_shared(pointer) { Origin::Own } else { Origin::Read };
+                        match self.reads_of_warp(pointer) {
+                            true => self.integer_of_warp((*scalar, (None, None)), origin, variation, why),
+                            false => self.own_integer(*scalar, origin, variation, why),
+                        }
                     }
                     _ => self.unknown_of(&pointer.pointee, variation, &name, &why),
                 }

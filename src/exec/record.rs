@@ -7,7 +7,9 @@ use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Offset, Pointer, Target};
 use crate::domain::{Int, Lanes, Reason, Unknown};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Moment, Numbers, Occurrence};
+use crate::events::{
+    Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Moment, Numbers, Occurrence, Partly,
+};
 use crate::source::Span;
 
 impl Machine<'_> {
@@ -67,6 +69,7 @@ impl Machine<'_> {
             )),
             _ => None,
         };
+        let partly = if unknown.is_some() { self.partly_known(op, bytes, offset) } else { Partly::Unknown };
         let event = self.access_event(site, *object, offset);
         let is_kept = match (&unknown, &event.offset) {
             (None, Some(offset)) => self.in_register(site, offset),
@@ -75,16 +78,34 @@ impl Machine<'_> {
                 false
             }
         };
-        self.happens(event, unknown, outside, is_kept);
+        self.happens(event, unknown, partly, outside, is_kept);
+    }
+
+    /// What is known of the requests of an access whose offset is not known.
+    fn partly_known(&mut self, op: AccessOp, bytes: Option<u32>, offset: &Offset) -> Partly {
+        let Some(part) = offset.known_part() else { return Partly::Unknown };
+        if matches!(offset, Offset::Unknown(..)) && self.never_share_banks(op, bytes, part) {
+            return Partly::ConflictFree;
+        }
+        let part = Some(part).filter(|part| bytes.is_some() && part.is_per_thread());
+        part.and_then(|part| self.within_warp(part)).map_or(Partly::Unknown, Partly::WithinWarp)
     }
 
     /// Tells of an access once: the requests of its warps are counted, and the event tree keeps it.
-    fn happens(&mut self, event: AccessEvent, unknown: Option<Unknown>, outside: Option<u32>, is_kept: bool) {
+    fn happens(
+        &mut self,
+        event: AccessEvent,
+        unknown: Option<Unknown>,
+        partly: Partly,
+        outside: Option<u32>,
+        is_kept: bool,
+    ) {
         let turn = if is_kept { 0 } else { self.turn(event.access) };
         let of_copy = self.copy_assumptions();
         let occurrence = Occurrence {
             event: &event,
             unknown,
+            partly,
             doubt: self.state.doubt.as_ref(),
             of_copy: &of_copy,
             source: self.at_hand.copying.as_ref().and_then(|copying| copying.from.as_ref()),

@@ -17,6 +17,7 @@ mod changed;
 mod cli;
 mod configuration;
 mod context;
+mod counted;
 mod determinism;
 mod differential;
 mod documents;

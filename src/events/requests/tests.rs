@@ -82,6 +82,7 @@ impl Run {
         let occurrence = Occurrence {
             event: &event,
             unknown: None,
+            partly: Partly::Unknown,
             doubt: None,
             of_copy: &[],
             source: None,

@@ -192,6 +192,21 @@ impl Machine<'_> {
                 .collect();
             return int(Lanes::close(lanes, shape));
         }
+        if let Some(which) = name.strip_prefix("%lanemask_") {
+            let mask = |lane: i64| {
+                let own = 1i64 << lane;
+                Some(match which {
+                    "eq" => own,
+                    "lt" => own - 1,
+                    "le" => 2 * own - 1,
+                    "gt" => (1 << 32) - 2 * own,
+                    "ge" => (1 << 32) - own,
+                    _ => return None,
+                })
+            };
+            let lanes: Option<Vec<i64>> = (0..shape.threads() as i64).map(|t| mask(t % 32)).collect();
+            return int(Lanes::close(lanes?, shape));
+        }
         if let Some(axis) = name.strip_prefix("%tid.").and_then(axis) {
             return int(Lanes::coordinate(axis, shape));
         }
