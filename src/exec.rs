@@ -62,6 +62,7 @@ mod of_blocks;
 mod one_value;
 mod operator_functions;
 mod operators;
+mod other_class;
 mod overload;
 mod own_object;
 mod packs;

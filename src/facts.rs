@@ -1,9 +1,8 @@
 //! What follows from what happened?
 //!
-//! Each fact is a fold over the event tree of one run: threads that no barrier orders, indices that leave
-//! their array, addresses that a wide access cannot have. A fact has a witness: threads that surely do
-//! it, under conditions that can hold at once. What was assumed because no index leaves its array is
-//! never a reason to say that one does.
+//! Each fact is a fold over the event tree of one run: threads that no barrier orders, indices outside their array,
+//! misaligned wide accesses. A fact has a witness: threads that surely do it, under conditions that can hold
+//! together. An assumption that no index leaves its array is never used to conclude that one does.
 
 mod aliased;
 mod alignment;

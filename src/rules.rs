@@ -233,6 +233,19 @@ pub struct Element {
     pub subscripts: Vec<Subscript>,
     /// Whether it makes a difference which of them is evaluated first.
     pub in_order: bool,
+    /// The member of it that is accessed, if only that one is.
+    pub member: Option<Member>,
+}
+
+/// A member of an element: `.x` behind `body[i]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// One past it.
+    pub end: u32,
+    /// Its type, where that is one that the language defines.
+    pub ty: Option<&'static str>,
 }
 
 /// A subscript of an element.
@@ -255,6 +268,29 @@ pub enum Form {
     Sum,
     /// It needs parentheses.
     Loose,
+}
+
+/// A place where the text combines an element of memory with another, in an order that makes no difference but for
+/// rounding: `s[i] += s[j]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// The element that is written.
+    pub target: Span,
+    /// One that is read; the same as the target in `s[i] += s[j]`.
+    pub one: Span,
+    /// The other.
+    pub other: Span,
+    /// The operation.
+    pub by: FoldedBy,
+}
+
+/// By what two elements are combined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FoldedBy {
+    /// `+` and its kin.
+    Operator(&'static str),
+    /// A function of two values, such as `fmaxf`.
+    Function(String),
 }
 
 /// Why the elements of an array cannot each be given another index in the text.
@@ -287,6 +323,9 @@ pub trait Padder {
 
     /// The elements of an array that the kernel's text names, or why they cannot each be given another index.
     fn elements(&self, array: Span) -> Result<Elements, Fixed>;
+
+    /// Where the kernel's text combines an element of memory with another.
+    fn folds(&self) -> Vec<Fold>;
 
     /// The run of this number in each shape of its block for which its verdicts hold, if there are several.
     fn ways(&self, run: usize) -> &[KernelRun];

@@ -1,4 +1,4 @@
-//! Which neighbouring accesses does the compiler join into one wider access?
+//! Which neighbouring accesses does the compiler combine into one wider access?
 //!
 //! `x = s[2 * t]; y = s[2 * t + 1];` reads 8 aligned bytes per lane, and nvcc emits one 8-byte load
 //! for it: conflict-free, where each half alone would be 2-way. Measured: the pairs of a

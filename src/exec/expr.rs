@@ -6,7 +6,7 @@ use super::tree::Together;
 use super::types::{FieldLayout, Ty};
 use super::value::{Condition, Pointer, Step, Target, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
-use crate::events::{Split, SplitKind};
+use crate::events::{AccessOp, Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Name, Path, Scalar, Type, UnaryOp};
 use crate::source::Span;
@@ -90,6 +90,10 @@ impl Machine<'_> {
                 let why = Unknown::new(Reason::Unsupported, expr.span, "pack expansion");
                 Value::opaque(Variation::Maybe, why)
             }
+            ExprKind::Pack(pack) => match self.written_out(expr) {
+                Some(out) if !matches!(out.kind, ExprKind::Pack(_)) => self.evaluate(&out),
+                _ => self.evaluate(&pack.otherwise),
+            },
             ExprKind::AlignofType(ty) => {
                 let ty = self.resolve_type(ty);
                 Value::Int(Int::constant(ty.align() as i64), Scalar::U64)
@@ -164,6 +168,12 @@ impl Machine<'_> {
 
     fn cast(&mut self, ty: &Type, inner: &Expr) -> Value {
         let ty = self.resolve_type(ty);
+        // `static_cast<Wide>(narrow)` makes an object as `Wide(narrow)` does.
+        if let Ty::Record(layout) = &ty
+            && let Some(made) = self.of_other_class(layout, inner)
+        {
+            return made;
+        }
         let value = self.evaluate(inner);
         if let (Value::Pointer(pointer), Ty::Pointer(_)) = (&value, &ty) {
             self.note_flattened_by_cast(pointer, &ty);
@@ -349,7 +359,10 @@ impl Machine<'_> {
                 match expr.kind {
                     // A reference that is not followed.
                     ExprKind::Local(_) => self.reads_unrecorded(expr.span),
-                    _ => self.may_read(expr),
+                    _ => {
+                        self.may_read(expr);
+                        self.touch_named(expr, AccessOp::Load);
+                    }
                 }
                 self.read_somewhere(expr, why)
             }
@@ -508,6 +521,7 @@ fn may_change(expr: &Expr) -> bool {
             | ExprKind::Construct(..)
             | ExprKind::Asm(..)
             | ExprKind::Unsupported(_)
+            | ExprKind::Pack(_)
             | ExprKind::Damaged
     );
     children(expr, &mut |child| found = found || may_change(child));

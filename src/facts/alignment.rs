@@ -1,9 +1,8 @@
-//! Which wide accesses are at addresses that are no multiple of their width?
+//! Which wide accesses are at addresses that are not a multiple of their width?
 //!
-//! The hardware stops a kernel that reads 16 bytes at an address that is not a multiple of 16. An array
-//! may lie at any multiple of its own alignment, so what is known of an address is its rest modulo the
-//! lesser of that and the width. Two threads with different rests cannot both be right, wherever the
-//! array lies:
+//! The hardware stops a kernel that reads 16 bytes at an address that is not a multiple of 16. An array may start at
+//! any multiple of its own alignment. So an address is known modulo the smaller of that alignment and the width. Two
+//! threads with different remainders cannot both be aligned, wherever the array starts:
 //!
 //! ```text
 //! __shared__ float s[64];

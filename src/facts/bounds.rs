@@ -1,7 +1,7 @@
 //! Which accesses leave their array?
 //!
-//! Said is only what surely happens in a block of the middle: a thread that is surely active, at an offset
-//! that lies outside for every value that what it rests on can have. Example, in a block of 128:
+//! Only what surely happens in an interior block is reported: a thread that is surely active, at an offset that is
+//! outside for every possible value of its symbols. Example, in a block of 128:
 //!
 //! ```text
 //! __shared__ float s[128];
@@ -9,7 +9,7 @@
 //! if (t < n) s[2 * t] = 0;   `n` may be 64: nothing is said
 //! ```
 //!
-//! An array that is sized at launch is as long as the launch says; where that is not known, nothing is said.
+//! An array that is sized at launch is as long as the launch says; if that is unknown, nothing is reported.
 
 use super::witness::is_possible;
 use crate::domain::Shape;

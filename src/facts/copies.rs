@@ -1,8 +1,8 @@
 //! Which asynchronous copies are read before they have surely arrived?
 //!
-//! A thread puts its copies into groups, in order, and waits until all but the latest few groups have arrived. The
-//! groups of other threads are theirs: a thread that reads what another copied needs a barrier after that one's
-//! wait. Example, by all threads:
+//! A thread puts its copies into groups, in order, and waits until all but the latest few groups have arrived. A wait
+//! covers only the thread's own groups: a thread that reads what another copied needs a barrier after that thread's
+//! wait. Example, for all threads:
 //!
 //! ```text
 //! copy a; commit;        group 0
@@ -15,10 +15,10 @@
 //! read another's b       too early
 //! ```
 //!
-//! A read in a loop is held against a copy before it as in the loop's first round.
+//! A read in a loop is compared with a copy before the loop as in the loop's first iteration.
 //!
-//! What may wait and is not followed is taken to wait for everything, and a group that may have been put together for
-//! one that was.
+//! Unfollowed code that may wait counts as a wait for everything, and a group that may have been committed counts as
+//! committed.
 
 use super::witness::{are_possible, is_possible};
 use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet};

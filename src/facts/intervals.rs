@@ -1,8 +1,8 @@
 //! Which accesses lie between two barriers?
 //!
-//! Whatever may order threads ends an interval, so that two accesses of one interval are ordered by
-//! nothing but their own thread. In a loop of which one pass stands for all rounds, the end of a round is
-//! followed by the beginning of the next:
+//! Anything that may order threads ends an interval, so two accesses in one interval are ordered only within a
+//! thread. If one pass stands for all iterations of a loop, the end of an iteration is followed by the start of the
+//! next:
 //!
 //! ```text
 //! for (k = 0; k < n; ++k) {
@@ -12,12 +12,12 @@
 //! }
 //! ```
 //!
-//! Where not all threads come to a barrier, they are no longer in step: those that waited in one branch
-//! may go on while others are still on their way to the barrier of the other branch. Each thread has a
-//! *phase*, the number of barriers that it has passed, and only threads of one phase are in one interval.
+//! If not all threads reach a barrier, they are no longer in step: those that waited in one branch may continue while
+//! others are still on their way to the barrier of the other branch. Each thread has a *phase*, the number of
+//! barriers that it has passed, and only threads of one phase are in one interval.
 //!
-//! Where one pass stands for several rounds, the loop may end after any of them. What follows is taken as it is behind
-//! a whole pass, as far as no condition leads to it: that may ask how many rounds there were.
+//! If one pass stands for several iterations, the loop may end after any of them. What follows is judged as after a
+//! whole pass, unless a condition leads to it: that may depend on the number of iterations.
 
 use crate::domain::{Shape, SymbolId};
 use crate::events::{AccessEvent, Assumption, Branches, Event, EventTree, GoesOn};

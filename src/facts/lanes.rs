@@ -1,15 +1,15 @@
-//! Which lanes do not meet as an intrinsic of their warp asks them to?
+//! Which lanes do not participate in a warp intrinsic as its mask demands?
 //!
-//! Every lane that takes part has to be named by its own mask. Every lane that is named and has not left the
-//! kernel has to come to the same intrinsic with the same mask. It may do so in another statement:
+//! Every participating lane must be in its own mask. Every lane in the mask that has not exited must reach the same
+//! intrinsic with the same mask. It may do so in another statement:
 //!
 //! ```text
 //! if (lane < 16) a = __shfl_sync(~0u, v, 0);      lanes 0 to 15: once
 //! else           b = __shfl_sync(~0u, v, 16);     lanes 16 to 31: once, so both meet
 //! ```
 //!
-//! So it is counted how often each lane comes to an intrinsic with a mask. A named lane that comes there less
-//! often than another is missing where the other is and it is not.
+//! So this module counts how often each lane reaches an intrinsic with a given mask. A lane in the mask that gets
+//! there less often than another is missing where only the other one is.
 
 use super::witness::can_hold;
 use crate::domain::{Shape, ThreadSet};

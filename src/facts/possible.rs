@@ -1,8 +1,8 @@
-//! Which accesses does nothing order that meet for some data?
+//! Which unordered accesses touch the same byte for some data?
 //!
-//! Either one of the two goes to an element that data choose: what each thread reads from global memory is all that
-//! makes its address, so that any thread may come to any element of a range. Or data choose which threads do it. The
-//! other goes to known elements, in known threads. Examples, in a block of 256, where `in` holds bytes:
+//! Either data decide the element of one of the two: its address depends only on what each thread reads from global
+//! memory, so any thread may access any element of a range. Or data decide which threads do it. The other access has
+//! known elements and known threads. Examples, in a block of 256, where `in` holds bytes:
 //!
 //! ```text
 //! bins[t] = 0;                    thread 32 clears bytes 128 to 131
@@ -12,10 +12,10 @@
 //! if (in[t] > 7) count += 1;      any thread: 32, which is in no step with 0; and any two at once
 //! ```
 //!
-//! Where the thread's own number is a part of the address or of the condition, or what an atomic or a sum over threads
-//! gave, threads may well keep apart, and nothing is said. Nor is anything said of two accesses of both of which data
-//! choose the threads, unless they are one statement that changes what is there: others may be meant to exclude each
-//! other.
+//! If the address or the condition contains the thread's own number, or the result of an atomic or a sum over
+//! threads, the threads may well stay apart, and nothing is reported. Nor is a pair reported if data decide the
+//! threads of both accesses, unless they are one statement that updates its element: other pairs may be meant to
+//! exclude each other.
 
 use super::intervals::{Interval, Round, intervals};
 use super::witness::{are_possible, is_possible, is_possible_by_choice};

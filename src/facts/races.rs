@@ -1,4 +1,4 @@
-//! Which accesses of different threads does nothing order?
+//! Which accesses of different threads are unordered?
 //!
 //! Two threads touch the same byte in one interval between barriers, and one of them writes it. Each
 //! interval is walked with a memory of who touched which byte: once for threads of different warps, and
@@ -10,16 +10,15 @@
 //!                            thread 0 reads what thread 1 wrote: the same within a warp
 //! ```
 //!
-//! Only accesses that surely happen count, at offsets that are known but for what all threads share. A
-//! thread that reads what it wrote in the same statement as all others did reads what it wrote: nothing
-//! is said of it, unless it writes what it makes of what it reads there, as in `sum += x`: then what one
-//! thread adds is lost. Of two writes something is said where they surely write different values.
+//! Only accesses that surely happen count, at offsets that are known except for what all threads share. If all
+//! threads write in one statement and a thread then reads its own result there, that is not reported. An update such
+//! as `sum += x` is: one thread's addition is lost. Two writes are reported if their values surely differ.
 //!
-//! Between different warps, functions are left out that speak of `volatile` and have a loop that may wait for what
-//! they read. Within a warp what is read after it was written counts, or written twice; lanes that write what others
-//! read before are told apart, as in step they do so in one instruction. `__syncwarp` orders the lanes that come to it, and
-//! shuffles and votes do not. Let each lane count how often it has come to a `__syncwarp`: where neither
-//! of two lanes has come to one between the two accesses, none can have ordered them.
+//! Between different warps, functions with `volatile` and a loop that may wait for what they read are left out.
+//! Within a warp, only a read after a write, or a second write, counts. Lanes that write what others read before are
+//! reported apart: in step, they do both in one instruction. `__syncwarp` orders the lanes that reach it; shuffles and
+//! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
+//! none can have ordered them.
 
 use super::intervals::{Bounds, Interval, Round, intervals};
 use super::witness::{are_possible, is_possible};

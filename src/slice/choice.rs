@@ -1,4 +1,4 @@
-//! Which conditions do data choose, for each thread apart from the others?
+//! Which conditions do data decide, for each thread separately?
 //!
 //! ```text
 //! float v = in[i];
@@ -8,10 +8,10 @@
 //! if (atomicAdd(p, 1) == 0)    no: one thread alone gets a 0
 //! ```
 //!
-//! A value is data if it is read from global memory, where a parameter of the kernel points, and at what is computed of
-//! such values, constants, and parameters. So nothing counts in which threads agree with each other: shared
-//! memory, shuffles, votes, and atomics. Two data compared for equality may single out a thread, as the greatest is, and
-//! do not count either.
+//! A value is data if it is read from global memory through a parameter of the kernel, or computed from such values,
+//! constants and parameters. Shared memory, shuffles, votes and atomics do not count, because threads use them to
+//! agree with each other. Two data compared for equality may single out one thread, such as the one with the maximum,
+//! and do not count either.
 
 use super::computes;
 use crate::builtins::{self, Kind};

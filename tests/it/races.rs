@@ -97,6 +97,14 @@ fn kernels_that_call_in_several_ways_stand_as_their_names_say() {
 }
 
 #[test]
+fn what_folds_and_objects_do_stands_as_named() {
+    stand_as_named(
+        "fixtures/races/written-out.cu",
+        "10 runs of kernels with shared memory: 5 proved free of races",
+    );
+}
+
+#[test]
 fn kernels_that_write_one_value_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/values.cu",
