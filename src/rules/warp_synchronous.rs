@@ -37,7 +37,9 @@
 //!     s[threadIdx.x + 32] = in[threadIdx.x + 32];
 //!     s[threadIdx.x] += s[threadIdx.x + 32];
 //!     __syncwarp();
-//!     s[threadIdx.x] += s[threadIdx.x + 16];
+//!     float v = s[threadIdx.x + 16];
+//!     __syncwarp();
+//!     s[threadIdx.x] += v;
 //!     out[threadIdx.x] = s[threadIdx.x];
 //! }
 //!
