@@ -101,8 +101,7 @@ fn print_diff(args: &CheckArgs, diff: &[u8], outcome: Outcome) -> Outcome {
         let lines = output::count(escaped, "line");
         terminal::say(&format!(
             "warning: the diff is shown with escapes in {lines}, so it cannot be applied; --output FILE \
-             writes it \
-             as it is"
+             writes it as it is"
         ));
     }
     outcome

@@ -32,7 +32,7 @@ impl Machine<'_> {
     /// Writes to a place that is not known.
     pub(super) fn write_somewhere(&mut self, span: Span) {
         // It may lead to any array.
-        self.index.registers.forget();
+        self.compiler.registers.forget();
         self.may_access(span);
         for (frame, local) in self.memory.exposed.clone() {
             let place = Place { frame, local, path: Steps::new(), blurred: false };

@@ -45,11 +45,11 @@ impl Machine<'_> {
         } else {
             let left = self.left_mark();
             let begin = self.straight_mark();
-            self.index.registers.enter_branch();
+            self.compiler.registers.enter_branch();
             self.run_real(parts);
             self.rejoin_loop(left);
             let straight = self.note_straight(parts, &begin);
-            self.index.registers.leave_loop(straight);
+            self.compiler.registers.leave_loop(straight);
             self.compiler.region += u32::from(!parts.flat);
         }
         self.state.loops.pop();

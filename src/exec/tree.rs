@@ -3,7 +3,7 @@
 use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Value};
-use crate::domain::{Int, SymbolId, ThreadSet};
+use crate::domain::{SymbolId, ThreadSet};
 use crate::events::{AccessEvent, AccessOp, Branches, Differs, Event, Orderer, SplitKind, Stored};
 use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
@@ -22,16 +22,13 @@ pub(super) enum Together {
 }
 
 impl Machine<'_> {
-    /// An access by the active threads; `refined`: its offset as the conditions around tell it.
-    pub(super) fn access_event(
-        &mut self,
-        access: usize,
-        object: ObjectId,
-        offset: &Offset,
-        refined: Option<&Int>,
-    ) {
-        let offset = refined.or_else(|| offset.known_part()).cloned();
-        self.trace.tree.push(Event::Access(AccessEvent {
+    /// An access by the active threads, its offset as the conditions around tell it.
+    pub(super) fn access_event(&self, access: usize, object: ObjectId, offset: &Offset) -> AccessEvent {
+        let offset = match offset {
+            Offset::Known(offset) => Some(self.substitute(offset)),
+            Offset::Unknown(..) => offset.known_part().cloned(),
+        };
+        AccessEvent {
             access,
             object: object.0,
             offset,
@@ -44,7 +41,7 @@ impl Machine<'_> {
             may_be_cut_short: self.may_be_cut_short(),
             stored: Stored::Unknown,
             tile: self.at_hand.tile.clone(),
-        }));
+        }
     }
 
     /// Records a store of a value by the active threads.

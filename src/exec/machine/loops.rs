@@ -1,6 +1,7 @@
 //! Which loops run, and what was found of loops so far?
 
 use crate::domain::{Int, Key, SymbolId, Variation};
+use crate::events::Then;
 use crate::exec::value::{ObjectId, Value};
 use crate::ir::LocalId;
 use crate::source::Span;
@@ -41,6 +42,8 @@ pub struct LoopContext {
     pub may_have_wrapped: bool,
     /// The barriers come to in the loops around of which it is not known how often they run.
     pub came: Vec<usize>,
+    /// Absences from barriers of which something worse was found, and what was known of each before.
+    pub worsened: Vec<(usize, usize, Then)>,
     /// What is known of the bounds of loops.
     pub bounds: Bounds,
     /// Loops around whose values are enumerated.

@@ -352,9 +352,8 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     };
     let reached = reached(case, found.array, &best.layout);
     format!(
-        "{}{asked}{reached}: `{}` then takes {most}{} in total instead of \
-         {}{rounds}{instances}{by_data}{stays}{least}\
-         {price}",
+        "{}{asked}{reached}: `{}` then takes {most}{} in total instead of {}{rounds}\
+         {instances}{by_data}{stays}{least}{price}",
         change(case, found, &best.layout),
         found.array.name,
         plural(after, "wavefront"),
