@@ -91,10 +91,11 @@ impl Machine<'_> {
     fn arrays_in(&self, value: &Value, found: &mut Vec<Pointer>, depth: usize) {
         match value {
             Value::Pointer(pointer) => match &pointer.target {
-                Target::Memory(..) if self.is_shared(pointer) => {
-                    if !found.iter().any(|it| self.arrays_of(it) == self.arrays_of(pointer)) {
-                        found.push(pointer.clone());
-                    }
+                Target::Memory(..)
+                    if self.is_shared(pointer)
+                        && !found.iter().any(|it| self.arrays_of(it) == self.arrays_of(pointer)) =>
+                {
+                    found.push(pointer.clone());
                 }
                 Target::Place(place) if depth > 0 => {
                     let inside = slot_value(&self.state, place.frame, place.local);

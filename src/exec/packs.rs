@@ -143,7 +143,7 @@ impl Machine<'_> {
         path: &Path,
         args: &[Expr],
     ) -> Option<usize> {
-        if let Some((first, last)) = function.params.iter().enumerate().last()
+        if let Some((first, last)) = function.params.iter().enumerate().next_back()
             && last.pack
             && mentions(&last.ty, &pack.name)
         {

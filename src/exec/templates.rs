@@ -76,10 +76,7 @@ pub(super) fn same_type(a: &Ty, b: &Ty) -> Option<bool> {
         (Ty::Unknown(_), _) | (_, Ty::Unknown(_)) => None,
         (Ty::Pointer(a), Ty::Pointer(b)) => same_type(a, b),
         (Ty::Qualified(a, x), Ty::Qualified(b, y)) => same_type(x, y).map(|same| same && a == b),
-        (Ty::Qualified(_, a), b) | (b, Ty::Qualified(_, a)) => match same_type(a, b) {
-            None => None,
-            Some(_) => Some(false),
-        },
+        (Ty::Qualified(_, a), b) | (b, Ty::Qualified(_, a)) => same_type(a, b).map(|_| false),
         (Ty::Array(a, n), Ty::Array(b, m)) => match same_type(a, b) {
             Some(true) if n != m => None,
             same => same,

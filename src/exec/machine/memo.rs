@@ -22,6 +22,9 @@ pub(crate) type Use = (usize, usize, usize, usize);
 /// A type, with the template parameters and the namespace that it was found in.
 pub(crate) type Known = (Rc<Env>, Namespace, Option<Ty>);
 
+/// How long packs are, by name.
+type Lengths = Vec<(Name, usize)>;
+
 /// What was looked up in one run.
 #[derive(Debug, Default)]
 pub struct Memo {
@@ -44,9 +47,9 @@ pub struct Memo {
     /// What is said of functions whose body is not visible, by name.
     pub unseen: FxHashMap<Box<str>, Arc<str>>,
     /// Functions whose packs are written out, by the address of the function and how long they are.
-    pub instances: FxHashMap<(usize, Vec<(Name, usize)>, Option<usize>), Arc<Function>>,
+    pub instances: FxHashMap<(usize, Lengths, Option<usize>), Arc<Function>>,
     /// Expressions, how long packs in them are, and the same with these written out.
-    pub written_out: Vec<(Expr, Vec<(Name, usize)>, Rc<Expr>)>,
+    pub written_out: Vec<(Expr, Lengths, Rc<Expr>)>,
 }
 
 impl Memo {
@@ -60,7 +63,7 @@ impl Memo {
     pub fn instance(
         &mut self,
         function: &Arc<Function>,
-        names: Vec<(Name, usize)>,
+        names: Lengths,
         arguments: Option<usize>,
     ) -> Arc<Function> {
         let key = (Arc::as_ptr(function).addr(), names, arguments);
@@ -73,7 +76,7 @@ impl Memo {
     }
 
     /// An expression with packs of these lengths.
-    pub fn written_out(&mut self, expr: &Expr, names: Vec<(Name, usize)>) -> Rc<Expr> {
+    pub fn written_out(&mut self, expr: &Expr, names: Lengths) -> Rc<Expr> {
         // It may be one that does not stay where it is.
         if let Some((.., made)) = self.written_out.iter().find(|(of, packs, _)| of == expr && *packs == names)
         {
