@@ -11,10 +11,12 @@
 mod between;
 mod context;
 mod elements;
+mod folds;
 mod judge;
 mod kept;
 mod links;
 mod load;
+mod members;
 mod met;
 mod padded;
 mod pitch;

@@ -1,7 +1,7 @@
 //! What does the compiler make of the program?
 //!
-//! The rules that nvcc was seen to follow, apart from what the program means. Each file says in which
-//! machine code it was seen.
+//! This folder has the rules that nvcc was seen to follow, separate from what the program means. Each file names the
+//! machine code that shows them.
 
 mod at_launch;
 pub(crate) mod atomics;

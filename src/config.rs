@@ -232,7 +232,7 @@ impl Configs {
                 (Ok(Some(text)), _) => text,
                 (Ok(None), None) => return Ok(found),
                 (Ok(None), Some((by, extends))) => {
-                    let help = "the path counts from the folder of the file that it stands in";
+                    let help = "the path is relative to the folder of the file it is in";
                     let message = format!("there is no file `{}`", shown.display());
                     return Err(Error { help: Some(help.to_owned()), ..extends.error(by, message) });
                 }
@@ -252,7 +252,8 @@ impl Configs {
             if let Some(first) = found.iter().position(|config| config.path == next) {
                 met.push(next.display().to_string());
                 let circle = met.get(first..).unwrap_or_default().join("` extends `");
-                return Err(extends.error(&shown, format!("this leads back: `{circle}`")));
+                let message = format!("the files extend each other in a circle: `{circle}`");
+                return Err(extends.error(&shown, message));
             }
             if found.len() > MOST_EXTENDED {
                 let message = format!("more than {MOST_EXTENDED} files extend each other");

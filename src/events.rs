@@ -3,9 +3,10 @@
 //! `exec` writes a trace, `verdict` and the rules read it. It holds no syntax and no values of
 //! the run, so it can cross threads.
 //!
-//! Requests are kept per warp and normalised: the offset of a warp's lowest byte is reduced to
-//! its place in a 256-byte window (the longest bank period of any target), and equal patterns
-//! are counted, not repeated. A kernel of 32 warps and 1,000 iterations usually has a handful.
+//! Each access is told once, as an [`Occurrence`]. [`EventTree`] keeps it in order, with whole offsets; [`Requests`]
+//! cuts it into the requests of warps: the offset of a warp's lowest byte is reduced to its place in a 256-byte window
+//! (the longest bank period of any target), and equal patterns are counted, not repeated. A kernel of 32 warps and
+//! 1,000 iterations usually has a handful.
 
 mod access;
 mod array;
@@ -13,10 +14,13 @@ mod assumption;
 mod atomic;
 mod barriers;
 mod blocks;
+mod copy_source;
 mod lanes;
 mod launch;
+mod occurrence;
 mod pitch;
 mod request;
+mod requests;
 mod straight;
 mod tile;
 mod tree;
@@ -28,13 +32,16 @@ pub use assumption::Assumption;
 pub use atomic::{Atomic, Operation, Scope, Seen};
 pub use barriers::{Absence, Barrier, Bound, Missing, Split, SplitKind, Then};
 pub use blocks::Blocks;
+pub(crate) use copy_source::{CopySource, CopyTerm};
 pub(crate) use lanes::{LaneMask, LaneOp, LaneOps};
 pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
+pub(crate) use occurrence::{Moment, Occurrence, Partly};
 pub use pitch::{PitchFacts, PitchPiece};
 pub use request::{CopiedFrom, Pattern};
+pub(crate) use requests::{Numbers, RequestMark, Requests};
 pub use straight::{Straight, Unrolled};
 pub(crate) use tile::Tile;
-pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, Orderer, Stored};
+pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, GoesOn, Orderer, Stored, Subscript};
 pub use ways::Ways;
 
 use crate::domain::Unknown;

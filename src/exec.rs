@@ -63,6 +63,7 @@ mod of_warp;
 mod one_value;
 mod operator_functions;
 mod operators;
+mod other_class;
 mod overload;
 mod own_object;
 mod packs;

@@ -1,9 +1,8 @@
 //! What follows from what happened?
 //!
-//! Each fact is a fold over the event tree of one run: threads that no barrier orders, indices that leave
-//! their array, addresses that a wide access cannot have. A fact has a witness: threads that surely do
-//! it, under conditions that can hold at once. What was assumed because no index leaves its array is
-//! never a reason to say that one does.
+//! Each fact is a fold over the event tree of one run: threads that no barrier orders, indices outside their array,
+//! misaligned wide accesses. A fact has a witness: threads that surely do it, under conditions that can hold
+//! together. An assumption that no index leaves its array is never used to conclude that one does.
 
 mod aliased;
 mod alignment;
@@ -22,7 +21,7 @@ mod witness;
 pub(crate) use aliased::Overwritten;
 pub(crate) use alignment::Misaligned;
 pub(crate) use blocks::{Grid, Lack, MemoryRace, TwoBlocks};
-pub(crate) use bounds::Overrun;
+pub(crate) use bounds::{InnerOverrun, Overrun};
 pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use freedom::{Doubt, Freedom, Needless, NeedlessBarrier};
 pub(crate) use lanes::{LaneFault, Lanes, NotThere};
@@ -39,10 +38,16 @@ use crate::source::Span;
 pub(crate) struct Facts {
     /// Accesses of different threads that nothing orders.
     pub races: Vec<Race>,
+    /// The same, with rounds of a loop of which data decide whether it goes on.
+    pub rounds: Vec<Race>,
+    /// Lanes that write what others of their warp read before, with nothing but their step to order them.
+    pub overwritten: Vec<Race>,
     /// Accesses of different warps that nothing orders and that meet for some data.
     pub possible: Vec<PossibleRace>,
     /// Accesses that leave their array.
     pub overruns: Vec<Overrun>,
+    /// Accesses that stay in their array by a subscript that lies outside its dimension.
+    pub inner_overruns: Vec<InnerOverrun>,
     /// Accesses of dynamic shared memory of which the launch gives none.
     pub without_bytes: Vec<Overrun>,
     /// Asynchronous copies that are read before they have surely arrived.
@@ -64,18 +69,26 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// The facts of a run with a block of this shape that somebody gave; `dynamic`: the bytes of dynamic shared
-    /// memory that it has, if they are known.
+    /// The facts of a run with a block of this shape that somebody gave; `dynamic`: the fewest bytes of dynamic shared
+    /// memory that a launch gives it; `none`: whether a launch gives it none.
     #[must_use]
-    pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Facts {
-        let (without_bytes, overruns) =
-            bounds::find(trace, shape, dynamic).into_iter().partition(|it| it.size == 0);
+    pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>, none: bool) -> Facts {
+        let overruns = bounds::find(trace, shape, dynamic);
+        let without_bytes = if none { bounds::find(trace, shape, Some(0)) } else { Vec::new() };
+        let without_bytes = without_bytes.into_iter().filter(|it| it.size == 0).collect();
+        let inner_overruns = bounds::find_inner(trace, &overruns);
         let mut unwritten = unwritten::find(trace, shape);
         unwritten.extend(early::find(trace, shape, dynamic, &unwritten));
+        let (overwritten, races): (Vec<_>, Vec<_>) =
+            races::find(trace, shape).into_iter().partition(|race| race.reads_first);
+        let (rounds, races) = races.into_iter().partition(|race| race.for_data);
         Facts {
-            races: races::find(trace, shape),
+            races,
+            rounds,
+            overwritten,
             possible: possible::find(trace, shape),
             overruns,
+            inner_overruns,
             without_bytes,
             copies: copies::find(trace, shape),
             aliased: aliased::find(trace, shape),

@@ -72,7 +72,7 @@ pub(crate) fn apply(bytes: &[u8], edits: &[&Edit]) -> Option<Vec<u8>> {
 /// Why a longer row may break the program, if it may.
 fn doubt(file: &SourceFile, edit: &Edit) -> Option<String> {
     let text = Text::new(&file.text);
-    let elsewhere = || Some("the array's declaration is not written out where it stands".to_owned());
+    let elsewhere = || Some("the array's declaration is not written out in full".to_owned());
     let Some(array) = text.array(edit.span.range()) else { return elsewhere() };
     let name = text.word(array.name);
     for at in array.name + 1..text.tokens.len() {
@@ -84,10 +84,10 @@ fn doubt(file: &SourceFile, edit: &Edit) -> Option<String> {
         }
         let line = file.line_column(text.tokens[at].start).0;
         if text.subscripts(at) < array.dimensions {
-            return Some(format!("`{name}` is used without all its subscripts in line {line}"));
+            return Some(format!("`{name}` is used without all its subscripts on line {line}"));
         }
         if text.is_address(at) {
-            return Some(format!("the address of an element of `{name}` is taken in line {line}"));
+            return Some(format!("the address of an element of `{name}` is taken on line {line}"));
         }
     }
     None
@@ -106,7 +106,7 @@ fn unseen(file: &SourceFile, name: &str, scope: Span, seen: &[Span]) -> Option<S
             && !seen.iter().any(within)
     })?;
     let line = file.line_column(text.tokens[token].start).0;
-    Some(format!("`{name}` is named in line {line}, where the analysis did not see it"))
+    Some(format!("`{name}` is named on line {line}, where the analysis did not see it"))
 }
 
 /// A file's tokens.

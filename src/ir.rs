@@ -12,6 +12,7 @@ pub(crate) mod names;
 pub(crate) mod namespace;
 pub(crate) mod print;
 pub(crate) mod program;
+pub(crate) mod unpack;
 pub(crate) mod visit;
 
 use crate::preproc::comments::Directive;
@@ -110,7 +111,40 @@ impl Scalar {
     }
 }
 
-/// A type as written. `const`, `volatile` and `__restrict__` are dropped.
+/// `const`, `volatile`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Qualifiers {
+    /// `const`
+    pub constant: bool,
+    /// `volatile`
+    pub volatile: bool,
+}
+
+impl Qualifiers {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self == Qualifiers::default()
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub fn with(self, other: Qualifiers) -> Qualifiers {
+        Qualifiers { constant: self.constant || other.constant, volatile: self.volatile || other.volatile }
+    }
+
+    /// Those that are left without these; none if these are not among them.
+    #[must_use]
+    pub fn without(self, others: Qualifiers) -> Option<Qualifiers> {
+        (self.with(others) == self).then_some(Qualifiers {
+            constant: self.constant && !others.constant,
+            volatile: self.volatile && !others.volatile,
+        })
+    }
+}
+
+/// A type as written. `__restrict__` is dropped, and so are `const` and `volatile` but where a template may ask for
+/// them: in template arguments and in what an alias stands for.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Type {
     /// `void`
@@ -125,12 +159,28 @@ pub enum Type {
     Reference(Box<Type>),
     /// `T[n]`; no length for `T[]`.
     Array(Box<Type>, Option<Box<Expr>>),
+    /// `const T`
+    Qualified(Qualifiers, Box<Type>),
     /// `auto`, `auto&`, `decltype(auto)`
     Auto,
     /// `decltype(expr)`
     Decltype(Box<Expr>),
     /// A function type or something the lowering does not know.
     Opaque,
+}
+
+impl Type {
+    /// The type without `const` and `volatile`.
+    #[must_use]
+    pub fn unqualified(self) -> Type {
+        match self {
+            Type::Qualified(_, inner) => inner.unqualified(),
+            Type::Pointer(inner) => Type::Pointer(Box::new(inner.unqualified())),
+            Type::Reference(inner) => Type::Reference(Box::new(inner.unqualified())),
+            Type::Array(inner, length) => Type::Array(Box::new(inner.unqualified()), length),
+            other => other,
+        }
+    }
 }
 
 /// An expression and where it stands.
@@ -213,6 +263,8 @@ pub enum ExprKind {
     SizeofPack(Name),
     /// `Ts...` among template arguments: each of a pack in turn.
     Expansion(Name),
+    /// `f(xs)...` among arguments, and folds: `(xs + ...)`.
+    Pack(Box<Pack>),
     /// `alignof(T)`
     AlignofType(Type),
     /// `offsetof(T, member)`
@@ -258,6 +310,30 @@ impl std::fmt::Debug for Real {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.value().fmt(f)
     }
+}
+
+/// Something that is repeated for each element of a pack.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub struct Pack {
+    /// What stands in front of the `...`.
+    pub left: Option<Expr>,
+    /// What stands behind it, in a fold.
+    pub right: Option<Expr>,
+    /// What joins the parts of a fold.
+    pub join: Option<Join>,
+    /// What is known of it as long as nothing is known of the pack.
+    pub otherwise: Expr,
+}
+
+/// What joins the parts of a fold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Join {
+    /// `+`, `&&`, ...
+    Binary(BinaryOp),
+    /// `=`, `+=`, ...
+    Assign(Option<BinaryOp>),
+    /// `,`
+    Comma,
 }
 
 /// Unary operators.

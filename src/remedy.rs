@@ -1,7 +1,7 @@
 //! Which other layout of an array takes the fewest wavefronts, and is that proved?
 //!
-//! All requests of an array are put into each layout of a family ([`layout`]) and weighed ([`weigh`]). Below
-//! them all lies a bound that no layout can pass. The search ends at the first layout that meets it:
+//! All requests of an array are put into each layout of a family ([`layout`]) and weighed ([`weigh`]). A bound holds
+//! for every layout. The search ends at the first layout that reaches it:
 //!
 //! ```text
 //! float tile[32][32], a block of 32 x 32: rows written, columns read
@@ -11,26 +11,32 @@
 //!     tile[r][c ^ (r & 31)]        32 + 32: too, for 2 operations an access
 //! ```
 //!
-//! Layouts that leave the indices as they are come first, then skews, then exclusive ors and rotations. What an
-//! index takes more counts against it ([`PER_WAVEFRONT`]). Of an array of which something is not known nothing is
-//! said, and the reason is given.
+//! Layouts that leave the indices as they are come first, then skews, then exclusive ors and rotations. Extra
+//! operations in an index count against a layout ([`PER_WAVEFRONT`]). If something about an array is unknown, there
+//! is no remedy, only the reason.
 
 mod family;
+mod interleaved;
 mod layout;
 mod requests;
+mod rounds;
 mod tiles;
+mod uncounted;
 mod views;
 mod weigh;
+mod wider;
 mod worst;
 
 use crate::banks::Target;
 use crate::events::{Access, Array, Pattern, Trace};
 use crate::source::Span;
 use crate::verdict::Judgement;
+pub(crate) use interleaved::{Combined, Seen, Sequential, sequential};
 pub(crate) use layout::{Layout, Term, is_part_of_index, row_bits};
 use requests::Requests;
 use rustc_hash::FxHashSet;
 use weigh::{Judged, Scales, Weight};
+pub(crate) use wider::wider;
 
 /// Simple integer instructions of a warp that take as long as a wavefront. An SM of compute capability 5.x and
 /// newer does 64 or 128 of them for 32-bit integers in a clock: 2 or 4 warps. It serves one wavefront in a clock.
@@ -39,6 +45,9 @@ const PER_WAVEFRONT: u64 = 2;
 
 /// Requests that the banks are asked about in one search.
 const STEPS: u64 = 20_000;
+
+/// The most accesses of an array whose costs are left out of a search.
+const MOST_UNCOUNTED: usize = 16;
 
 /// A run of a kernel.
 #[derive(Clone, Copy)]
@@ -87,8 +96,8 @@ pub(crate) enum Undecided {
     Fragment(Span),
     /// How often each request of this access happens is not known.
     Often(Span),
-    /// The distance between lanes depends on a number given at run time, of this name.
-    Varying(String),
+    /// The distance between the lanes of this access depends on a number given at run time, of this name.
+    Varying(Span, String),
     /// The array's length is given at the launch, or is not known.
     Length,
     /// Another array lies in the same dynamic shared memory.
@@ -107,6 +116,16 @@ pub(crate) enum Undecided {
     Recast(Span),
     /// Another kernel, of this name, may use the array too.
     AlsoUsed(Span),
+}
+
+impl Undecided {
+    /// The access that keeps layouts from being judged by its cost. Its elements may change places all the same.
+    fn access(&self) -> Option<Span> {
+        match self {
+            Undecided::Unknown(span) | Undecided::Often(span) | Undecided::Varying(span, _) => Some(*span),
+            _ => None,
+        }
+    }
 }
 
 /// Why a layout is not judged.
@@ -130,6 +149,8 @@ pub(crate) enum Why {
     WorseThere,
     /// A request whose lanes are where data say could take more wavefronts with it.
     WorseByData,
+    /// Lanes of this access, whose cost is not counted, would want more words of one bank.
+    WorseUncounted(Span),
     /// The search has been long enough.
     Steps,
 }
@@ -186,6 +207,8 @@ pub(crate) struct Found<'a> {
     now: u64,
     /// How many requests there are whose lanes are where data say, on all targets; what they cost is in no sum.
     pub by_data: u64,
+    /// Accesses whose cost is in no sum, since it is not known. Then no bound is told.
+    pub uncounted: Vec<Span>,
     /// The layouts that were tried, in order; the first is the one that is declared.
     pub tried: Vec<Tried>,
     /// The best of those that are worth it.
@@ -228,6 +251,11 @@ impl Tried {
 }
 
 impl Found<'_> {
+    /// Whether a layout that meets the bound is proved to be the best.
+    pub(crate) fn is_proved(&self) -> bool {
+        !self.at_most && self.by_data == 0 && self.uncounted.is_empty()
+    }
+
     /// The best layout that is worth what its index takes more.
     pub(crate) fn best(&self) -> Option<&Tried> {
         self.tried.get(self.best?)
@@ -341,9 +369,31 @@ pub(crate) fn search<'a>(
     given: Option<&[u64]>,
     longer: &dyn Fn(usize) -> Option<Trace>,
 ) -> Result<Found<'a>, Undecided> {
-    let requests = Requests::of(runs, name, given, None)?;
-    requests.are_in_their_rows(longer)?;
-    search_in(requests, runs, targets)
+    let (mut uncounted, mut first): (Vec<Span>, Option<Undecided>) = (Vec::new(), None);
+    let mut in_rows = false;
+    loop {
+        let found = Requests::of(runs, name, given, None, &uncounted).and_then(|requests| {
+            if !in_rows {
+                requests.are_in_their_rows(longer)?;
+            }
+            in_rows = true;
+            search_in(requests, runs, targets)
+        });
+        // Where the others have no conflict, nothing is told by leaving it out.
+        let is_told = |found: &Found<'_>| uncounted.is_empty() || found.bound < found.before;
+        let why = match found {
+            Ok(found) if is_told(&found) => return Ok(found),
+            Ok(found) => return Err(first.unwrap_or(Undecided::Unknown(found.array.span))),
+            Err(why) => why,
+        };
+        match why.access() {
+            Some(span) if uncounted.len() < MOST_UNCOUNTED && !uncounted.contains(&span) => {
+                uncounted.push(span);
+                first.get_or_insert(why);
+            }
+            _ => return Err(first.unwrap_or(why)),
+        }
+    }
 }
 
 /// Searches the layouts of each view of the array by itself, where it has several ([`views`]): of those in which `wmma`
@@ -355,7 +405,7 @@ pub(crate) fn search_views<'a>(
     given: Option<&[u64]>,
 ) -> Vec<Found<'a>> {
     let views = views::views(runs, name).unwrap_or_default();
-    let of = |view: &Vec<requests::Key>| Requests::of(runs, name, given, Some(view)).ok();
+    let of = |view: &Vec<requests::Key>| Requests::of(runs, name, given, Some(view), &[]).ok();
     let mut all: Vec<Requests<'a>> = views.iter().filter_map(of).collect();
     let bytes = |it: &Requests<'_>| {
         let length = it.forms.iter().map(|form| form.iter().product::<u64>()).max().unwrap_or(0);
@@ -405,6 +455,7 @@ fn search_in<'a>(
         indexed,
         now,
         by_data,
+        uncounted: scales.requests.uncounted.spans(),
         tried,
         best: None,
         for_data: None,

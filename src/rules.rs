@@ -5,6 +5,7 @@
 
 mod aliased_extern_shared;
 mod bank_conflict;
+mod barrier_after_exit;
 mod divergent_barrier;
 mod divergent_warp_sync;
 mod fact;
@@ -84,6 +85,7 @@ impl Rule {
 pub static ALL: &[&Rule] = &[
     &aliased_extern_shared::RULE,
     &bank_conflict::RULE,
+    &barrier_after_exit::RULE,
     &divergent_barrier::RULE,
     &divergent_warp_sync::RULE,
     &global_race::RULE,
@@ -142,6 +144,10 @@ pub struct KernelRun {
     /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
     /// all of them.
     pub dynamic_bytes: Option<(u64, Span)>,
+    /// The fewest but none that one of them is known to give, and which does.
+    pub least_dynamic: Option<(u64, Span)>,
+    /// The first that gives none.
+    pub no_dynamic: Option<Span>,
     /// Why its threads are not held against each other, if they are not.
     pub unjudged: Option<Unjudged>,
     /// What happened.
@@ -227,6 +233,19 @@ pub struct Element {
     pub subscripts: Vec<Subscript>,
     /// Whether it makes a difference which of them is evaluated first.
     pub in_order: bool,
+    /// The member of it that is accessed, if only that one is.
+    pub member: Option<Member>,
+}
+
+/// A member of an element: `.x` behind `body[i]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// One past it.
+    pub end: u32,
+    /// Its type, where that is one that the language defines.
+    pub ty: Option<&'static str>,
 }
 
 /// A subscript of an element.
@@ -249,6 +268,29 @@ pub enum Form {
     Sum,
     /// It needs parentheses.
     Loose,
+}
+
+/// A place where the text combines an element of memory with another, in an order that makes no difference but for
+/// rounding: `s[i] += s[j]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// The element that is written.
+    pub target: Span,
+    /// One that is read; the same as the target in `s[i] += s[j]`.
+    pub one: Span,
+    /// The other.
+    pub other: Span,
+    /// The operation.
+    pub by: FoldedBy,
+}
+
+/// By what two elements are combined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FoldedBy {
+    /// `+` and its kin.
+    Operator(&'static str),
+    /// A function of two values, such as `fmaxf`.
+    Function(String),
 }
 
 /// Why the elements of an array cannot each be given another index in the text.
@@ -281,6 +323,9 @@ pub trait Padder {
 
     /// The elements of an array that the kernel's text names, or why they cannot each be given another index.
     fn elements(&self, array: Span) -> Result<Elements, Fixed>;
+
+    /// Where the kernel's text combines an element of memory with another.
+    fn folds(&self) -> Vec<Fold>;
 
     /// The run of this number in each shape of its block for which its verdicts hold, if there are several.
     fn ways(&self, run: usize) -> &[KernelRun];
@@ -318,6 +363,8 @@ pub struct Case<'a> {
     pub removal: &'a dyn Fn(Span) -> Option<Edit>,
     /// Whether the kernel's files, or the one that a span lies in, hold one of these words.
     pub says: &'a dyn Fn(Span, &[&str]) -> bool,
+    /// What these files hand over where they call something whose name ends so.
+    pub calls: &'a dyn Fn(Span, &str) -> Vec<String>,
     /// The first place that asks for the size or type of the array whose name is declared there.
     pub shape_asked: &'a dyn Fn(Span) -> Option<Span>,
     /// Another kernel that may use the array of file scope whose name is declared there.

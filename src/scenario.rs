@@ -43,6 +43,10 @@ pub(crate) struct Scenario {
     /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
     /// all of them.
     pub dynamic_bytes: Option<(u64, Span)>,
+    /// The fewest but none that one of them is known to give, and which does.
+    pub least_dynamic: Option<(u64, Span)>,
+    /// The first that gives none.
+    pub no_dynamic: Option<Span>,
     /// The array that the block just fills, if that is why it is this one.
     pub fills: Option<String>,
     /// An array that every block leaves that was tried, so that none is known.
@@ -64,6 +68,8 @@ impl Scenario {
             refuted: None,
             rival: None,
             dynamic_bytes: None,
+            least_dynamic: None,
+            no_dynamic: None,
             fills: None,
             misfit: None,
             alternatives: Vec::new(),
@@ -115,6 +121,10 @@ struct Group {
     rival: Option<Span>,
     /// The most bytes of dynamic shared memory that they give, and which does, if that is known of all.
     dynamic_bytes: Option<(u64, Span)>,
+    /// The fewest but none that one of them is known to give, and which does.
+    least_dynamic: Option<(u64, Span)>,
+    /// The first that gives none.
+    no_dynamic: Option<Span>,
 }
 
 impl Group {
@@ -250,8 +260,9 @@ pub(crate) fn scenarios(
             let (template_args, args) = (group.template_args, group.args);
             let setting = Setting { template_args, args, residues, ..Setting::of(block) };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
-            let dynamic_bytes = group.dynamic_bytes;
-            Scenario { block_from, launch, refuted, rival, dynamic_bytes, ..Scenario::of(setting) }
+            let Group { dynamic_bytes, least_dynamic, no_dynamic, .. } = group;
+            let scenario = Scenario { block_from, launch, refuted, rival, ..Scenario::of(setting) };
+            Scenario { dynamic_bytes, least_dynamic, no_dynamic, ..scenario }
         }
         None => {
             let (template_args, partly) = (group.template_args, group.block);
@@ -286,6 +297,8 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
     let template_args = launch.template_args.clone().unwrap_or_default();
     let dynamic_bytes =
         launch.dynamic_bytes.and_then(|bytes| Some((u64::try_from(bytes).ok()?, launch.span)));
+    let some_dynamic = dynamic_bytes.filter(|(bytes, _)| *bytes > 0);
+    let no_dynamic = dynamic_bytes.filter(|(bytes, _)| *bytes == 0).map(|(_, launch)| launch);
     let alike =
         |g: &&mut Group| g.block == block && g.template_args == template_args && g.refuted == launch.refuted;
     match groups.iter_mut().find(alike) {
@@ -293,6 +306,9 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             group.rival = group.rival.filter(|_| launch.rival.is_some());
             let both = group.dynamic_bytes.zip(dynamic_bytes);
             group.dynamic_bytes = both.map(|(known, other)| if other.0 > known.0 { other } else { known });
+            let all = group.least_dynamic.into_iter().chain(some_dynamic);
+            group.least_dynamic = all.reduce(|known, other| if other.0 < known.0 { other } else { known });
+            group.no_dynamic = group.no_dynamic.or(no_dynamic);
             for (at, arg) in group.args.iter_mut().enumerate() {
                 if launch.args.get(at).copied().flatten() != *arg {
                     *arg = None;
@@ -312,6 +328,8 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             refuted: launch.refuted.clone(),
             rival: launch.rival,
             dynamic_bytes,
+            least_dynamic: some_dynamic,
+            no_dynamic,
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! Which parts of a function can bear on its shared-memory requests and barriers?
+//! Which parts of a function can affect its shared-memory requests and barriers?
 //!
 //! Most of a kernel computes data. Example:
 //!
@@ -16,8 +16,8 @@
 //! *idle* and not run at all. The first loop is *quiet*: it has requests but leaves nothing behind,
 //! so that it need not be run while a loop around it is only probed for how it changes the state.
 //!
-//! A variable matters when it stands in an address, a condition, an argument of a function that
-//! is run, or flows into one that matters. That is found without regard to the order of statements.
+//! A variable matters when it stands in an address, a condition, an argument of a function that is run, or flows into
+//! one that matters. The order of statements does not matter for this.
 
 mod choice;
 mod flow;
@@ -158,6 +158,13 @@ impl Slice {
     #[must_use]
     pub(crate) fn is_choice(&self, cond: &Expr, program: &Program) -> bool {
         self.choices.is_choice(cond, program)
+    }
+
+    /// Whether a condition depends on what each thread reads from global memory for itself, and on nothing in which
+    /// threads agree with each other.
+    #[must_use]
+    pub(crate) fn is_of_own_data(&self, cond: &Expr, program: &Program) -> bool {
+        self.choices.is_of_own_data(cond, program)
     }
 
     /// The side of a condition that one block of all takes, whichever it is; asked for where it matters what is done to

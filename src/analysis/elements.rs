@@ -15,12 +15,13 @@
 //! evaluated twice, and whether the order matters: `stack[t][top++]` may become `stack[top++][t]`, and
 //! `s[i][i++]` nothing.
 
+use super::members::{member_type, of_elements};
 use super::pitch::sites::{Part, address, visit};
 use super::runs::Subject;
 use crate::builtins::{Kind, is_repeatable, kind};
 use crate::ir::visit::children;
 use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, LocalId, Type};
-use crate::rules::{Element, Elements, Fixed, Form, Subscript};
+use crate::rules::{Element, Elements, Fixed, Form, Member, Subscript};
 use crate::source::Span;
 use rustc_hash::FxHashSet;
 
@@ -41,6 +42,17 @@ pub(super) fn elements(subject: &Subject<'_>, array: Span) -> Result<Elements, F
     let places = Places { subject, array: declaration.local, rank: rank(&declaration.ty) };
     places.keep_to_elements(&exprs, &declarations)?;
     let mut list: Vec<Element> = exprs.iter().filter_map(|expr| places.element(expr)).collect();
+    let of_type = of_elements(&declaration.ty);
+    for expr in &exprs {
+        let ExprKind::Member { base, name, arrow: false, args: None, class: None } = &expr.kind else {
+            continue;
+        };
+        let element = list.iter_mut().find(|it| it.span == base.span && places.is_element(base));
+        if let Some(element) = element {
+            let ty = member_type(subject.program, &kernel.namespace, of_type, name);
+            element.member = Some(Member { name: name.to_string(), end: expr.span.end, ty });
+        }
+    }
     list.sort_by_key(|element| element.span);
     let own = subject.program.modules.first().and_then(|module| module.file);
     Ok(Elements { list, scope: kernel.span, is_in_given_file: own == Some(kernel.span.file) })
@@ -181,7 +193,7 @@ impl Places<'_> {
             is_repeatable: self.is_repeatable(index),
         };
         let subscripts = subscripts.into_iter().map(subscript).collect();
-        Some(Element { span: expr.span, name: name.span, subscripts, in_order })
+        Some(Element { span: expr.span, name: name.span, subscripts, in_order, member: None })
     }
 
     fn changed(&self, expr: &Expr) -> Changed {

@@ -8,7 +8,7 @@ use super::runs::Subject;
 use super::texts::Texts;
 use super::{FileReport, Loaded, MetKernel, Run, Wanted};
 use crate::banks::{BankSize, Target};
-use crate::events::{Assumption, Barrier, LaunchSite, SplitKind};
+use crate::events::{Assumption, Barrier, LaunchSite};
 use crate::exec::budget::FileBudget;
 use crate::exec::entry::constant_in_kernel;
 use crate::explanation::KernelView;
@@ -179,6 +179,7 @@ impl Run {
             between: &|places, across, statement| texts.between(places, across, statement),
             removal: &|span| texts.removal(span),
             says: &|span, words| texts.says(span, words),
+            calls: &|span, name| texts.calls(span, name),
             shape_asked: &|array| texts.shape_asked(array),
             also_used: &|array| texts.also_used(array, subject.kernel.name_span),
         };
@@ -201,7 +202,7 @@ impl Run {
 
 /// Whether data, or what is not known, may keep threads of the block from a barrier.
 fn is_in_doubt(barrier: &Barrier) -> bool {
-    barrier.doubt.is_some() || barrier.splits.iter().any(|split| split.kind == SplitKind::Data)
+    barrier.doubt.is_some() || barrier.splits.iter().any(|split| split.kind.is_data())
 }
 
 /// Whether the preprocessor takes parts out of a kernel's text, which other builds may hold.

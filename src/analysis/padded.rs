@@ -17,11 +17,12 @@
 //! joins), and is one more reason why a forecast is no proof.
 
 use super::elements::elements;
+use super::folds::folds;
 use super::pitch::Pitches;
 use super::runs::{Subject, Variant};
 use crate::domain::gcd;
 use crate::events::{Access, Array, Pattern, Trace};
-use crate::rules::{Elements, Fixed, KernelRun, Padder, Pitched};
+use crate::rules::{Elements, Fixed, Fold, KernelRun, Padder, Pitched};
 use crate::source::Span;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -105,6 +106,10 @@ impl Padder for Padded<'_> {
 
     fn elements(&self, array: Span) -> Result<Elements, Fixed> {
         elements(&self.subject, array)
+    }
+
+    fn folds(&self) -> Vec<Fold> {
+        folds(&self.subject)
     }
 
     fn ways(&self, run: usize) -> &[KernelRun] {

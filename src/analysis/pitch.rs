@@ -143,21 +143,7 @@ impl<'a> Pitches<'a> {
         addresses: FxHashSet<usize>,
         (values, before): (&[Values], &[Vec<Longer>]),
     ) -> Option<Pitched> {
-        let mut elements = Vec::new();
-        for (run, values) in values.iter().enumerate() {
-            let mut known = addresses.iter().filter_map(|site| values.get(site));
-            let has = self.runs[run].trace.arrays.iter().any(|it| it.name_span == array);
-            let first = match known.next() {
-                Some(first) => *first,
-                None if !has => 0,
-                // With no expression to change, the rows are those of the declaration.
-                None => self.row(run, array)?,
-            };
-            if !known.all(|other| *other == first) || (has && first < 2) {
-                return None;
-            }
-            elements.push(first);
-        }
+        let elements = self.elements(array, &addresses, values)?;
         let given = sites.declaration.storage == Storage::DynamicShared;
         let declared = match given {
             true => None,
@@ -197,8 +183,6 @@ impl<'a> Pitches<'a> {
         if !entered.chain([self.subject.kernel]).all(|function| all_seen(function, &seen)) {
             return None;
         }
-        let assumed = |run: &KernelRun| matches!(run.block_from, BlockFrom::Default | BlockFrom::Implied);
-        let own = self.subject.program.modules.first().and_then(|module| module.file);
         let length = match declared {
             // What lies before the rows is no row.
             Some(Length::Rows(span, all)) => {
@@ -211,15 +195,6 @@ impl<'a> Pitches<'a> {
                 None => Length::Given(u64::try_from(rows?).ok()?.saturating_sub(1)),
             },
         };
-        let doubt = if given {
-            Some("what its launches give it changes, too")
-        } else if self.runs.iter().any(assumed) {
-            Some("it assumes the block shape, and with it that no index leaves its row")
-        } else if own != Some(self.subject.kernel.span.file) {
-            Some("other files may include the kernel and change its meaning")
-        } else {
-            None
-        };
         let number = self.proved.borrow().len();
         self.proved.borrow_mut().push(proved);
         let mut places: Vec<PitchSite> = chosen.iter().map(|factor| factor.site()).collect();
@@ -231,8 +206,43 @@ impl<'a> Pitches<'a> {
             length,
             scope: Span { start: sites.declaration.name_span.end, ..self.subject.kernel.span },
             seen: seen.into_iter().collect(),
-            doubt,
+            doubt: self.doubt(given),
         })
+    }
+
+    /// Of how many elements the rows are in each run, if the expressions are one number that may be a pitch.
+    fn elements(&self, array: Span, addresses: &FxHashSet<usize>, values: &[Values]) -> Option<Vec<i64>> {
+        let mut elements = Vec::new();
+        for (run, values) in values.iter().enumerate() {
+            let mut known = addresses.iter().filter_map(|site| values.get(site));
+            let has = self.runs[run].trace.arrays.iter().any(|it| it.name_span == array);
+            let first = match known.next() {
+                Some(first) => *first,
+                None if !has => 0,
+                // With no expression to change, the rows are those of the declaration.
+                None => self.row(run, array)?,
+            };
+            if !known.all(|other| *other == first) || (has && first < 2) {
+                return None;
+            }
+            elements.push(first);
+        }
+        Some(elements)
+    }
+
+    /// Why the change may be wrong though it is proved for what was run. `given`: the array is sized by launches.
+    fn doubt(&self, given: bool) -> Option<&'static str> {
+        let assumed = |run: &KernelRun| matches!(run.block_from, BlockFrom::Default | BlockFrom::Implied);
+        let own = self.subject.program.modules.first().and_then(|module| module.file);
+        if given {
+            Some("the byte counts at its launches change, too")
+        } else if self.runs.iter().any(assumed) {
+            Some("it assumes the block shape, and with it that no index leaves its row")
+        } else if own != Some(self.subject.kernel.span.file) {
+            Some("other files may include the kernel and change its meaning")
+        } else {
+            None
+        }
     }
 
     /// Where the rows lie in a run with a distance that is not known.

@@ -132,9 +132,10 @@ impl Subject<'_> {
                 let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
                 let usual = *variant == Variant::of(scenario);
                 if wants_facts && self.is_given(scenario) && usual {
-                    let dynamic = scenario.dynamic_bytes.filter(|_| scenario.refuted.is_none());
-                    let dynamic = dynamic.map(|(bytes, _)| bytes);
-                    facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic);
+                    let happens = scenario.refuted.is_none();
+                    let dynamic = scenario.least_dynamic.filter(|_| happens).map(|(bytes, _)| bytes);
+                    let none = scenario.no_dynamic.is_some_and(|_| happens);
+                    facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic, none);
                     self.add_global_memory(&mut facts, scenario, variant);
                     spoken_of = places(&trace).collect();
                     self.drop_hidden_orders(&mut facts);
@@ -254,7 +255,9 @@ impl Subject<'_> {
     /// Takes back the races that something may keep from happening which is run without being named, in a
     /// function that it calls: a barrier, or a `__syncwarp`.
     fn drop_hidden_orders(&self, facts: &mut Facts) {
-        if facts.races.is_empty() && facts.possible.is_empty() && facts.memory.is_empty() {
+        let shared = [&facts.races, &facts.rounds, &facts.overwritten];
+        let is_empty = shared.iter().all(|races| races.is_empty()) && facts.possible.is_empty();
+        if is_empty && facts.memory.is_empty() {
             return;
         }
         let called = |function: &Arc<Function>| -> Vec<&Arc<Function>> {
@@ -267,10 +270,14 @@ impl Subject<'_> {
         let meets = |function: &Arc<Function>| says(function) || called(function).into_iter().any(says);
         if self.nameless().any(waits) {
             facts.races.clear();
+            facts.rounds.clear();
+            facts.overwritten.clear();
             facts.possible.clear();
             facts.memory.retain(|race| race.blocks.is_some());
         } else if self.nameless().any(meets) {
             facts.races.retain(|race| race.between == Between::Warps || race.is_update);
+            facts.rounds.retain(|race| race.between == Between::Warps);
+            facts.overwritten.clear();
         }
     }
 
@@ -394,6 +401,8 @@ impl Subject<'_> {
             fills: scenario.fills.clone(),
             misfit: scenario.misfit_words(),
             dynamic_bytes: scenario.dynamic_bytes,
+            least_dynamic: scenario.least_dynamic,
+            no_dynamic: scenario.no_dynamic,
             unjudged: self.unjudged(scenario),
             trace,
             facts: Facts::default(),

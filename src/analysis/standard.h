@@ -1,7 +1,8 @@
 // What `<type_traits>`, `<array>` and `<cuda/atomic>` say, as far as kernels ask, and the same of CUTLASS.
 //
-// But for `fill` no function that is here reads or writes an element: accesses are where its result is used. References and
-// `const` are not told apart from what they refer to, so nothing here asks for them.
+// But for `fill` no function that is here reads or writes an element: accesses are where its result is used. References
+// are not told apart from what they refer to, so nothing here asks for them; and `const` is known of template
+// arguments that are written, so nothing here asks whether it is there.
 
 namespace std {
 
@@ -29,15 +30,20 @@ template <class A, class B> inline constexpr bool is_same_v = is_same<A, B>::val
 template <class T> struct type_identity { using type = T; };
 template <class T> using type_identity_t = T;
 template <class T> struct remove_const { using type = T; };
-template <class T> using remove_const_t = T;
+template <class T> struct remove_const<const T> { using type = T; };
+template <class T> using remove_const_t = typename remove_const<T>::type;
 template <class T> struct remove_volatile { using type = T; };
-template <class T> using remove_volatile_t = T;
+template <class T> struct remove_volatile<volatile T> { using type = T; };
+template <class T> using remove_volatile_t = typename remove_volatile<T>::type;
 template <class T> struct remove_cv { using type = T; };
-template <class T> using remove_cv_t = T;
+template <class T> struct remove_cv<const T> { using type = T; };
+template <class T> struct remove_cv<volatile T> { using type = T; };
+template <class T> struct remove_cv<const volatile T> { using type = T; };
+template <class T> using remove_cv_t = typename remove_cv<T>::type;
 template <class T> struct remove_reference { using type = T; };
 template <class T> using remove_reference_t = T;
-template <class T> struct remove_cvref { using type = T; };
-template <class T> using remove_cvref_t = T;
+template <class T> using remove_cvref = remove_cv<T>;
+template <class T> using remove_cvref_t = remove_cv_t<T>;
 
 template <class T> struct remove_pointer { using type = T; };
 template <class T> struct remove_pointer<T*> { using type = T; };
@@ -49,7 +55,7 @@ template <class T> struct remove_extent { using type = T; };
 template <class T> struct remove_extent<T[]> { using type = T; };
 template <class T> using remove_extent_t = typename remove_extent<T>::type;
 
-template <class T> struct decay { using type = T; };
+template <class T> struct decay { using type = remove_cv_t<T>; };
 template <class T> struct decay<T[]> { using type = T*; };
 template <class T> using decay_t = typename decay<T>::type;
 
@@ -78,15 +84,26 @@ template <class T> using make_signed_t = typename make_signed<T>::type;
 template <class T> struct is_floating_point { static constexpr bool value = false; };
 template <> struct is_floating_point<float> { static constexpr bool value = true; };
 template <> struct is_floating_point<double> { static constexpr bool value = true; };
+template <class T> struct is_floating_point<const T> : is_floating_point<T> {};
+template <class T> struct is_floating_point<volatile T> : is_floating_point<T> {};
 template <class T> inline constexpr bool is_floating_point_v = is_floating_point<T>::value;
 
 template <class T> struct is_void { static constexpr bool value = false; };
 template <> struct is_void<void> { static constexpr bool value = true; };
+template <class T> struct is_void<const T> : is_void<T> {};
+template <class T> struct is_void<volatile T> : is_void<T> {};
 template <class T> inline constexpr bool is_void_v = is_void<T>::value;
 
 template <class T> struct is_pointer { static constexpr bool value = false; };
 template <class T> struct is_pointer<T*> { static constexpr bool value = true; };
+template <class T> struct is_pointer<const T> : is_pointer<T> {};
+template <class T> struct is_pointer<volatile T> : is_pointer<T> {};
 template <class T> inline constexpr bool is_pointer_v = is_pointer<T>::value;
+
+template <class T, T... I> struct integer_sequence {
+  static constexpr size_t size() { return sizeof...(I); }
+};
+template <size_t... I> using index_sequence = integer_sequence<size_t, I...>;
 
 template <class T, size_t N> struct array {
   T elems[N];

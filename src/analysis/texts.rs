@@ -49,6 +49,8 @@ enum Question {
     Text(Span),
     Constant(Span),
     Says(Span, Vec<String>),
+    /// What stands between the parentheses of calls of a function.
+    Calls(Span, String),
     Between {
         places: (Span, Span),
         across: Option<Span>,
@@ -83,6 +85,7 @@ impl Question {
             Question::Text(span) => Question::Text(place(span)?),
             Question::Constant(span) => Question::Constant(place(span)?),
             Question::Says(span, words) => Question::Says(place(span)?, words.clone()),
+            Question::Calls(span, name) => Question::Calls(place(span)?, name.clone()),
             Question::Between { places: (first, second), across, statement } => Question::Between {
                 places: (place(first)?, place(second)?),
                 across: match across {
@@ -166,6 +169,21 @@ impl<'a> Texts<'a> {
         says
     }
 
+    /// What stands between the parentheses wherever one of these files calls something whose name ends so.
+    pub(super) fn calls(&self, span: Span, name: &str) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for file in self.files().chain([span.file]) {
+            let text = &self.sources.get(file).text;
+            for (at, _) in text.match_indices(name) {
+                let rest = text[at + name.len()..].trim_start();
+                let inside = rest.strip_prefix('(').and_then(in_parentheses).map(str::to_owned);
+                found.extend(inside.filter(|inside| !found.contains(inside)));
+            }
+        }
+        self.note(|| Question::Calls(span, name.to_owned()), || Answer::Words(found.join("\n;\n")));
+        found
+    }
+
     /// The edit that puts a statement between two places.
     pub(super) fn between(
         &self,
@@ -245,6 +263,7 @@ impl<'a> Texts<'a> {
             Question::Says(span, words) => {
                 self.says(*span, &words.iter().map(String::as_str).collect::<Vec<_>>());
             }
+            Question::Calls(span, name) => drop(self.calls(*span, name)),
             Question::Between { places, across, statement } => {
                 drop(self.between(*places, *across, statement));
             }
@@ -253,4 +272,18 @@ impl<'a> Texts<'a> {
             Question::AlsoUsed { array, kernel } => drop(self.also_used(*array, *kernel)),
         }
     }
+}
+
+/// What comes before the parenthesis that closes one.
+fn in_parentheses(text: &str) -> Option<&str> {
+    let mut depth = 0usize;
+    for (at, character) in text.char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' if depth == 0 => return text.get(..at),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }

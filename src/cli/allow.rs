@@ -118,7 +118,8 @@ fn places(
         named.check(&text.path).map_err(|refusal| refusal.to_string())?;
         let place = comment::place_above(&text, start as usize);
         let line = text.line_column(start).0;
-        places.insert((file, place.map_err(|why| format!("no comment can stand above line {line}: {why}"))?));
+        let place = place.map_err(|why| format!("no comment can be put above line {line}: {why}"))?;
+        places.insert((file, place));
     }
     Ok(places)
 }

@@ -231,7 +231,7 @@ pub struct ChoiceArgs {
     #[arg(
         long,
         value_name = "PERCENT",
-        value_parser = clap::value_parser!(u8).range(0..=100),
+        value_parser = values::percent,
         help_heading = "Threshold"
     )]
     pub min_share: Option<u8>,

@@ -9,7 +9,7 @@ use super::names::Names;
 use super::watch::{self, Met};
 use super::{Outcome, allow, fix, includes, run, terminal};
 use crate::baseline;
-use crate::diagnostic::{Diagnostic, Level};
+use crate::diagnostic::{Diagnostic, Edit, Level};
 use crate::fixes;
 use crate::output::{
     self, diff, github, gitlab, html, json, junit, markdown, order, sarif, short, statistics, text,
@@ -20,6 +20,10 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
+
+/// Findings that are many, and how many of them are named at the end.
+const MANY: usize = 10;
+const NAMED: usize = 3;
 
 /// Checks and prints.
 pub(super) fn check(args: &CheckArgs) -> Outcome {
@@ -101,8 +105,7 @@ fn print_diff(args: &CheckArgs, diff: &[u8], outcome: Outcome) -> Outcome {
         let lines = output::count(escaped, "line");
         terminal::say(&format!(
             "warning: the diff is shown with escapes in {lines}, so it cannot be applied; --output FILE \
-             writes it \
-             as it is"
+             writes it as it is"
         ));
     }
     outcome
@@ -175,6 +178,9 @@ fn report(
     let printed = reports.iter().find(|report| report.file.is_none());
     if printed.is_none_or(|report| report.format == Format::Text) && !args.analysis.quiet {
         terminal::say(&summary);
+        if let Some(line) = costliest(sources, &found.findings, &ranked) {
+            terminal::say(&line);
+        }
     }
     if !args.analysis.quiet {
         includes::tell_of_not_found(&includes::not_found(input, analyzed));
@@ -195,6 +201,19 @@ fn chosen(choice: &ChoiceArgs, format: Format, ranked: &[usize]) -> Vec<usize> {
         told.sort_unstable();
     }
     told
+}
+
+/// Where the bank conflicts are that cost most, if there are so many findings that the first are out of sight.
+fn costliest(sources: &Sources, findings: &[Diagnostic], ranked: &[usize]) -> Option<String> {
+    let costs = ranked.iter().filter_map(|&at| Some((&findings[at], findings[at].cost()?)));
+    let named = costs.take(NAMED).map(|(finding, cost)| {
+        let file = sources.get(finding.primary.file);
+        let line = file.line_column(finding.primary.start).0;
+        let array = finding.conflict.as_ref().map_or("", |conflict| conflict.array.as_str());
+        format!("{}:{line} `{array}` ({} of `{}`)", file.display_path(), cost.percent(), finding.kernel)
+    });
+    let named: Vec<String> = named.collect();
+    (findings.len() > MANY && named.len() == NAMED).then(|| format!("costliest: {}", named.join(", ")))
 }
 
 /// What was found, in one line.
@@ -218,12 +237,16 @@ fn summary(args: &CheckArgs, input: &Input, analyzed: &Analyzed, found: &Found) 
             line.push_str(&format!("; {} {what}", output::count(number, "finding")));
         }
     }
-    line + &repairs_and_unknown(args, analyzed, found)
+    line + &repairs_and_unknown(args, input, analyzed, found)
 }
 
 /// How many findings have a fix, and how many accesses are not known.
-fn repairs_and_unknown(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> String {
-    let repairs = fixes::repairs(analyzed.run.sources(), &found.findings);
+fn repairs_and_unknown(args: &CheckArgs, input: &Input, analyzed: &Analyzed, found: &Found) -> String {
+    let sources = analyzed.run.sources();
+    let mut repairs = fixes::repairs(sources, &found.findings);
+    // Only files that were given are changed.
+    let is_given = |edit: &Edit| input.is_given(&sources.get(edit.span.file).path);
+    repairs.retain(|repair| repair.fix.edits.iter().all(is_given));
     let count = |doubtful: bool| {
         let of_kind = repairs.iter().filter(|repair| repair.doubt.is_some() == doubtful);
         of_kind.map(|repair| repair.findings.len()).sum::<usize>()
@@ -234,9 +257,9 @@ fn repairs_and_unknown(args: &CheckArgs, analyzed: &Analyzed, found: &Found) -> 
     let doubtful = if tried && args.unsafe_fixes { 0 } else { count(true) };
     let mut words = match (safe, doubtful) {
         (0, 0) => String::new(),
-        (safe, 0) => format!("; --fix can repair {safe}"),
-        (0, doubtful) => format!("; --unsafe-fixes can repair {doubtful}"),
-        (safe, doubtful) => format!("; --fix can repair {safe}, --unsafe-fixes {doubtful} more"),
+        (safe, 0) => format!("; --fix may repair {safe}"),
+        (0, doubtful) => format!("; --unsafe-fixes may repair {doubtful}"),
+        (safe, doubtful) => format!("; --fix may repair {safe}, --unsafe-fixes {doubtful} more"),
     };
     // An access is not known if it is not in some run.
     let (mut all, mut unknown) = (FxHashSet::default(), FxHashSet::default());

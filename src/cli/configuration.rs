@@ -3,7 +3,7 @@
 use super::args::{ConfigArgs, InitArgs};
 use super::disk::Overlay;
 use super::run::OfRun;
-use super::settings::{Origin, Settings};
+use super::settings::{InForce, Origin, Settings};
 use super::{Outcome, terminal};
 use crate::analysis::DEFAULT_TARGET;
 use crate::config::{self, NAME, TEMPLATE};
@@ -93,23 +93,7 @@ pub(super) fn config(args: &ConfigArgs) -> Outcome {
         return Outcome::Failed;
     }
     let mut table = Table { out: String::new() };
-    match &told.targets {
-        Some(set) => table.row("targets", &format!("{:?}", set.value), &set.origin),
-        None => {
-            let target = format!("sm_{}{}", DEFAULT_TARGET.major, DEFAULT_TARGET.minor);
-            table.row("targets", &format!("[{target:?}]"), &DEFAULT);
-        }
-    }
-    match &told.bank_size {
-        Some(set) => table.row("bank-size", &set.value.to_string(), &set.origin),
-        None => table.row("bank-size", "4", &DEFAULT),
-    }
-    if let Some(set) = &told.min_share {
-        table.row("min-share", &set.value.to_string(), &set.origin);
-    }
-    if let Some(set) = &told.min_ways {
-        table.row("min-ways", &set.value.to_string(), &set.origin);
-    }
+    table.of_targets(&told);
     for folder in &told.include {
         table.row("include", &format!("{:?}", folder.value.display().to_string()), &folder.origin);
     }
@@ -120,23 +104,7 @@ pub(super) fn config(args: &ConfigArgs) -> Outcome {
         }
     }
     table.of_run(&of_run);
-    let mut defined: Vec<&str> = Vec::new();
-    for set in &told.defines {
-        let (name, value) = &set.value;
-        if !defined.contains(&name.as_str()) {
-            table.row(&format!("defines.{name}"), &format!("{value:?}"), &set.origin);
-            defined.push(name);
-        }
-    }
-    let mut shaped: Vec<&Option<String>> = Vec::new();
-    for set in &told.blocks {
-        let (kernel, shape) = &set.value;
-        if !shaped.contains(&kernel) {
-            let name = kernel.as_deref().unwrap_or("\"*\"");
-            table.row(&format!("blocks.{name}"), &format!("{shape:?}"), &set.origin);
-            shaped.push(kernel);
-        }
-    }
+    table.of_kernels(&told);
     for rule in rules::ALL {
         let said = chain.iter().find_map(|config| Some((config, config.level(&path, rule.id)?)));
         let key = format!("levels.{}", rule.id);
@@ -166,6 +134,48 @@ struct Table {
 }
 
 impl Table {
+    /// For what banks are asked, and from which conflict on they are told of.
+    fn of_targets(&mut self, told: &InForce) {
+        match &told.targets {
+            Some(set) => self.row("targets", &format!("{:?}", set.value), &set.origin),
+            None => {
+                let target = format!("sm_{}{}", DEFAULT_TARGET.major, DEFAULT_TARGET.minor);
+                self.row("targets", &format!("[{target:?}]"), &DEFAULT);
+            }
+        }
+        match &told.bank_size {
+            Some(set) => self.row("bank-size", &set.value.to_string(), &set.origin),
+            None => self.row("bank-size", "4", &DEFAULT),
+        }
+        if let Some(set) = &told.min_share {
+            self.row("min-share", &set.value.to_string(), &set.origin);
+        }
+        if let Some(set) = &told.min_ways {
+            self.row("min-ways", &set.value.to_string(), &set.origin);
+        }
+    }
+
+    /// What macros and blocks are defined; the first that says so is in force.
+    fn of_kernels(&mut self, told: &InForce) {
+        let mut defined: Vec<&str> = Vec::new();
+        for set in &told.defines {
+            let (name, value) = &set.value;
+            if !defined.contains(&name.as_str()) {
+                self.row(&format!("defines.{name}"), &format!("{value:?}"), &set.origin);
+                defined.push(name);
+            }
+        }
+        let mut shaped: Vec<&Option<String>> = Vec::new();
+        for set in &told.blocks {
+            let (kernel, shape) = &set.value;
+            if !shaped.contains(&kernel) {
+                let name = kernel.as_deref().unwrap_or("\"*\"");
+                self.row(&format!("blocks.{name}"), &format!("{shape:?}"), &set.origin);
+                shaped.push(kernel);
+            }
+        }
+    }
+
     /// What is in force for a run that starts here.
     fn of_run(&mut self, told: &OfRun) {
         if let Some(set) = &told.baseline {

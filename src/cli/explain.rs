@@ -80,13 +80,14 @@ fn nothing(analyzed: &Analyzed, at: &Place) -> String {
         Some(column) => format!("{file}:{}:{column}", at.line),
         None => format!("line {} of {file}", at.line),
     };
-    let why = "no access to shared memory and no barrier that a kernel of the files given reaches";
+    let why = "no shared-memory access and no barrier that a kernel in the given files reaches";
     match known.first() {
         Some((_, line, what_there)) => {
-            format!("{what} holds {why}; the nearest access is in line {line} ({what_there})")
+            format!("{what} has {why}; the nearest access is on line {line} ({what_there})")
         }
         None => format!(
-            "{what} holds {why}, nor does any other line of the file; give the files that launch its kernels, too"
+            "{what} has {why}, nor does any other line of the file; give the files that launch its kernels, \
+             too"
         ),
     }
 }

@@ -9,7 +9,7 @@ use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::replace::{Named, Refusal, Rewritten};
 use super::terminal;
-use crate::diagnostic::{Diagnostic, Edit};
+use crate::diagnostic::{Diagnostic, Edit, Level};
 use crate::fixes::{self, Repair};
 use crate::output::{self, diff};
 use crate::source::{FileId, SourceFile, Sources, Span};
@@ -174,6 +174,13 @@ impl Repaired {
             };
             *count = count.saturating_sub(1);
         }
+        // A race that a worse one in its kernel has hidden.
+        let was_hidden = |finding: &Diagnostic| {
+            let hides = |worse: &Diagnostic| {
+                worse.kernel == finding.kernel && worse.hazard.is_some() && worse.level > finding.level
+            };
+            finding.hazard.is_some() && finding.level == Level::Note && of(false).any(hides)
+        };
         let confirmed = after.all.iter().all(|finding| {
             // They may be in other lines now.
             if let Some((_, then)) =
@@ -183,11 +190,12 @@ impl Repaired {
                 return true;
             }
             let count = left.get_mut(&key(again.run.sources(), finding, &[]));
-            count.is_some_and(|count| {
+            let known = count.is_some_and(|count| {
                 let known = *count > 0;
                 *count = count.saturating_sub(1);
                 known
-            })
+            });
+            known || was_hidden(finding)
         });
         let confirmed = confirmed && eased.values().all(|(now, then)| then < now);
         if confirmed {

@@ -29,7 +29,7 @@ pub(super) fn read_stdin(most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("cannot read stdin: {error}"))?;
-    if bytes.len() as u64 > most { Err("stdin holds too much".to_owned()) } else { Ok(bytes) }
+    if bytes.len() as u64 > most { Err("stdin is too large".to_owned()) } else { Ok(bytes) }
 }
 
 /// Writes to a file.

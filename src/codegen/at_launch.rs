@@ -1,8 +1,8 @@
 //! Which numbers are known to us from a launch, but not to the compiler?
 //!
-//! The block's extents and the kernel's arguments: a loop up to one of them is not made straight
-//! code of, however few rounds it has. A variable is such a number if a statement that wrote it read
-//! one; that is kept by statement, not by value, and so errs to the side of too many.
+//! The block's extents and the kernel's arguments: a loop up to one of them is not unrolled whole, however few
+//! iterations it has. A variable is such a number if a statement that wrote it read one. This is tracked by
+//! statement, not by value, and so may find too many.
 
 use crate::ir::{LocalId, Param};
 use rustc_hash::FxHashSet;

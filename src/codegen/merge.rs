@@ -1,4 +1,4 @@
-//! Which neighbouring accesses does the compiler join into one wider access?
+//! Which neighbouring accesses does the compiler combine into one wider access?
 //!
 //! `x = s[2 * t]; y = s[2 * t + 1];` reads 8 aligned bytes per lane, and nvcc emits one 8-byte load
 //! for it: conflict-free, where each half alone would be 2-way. Measured: the pairs of a
@@ -370,16 +370,6 @@ impl Joiner<'_> {
         if !shift_keeps_alignment || !aligned_shape {
             return;
         }
-        // A site's requests of one time and the next, or of one piece of straight code.
-        let trace = self.trace;
-        let straight = |last: &Member, next: &Member| match next.time == last.time + 1 {
-            true => Some(true),
-            false => trace.straight.together(last.region, next.region),
-        };
-        let at = |wanted: i64| {
-            let from = members.partition_point(|other| other.first < wanted);
-            members[from..].iter().take_while(move |other| other.first == wanted)
-        };
         for head in members {
             let skipped = head.first.rem_euclid(wide);
             let fits = skipped == 0 || (count == 3 && skipped == bytes);
@@ -388,35 +378,13 @@ impl Joiner<'_> {
             if !fits || !sight.given.is_multiple_of(wide as u64) || !self.is_free(head) {
                 continue;
             }
-            let mut parts: Vec<&Member> = Vec::new();
-            let mut sure = known;
-            for k in 0..count {
-                let mut there = at(head.first + k * bytes).filter(|other| {
-                    let last = parts.iter().rev().find(|part| part.access == other.access);
-                    last.is_none_or(|last| straight(last, other).is_some())
-                        && self.is_free(other)
-                        && parts.iter().all(|part| self.in_line(group, part, other))
-                });
-                // Of those that lie there, rather one of the same code.
-                let own = self.pattern(head);
-                let of_code = |other: &&Member| self.pattern(other).stretch == own.stretch;
-                let alike = |other: &&Member| {
-                    let other = self.pattern(other);
-                    (other.iteration, other.sight.hidden) == (own.iteration, own.sight.hidden)
-                };
-                let next = there.clone().find(|other| of_code(other) && alike(other));
-                let next = next.or_else(|| there.clone().find(of_code)).or_else(|| there.next());
-                let last = next.and_then(|next| parts.iter().rev().find(|part| part.access == next.access));
-                sure &= last.zip(next).is_none_or(|(last, next)| straight(last, next) == Some(true));
-                parts.extend(next);
-            }
-            if parts.len() as i64 != count {
-                continue;
-            }
+            let Some((parts, straight)) = self.neighbours(group, members, head, count) else { continue };
             let accesses = parts.iter().map(|part| &self.trace.accesses[part.access]);
             let certainty = certainty(accesses, group.bytes, count, array);
             let iteration = self.pattern(head).iteration;
-            sure &= certainty == Certainty::Sure
+            let sure = known
+                && straight
+                && certainty == Certainty::Sure
                 && (sight.loose.is_multiple_of(wide as u64) || array >= wide as u64)
                 && parts
                     .iter()
@@ -439,44 +407,93 @@ impl Joiner<'_> {
                 self.passed = true;
                 continue;
             }
-            let offsets = self.pattern(head).offsets.map(|offset| offset.wrapping_sub(skipped));
-            let single = self.single.is_some();
-            let loose_pair = count == 2 && group.op == AccessOp::Load && array < wide as u64;
             let wide = Wide {
                 bytes: wide as u32,
-                offsets,
+                offsets: self.pattern(head).offsets.map(|offset| offset.wrapping_sub(skipped)),
                 sure,
-                loose_pair,
+                loose_pair: count == 2 && group.op == AccessOp::Load && array < wide as u64,
                 head: false,
                 first: false,
-                single,
+                single: self.single.is_some(),
                 parts: 0,
             };
-            let place = |member: &Member| (member.access, member.pattern);
-            let mut found: Vec<(usize, usize, Wide)> = Vec::new();
-            for (at, member) in parts.iter().enumerate() {
-                let own = |(at, part): (usize, &&Member)| u16::from(part.access == member.access) << at;
-                let parts = parts.iter().enumerate().map(own).sum::<u16>();
-                let (head, first) = (parts & 1 == 1, parts.trailing_zeros() == at as u32);
-                found.push((member.access, member.pattern, Wide { head, first, parts, ..wide }));
-            }
-            let joined = parts.iter().map(|part| place(part)).collect();
-            let mut again = Vec::new();
-            if let Some(earliest) = parts.iter().min_by_key(|part| self.pattern(part).position)
-                && group.op == AccessOp::Load
-            {
-                for (k, other) in (0..count).flat_map(|k| at(head.first + k * bytes).map(move |it| (k, it))) {
-                    let part = parts.iter().any(|part| place(part) == place(other));
-                    if !part && self.is_free(other) && self.is_again(earliest, other) {
-                        again.push(place(other));
-                        found.push((other.access, other.pattern, Wide { parts: 1 << k, ..wide }));
-                    }
-                }
-            }
-            self.joined.push([joined, again]);
-            for (access, pattern, wide) in found {
-                self.by_access[access][pattern] = Some(wide);
-            }
+            self.note_joined(group, members, &parts, &wide);
         }
     }
+
+    /// The `count` requests that lie side by side from `head` on, if there are so many, and whether they surely stand
+    /// in one piece of straight code.
+    fn neighbours<'m>(
+        &self,
+        group: &Group,
+        members: &'m [Member],
+        head: &Member,
+        count: i64,
+    ) -> Option<(Vec<&'m Member>, bool)> {
+        // A site's requests of one time and the next, or of one piece of straight code.
+        let straight = |last: &Member, next: &Member| match next.time == last.time + 1 {
+            true => Some(true),
+            false => self.trace.straight.together(last.region, next.region),
+        };
+        let mut parts: Vec<&Member> = Vec::new();
+        let mut sure = true;
+        for k in 0..count {
+            let mut there = lying_at(members, head.first + k * i64::from(group.bytes)).filter(|other| {
+                let last = parts.iter().rev().find(|part| part.access == other.access);
+                last.is_none_or(|last| straight(last, other).is_some())
+                    && self.is_free(other)
+                    && parts.iter().all(|part| self.in_line(group, part, other))
+            });
+            // Of those that lie there, rather one of the same code.
+            let own = self.pattern(head);
+            let of_code = |other: &&Member| self.pattern(other).stretch == own.stretch;
+            let alike = |other: &&Member| {
+                let other = self.pattern(other);
+                (other.iteration, other.sight.hidden) == (own.iteration, own.sight.hidden)
+            };
+            let next = there.clone().find(|other| of_code(other) && alike(other));
+            let next = next.or_else(|| there.clone().find(of_code)).or_else(|| there.next());
+            let last = next.and_then(|next| parts.iter().rev().find(|part| part.access == next.access));
+            sure &= last.zip(next).is_none_or(|(last, next)| straight(last, next) == Some(true));
+            parts.extend(next);
+        }
+        (parts.len() as i64 == count).then_some((parts, sure))
+    }
+
+    /// Notes that neighbours are one wide access, with what is read again of the same bytes.
+    fn note_joined(&mut self, group: &Group, members: &[Member], parts: &[&Member], wide: &Wide) {
+        let place = |member: &Member| (member.access, member.pattern);
+        let mut found: Vec<(usize, usize, Wide)> = Vec::new();
+        for (at, member) in parts.iter().enumerate() {
+            let own = |(at, part): (usize, &&Member)| u16::from(part.access == member.access) << at;
+            let parts = parts.iter().enumerate().map(own).sum::<u16>();
+            let (head, first) = (parts & 1 == 1, parts.trailing_zeros() == at as u32);
+            found.push((member.access, member.pattern, Wide { head, first, parts, ..*wide }));
+        }
+        let joined = parts.iter().map(|part| place(part)).collect();
+        let mut again = Vec::new();
+        if let Some(earliest) = parts.iter().min_by_key(|part| self.pattern(part).position)
+            && group.op == AccessOp::Load
+        {
+            let begins = |k: usize| parts[0].first + k as i64 * i64::from(group.bytes);
+            let there = |k: usize| lying_at(members, begins(k)).map(move |it| (k, it));
+            for (k, other) in (0..parts.len()).flat_map(there) {
+                let part = parts.iter().any(|part| place(part) == place(other));
+                if !part && self.is_free(other) && self.is_again(earliest, other) {
+                    again.push(place(other));
+                    found.push((other.access, other.pattern, Wide { parts: 1 << k, ..*wide }));
+                }
+            }
+        }
+        self.joined.push([joined, again]);
+        for (access, pattern, wide) in found {
+            self.by_access[access][pattern] = Some(wide);
+        }
+    }
+}
+
+/// The members that begin at this byte, of those that stand in the order of their first bytes.
+fn lying_at(members: &[Member], wanted: i64) -> impl Iterator<Item = &Member> + Clone {
+    let from = members.partition_point(|other| other.first < wanted);
+    members[from..].iter().take_while(move |other| other.first == wanted)
 }

@@ -1,4 +1,4 @@
-//! Of which loops does the compiler make straight code?
+//! Which loops does the compiler unroll into straight-line code?
 //!
 //! There it keeps values in registers ([`registers`](super::registers)) and joins neighbouring accesses.
 //! A loop of known length is unrolled whole, without a pragma, as long as it stays small: rounds times

@@ -19,7 +19,7 @@
 //! | `__shfl_sync(~0u, v, 0)`, `__ballot_sync(~0u, v)` | from 9.0 on |
 //! | `threadIdx.x / 1024`, which is 0 | from 10.0 on |
 //!
-//! What is not surely seen to be the same is only that: not known. The last two rows are why.
+//! A value that is not surely the same is unknown, not different. The last two rows are why.
 
 mod pass;
 

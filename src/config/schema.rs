@@ -10,8 +10,8 @@ pub fn schema() -> String {
     let mut schema = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "cudalint.toml, version 1",
-        "description": "What `cudalint` does in a folder and below. Keys may be added within version 1; none is \
-                        renamed or removed.",
+        "description": "Settings of `cudalint` for a folder and those below. Keys may be added within version 1; \
+                        none is renamed or removed.",
         "type": "object",
         "properties": properties,
         "additionalProperties": false,

@@ -91,26 +91,13 @@ pub(super) struct File<'a> {
     pub folder: &'a Path,
 }
 
+/// The name of a kernel, if it is of one only, and a shape.
+type Block = (Option<String>, [u32; 3]);
+
 /// Reads a file's text. `shown` makes a path fit for output.
 pub(super) fn read(file: &File<'_>, shown: &dyn Fn(&Path) -> PathBuf) -> Result<Config, Error> {
     let written: Written = toml::from_str(file.text).map_err(|error| file.not_toml(&error))?;
-    let mut targets = None;
-    if let Some(list) = written.targets {
-        for target in list.get_ref() {
-            let known = target.get_ref().parse::<ComputeCapability>();
-            known.map_err(|error| {
-                let message = format!("`{}` is not a target", target.get_ref());
-                let near = target.get_ref().contains(|c: char| c.is_ascii_digit());
-                let help = match near {
-                    true => format!("did you mean `{}`?", error.nearest),
-                    false => "a target is written `sm_90` or `9.0`".to_owned(),
-                };
-                file.error(target, message, &help)
-            })?;
-        }
-        let names = list.get_ref().iter().map(|target| target.get_ref().clone()).collect();
-        targets = Some(file.set(&list, names));
-    }
+    let targets = written.targets.as_ref().map(|list| file.targets(list)).transpose()?;
     let bank_size = match &written.bank_size {
         None => None,
         Some(size) => match size.get_ref() {
@@ -127,40 +114,14 @@ pub(super) fn read(file: &File<'_>, shown: &dyn Fn(&Path) -> PathBuf) -> Result<
     let top = file.number(written.top.as_ref(), "findings are counted from 1", 10, |number| {
         usize::try_from(number).ok().and_then(NonZeroUsize::new)
     })?;
-    let mut blocks = Vec::new();
-    for (kernel, block) in &written.blocks {
-        let numbers: Vec<String> = block.get_ref().iter().map(ToString::to_string).collect();
-        let shape = shape::block(&numbers.join(","))
-            .map_err(|error| file.error(block, error, "one to three numbers of threads: [32, 8]"))?;
-        let kernel = Some(kernel.get_ref().clone()).filter(|name| name != "*");
-        blocks.push(file.set(block, (kernel, shape)));
-    }
-    let mut defines = Vec::new();
-    for (name, value) in &written.defines {
-        let text = match value.get_ref() {
-            Value::Number(number) => number.to_string(),
-            Value::Switch(on) => i32::from(*on).to_string(),
-            Value::Text(text) => text.clone(),
-        };
-        let word = name.get_ref();
-        let starts = word.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
-        if !starts || word.contains(|c: char| !(c == '_' || c.is_ascii_alphanumeric())) {
-            return Err(file.error(name, format!("`{word}` is not a macro name"), "a name of C++"));
-        }
-        defines.push(file.set(name, (word.clone(), text)));
-    }
+    let blocks =
+        written.blocks.iter().map(|(kernel, block)| file.block(kernel, block)).collect::<Result<_, _>>()?;
+    let defines =
+        written.defines.iter().map(|(name, value)| file.define(name, value)).collect::<Result<_, _>>()?;
     let mut paths = Vec::new();
     for entry in &written.paths {
         paths.push(PathLevels { files: file.patterns(&entry.files)?, levels: file.levels(&entry.levels)? });
     }
-    let compile_commands = written.compile_commands.as_ref().map(|it| {
-        let which = match it.get_ref() {
-            PathOrSwitch::Switch(true) => WhichCommands::Found,
-            PathOrSwitch::Switch(false) => WhichCommands::Off,
-            PathOrSwitch::Path(path) => WhichCommands::At(file.base.join(path)),
-        };
-        file.set(it, which)
-    });
     let here = |path: &Spanned<PathBuf>| file.set(path, shown(&file.base.join(path.get_ref())));
     Ok(Config {
         extends: written.extends.as_ref().map(|path| file.extends(path)).transpose()?,
@@ -169,7 +130,7 @@ pub(super) fn read(file: &File<'_>, shown: &dyn Fn(&Path) -> PathBuf) -> Result<
         min_share,
         min_ways,
         include: written.include.iter().map(here).collect(),
-        compile_commands,
+        compile_commands: written.compile_commands.as_ref().map(|it| file.compile_commands(it)),
         baseline: written.baseline.as_ref().map(here),
         format: file.word(written.format.as_ref(), "format", &FORMATS)?,
         sort: file.word(written.sort.as_ref(), "order", &SORTS)?,
@@ -186,6 +147,54 @@ pub(super) fn read(file: &File<'_>, shown: &dyn Fn(&Path) -> PathBuf) -> Result<
 }
 
 impl File<'_> {
+    fn targets(&self, list: &Spanned<Vec<Spanned<String>>>) -> Result<Set<Vec<String>>, Error> {
+        for target in list.get_ref() {
+            let known = target.get_ref().parse::<ComputeCapability>();
+            known.map_err(|error| {
+                let message = format!("`{}` is not a target", target.get_ref());
+                let near = target.get_ref().contains(|c: char| c.is_ascii_digit());
+                let help = match near {
+                    true => format!("did you mean `{}`?", error.nearest),
+                    false => "a target is written `sm_90` or `9.0`".to_owned(),
+                };
+                self.error(target, message, &help)
+            })?;
+        }
+        let names = list.get_ref().iter().map(|target| target.get_ref().clone()).collect();
+        Ok(self.set(list, names))
+    }
+
+    fn block(&self, kernel: &Spanned<String>, block: &Spanned<Vec<u32>>) -> Result<Set<Block>, Error> {
+        let numbers: Vec<String> = block.get_ref().iter().map(ToString::to_string).collect();
+        let shape = shape::block(&numbers.join(","))
+            .map_err(|error| self.error(block, error, "one to three numbers of threads: [32, 8]"))?;
+        let kernel = Some(kernel.get_ref().clone()).filter(|name| name != "*");
+        Ok(self.set(block, (kernel, shape)))
+    }
+
+    fn define(&self, name: &Spanned<String>, value: &Spanned<Value>) -> Result<Set<(String, String)>, Error> {
+        let text = match value.get_ref() {
+            Value::Number(number) => number.to_string(),
+            Value::Switch(on) => i32::from(*on).to_string(),
+            Value::Text(text) => text.clone(),
+        };
+        let word = name.get_ref();
+        let starts = word.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
+        if !starts || word.contains(|c: char| !(c == '_' || c.is_ascii_alphanumeric())) {
+            return Err(self.error(name, format!("`{word}` is not a macro name"), "a name of C++"));
+        }
+        Ok(self.set(name, (word.clone(), text)))
+    }
+
+    fn compile_commands(&self, written: &Spanned<PathOrSwitch>) -> Set<WhichCommands> {
+        let which = match written.get_ref() {
+            PathOrSwitch::Switch(true) => WhichCommands::Found,
+            PathOrSwitch::Switch(false) => WhichCommands::Off,
+            PathOrSwitch::Path(path) => WhichCommands::At(self.base.join(path)),
+        };
+        self.set(written, which)
+    }
+
     fn set<T, U>(&self, at: &Spanned<T>, value: U) -> Set<U> {
         let before = self.text.get(..at.span().start).unwrap_or("");
         Set { value, line: before.matches('\n').count() + 1 }

@@ -1,7 +1,7 @@
 //! Which results of operators on numbers per thread are remembered?
 //!
-//! The rounds of a loop that is run for real ask for `lane % 16` or `lane / 16 * 8` each time, and each
-//! time it is as much work as the block has threads. The same operands are told by their address.
+//! Each iteration of a loop that is really run computes `lane % 16` or `lane / 16 * 8` again, with as much work as
+//! the block has threads. Operands are recognized by their address.
 //!
 //! Invariant: an entry holds its operands, so that no other numbers can come to lie where they lie.
 

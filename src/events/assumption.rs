@@ -1,8 +1,8 @@
-//! What is taken for granted?
+//! What is assumed?
 //!
-//! Each assumption has a code by which programs know it, and words for people. A fact says which it
-//! rests on, so that whoever draws a conclusion can tell those that it may not use: what follows from
-//! "no index leaves its array" is of no use to judge whether one does.
+//! Each assumption has a code for programs and words for people. A fact names the assumptions that it rests on, so
+//! that a conclusion can avoid those that it must not use: "no index leaves its array" must not help to judge whether
+//! one does.
 
 use super::Blocks;
 use std::fmt::{Display, Formatter};

@@ -26,6 +26,9 @@ pub struct Barrier {
     pub doubt: Option<Unknown>,
     /// The undecided or thread-dependent conditions around it, outermost first.
     pub splits: Vec<Split>,
+    /// The condition on what each thread reads for itself that may keep threads from it and not from what follows, if
+    /// there is one.
+    pub by_own_data: Option<Span>,
     /// The number of participating threads it names, if it does.
     pub count: Option<i64>,
     /// The threads that do not come to it, by the condition that keeps them away.
@@ -122,6 +125,15 @@ pub enum SplitKind {
     Iterations(Bound),
     /// It depends on data.
     Data,
+    /// It depends on what each thread reads from global memory for itself, and on nothing else but bounds.
+    OwnData,
+}
+
+impl SplitKind {
+    /// Whether data decide.
+    pub(crate) fn is_data(&self) -> bool {
+        matches!(self, SplitKind::Data | SplitKind::OwnData)
+    }
 }
 
 /// A bound given at run time that threads are held against.

@@ -1,7 +1,7 @@
 //! In which blocks does something surely happen?
 //!
-//! Blocks are told apart by their numbers. Nine numbers in a plane would do for neighbours and for what the first
-//! block does alone; all three directions make 27.
+//! Blocks differ in their numbers. Three numbers in each of the three directions, 27 blocks in all, are enough for
+//! neighbours and for what the first block does alone.
 //!
 //! ```text
 //! if (blockIdx.x == 0) ...      the blocks (0, y, z)

@@ -1,4 +1,4 @@
-//! By which intrinsics did the lanes of a warp meet, and which lanes did they name?
+//! Which warp intrinsics ran, in which lanes, and with which masks?
 //!
 //! `__shfl_down_sync(0xffff, v, 8)` by lanes 0 to 15 is one operation of these threads. In a loop that is run
 //! round by round there is one for each round.

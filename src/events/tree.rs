@@ -63,6 +63,8 @@ pub(crate) enum Differs {
 pub(crate) enum Event {
     /// An access of shared memory.
     Access(AccessEvent),
+    /// A subscript of an inner dimension surely lies outside of it. Whether its element is accessed is not said.
+    Subscript(Subscript),
     /// Threads wait for each other.
     Barrier {
         /// The barrier expression.
@@ -152,9 +154,20 @@ pub(crate) enum Event {
         /// Of a pass that stands for several rounds: a number for what follows the loop, of rounds that were done when
         /// the loop ended and are no whole pass.
         rest: Option<SymbolId>,
-        /// Whether there surely is a second round, for some numbers given at run time.
-        goes_on: bool,
+        /// Whether there is a second round.
+        goes_on: GoesOn,
     },
+}
+
+/// Whether a loop has a second round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GoesOn {
+    /// It surely has, for some numbers given at run time.
+    Surely,
+    /// For some data.
+    ForData,
+    /// That is not known.
+    Perhaps,
 }
 
 /// The branches around something that a block may pass by, by the numbers that tell them apart: conditions that
@@ -189,6 +202,23 @@ pub(crate) struct AccessEvent {
     pub stored: Stored,
     /// Of a `wmma` call: the tile that it is a part of, if the distance of its lines is known.
     pub tile: Option<Arc<Tile>>,
+}
+
+/// A subscript that lies outside its dimension.
+#[derive(Clone, Debug)]
+pub(crate) struct Subscript {
+    /// The element, up to this subscript: `tile[r][c]`.
+    pub span: Span,
+    /// Index into [`Trace::arrays`](super::Trace::arrays).
+    pub array: usize,
+    /// Which dimension it is, counted from the outermost.
+    pub dimension: usize,
+    /// How many elements that has.
+    pub length: u64,
+    /// The first thread that is outside.
+    pub thread: usize,
+    /// Its subscript.
+    pub index: i64,
 }
 
 /// What may order threads.

@@ -1,4 +1,4 @@
-//! By which ways does a block come to a request?
+//! On which paths does a block reach a request?
 //!
 //! Through which calls, and under which conditions that are the same for all its threads and not known,
 //! so that a block may pass it by.

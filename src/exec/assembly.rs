@@ -26,7 +26,7 @@ impl Machine<'_> {
         let mut registers = Registers::new(old.collect(), inputs);
         self.forget_contents();
         self.assembly_event(asm, span);
-        let (before, events) = (self.index.accesses(), self.trace.tree.len());
+        let (before, events) = (self.requests.accesses(), self.trace.tree.len());
         for text in self.lookups.memo.instructions(asm).iter() {
             self.instruction(text, &mut registers, span);
         }
@@ -43,7 +43,7 @@ impl Machine<'_> {
             self.clobber();
         }
         let followed = !registers.outputs.is_empty() && registers.outputs.iter().all(Option::is_some);
-        if self.recording && self.index.accesses() == before && !followed {
+        if self.recording && self.requests.accesses() == before && !followed {
             for input in &registers.inputs {
                 self.note_pitched_escape(input, span, "it goes to inline assembly that is not followed");
             }
@@ -107,22 +107,7 @@ impl Machine<'_> {
         }
         match parts[0] {
             "bar" | "barrier" if parts.contains(&"sync") || parts.contains(&"red") => {
-                let list: Vec<&str> = rest.split(',').map(str::trim).collect();
-                // `bar.red.popc.u32 result, barrier, count, predicate`
-                let list = match parts.contains(&"red") {
-                    true => list.get(1..list.len().saturating_sub(1)).unwrap_or(&[]),
-                    false => &list[..],
-                };
-                let id = list.first().and_then(|t| registers.number(t));
-                if let Some(id) = id.filter(|_| !parts.contains(&"cluster") && !parts.contains(&"warp")) {
-                    let waits = match list.get(1) {
-                        None => Waits::ForBlock(id),
-                        Some(count) => {
-                            Waits::For { number: id, count: registers.number(count).unwrap_or(-1) }
-                        }
-                    };
-                    self.barrier(opcode, span, waits);
-                }
+                self.barrier_instruction(opcode, &parts, rest, registers, span);
             }
             "ld" | "st" if parts.iter().any(|p| p.starts_with("shared")) => {
                 let op = if parts[0] == "ld" { AccessOp::Load } else { AccessOp::Store };
@@ -141,46 +126,11 @@ impl Machine<'_> {
                 self.memory_operand(op, rest, registers, Some(16), None, span);
                 self.at_hand.matrices = 0;
             }
-            "cp" if parts.get(1) == Some(&"async")
-                && parts.contains(&"shared")
-                && !parts.contains(&"bulk") =>
-            {
-                let bytes = rest.split(',').nth(2).and_then(|t| registers.number(t.trim()));
-                let bytes = bytes.and_then(|b| u64::try_from(b).ok());
-                let first = rest.split(',').next().unwrap_or("");
-                // What is added to `[%1+16]` moves all lanes alike.
-                let source = rest.split(',').nth(1).and_then(inside_brackets);
-                let source = source.and_then(|s| registers.value(s.split('+').next().unwrap_or(s)));
-                self.at_hand.copying = Some(self.copying(source, parts.contains(&"cg")));
-                self.memory_operand(AccessOp::AsyncCopy, first, registers, bytes, None, span);
-                self.at_hand.copying = None;
+            "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") => {
+                self.copy_instruction(&parts, rest, registers, span);
             }
-            "cp" if parts.get(1) == Some(&"async") && !parts.contains(&"bulk") => match parts.get(2) {
-                Some(&"commit_group") => self.copy_order(false, None, span),
-                Some(&"wait_group") => {
-                    let but = registers.number(rest.trim());
-                    self.copy_order(true, but, span);
-                }
-                Some(&"wait_all") => self.wait_for_copies(),
-                _ => {}
-            },
             "atom" | "red" if parts.iter().any(|p| p.starts_with("shared")) => {
-                let bytes = access_bytes(&parts);
-                let float = |part: &str| part.starts_with('f') || part.starts_with("bf");
-                let operations = parts.iter().map(|part| atomics::integer_operation(part));
-                let operation = match bytes {
-                    Some(8) => Operation::Wide,
-                    _ if parts.iter().any(|part| float(part)) => Operation::Float,
-                    _ => operations
-                        .into_iter()
-                        .find(|it| *it != Operation::Exchange)
-                        .unwrap_or(Operation::Exchange),
-                };
-                let list: Vec<&str> = rest.split(',').map(str::trim).collect();
-                let one = list.last().and_then(|operand| registers.number(operand)) == Some(1);
-                let adds_one = one && parts.contains(&"add");
-                let atomic = Atomic { used: parts[0] == "atom", adds_one, ..Atomic::new(operation) };
-                self.memory_operand(AccessOp::Atomic, rest, registers, bytes, Some(atomic), span);
+                self.atomic_instruction(&parts, rest, registers, span);
             }
             "trap" | "exit" => {
                 if !guarded {
@@ -197,6 +147,73 @@ impl Machine<'_> {
             }
         }
         self.state.doubt = doubt;
+    }
+
+    /// `bar.sync`, `barrier.sync`, `bar.red`
+    fn barrier_instruction(
+        &mut self,
+        opcode: &str,
+        parts: &[&str],
+        rest: &str,
+        registers: &Registers,
+        span: Span,
+    ) {
+        let list: Vec<&str> = rest.split(',').map(str::trim).collect();
+        // `bar.red.popc.u32 result, barrier, count, predicate`
+        let list = match parts.contains(&"red") {
+            true => list.get(1..list.len().saturating_sub(1)).unwrap_or(&[]),
+            false => &list[..],
+        };
+        let id = list.first().and_then(|t| registers.number(t));
+        if let Some(id) = id.filter(|_| !parts.contains(&"cluster") && !parts.contains(&"warp")) {
+            let waits = match list.get(1) {
+                None => Waits::ForBlock(id),
+                Some(count) => Waits::For { number: id, count: registers.number(count).unwrap_or(-1) },
+            };
+            self.barrier(opcode, span, waits);
+        }
+    }
+
+    /// `cp.async` into shared memory, and what gathers such copies into groups and waits for them.
+    fn copy_instruction(&mut self, parts: &[&str], rest: &str, registers: &Registers, span: Span) {
+        if parts.contains(&"shared") {
+            let bytes = rest.split(',').nth(2).and_then(|t| registers.number(t.trim()));
+            let bytes = bytes.and_then(|b| u64::try_from(b).ok());
+            let first = rest.split(',').next().unwrap_or("");
+            // What is added to `[%1+16]` moves all lanes alike.
+            let source = rest.split(',').nth(1).and_then(inside_brackets);
+            let source = source.and_then(|s| registers.value(s.split('+').next().unwrap_or(s)));
+            self.at_hand.copying = Some(self.copying(source, parts.contains(&"cg")));
+            self.memory_operand(AccessOp::AsyncCopy, first, registers, bytes, None, span);
+            self.at_hand.copying = None;
+            return;
+        }
+        match parts.get(2) {
+            Some(&"commit_group") => self.copy_order(false, None, span),
+            Some(&"wait_group") => {
+                let but = registers.number(rest.trim());
+                self.copy_order(true, but, span);
+            }
+            Some(&"wait_all") => self.wait_for_copies(),
+            _ => {}
+        }
+    }
+
+    /// `atom.shared`, `red.shared`
+    fn atomic_instruction(&mut self, parts: &[&str], rest: &str, registers: &Registers, span: Span) {
+        let bytes = access_bytes(parts);
+        let float = |part: &str| part.starts_with('f') || part.starts_with("bf");
+        let operations = parts.iter().map(|part| atomics::integer_operation(part));
+        let operation = match bytes {
+            Some(8) => Operation::Wide,
+            _ if parts.iter().any(|part| float(part)) => Operation::Float,
+            _ => operations.into_iter().find(|it| *it != Operation::Exchange).unwrap_or(Operation::Exchange),
+        };
+        let list: Vec<&str> = rest.split(',').map(str::trim).collect();
+        let one = list.last().and_then(|operand| registers.number(operand)) == Some(1);
+        let adds_one = one && parts.contains(&"add");
+        let atomic = Atomic { used: parts[0] == "atom", adds_one, ..Atomic::new(operation) };
+        self.memory_operand(AccessOp::Atomic, rest, registers, bytes, Some(atomic), span);
     }
 
     /// `[%1]`, `[%1+16]`: an access at that address.

@@ -4,6 +4,7 @@ use super::machine::Machine;
 use super::types::{Ty, nameless};
 use super::value::{Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
+use crate::events::AccessOp;
 use crate::ir::{BinaryOp, Expr, ExprKind};
 use crate::source::Span;
 
@@ -66,6 +67,10 @@ impl Machine<'_> {
             Ok(pointer) => pointer,
             Err(_) => {
                 self.lose_address(&result, target.span);
+                if op.is_some() {
+                    self.touch_named(target, AccessOp::Load);
+                }
+                self.touch_named(target, AccessOp::Store);
                 self.write_through(target);
                 return result;
             }
@@ -129,6 +134,7 @@ impl Machine<'_> {
     fn type_of_target(&mut self, target: &Expr, value: &Expr) -> Ty {
         match (&target.kind, &value.kind) {
             (ExprKind::Local(_), _) | (_, ExprKind::InitList(_)) => self.type_of(target),
+            _ if matches!(self.type_of(value), Ty::Record(_)) => self.type_of(target),
             _ => Ty::Unknown(nameless::AUTO.into()),
         }
     }
@@ -141,7 +147,8 @@ impl Machine<'_> {
         by: i8,
         (post, wanted): (bool, bool),
     ) -> Value {
-        if let Some(value) = self.called_step(expr, by, target) {
+        let is_behind = matches!(expr.kind, ExprKind::Step { post: true, .. });
+        if let Some(value) = self.called_step(expr, by, target, is_behind) {
             return value;
         }
         if let ExprKind::Conditional(cond, then, otherwise) = &target.kind {
@@ -152,6 +159,8 @@ impl Machine<'_> {
         let pointer = match self.locate(target) {
             Ok(pointer) => pointer,
             Err(why) => {
+                self.touch_named(target, AccessOp::Load);
+                self.touch_named(target, AccessOp::Store);
                 self.write_through(target);
                 return Value::opaque(Variation::Maybe, why);
             }

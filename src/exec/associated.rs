@@ -40,7 +40,9 @@ impl Machine<'_> {
 
     fn associated(&mut self, ty: &Ty, namespaces: &mut Vec<Namespace>, depth: usize) {
         match ty {
-            Ty::Pointer(inner) | Ty::Array(inner, _) => self.associated(inner, namespaces, depth),
+            Ty::Pointer(inner) | Ty::Array(inner, _) | Ty::Qualified(_, inner) => {
+                self.associated(inner, namespaces, depth)
+            }
             Ty::Record(layout) if depth > 0 => self.associated_of_class(layout, namespaces, depth),
             _ => {}
         }

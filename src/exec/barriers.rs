@@ -20,8 +20,10 @@ mod absent;
 pub(crate) mod contents;
 
 use super::machine::Machine;
+use crate::builtins::{self, Kind};
 use crate::events::{Absence, Barrier, Event, Split, SplitKind, Then};
-use crate::ir::{Stmt, StmtKind, Storage, Type};
+use crate::ir::visit::children;
+use crate::ir::{Expr, ExprKind, Stmt, StmtKind, Storage, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -79,6 +81,7 @@ impl Machine<'_> {
                 Waits::For { count, .. } => Some(count),
                 _ => None,
             },
+            by_own_data: self.kept_by_own_data(),
             absences: Vec::new(),
         };
         let seen = |b: &Barrier| {
@@ -107,6 +110,29 @@ impl Machine<'_> {
         self.miss(number);
     }
 
+    /// The condition on what each thread reads for itself by which threads may pass by what runs now, or have left
+    /// the loop or the function that it is in.
+    fn kept_by_own_data(&self) -> Option<Span> {
+        let is_data = |split: &&Split| split.kind.is_data();
+        let around = || self.around.splits.iter().filter(is_data);
+        let left = || {
+            self.around
+                .departures
+                .iter()
+                .map(|(_, split)| split)
+                .filter(|split| split.of_loop)
+                .filter(is_data)
+        };
+        let of_own = |split: &Split| split.kind == SplitKind::OwnData;
+        // Where other data have a say, threads may agree on what they do.
+        let all_own = around().chain(left()).all(of_own);
+        around()
+            .chain(left())
+            .next()
+            .filter(|_| all_own && self.state.doubt.is_some())
+            .map(|split| split.span)
+    }
+
     /// The threads that do not come to a barrier, as far as it is known at it.
     fn absences(&self, number: usize) -> Vec<Absence> {
         let barrier = &self.trace.barriers[number];
@@ -122,7 +148,7 @@ impl Machine<'_> {
         if barrier.doubt.is_some() {
             return found;
         }
-        let by_data = barrier.splits.iter().any(|split| split.kind == SplitKind::Data);
+        let by_data = barrier.splits.iter().any(|split| split.kind.is_data());
         if !missing.is_empty() && !by_data {
             // The outermost condition that a missing thread did not pass, or the innermost around.
             let known = || barrier.splits.iter().filter(|split| split.kind == SplitKind::Known);
@@ -146,7 +172,7 @@ impl Machine<'_> {
             let threads = match split.kind {
                 SplitKind::Known => Some(lanes.and(&gone)).filter(|gone| !gone.is_empty()),
                 SplitKind::Guard(_) | SplitKind::Iterations(_) => None,
-                SplitKind::Data => continue,
+                SplitKind::Data | SplitKind::OwnData => continue,
             };
             let here = threads.is_some() || split.kind != SplitKind::Known;
             if here && !found.iter().any(|it| it.split.span == split.span) {
@@ -181,6 +207,31 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether evaluating an expression may bring threads of the block together.
+    pub(super) fn may_hold_barrier(&self, expr: &Expr) -> bool {
+        let mut open = vec![expr];
+        while let Some(expr) = open.pop() {
+            if let ExprKind::Call { callee, .. } = &expr.kind {
+                let waits = match &callee.kind {
+                    ExprKind::Path(path) => {
+                        let functions = self.program.functions(&path.name);
+                        match functions.is_empty() {
+                            true => is_barrier(&path.name),
+                            false => functions.iter().any(|function| function.mentions.barrier),
+                        }
+                    }
+                    ExprKind::Member { name, .. } => is_barrier(name),
+                    _ => false,
+                };
+                if waits {
+                    return true;
+                }
+            }
+            children(expr, &mut |child| open.push(child));
+        }
+        false
+    }
+
     /// A statement is about to run.
     pub(super) fn note_next(&mut self, stmt: &Stmt) {
         if self.recording && self.state.course.has_absent() && does_something(stmt) {
@@ -196,6 +247,11 @@ impl Machine<'_> {
             absence.then = Then::Unknown(stopped.clone());
         }
     }
+}
+
+fn is_barrier(name: &str) -> bool {
+    use Kind::{BlockBarrier, BlockVote, GroupBarrier, NamedBarrier};
+    matches!(builtins::kind(name), Some(BlockBarrier | BlockVote | GroupBarrier | NamedBarrier))
 }
 
 /// What of a statement runs first, for it may be long.

@@ -160,6 +160,8 @@ impl Machine<'_> {
         args: &[Expr],
         span: Span,
     ) -> Value {
+        let instance = self.unpacked(function, path, this.as_ref(), args);
+        let function = instance.as_ref().unwrap_or(function);
         let recursive = self.state.frames.iter().filter(|f| Arc::ptr_eq(&f.function, function)).count();
         // A template that calls itself does so with other arguments, and ends; but it may branch.
         let template = !function.template_params.is_empty() || !function.owner_params.is_empty();
@@ -207,13 +209,23 @@ impl Machine<'_> {
         let env = self.bind_rest(&function.owner_params, env);
         let env = self.lookups.memo.shared_env(function, env);
         for ((local, mut slot), param) in pending.into_iter().zip(&function.params) {
-            let ty = self
-                .within(Rc::clone(&env), &function.namespace, |machine| machine.resolve_written(&param.ty));
+            let ty =
+                self.within_head(function, Rc::clone(&env), |machine| machine.resolve_written(&param.ty));
             if matches!(slot.value, Value::Undefined)
                 && let Some(default) = &param.default
             {
-                slot.value =
-                    self.within(Rc::clone(&env), &function.namespace, |machine| machine.evaluate(default));
+                slot.value = self.within_head(function, Rc::clone(&env), |machine| machine.evaluate(default));
+            }
+            if let Ty::Record(layout) = &ty {
+                let source = match &slot.value {
+                    Value::Pointer(pointer) if slot.reference => {
+                        Slot { ty: pointer.pointee.clone(), ..slot.clone() }
+                    }
+                    _ => slot.clone(),
+                };
+                if let Some(made) = self.made_of_other(layout, source, span) {
+                    slot = Slot { value: made, ty: ty.clone(), reference: false };
+                }
             }
             if !slot.reference {
                 slot.value = self.convert(slot.value, &decayed(&ty));

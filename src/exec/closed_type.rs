@@ -20,7 +20,12 @@ impl Machine<'_> {
         let simple = |name: &Name| Some(Type::Named(Box::new(Path::simple(name.clone()))));
         match ty {
             Ty::Scalar(scalar) => Some(Type::Scalar(*scalar)),
+            Ty::Void => Some(Type::Void),
             Ty::Sized { name, .. } => simple(name),
+            Ty::Pointer(inner) => Some(Type::Pointer(Box::new(self.closed_type(inner)?))),
+            Ty::Qualified(qualifiers, inner) => {
+                Some(Type::Qualified(*qualifiers, Box::new(self.closed_type(inner)?)))
+            }
             Ty::Record(layout) => match &layout.record {
                 Some(record) if !record.template_params.is_empty() || !record.specialization.is_empty() => {
                     self.closed_record(&Rc::clone(layout))
@@ -55,7 +60,7 @@ impl Machine<'_> {
             let written = record.specialization.clone();
             self.within(Rc::clone(&layout.env), &record.namespace, |machine| {
                 let of = written.iter().map(|arg| match arg {
-                    TemplateArg::Type(ty) => Binding::Type(machine.resolve_type(ty)),
+                    TemplateArg::Type(ty) => Binding::Type(machine.resolve_argument(ty)),
                     TemplateArg::Value(expr) => Binding::Value(machine.evaluate(expr)),
                 });
                 of.collect()

@@ -27,16 +27,16 @@ impl Machine<'_> {
         if !apart {
             return run(self);
         }
-        self.index.registers.enter_branch();
+        self.compiler.registers.enter_branch();
         let result = run(self);
-        self.index.registers.leave_branch();
+        self.compiler.registers.leave_branch();
         result
     }
 
     /// Whether what an access with this offset reads is in a register, and so it is no request. Notes
     /// what it reads or writes.
     pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> bool {
-        self.index.registers.go_on(self.compiler.epoch, self.compiler.region);
+        self.compiler.registers.go_on(self.compiler.epoch, self.compiler.region);
         let access = &self.trace.accesses[site];
         let (array, op) = (access.array, access.op);
         let Some(bytes) = access.bytes.filter(|_| matches!(op, AccessOp::Load | AccessOp::Store)) else {
@@ -44,12 +44,12 @@ impl Machine<'_> {
             return false;
         };
         if op == AccessOp::Store {
-            self.index.registers.written(array, Some((offset, bytes)));
+            self.compiler.registers.written(array, Some((offset, bytes)));
         }
         if self.state.frames.iter().any(|frame| frame.function.mentions.volatile) {
             return false;
         }
-        self.index.registers.meet(&Met {
+        self.compiler.registers.meet(&Met {
             array,
             bytes,
             offset,
@@ -65,7 +65,7 @@ impl Machine<'_> {
 
     /// Something may write any place of any array, and nothing in a register is what it was.
     pub(super) fn clobber(&mut self) {
-        self.index.registers.forget();
+        self.compiler.registers.forget();
         self.compiler.turns.iter_mut().for_each(|(_, turns)| *turns = turns.wrapping_add(1));
     }
 
@@ -73,7 +73,7 @@ impl Machine<'_> {
     pub(super) fn may_write(&mut self, site: usize) {
         let access = &self.trace.accesses[site];
         if !matches!(access.op, AccessOp::Load | AccessOp::MatrixLoad) {
-            self.index.registers.written(access.array, None);
+            self.compiler.registers.written(access.array, None);
         }
     }
 

@@ -14,7 +14,7 @@
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
-use crate::events::{Assumption, Blocks, Bound, SplitKind};
+use crate::events::{Assumption, Blocks, Bound, GoesOn, SplitKind};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -54,6 +54,8 @@ pub(crate) struct Truth {
     pub blocks: [Blocks; 2],
     /// Whether data choose, for each thread apart, whether it holds.
     pub chosen: bool,
+    /// Whether it depends on what each thread reads from global memory for itself.
+    pub own_data: bool,
     /// The side that one block of all takes, whichever it is.
     pub turn: Option<bool>,
 }
@@ -62,6 +64,7 @@ impl Truth {
     /// How a split by it is known: a bound in these words, or data.
     pub(crate) fn split_kind(&self, words: String) -> SplitKind {
         match self.differs {
+            _ if self.own_data && self.guard.is_none() => SplitKind::OwnData,
             true => SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps }),
             false => SplitKind::Data,
         }
@@ -138,6 +141,7 @@ impl Machine<'_> {
                 equality: None,
                 blocks: [Blocks::NONE; 2],
                 chosen: false,
+                own_data: false,
                 turn: None,
             },
             Condition::Compare { difference, relation, span } => {
@@ -311,9 +315,43 @@ impl Machine<'_> {
         difference.terms.iter().all(fixed) && difference.terms.iter().any(moves)
     }
 
-    /// Whether a loop with this condition surely runs more than a round for some numbers given at run time.
-    pub(super) fn may_go_on(&self, condition: &Condition) -> bool {
-        let Condition::Compare { difference, relation, .. } = condition else { return false };
+    /// Whether a loop with this condition runs more than a round.
+    pub(super) fn may_go_on(&self, condition: &Condition) -> GoesOn {
+        match condition {
+            _ if self.is_of_data(condition) => GoesOn::ForData,
+            // `k < n && go`
+            Condition::And(a, b) => match (self.may_go_on(a), self.may_go_on(b)) {
+                (GoesOn::Perhaps, _) | (_, GoesOn::Perhaps) => GoesOn::Perhaps,
+                (GoesOn::Surely, GoesOn::Surely) => GoesOn::Surely,
+                _ => GoesOn::ForData,
+            },
+            Condition::Compare { difference, relation, .. }
+                if self.outlasts_a_round(difference, *relation) =>
+            {
+                GoesOn::Surely
+            }
+            _ => GoesOn::Perhaps,
+        }
+    }
+
+    /// Whether what all threads read from memory decides a condition.
+    pub(super) fn is_of_data(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::Opaque(variation, why) => {
+                *variation == Variation::Uniform && why.reason == Reason::DataDependent
+            }
+            Condition::Compare { difference, .. } => {
+                let is_read = |id: SymbolId| self.world.symbols.get(id).origin == Origin::Read;
+                let mut terms = difference.terms.iter().map(|(id, _)| *id).peekable();
+                difference.is_uniform() && terms.peek().is_some() && terms.all(is_read)
+            }
+            Condition::Not(inner) => self.is_of_data(inner),
+            Condition::Known(_) | Condition::And(..) | Condition::Or(..) => false,
+        }
+    }
+
+    /// Whether a comparison holds in a second round, too, for some numbers given at run time.
+    fn outlasts_a_round(&self, difference: &Int, relation: Relation) -> bool {
         let symbols = &self.world.symbols;
         let counts = |id: SymbolId| symbols.get(id).origin == Origin::Loop;
         let mut others = difference.terms.iter().map(|(id, _)| *id).filter(|id| !counts(*id)).peekable();
@@ -420,6 +458,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         equality: None,
         blocks: [Blocks::NONE; 2],
         chosen: false,
+        own_data: false,
         turn: None,
     }
 }
@@ -463,6 +502,7 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         equality: a.equality.or(b.equality),
         blocks: [Blocks::NONE; 2],
         chosen: false,
+        own_data: false,
         turn: None,
     }
 }

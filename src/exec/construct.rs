@@ -6,6 +6,7 @@ use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
 use super::types::{FieldLayout, Layout, Ty};
+use super::unseen::Callee;
 use super::value::NOWHERE;
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
@@ -28,6 +29,7 @@ pub(super) struct Items<'e> {
 fn is_open(item: &Expr) -> bool {
     match &item.kind {
         ExprKind::Unsupported(what) => ["designated initialiser", "pack expansion"].contains(what),
+        ExprKind::Pack(pack) => pack.join.is_none(),
         ExprKind::Comma(_, last) => is_open(last),
         ExprKind::Damaged => true,
         _ => false,
@@ -52,6 +54,11 @@ impl Machine<'_> {
     pub(crate) fn initial(&mut self, expr: &Expr, ty: &Ty) -> Value {
         if let ExprKind::InitList(items) = &expr.kind {
             return self.construct(ty, items, expr.span);
+        }
+        if let Ty::Record(layout) = ty
+            && let Some(made) = self.of_other_class(layout, expr)
+        {
+            return made;
         }
         if self.converts(expr, ty) {
             return self.construct(ty, std::slice::from_ref(expr), expr.span);
@@ -83,7 +90,7 @@ impl Machine<'_> {
             return false;
         }
         match (&item.kind, self.type_of(item)) {
-            (ExprKind::InitList(_) | ExprKind::Unsupported(_), _) => true,
+            (ExprKind::InitList(_) | ExprKind::Unsupported(_) | ExprKind::Pack(_), _) => true,
             (_, Ty::Scalar(_) | Ty::Pointer(_) | Ty::Array(..)) => true,
             (_, of @ Ty::Record(_)) => {
                 let first = layout.fields.first();
@@ -121,20 +128,39 @@ impl Machine<'_> {
         let best = self.best_of(if own.is_empty() { candidates } else { own }, &[], args);
         if best.is_empty() {
             // `T() = default;`
-            return if args.is_empty() { None } else { Some(unmade(layout, span)) };
+            return if args.is_empty() { None } else { Some(self.unseen_object(layout, args, span)) };
         }
-        let Some(constructor) = only(best) else { return Some(unmade(layout, span)) };
-        if hands_on(&constructor) {
-            return Some(unmade(layout, span));
+        Some(match only(best) {
+            Some(constructor) => self.run_on_new(layout, &constructor, args, span),
+            None => self.unseen_object(layout, args, span),
+        })
+    }
+
+    /// What a constructor makes.
+    pub(super) fn run_on_new(
+        &mut self,
+        layout: &Rc<Layout>,
+        constructor: &Arc<Function>,
+        args: &[Expr],
+        span: Span,
+    ) -> Value {
+        if hands_on(constructor) {
+            return self.unseen_object(layout, args, span);
         }
         let ty = Ty::Record(Rc::clone(layout));
         let value = self.first_members(&ty, false).unwrap_or(Value::Undefined);
         let path = Path::simple(layout.name.clone());
         let made = self.with_temporary(value, ty, |machine, object| {
-            machine.run_function(&constructor, &path, Some(object.clone()), args, span);
+            machine.run_function(constructor, &path, Some(object.clone()), args, span);
             machine.read(object, span)
         });
-        Some(made.map_or_else(|| unmade(layout, span), |made| self.without_itself(made, layout)))
+        made.map_or_else(|| unmade(layout, span), |made| self.without_itself(made, layout))
+    }
+
+    /// An object that a constructor makes that is not followed, out of these arguments.
+    pub(super) fn unseen_object(&mut self, layout: &Layout, args: &[Expr], span: Span) -> Value {
+        self.call_unseen(Callee::Unnamed("a constructor that is not followed"), args, span);
+        unmade(layout, span)
     }
 
     /// What was made where it does not stay: what it holds of its own address is lost.
@@ -153,7 +179,7 @@ impl Machine<'_> {
         }
     }
 
-    fn is_lambda(&self, expr: &Expr) -> bool {
+    pub(super) fn is_lambda(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Lambda(_) => true,
             ExprKind::Local(local) => {
@@ -393,6 +419,11 @@ impl Machine<'_> {
         match ty {
             Ty::Record(layout) => {
                 let layout = Rc::clone(layout);
+                if let [single] = args
+                    && let Some(made) = self.of_other_class(&layout, single)
+                {
+                    return made;
+                }
                 if let Some(object) = self.constructed(&layout, args, span) {
                     return object;
                 }
@@ -448,7 +479,9 @@ impl Machine<'_> {
                 _ => {
                     let mut variation = Variation::Uniform;
                     for arg in args {
-                        variation = variation.max(self.evaluate(arg).variation());
+                        let value = self.evaluate(arg);
+                        self.touch_in(&value, "an object that is made of it", span);
+                        variation = variation.max(value.variation());
                     }
                     let what = format!("an object of type `{}`", ty.describe());
                     Value::opaque(variation, Unknown::new(Reason::UnknownType, span, what))

@@ -28,6 +28,7 @@ impl Machine<'_> {
         let ty = self.type_of(expr);
         match ty {
             Ty::Record(layout) if self.is_copied_by_class(&layout, BASES) => {
+                self.touch_in(&value, "a copy constructor", expr.span);
                 self.may_access(expr.span);
                 self.may_order(expr.span);
                 self.may_wait("a copy constructor", expr.span);
@@ -78,7 +79,9 @@ pub(crate) fn takes_itself(function: &Function) -> bool {
         Type::Named(path) => path.name == *owner || &*path.name == class,
         _ => false,
     };
-    rest.iter().all(|param| param.default.is_some())
+    // A template is none: `Tile(const Tile<U> &)`.
+    function.template_params.is_empty()
+        && rest.iter().all(|param| param.default.is_some())
         && matches!(&first.ty, Type::Reference(inner) if is_own(inner))
         && (&*function.name == "operator=" || function.name == *owner)
 }

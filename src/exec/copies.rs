@@ -11,14 +11,10 @@
 //! A size given at run time that keeps lanes apart is taken to keep them apart by whole lines, and memory to begin
 //! with a line, as `cudaMalloc` and aligned rows give it. Both are stated as assumptions.
 
-use super::machine::{Copying, From, Machine, Term};
+use super::machine::{Copying, Machine};
 use super::value::{Offset, Target, Value};
 use crate::domain::{Int, Lanes, Origin, SymbolId, gcd};
-use crate::events::{Assumption, CopiedFrom};
-use smallvec::SmallVec;
-
-/// Bytes of a line of global memory.
-const LINE: u64 = 128;
+use crate::events::{Assumption, CopySource, CopyTerm};
 
 impl Machine<'_> {
     /// A copy from there.
@@ -35,11 +31,11 @@ impl Machine<'_> {
             if !terms.iter().all(|(id, factor)| size(*id, factor)) {
                 return None;
             }
-            let mut terms: Vec<Term> = terms
+            let mut terms: Vec<CopyTerm> = terms
                 .iter()
-                .map(|(id, factor)| Term { symbol: *id, factors: spread(factor), rows: None })
+                .map(|(id, factor)| CopyTerm { symbol: *id, factors: spread(factor), rows: None })
                 .collect();
-            let apart = |term: &Term| {
+            let apart = |term: &CopyTerm| {
                 let first = term.factors.first().copied().unwrap_or(0);
                 term.factors
                     .iter()
@@ -53,7 +49,7 @@ impl Machine<'_> {
                 };
                 term.rows = steps.iter().find(known).map(|(_, step)| *step);
             }
-            Some(From { base: spread(&base), terms })
+            Some(CopySource { base: spread(&base), terms })
         };
         Copying { around, from: from() }
     }
@@ -70,48 +66,5 @@ impl Machine<'_> {
             assumed.push(Assumption::RowsAligned { name });
         }
         assumed
-    }
-}
-
-impl Copying {
-    /// What the lanes of a warp read.
-    pub(super) fn of_warp(&self, warp: usize, mask: u32) -> Option<CopiedFrom> {
-        let from = self.from.as_ref()?;
-        let active = || (0..32usize).filter(|lane| mask >> lane & 1 == 1);
-        let thread = |lane: usize| warp * 32 + lane;
-        let last = active().next_back()?;
-        if thread(last) >= from.base.len() || from.terms.iter().any(|term| thread(last) >= term.factors.len())
-        {
-            return None;
-        }
-        let alike = |term: &Term, a: usize, b: usize| term.factors[thread(a)] == term.factors[thread(b)];
-        // Of each stretch, the first lane and the lowest offset.
-        let mut seen: SmallVec<[(usize, i64); 32]> = SmallVec::new();
-        let mut stretches = [0u8; 32];
-        let mut offsets = [0i64; 32];
-        for lane in active() {
-            let offset = from.base[thread(lane)];
-            let of_lane = |(other, _): &(usize, i64)| from.terms.iter().all(|term| alike(term, *other, lane));
-            let number = seen.iter().position(of_lane).unwrap_or_else(|| {
-                seen.push((lane, offset));
-                seen.len() - 1
-            });
-            seen[number].1 = seen[number].1.min(offset);
-            (stretches[lane], offsets[lane]) = (number as u8, offset);
-        }
-        let first = seen.first()?.0;
-        // What moves all lanes alike; what keeps them apart does so by whole lines.
-        let mut unit = 0;
-        for term in from.terms.iter().filter(|term| active().all(|lane| alike(term, first, lane))) {
-            let factor = term.factors[thread(first)].unsigned_abs();
-            let whole = term.rows.is_some_and(|step| factor.is_multiple_of(step));
-            unit = if whole { unit } else { gcd(unit, factor) };
-        }
-        for lane in active() {
-            let lowest = seen[usize::from(stretches[lane])].1;
-            let lines = lowest.div_euclid(LINE as i64).wrapping_mul(LINE as i64);
-            offsets[lane] = offsets[lane].wrapping_sub(lines);
-        }
-        Some(CopiedFrom { stretches, offsets, unit: if unit == 0 { 0 } else { gcd(unit, LINE) } })
     }
 }

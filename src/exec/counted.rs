@@ -17,6 +17,7 @@ use super::loops::parts::Parts;
 use super::machine::{LoopKey, Machine, Mark, State};
 use super::value::{Relation, Value};
 use crate::domain::Int;
+use crate::events::GoesOn;
 use crate::ir::{BinaryOp, Expr, ExprKind, LocalId};
 
 /// Rounds that are run for real before the plan is asked for.
@@ -108,7 +109,7 @@ impl Machine<'_> {
                 && !self.looping.uneven
                 && self.repeats_since(mark);
             let rounds = Int::constant(i64::try_from(times).ok()?);
-            self.end_loop_event(Some(symbol), None, true);
+            self.end_loop_event(Some(symbol), None, GoesOn::Surely);
             return even.then(|| self.entry_state(start, &probed.plan, &rounds));
         }
     }

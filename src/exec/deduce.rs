@@ -3,15 +3,15 @@
 use super::machine::Machine;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::Value;
-use crate::ir::{Expr, ExprKind, Function, Path, Scalar, TemplateArg, TemplateParamKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, TemplateArg, TemplateParamKind, Type};
 use std::rc::Rc;
 
 /// Binds template parameters that a parameter's type tells from its argument's.
 pub(super) fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
     match (pattern, ty) {
-        (Type::Reference(inner), _) => deduce(env, function, inner, ty),
-        (Type::Pointer(inner), Ty::Pointer(pointee)) => deduce(env, function, inner, pointee),
-        (Type::Pointer(inner), Ty::Array(element, _)) => deduce(env, function, inner, element),
+        (Type::Reference(inner), _) => deduce_behind(env, function, inner, ty),
+        (Type::Pointer(inner), Ty::Pointer(pointee)) => deduce_behind(env, function, inner, pointee),
+        (Type::Pointer(inner), Ty::Array(element, _)) => deduce_behind(env, function, inner, element),
         (Type::Array(inner, length), Ty::Array(element, actual)) => {
             if let (Some(length), Some(actual)) = (length, actual)
                 && let ExprKind::Path(path) = &length.kind
@@ -23,21 +23,59 @@ pub(super) fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty
             deduce(env, function, inner, element);
         }
         (Type::Array(inner, _), Ty::Pointer(element)) => deduce(env, function, inner, element),
-        (Type::Named(path), _) if path.qualifiers.is_empty() && !matches!(ty, Ty::Unknown(_) | Ty::Void) => {
-            if path.args.is_none() && is_free(env, function, &path.name) {
+        (Type::Named(path), _) if !matches!(ty, Ty::Unknown(_) | Ty::Void) => {
+            if path.qualifiers.is_empty() && path.args.is_none() && is_free(env, function, &path.name) {
                 env.bindings.insert(path.name.clone(), Binding::Type(ty.clone()));
-            } else if let (Some(args), Ty::Record(layout)) = (&path.args, ty) {
-                deduce_record(env, function, args, layout);
+            } else if let (Some(args), Ty::Record(layout)) = (&path.args, ty)
+                && (path.qualifiers.is_empty() || is_of_class(path, layout))
+            {
+                let told = usize::from(is_index_sequence(&path.name));
+                deduce_record(env, function, (args, told), layout);
             }
         }
         _ => {}
     }
 }
 
-/// `Foo<T, N>` against a `Foo<float, 4>`.
-fn deduce_record(env: &mut Env, function: &Function, args: &[TemplateArg], layout: &Layout) {
+/// The same behind a pointer or reference, where the type may be `const`: that is not known of arguments.
+fn deduce_behind(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
+    let free = match pattern {
+        Type::Named(path) if path.qualifiers.is_empty() && path.args.is_none() => {
+            is_free(env, function, &path.name).then_some(&path.name)
+        }
+        _ => None,
+    };
+    deduce(env, function, pattern, ty);
+    if let Some(name) = free.filter(|name| env.bindings.contains_key(*name)) {
+        env.bindings.insert(perhaps_const(name), Binding::Type(Ty::Void));
+    }
+}
+
+/// What is bound beside a template parameter of which is not known whether it is `const`.
+pub(super) fn perhaps_const(param: &Name) -> Name {
+    format!("{param}?").into()
+}
+
+pub(super) fn is_perhaps_const(bound: &str) -> bool {
+    bound.ends_with('?')
+}
+
+/// Whether a name is that of `std::integer_sequence` with its first argument told.
+pub(super) fn is_index_sequence(name: &str) -> bool {
+    name == "index_sequence"
+}
+
+/// Whether a path names the template that a class is made from.
+fn is_of_class(path: &Path, layout: &Layout) -> bool {
+    is_index_sequence(&path.name) || layout.record.as_ref().is_some_and(|record| record.name == path.name)
+}
+
+/// `Foo<T, N>` against a `Foo<float, 4>`; so many parameters in front are `told` by its name.
+fn deduce_record(env: &mut Env, function: &Function, (args, told): (&[TemplateArg], usize), layout: &Layout) {
     let Some(record) = &layout.record else { return };
-    for (arg, param) in args.iter().zip(&record.template_params) {
+    for (at, arg) in args.iter().enumerate().map(|(at, arg)| (at + told, arg)) {
+        let own = record.template_params.get(at).or(record.template_params.last());
+        let Some(param) = own.filter(|param| param.pack || at < record.template_params.len()) else { break };
         let name = match arg {
             TemplateArg::Type(Type::Named(path)) => &path.name,
             TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => &path.name,
@@ -46,6 +84,14 @@ fn deduce_record(env: &mut Env, function: &Function, args: &[TemplateArg], layou
         if is_free(env, function, name)
             && let Some(bound) = layout.env.bindings.get(&param.name)
         {
+            let behind = at.saturating_sub(record.template_params.len().saturating_sub(1));
+            let bound = match bound {
+                Binding::Pack(list) if param.pack => match list.get(behind) {
+                    Some(element) => element,
+                    None => continue,
+                },
+                bound => bound,
+            };
             env.bindings.insert(name.clone(), bound.clone());
         }
     }
@@ -150,7 +196,8 @@ fn instance_fit(machine: &mut Machine<'_>, function: &Function, path: &Path, lay
             }
             (TemplateArg::Type(ty), Some(Binding::Type(known))) => {
                 let ty = machine.resolve_written(ty);
-                !matches!((&ty, known), (Ty::Unknown(_), _) | (_, Ty::Unknown(_))) && ty != *known
+                let known = known.unqualified();
+                !matches!((&ty, &known), (Ty::Unknown(_), _) | (_, Ty::Unknown(_))) && ty != known
             }
             _ => false,
         };

@@ -208,7 +208,9 @@ impl Machine<'_> {
         types: &[(Name, Type)],
         args: &[Option<i64>],
     ) {
-        let Some(body) = &function.body else { return };
+        if function.body.is_none() {
+            return;
+        }
         let mut env = launch_environment(self, function, template_args);
         for (name, ty) in types {
             let known = env.bindings.get(name).is_some_and(|it| !matches!(it, Binding::Type(Ty::Unknown(_))));
@@ -216,6 +218,9 @@ impl Machine<'_> {
                 env.bindings.insert(name.clone(), Binding::Type(self.resolve_type(ty)));
             }
         }
+        let instance = self.with_packs(function, &env);
+        let function = instance.as_ref().unwrap_or(function);
+        let Some(body) = &function.body else { return };
         let env = self.bind_rest(&function.template_params, env);
         let env = Rc::new(self.bind_rest(&function.owner_params, env));
         let mut slots = Slots::unwritten(function.locals.len());
@@ -275,7 +280,7 @@ impl Machine<'_> {
                 self.parameter_symbol(&param.name, None, None, Scalar::I32)
             }
             Ty::Record(_) => Value::opaque(Variation::Uniform, why),
-            Ty::Unknown(_) => self.parameter_symbol(&param.name, None, None, Scalar::I32),
+            Ty::Unknown(_) | Ty::Qualified(..) => self.parameter_symbol(&param.name, None, None, Scalar::I32),
         };
         let ty = match ty {
             Ty::Array(inner, _) => Ty::Pointer(inner),

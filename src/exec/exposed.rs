@@ -14,6 +14,7 @@ use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
+use crate::events::{Access, AccessOp};
 use crate::ir::{Expr, ExprKind, LocalId};
 use crate::source::Span;
 
@@ -31,13 +32,78 @@ impl Machine<'_> {
     /// Writes to a place that is not known.
     pub(super) fn write_somewhere(&mut self, span: Span) {
         // It may lead to any array.
-        self.index.registers.forget();
+        self.compiler.registers.forget();
         self.may_access(span);
         for (frame, local) in self.memory.exposed.clone() {
             let place = Place { frame, local, path: Steps::new(), blurred: false };
             let words = "a write through a pointer that is not followed may have changed it";
             let why = Unknown::new(Reason::UnknownPointer, span, words);
             self.lose_variable(&place, why);
+        }
+    }
+
+    /// A place that is not followed is read or written: it may lie in any shared array that is named there, or that an
+    /// object named there leads to.
+    pub(super) fn touch_named(&mut self, place: &Expr, op: AccessOp) {
+        if self.mode != Mode::Device {
+            return;
+        }
+        let mut named = Vec::new();
+        leading(place, &mut named);
+        let mut arrays: Vec<Pointer> = Vec::new();
+        for expr in named {
+            let whole = match &expr.kind {
+                ExprKind::Local(local) => slot_value(&self.state, self.top(), *local),
+                _ => match self.frame().and_then(|frame| frame.this.clone()) {
+                    Some(this) => Value::Pointer(this),
+                    None => continue,
+                },
+            };
+            self.arrays_in(&whole, &mut arrays, 2);
+        }
+        for array in arrays {
+            // What was found on the way there may be listed already.
+            let inside = |span: Span| {
+                span.file == place.span.file && place.span.start <= span.start && span.end <= place.span.end
+            };
+            let numbers = self.arrays_of(&array);
+            let is_it =
+                |access: &Access| access.op == op && numbers.contains(&access.array) && inside(access.span);
+            if !self.trace.accesses.iter().any(is_it) {
+                self.touch_unknown(&array, (op, None), "what is not followed", place.span);
+            }
+        }
+    }
+
+    /// The shared arrays to which a value leads that is handed to something that is not followed.
+    pub(super) fn touch_in(&mut self, value: &Value, who: &str, span: Span) {
+        if self.mode != Mode::Device {
+            return;
+        }
+        let mut arrays = Vec::new();
+        self.arrays_in(value, &mut arrays, 2);
+        for array in arrays {
+            self.touch_unknown(&array, (AccessOp::Store, None), who, span);
+        }
+    }
+
+    /// The pointers into shared memory that a value holds, or a variable that it leads to.
+    fn arrays_in(&self, value: &Value, found: &mut Vec<Pointer>, depth: usize) {
+        match value {
+            Value::Pointer(pointer) => match &pointer.target {
+                Target::Memory(..) if self.is_shared(pointer) => {
+                    if !found.iter().any(|it| self.arrays_of(it) == self.arrays_of(pointer)) {
+                        found.push(pointer.clone());
+                    }
+                }
+                Target::Place(place) if depth > 0 => {
+                    let inside = slot_value(&self.state, place.frame, place.local);
+                    self.arrays_in(&inside, found, depth - 1);
+                }
+                _ => {}
+            },
+            Value::Aggregate(parts) => parts.iter().for_each(|(_, part)| self.arrays_in(part, found, depth)),
+            _ => {}
         }
     }
 
@@ -63,6 +129,10 @@ impl Machine<'_> {
         }
         let why = match &target.kind {
             ExprKind::Deref(_) | ExprKind::Index(..) => self.locate(target).err()?,
+            ExprKind::Pack(_) => {
+                self.evaluate(target);
+                Unknown::new(Reason::Unsupported, target.span, "pack expansion")
+            }
             ExprKind::Unsupported(what) => {
                 self.evaluate(target);
                 Unknown::new(Reason::Unsupported, target.span, *what)
@@ -87,5 +157,49 @@ impl Machine<'_> {
         let (gone, left) = self.memory.exposed.drain(..).partition(|(frame, _)| *frame >= from);
         self.memory.exposed = left;
         gone
+    }
+}
+
+fn is_lost(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Unsupported(_) | ExprKind::Damaged => true,
+        ExprKind::Comma(_, last) => is_lost(last),
+        _ => false,
+    }
+}
+
+/// The variables and objects that an lvalue leads from; what only tells which element is meant is none of them.
+fn leading<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
+    match &expr.kind {
+        ExprKind::Local(_) | ExprKind::This | ExprKind::Path(_) => found.push(expr),
+        ExprKind::Index(inner, _)
+        | ExprKind::Deref(inner)
+        | ExprKind::Member { base: inner, .. }
+        | ExprKind::Cast(_, inner)
+        | ExprKind::AddressOf(inner)
+        | ExprKind::Unary(_, inner)
+        | ExprKind::Step { target: inner, .. }
+        | ExprKind::Assign(_, inner, _) => leading(inner, found),
+        // In front of what is not modelled stands what is named in it.
+        ExprKind::Comma(first, last) => {
+            if is_lost(last) {
+                leading(first, found);
+            }
+            leading(last, found);
+        }
+        ExprKind::Binary(_, a, b) | ExprKind::Conditional(_, a, b) => {
+            leading(a, found);
+            leading(b, found);
+        }
+        ExprKind::Call { callee, args } => {
+            leading(callee, found);
+            // An element is handed over as a number, or its function is not followed, which lists it.
+            let is_whole = |arg: &&Expr| !matches!(arg.kind, ExprKind::Index(..) | ExprKind::Deref(_));
+            args.iter().filter(is_whole).for_each(|arg| leading(arg, found));
+        }
+        ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
+            items.iter().for_each(|item| leading(item, found));
+        }
+        _ => {}
     }
 }

@@ -6,9 +6,9 @@ use super::tree::Together;
 use super::types::{FieldLayout, Ty};
 use super::value::{Condition, Pointer, Step, Target, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
-use crate::events::{Split, SplitKind};
+use crate::events::{AccessOp, Split, SplitKind};
 use crate::ir::visit::children;
-use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Path, Scalar, Type};
+use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Name, Path, Scalar, Type, UnaryOp};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -56,70 +56,16 @@ impl Machine<'_> {
             ExprKind::This => self.read_lvalue(expr),
             ExprKind::Path(path) => self.evaluate_path(expr, path),
             ExprKind::Member { base, name, .. } => self.evaluate_member(expr, base, name),
-            ExprKind::Unary(op, inner) => match self.called_unary(expr, *op, inner) {
-                Some(value) => value,
-                None => {
-                    let value = self.evaluate(inner);
-                    self.unary(*op, value, expr.span)
-                }
-            },
-            ExprKind::Binary(BinaryOp::LogicalAnd, a, b) => self.short_circuit(a, b, true, expr.span),
-            ExprKind::Binary(BinaryOp::LogicalOr, a, b) => self.short_circuit(a, b, false, expr.span),
-            ExprKind::Binary(BinaryOp::Shl, a, bits) if self.is_pitch(bits) => {
-                let a = self.evaluate(a);
-                self.shifted_pitch(&a, bits, expr.span)
-            }
-            ExprKind::Binary(op, a, b) => match self.called_binary(expr, *op, a, b) {
-                Some(value) => value,
-                None => {
-                    let a = self.operand(a);
-                    let b = self.operand(b);
-                    self.binary(*op, &a, &b, expr.span)
-                }
-            },
+            ExprKind::Unary(op, inner) => self.unary_expression(expr, *op, inner),
+            ExprKind::Binary(op, a, b) => self.binary_expression(expr, *op, a, b),
             ExprKind::Assign(op, target, value) => self.assign(*op, target, value, expr, true),
             ExprKind::Step { target, by, post } => self.step_variable(expr, target, *by, (*post, true)),
             ExprKind::Conditional(cond, then, otherwise) => self.conditional(cond, then, otherwise),
-            ExprKind::Comma(a, b) => match self.called_comma(expr, a, b) {
-                Some(value) => value,
-                None => {
-                    self.discard(a);
-                    self.evaluate(b)
-                }
-            },
-            ExprKind::AddressOf(inner) => match self.locate(inner) {
-                Ok(pointer) => {
-                    self.expose(&pointer);
-                    Value::Pointer(pointer)
-                }
-                Err(why) => match &inner.kind {
-                    ExprKind::Path(path) if !self.program.functions(&path.name).is_empty() => {
-                        Value::Function(Rc::new(self.closed_path(path)))
-                    }
-                    _ => Value::opaque(Variation::Maybe, why),
-                },
-            },
+            ExprKind::Comma(a, b) => self.comma(expr, a, b),
+            ExprKind::AddressOf(inner) => self.address_of(inner),
             ExprKind::Cast(Type::Reference(_), _) => self.read_lvalue(expr),
             ExprKind::Cast(Type::Auto, inner) => self.evaluate(inner),
-            ExprKind::Cast(ty, inner) => {
-                let ty = self.resolve_type(ty);
-                let value = self.evaluate(inner);
-                if let (Value::Pointer(pointer), Ty::Pointer(_)) = (&value, &ty) {
-                    self.note_flattened_by_cast(pointer, &ty);
-                }
-                // Unlike a conversion that nobody wrote, a cast may be to any type.
-                let unknown = match &ty {
-                    Ty::Pointer(to) if matches!(**to, Ty::Unknown(_)) => Some((**to).clone()),
-                    Ty::Unknown(_) => Some(ty.clone()),
-                    _ => None,
-                };
-                match (self.convert(value, &ty), unknown) {
-                    (Value::Pointer(pointer), Some(pointee)) => {
-                        Value::Pointer(Pointer { pointee, ..pointer })
-                    }
-                    (value, _) => value,
-                }
-            }
+            ExprKind::Cast(ty, inner) => self.cast(ty, inner),
             ExprKind::Construct(ty, args) => {
                 if let Some(number) = self.integral_constant(ty) {
                     return number;
@@ -138,33 +84,21 @@ impl Machine<'_> {
                 let ty = self.resolve_type(ty);
                 self.size_value(&ty, expr.span)
             }
-            ExprKind::SizeofExpr(inner) => {
-                let ty = match &inner.kind {
-                    ExprKind::Path(path) => self.type_named_or_of(path),
-                    _ => self.type_of(inner),
-                };
-                self.size_value(&ty, expr.span)
-            }
+            ExprKind::SizeofExpr(inner) => self.size_of_expression(inner, expr.span),
             ExprKind::SizeofPack(pack) => self.pack_length(pack),
             ExprKind::Expansion(_) => {
                 let why = Unknown::new(Reason::Unsupported, expr.span, "pack expansion");
                 Value::opaque(Variation::Maybe, why)
             }
+            ExprKind::Pack(pack) => match self.written_out(expr) {
+                Some(out) if !matches!(out.kind, ExprKind::Pack(_)) => self.evaluate(&out),
+                _ => self.evaluate(&pack.otherwise),
+            },
             ExprKind::AlignofType(ty) => {
                 let ty = self.resolve_type(ty);
                 Value::Int(Int::constant(ty.align() as i64), Scalar::U64)
             }
-            ExprKind::Offsetof(ty, member) => {
-                let ty = self.resolve_type(ty);
-                let offset = match &ty {
-                    Ty::Record(layout) => layout.field(member).and_then(FieldLayout::begins),
-                    _ => None,
-                };
-                match offset {
-                    Some(offset) => Value::Int(offset, Scalar::U64),
-                    None => self.uniform_unknown(&format!("offsetof({}, {member})", ty.describe())),
-                }
-            }
+            ExprKind::Offsetof(ty, member) => self.member_offset(ty, member),
             ExprKind::Call { callee, args } => self.call(expr, callee, args, true),
             ExprKind::Launch(launch) => {
                 self.launch(launch, expr.span);
@@ -178,24 +112,115 @@ impl Machine<'_> {
             ExprKind::Str(_) => {
                 Value::opaque(Variation::Uniform, Unknown::new(Reason::Unsupported, expr.span, "a string"))
             }
-            // What is inside is not run.
-            ExprKind::Unsupported(what) => {
-                self.may_access(expr.span);
-                self.may_order(expr.span);
-                self.may_wait(what, expr.span);
-                if !self.memory.exposed.is_empty() {
-                    self.write_somewhere(expr.span);
-                }
-                Value::opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, expr.span, *what))
-            }
-            ExprKind::Damaged => {
-                self.may_access(expr.span);
-                self.may_order(expr.span);
-                self.may_wait("an expression that did not parse", expr.span);
-                let why = Unknown::new(Reason::Damaged, expr.span, "an expression that did not parse");
-                Value::opaque(Variation::Maybe, why)
-            }
+            ExprKind::Unsupported(what) => self.not_run(Reason::Unsupported, what, expr.span),
+            ExprKind::Damaged => self.not_run(Reason::Damaged, "an expression that did not parse", expr.span),
         }
+    }
+
+    fn unary_expression(&mut self, expr: &Expr, op: UnaryOp, inner: &Expr) -> Value {
+        if let Some(value) = self.called_unary(expr, op, inner) {
+            return value;
+        }
+        let value = self.evaluate(inner);
+        self.unary(op, value, expr.span)
+    }
+
+    fn binary_expression(&mut self, expr: &Expr, op: BinaryOp, a: &Expr, b: &Expr) -> Value {
+        match op {
+            BinaryOp::LogicalAnd => return self.short_circuit(a, b, true, expr.span),
+            BinaryOp::LogicalOr => return self.short_circuit(a, b, false, expr.span),
+            BinaryOp::Shl if self.is_pitch(b) => {
+                let a = self.evaluate(a);
+                return self.shifted_pitch(&a, b, expr.span);
+            }
+            _ => {}
+        }
+        if let Some(value) = self.called_binary(expr, op, a, b) {
+            return value;
+        }
+        let a = self.operand(a);
+        let b = self.operand(b);
+        self.binary(op, &a, &b, expr.span)
+    }
+
+    fn comma(&mut self, expr: &Expr, a: &Expr, b: &Expr) -> Value {
+        if let Some(value) = self.called_comma(expr, a, b) {
+            return value;
+        }
+        self.discard(a);
+        self.evaluate(b)
+    }
+
+    fn address_of(&mut self, inner: &Expr) -> Value {
+        match self.locate(inner) {
+            Ok(pointer) => {
+                self.expose(&pointer);
+                Value::Pointer(pointer)
+            }
+            Err(why) => match &inner.kind {
+                ExprKind::Path(path) if !self.program.functions(&path.name).is_empty() => {
+                    Value::Function(Rc::new(self.closed_path(path)))
+                }
+                _ => Value::opaque(Variation::Maybe, why),
+            },
+        }
+    }
+
+    fn cast(&mut self, ty: &Type, inner: &Expr) -> Value {
+        let ty = self.resolve_type(ty);
+        // `static_cast<Wide>(narrow)` makes an object as `Wide(narrow)` does.
+        if let Ty::Record(layout) = &ty
+            && let Some(made) = self.of_other_class(layout, inner)
+        {
+            return made;
+        }
+        let value = self.evaluate(inner);
+        if let (Value::Pointer(pointer), Ty::Pointer(_)) = (&value, &ty) {
+            self.note_flattened_by_cast(pointer, &ty);
+        }
+        // Unlike a conversion that nobody wrote, a cast may be to any type.
+        let unknown = match &ty {
+            Ty::Pointer(to) if matches!(**to, Ty::Unknown(_)) => Some((**to).clone()),
+            Ty::Unknown(_) => Some(ty.clone()),
+            _ => None,
+        };
+        match (self.convert(value, &ty), unknown) {
+            (Value::Pointer(pointer), Some(pointee)) => Value::Pointer(Pointer { pointee, ..pointer }),
+            (value, _) => value,
+        }
+    }
+
+    /// `sizeof expression`
+    fn size_of_expression(&mut self, inner: &Expr, span: Span) -> Value {
+        let ty = match &inner.kind {
+            ExprKind::Path(path) => self.type_named_or_of(path),
+            _ => self.type_of(inner),
+        };
+        self.size_value(&ty, span)
+    }
+
+    /// `offsetof(type, member)`
+    fn member_offset(&mut self, ty: &Type, member: &Name) -> Value {
+        let ty = self.resolve_type(ty);
+        let offset = match &ty {
+            Ty::Record(layout) => layout.field(member).and_then(FieldLayout::begins),
+            _ => None,
+        };
+        match offset {
+            Some(offset) => Value::Int(offset, Scalar::U64),
+            None => self.uniform_unknown(&format!("offsetof({}, {member})", ty.describe())),
+        }
+    }
+
+    /// An expression whose inside is not run.
+    fn not_run(&mut self, reason: Reason, what: &'static str, span: Span) -> Value {
+        self.may_access(span);
+        self.may_order(span);
+        self.may_wait(what, span);
+        if reason == Reason::Unsupported && !self.memory.exposed.is_empty() {
+            self.write_somewhere(span);
+        }
+        Value::opaque(Variation::Maybe, Unknown::new(reason, span, what))
     }
 
     /// Evaluates for the effect alone: a plain lvalue is not read.
@@ -334,7 +359,10 @@ impl Machine<'_> {
                 match expr.kind {
                     // A reference that is not followed.
                     ExprKind::Local(_) => self.reads_unrecorded(expr.span),
-                    _ => self.may_read(expr),
+                    _ => {
+                        self.may_read(expr);
+                        self.touch_named(expr, AccessOp::Load);
+                    }
                 }
                 self.read_somewhere(expr, why)
             }
@@ -493,6 +521,7 @@ fn may_change(expr: &Expr) -> bool {
             | ExprKind::Construct(..)
             | ExprKind::Asm(..)
             | ExprKind::Unsupported(_)
+            | ExprKind::Pack(_)
             | ExprKind::Damaged
     );
     children(expr, &mut |child| found = found || may_change(child));

@@ -70,7 +70,7 @@ impl Machine<'_> {
 
     fn hidden_argument(&mut self, arg: &TemplateArg) -> String {
         let bound = match arg {
-            TemplateArg::Type(ty) => Binding::Type(self.resolve_type(ty)),
+            TemplateArg::Type(ty) => Binding::Type(self.resolve_argument(ty)),
             TemplateArg::Value(expr) => Binding::Value(self.evaluate(expr)),
         };
         match (bound, arg) {

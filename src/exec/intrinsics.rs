@@ -49,6 +49,35 @@ impl Machine<'_> {
             return Some(self.atomic(operation, args, used && !self.is_dead(expr), span));
         }
         match kind {
+            Kind::Assert
+            | Kind::ProgramEnd
+            | Kind::Trap
+            | Kind::WarpBarrier
+            | Kind::Fence
+            | Kind::Print
+            | Kind::Nothing
+            | Kind::NamedBarrier
+            | Kind::GroupBarrier
+            | Kind::CopyGroup
+            | Kind::CopyWait
+            | Kind::Launch
+            | Kind::Shuffle
+            | Kind::Vote => self.intrinsic_that_orders(kind, name, args, expr),
+            Kind::CachedLoad
+            | Kind::SharedAddress
+            | Kind::AsyncCopy
+            | Kind::FragmentLoad
+            | Kind::FragmentStore
+            | Kind::Swap => self.intrinsic_on_memory(kind, name, args, span),
+            Kind::Partition => self.partition(path, args),
+            _ => self.intrinsic_that_computes(kind, name, args, span),
+        }
+    }
+
+    /// What brings threads together, orders what they do, or ends them.
+    fn intrinsic_that_orders(&mut self, kind: Kind, name: &str, args: &[Expr], expr: &Expr) -> Option<Value> {
+        let span = expr.span;
+        match kind {
             Kind::Assert if self.mode == Mode::Host && args.len() == 1 => {
                 self.host_assert(&args[0], span);
                 Some(Value::Undefined)
@@ -59,6 +88,13 @@ impl Machine<'_> {
             }
             Kind::Trap if self.mode == Mode::Device && args.is_empty() => {
                 self.end_threads();
+                Some(Value::Undefined)
+            }
+            // A build with `NDEBUG` has nothing of it.
+            Kind::Assert if args.iter().any(|arg| self.may_hold_barrier(arg)) => {
+                self.may_access(span);
+                self.may_order(span);
+                self.may_wait("an assertion, which some builds leave out,", span);
                 Some(Value::Undefined)
             }
             Kind::WarpBarrier | Kind::Fence | Kind::Print | Kind::Assert | Kind::Nothing => {
@@ -102,9 +138,70 @@ impl Machine<'_> {
             Kind::GroupBarrier if args.len() == 1 => {
                 self.group_of(&args[0]).map(|group| self.group_sync(group, span))
             }
+            Kind::CopyGroup | Kind::CopyWait if self.program.functions(name).is_empty() => {
+                let but = args.first().and_then(|but| self.constant(but));
+                self.copy_order(kind == Kind::CopyWait, but, span);
+                Some(Value::Undefined)
+            }
+            Kind::Launch => {
+                self.launch_call(name, args, span);
+                Some(Value::int(0))
+            }
+            Kind::Shuffle | Kind::Vote => Some(self.between_lanes(kind, name, args, expr)),
+            _ => None,
+        }
+    }
+
+    /// What reads or writes memory, or makes an address of a pointer.
+    fn intrinsic_on_memory(&mut self, kind: Kind, name: &str, args: &[Expr], span: Span) -> Option<Value> {
+        match kind {
+            Kind::CachedLoad if args.len() == 1 => Some(match self.evaluate(&args[0]) {
+                Value::Pointer(pointer) => self.read(&pointer, span),
+                other => {
+                    self.reads_unrecorded(span);
+                    Value::opaque(other.variation().min(Variation::Maybe), unseen(name, span))
+                }
+            }),
+            Kind::SharedAddress if args.len() == 1 => {
+                let value = self.evaluate(&args[0]);
+                if let Value::Pointer(pointer) = &value {
+                    self.note_flattened(pointer);
+                }
+                Some(self.convert(value, &Ty::Scalar(Scalar::U64)))
+            }
+            Kind::Swap if args.len() == 2 && self.program.functions(name).is_empty() => {
+                Some(self.swap(args, span))
+            }
+            Kind::AsyncCopy if args.len() >= 3 => {
+                let to = self.evaluate(&args[0]);
+                let from = self.evaluate(&args[1]);
+                let bytes = self.constant(&args[2]).and_then(|b| u64::try_from(b).ok());
+                if let Some(pointer) = Self::as_pointer(&to).cloned() {
+                    // The header makes `cp.async.cg` of 16 bytes, `cp.async.ca` of fewer.
+                    self.at_hand.copying = Some(self.copying(Some(&from), bytes == Some(16)));
+                    self.record_bytes(AccessOp::AsyncCopy, &pointer, bytes, span, None);
+                    self.at_hand.copying = None;
+                }
+                Some(Value::Undefined)
+            }
+            Kind::FragmentLoad | Kind::FragmentStore if args.len() >= 3 => {
+                Some(self.fragment_access(kind == Kind::FragmentLoad, args, span))
+            }
+            _ => None,
+        }
+    }
+
+    /// What only computes.
+    fn intrinsic_that_computes(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        args: &[Expr],
+        span: Span,
+    ) -> Option<Value> {
+        match kind {
             Kind::ThisBlock => Some(Value::Group(Group::Block)),
             Kind::ThisGrid => Some(Value::Group(Group::Grid)),
-            Kind::Partition => self.partition(path, args),
             Kind::Extremum if args.len() == 2 => {
                 let (a, b) = (self.evaluate(&args[0]), self.evaluate(&args[1]));
                 Some(self.extremum(&a, &b, name.contains("max"), span))
@@ -121,20 +218,6 @@ impl Machine<'_> {
                 let (a, b) = (self.evaluate(&args[0]), self.evaluate(&args[1]));
                 Some(self.binary(crate::ir::BinaryOp::Mul, &a, &b, span))
             }
-            Kind::CachedLoad if args.len() == 1 => Some(match self.evaluate(&args[0]) {
-                Value::Pointer(pointer) => self.read(&pointer, span),
-                other => {
-                    self.reads_unrecorded(span);
-                    Value::opaque(other.variation().min(Variation::Maybe), unseen(name, span))
-                }
-            }),
-            Kind::SharedAddress if args.len() == 1 => {
-                let value = self.evaluate(&args[0]);
-                if let Value::Pointer(pointer) = &value {
-                    self.note_flattened(pointer);
-                }
-                Some(self.convert(value, &Ty::Scalar(Scalar::U64)))
-            }
             Kind::Same if name == "addressof" && args.len() == 1 => {
                 let place = ExprKind::AddressOf(Box::new(args[0].clone()));
                 Some(self.evaluate(&Expr { kind: place, span }))
@@ -150,38 +233,10 @@ impl Machine<'_> {
                     (_, value) => value,
                 })
             }
-            Kind::Swap if args.len() == 2 && self.program.functions(name).is_empty() => {
-                Some(self.swap(args, span))
-            }
             Kind::Bits if args.len() == 1 => {
                 let value = self.evaluate(&args[0]);
                 Some(self.bit_count(name, &value, span))
             }
-            Kind::AsyncCopy if args.len() >= 3 => {
-                let to = self.evaluate(&args[0]);
-                let from = self.evaluate(&args[1]);
-                let bytes = self.constant(&args[2]).and_then(|b| u64::try_from(b).ok());
-                if let Some(pointer) = Self::as_pointer(&to).cloned() {
-                    // The header makes `cp.async.cg` of 16 bytes, `cp.async.ca` of fewer.
-                    self.at_hand.copying = Some(self.copying(Some(&from), bytes == Some(16)));
-                    self.record_bytes(AccessOp::AsyncCopy, &pointer, bytes, span, None);
-                    self.at_hand.copying = None;
-                }
-                Some(Value::Undefined)
-            }
-            Kind::CopyGroup | Kind::CopyWait if self.program.functions(name).is_empty() => {
-                let but = args.first().and_then(|but| self.constant(but));
-                self.copy_order(kind == Kind::CopyWait, but, span);
-                Some(Value::Undefined)
-            }
-            Kind::FragmentLoad | Kind::FragmentStore if args.len() >= 3 => {
-                Some(self.fragment_access(kind == Kind::FragmentLoad, args, span))
-            }
-            Kind::Launch => {
-                self.launch_call(name, args, span);
-                Some(Value::int(0))
-            }
-            Kind::Shuffle | Kind::Vote => Some(self.between_lanes(kind, name, args, expr)),
             Kind::Vector => self.vector_maker(name, args),
             _ => None,
         }

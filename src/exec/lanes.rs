@@ -191,8 +191,10 @@ impl Machine<'_> {
 
     /// The conditions because of which other threads do not run what runs now.
     fn splits_of_lanes(&self) -> Vec<Split> {
-        let differs = |split: &&Split| matches!(split.kind, SplitKind::Known | SplitKind::Guard(_));
-        let left = self.around.departures.iter().map(|(_, split)| split);
+        let differs = |split: &&Split| !matches!(split.kind, SplitKind::Iterations(_));
+        // Those who left the kernel as data decided are not waited for.
+        let counts = |split: &&Split| !split.kind.is_data() || split.of_loop;
+        let left = self.around.departures.iter().map(|(_, split)| split).filter(counts);
         self.around.splits.iter().chain(left).filter(differs).cloned().collect()
     }
 

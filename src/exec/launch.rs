@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// The most launches of one run of host code.
 const MOST_LAUNCHES: usize = 1024;
 
+/// What the type of a lambda is called: no class has such a name.
+const LAMBDA: &str = "(lambda)";
+
 /// What is known of a launch's configuration.
 struct Configuration {
     grid: [Option<Int>; 3],
@@ -244,6 +247,10 @@ impl Machine<'_> {
                         Argument::Known(ty.map_or(LaunchArg::Unknown, LaunchArg::Type))
                     }
                     Some(Binding::Value(Value::Int(int, _))) => Argument::Number(int.clone()),
+                    _ if self.takes_lambda(function, &param.name, args) => {
+                        let name = Path::simple(LAMBDA.into());
+                        Argument::Known(LaunchArg::Type(Type::Named(Box::new(name))))
+                    }
                     _ => Argument::Known(LaunchArg::Unknown),
                 });
             }
@@ -260,8 +267,61 @@ impl Machine<'_> {
         {
             list.pop();
         }
+        if let Some(function) = known {
+            self.add_defaults(function, &mut list);
+        }
         let all_unknown = list.iter().all(|arg| matches!(arg, Argument::Known(LaunchArg::Unknown)));
         (!all_unknown).then_some(list)
+    }
+
+    /// Whether a template parameter is the type of a lambda, which is unlike any other.
+    fn takes_lambda(&self, function: &Function, name: &str, args: &[Expr]) -> bool {
+        function.params.iter().zip(args).any(|(param, arg)| {
+            let is_it =
+                |path: &Path| path.qualifiers.is_empty() && path.args.is_none() && *path.name == *name;
+            matches!(super::deduce::strip(&param.ty), Type::Named(path) if is_it(path)) && self.is_lambda(arg)
+        })
+    }
+
+    /// Adds the defaults of the parameters that are given nothing, as far as they are known: `k<2>` and `k<2, 4>` may
+    /// be the same.
+    fn add_defaults(&mut self, function: &Arc<Function>, list: &mut Vec<Argument>) {
+        let params = &function.template_params;
+        if params.iter().any(|param| param.pack) || !function.specialization.is_empty() {
+            return;
+        }
+        let mut env = Env::default();
+        for (param, arg) in params.iter().zip(list.iter()) {
+            let bound = match arg {
+                Argument::Number(int) => Binding::Value(Value::Int(int.clone(), Scalar::I64)),
+                Argument::Known(LaunchArg::Type(ty)) => Binding::Type(self.resolve_argument(ty)),
+                Argument::Known(_) => return,
+            };
+            env.bind(&param.name, bound);
+        }
+        for param in params.iter().skip(list.len()) {
+            let so_far = Rc::new(Env { bindings: env.bindings.clone() });
+            let (bound, arg) = match &param.kind {
+                TemplateParamKind::Type(Some(ty)) => {
+                    let ty = self.within_head(function, so_far, |machine| machine.resolve_argument(ty));
+                    let Some(closed) = self.closed_type(&ty) else { return };
+                    (Binding::Type(ty), LaunchArg::Type(closed))
+                }
+                TemplateParamKind::Value(ty, Some(expr)) => {
+                    let value = self.within_head(function, so_far, |machine| {
+                        let ty = machine.resolve_type(ty);
+                        let value = machine.evaluate(expr);
+                        machine.convert(value, &ty)
+                    });
+                    let Value::Int(int, _) = &value else { return };
+                    let Some(number) = int.as_constant() else { return };
+                    (Binding::Value(value), LaunchArg::Value(number))
+                }
+                _ => return,
+            };
+            env.bind(&param.name, bound);
+            list.push(Argument::Known(arg));
+        }
     }
 
     fn launch_argument(&mut self, arg: &TemplateArg) -> Argument {
@@ -272,7 +332,7 @@ impl Machine<'_> {
         match arg {
             TemplateArg::Value(expr) => number(self.evaluate(expr)),
             TemplateArg::Type(ty) => {
-                let resolved = self.resolve_type(ty);
+                let resolved = self.resolve_argument(ty);
                 // `kernel<N>`: the grammar cannot tell a value from a type by its name.
                 if let (Type::Named(path), Ty::Unknown(_)) = (ty, &resolved) {
                     return number(self.lookup(path, super::value::NOWHERE));
@@ -379,12 +439,12 @@ pub(crate) fn launch_environment(machine: &mut Machine<'_>, function: &Function,
         && at + 1 == params.len()
         && let Some(pack) = launched_pack(machine, function, &params[at], rest)
     {
-        env.bindings.insert(params[at].name.clone(), pack);
+        env.bind(&params[at].name, pack);
     }
     for (param, arg) in params.iter().zip(args).take_while(|(param, _)| !param.pack) {
         let bound = match arg {
             LaunchArg::Value(value) => Some(Binding::Value(Value::int(*value))),
-            LaunchArg::Type(ty) => match machine.resolve_type(ty) {
+            LaunchArg::Type(ty) => match machine.resolve_argument(ty) {
                 Ty::Unknown(_) => None,
                 ty => Some(Binding::Type(ty)),
             },

@@ -131,7 +131,7 @@ impl Machine<'_> {
             self.state.active = self.state.active.or(&threads);
         }
         self.rejoin_jumps();
-        self.index.registers.forget();
+        self.compiler.registers.forget();
         self.compiler.stretch.begin();
     }
 

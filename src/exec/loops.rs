@@ -10,9 +10,9 @@ use super::condition::{Truth, listed};
 use super::counted::FIRST;
 use super::enumerate::Changing;
 use super::machine::{LoopKey, LoopMask, Machine, Mark, Mode, State};
-use super::value::Value;
+use super::value::{Condition, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
-use crate::events::{Assumption, Bound, Split, SplitKind};
+use crate::events::{Assumption, Bound, GoesOn, Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
@@ -45,11 +45,11 @@ impl Machine<'_> {
         } else {
             let left = self.left_mark();
             let begin = self.straight_mark();
-            self.index.registers.enter_branch();
+            self.compiler.registers.enter_branch();
             self.run_real(parts);
             self.rejoin_loop(left);
             let straight = self.note_straight(parts, &begin);
-            self.index.registers.leave_loop(straight);
+            self.compiler.registers.leave_loop(straight);
             self.compiler.region += u32::from(!parts.flat);
         }
         self.state.loops.pop();
@@ -203,7 +203,7 @@ impl Machine<'_> {
                 pass
             })
         });
-        let goes_on = self.looping.unbounded.get(&parts.span) == Some(&true);
+        let goes_on = self.looping.unbounded.get(&parts.span).copied().unwrap_or(GoesOn::Perhaps);
         let round = pass.round;
         let (entry, rest) = self.after_pass(pass);
         self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);
@@ -260,10 +260,16 @@ impl Machine<'_> {
         self.compiler.epoch += u32::from(!parts.counted);
         let Some(cond) = parts.cond() else {
             self.iterate(parts);
+            let goes_on = match parts.cond {
+                None => self.goes_on_without_end(),
+                Some(_) => GoesOn::Perhaps,
+            };
+            self.looping.unbounded.insert(parts.span, goes_on);
             return self.test_after(parts);
         };
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
+        let is_endless = matches!(&condition, Condition::Known(holds) if *holds == self.world.all);
         let goes_on = self.may_go_on(&condition);
         self.looping.unbounded.insert(parts.span, goes_on);
         let truth = self.truth(&condition, false);
@@ -295,11 +301,16 @@ impl Machine<'_> {
         } else if !truth.uniform {
             self.state.active = before.and(&truth.can_hold);
             truth.why.iter().for_each(|why| self.state.add_doubt(why));
-            split = Some(self.loop_split(parts, before, SplitKind::Data));
+            let own = self.is_of_own_data(cond);
+            let kind = if own { SplitKind::OwnData } else { SplitKind::Data };
+            split = Some(self.loop_split(parts, before, kind));
         }
         let pushed = split.is_some();
         self.around.splits.extend(split);
         self.iterate(parts);
+        if is_endless {
+            self.looping.unbounded.insert(parts.span, self.goes_on_without_end());
+        }
         if pushed {
             self.around.splits.pop();
         }
@@ -308,11 +319,20 @@ impl Machine<'_> {
         self.state.doubt = doubt;
     }
 
+    /// Whether a loop that only `break` or `return` ends has a second round: where threads come to the end of the
+    /// first.
+    fn goes_on_without_end(&self) -> GoesOn {
+        if self.state.active.is_empty() { GoesOn::Perhaps } else { GoesOn::ForData }
+    }
+
     /// The test at the end of an iteration of `do ... while`.
     fn test_after(&mut self, parts: Parts<'_>) {
         let Some(cond) = parts.cond.filter(|_| !self.state.active.is_empty()) else { return };
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
+        if self.is_of_data(&condition) {
+            self.looping.unbounded.insert(parts.span, GoesOn::ForData);
+        }
         let truth = self.truth(&condition, false);
         self.note_parting(&truth);
         if truth.decided {

@@ -9,9 +9,9 @@ mod compiler;
 mod contents;
 mod course;
 mod host;
-mod index;
 mod lookups;
 mod loops;
+mod mark;
 mod memo;
 mod memory;
 mod pitch;
@@ -20,7 +20,7 @@ mod state;
 
 use super::value::{Env, NOWHERE, ObjectId};
 use crate::domain::{Reason, Shape, ThreadSet, Unknown, World};
-use crate::events::{Assumption, Trace};
+use crate::events::{Assumption, Requests, Trace};
 use crate::ir::program::Program;
 use crate::ir::{Function, Name, Stmt};
 use crate::slice::{Given, Part, Slice};
@@ -28,14 +28,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub(crate) use around::{Around, Exit, Left};
-pub(crate) use at_hand::{AtHand, Copying, From, Term};
+pub(crate) use at_hand::{AtHand, Copying};
 pub(crate) use compiler::{ForCompiler, Operations, Rounds};
 pub(crate) use contents::{Bytes, Read};
 pub(crate) use course::Absent;
 pub(crate) use host::{Host, How, Made};
-pub(crate) use index::{Index, Mark, Undo};
 pub(crate) use lookups::{Lambdas, Lookups};
 pub(crate) use loops::{Bounds, Change, Found, Kind, LoopContext, LoopKey};
+pub(crate) use mark::Mark;
 pub(crate) use memo::Memo;
 pub(crate) use memory::{Counted, Exposed, Memory, Object, ObjectKind, Objects};
 pub(crate) use pitch::{Extra, Longer, Pitch};
@@ -73,8 +73,8 @@ pub struct Machine<'p> {
     pub at_hand: AtHand,
     /// What is recorded.
     pub trace: Trace,
-    /// Lookup of sites and patterns already in the trace.
-    pub index: Index,
+    /// The requests of warps, counted as accesses happen.
+    pub requests: Requests,
     /// Off while a loop body is probed.
     pub recording: bool,
     /// How often what happens now happens.
@@ -104,7 +104,7 @@ impl<'p> Machine<'p> {
             compiler: ForCompiler::default(),
             at_hand: AtHand::default(),
             trace: Trace::default(),
-            index: Index::default(),
+            requests: Requests::default(),
             recording: true,
             weight: 1,
             steps: 0,

@@ -68,7 +68,7 @@ impl Machine<'_> {
             return None;
         }
         self.lookups.own_aliases.push(alias.name.clone());
-        let ty = self.resolve_type(&alias.ty);
+        let ty = self.resolve_part(&alias.ty);
         self.lookups.own_aliases.pop();
         Some(ty)
     }
@@ -78,7 +78,7 @@ impl Machine<'_> {
         let env = self.env();
         self.enclosing_records().into_iter().find_map(|record| match alias_of(&record, &path.name).cloned() {
             Some(alias) => Some(self.within(Rc::clone(&env), &record.namespace, |machine| {
-                machine.member_scope(&record, |machine| machine.resolve_type(&alias.ty))
+                machine.member_scope(&record, |machine| machine.resolve_part(&alias.ty))
             })),
             None => self.type_of_bases(&record, &env, path, BASES),
         })
@@ -89,7 +89,7 @@ impl Machine<'_> {
         let found = layout.record.as_ref().and_then(|record| alias_of(record, &path.name).cloned());
         if let Some(alias) = found {
             return self
-                .within(Rc::clone(&layout.env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
+                .within(Rc::clone(&layout.env), &alias.namespace, |machine| machine.resolve_part(&alias.ty));
         }
         let nested =
             Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone(), global: false };
@@ -112,7 +112,7 @@ impl Machine<'_> {
             let record = base.record.clone()?;
             match alias_of(&record, &path.name).cloned() {
                 Some(alias) => Some(self.within(Rc::clone(&base.env), &record.namespace, |machine| {
-                    machine.member_scope(&record, |machine| machine.resolve_type(&alias.ty))
+                    machine.member_scope(&record, |machine| machine.resolve_part(&alias.ty))
                 })),
                 None => self.type_of_bases(&record, &base.env, path, depth - 1),
             }
@@ -224,7 +224,10 @@ impl Machine<'_> {
             return Some(value);
         }
         let value = self.within(Rc::clone(env), &record.namespace, |machine| {
-            machine.member_scope(record, |machine| machine.evaluate(init))
+            machine.member_scope(record, |machine| match machine.written_out(init) {
+                Some(out) => machine.evaluate(&out),
+                None => machine.evaluate(init),
+            })
         });
         let ty = self.resolve_type(&constant.ty);
         let value = self.convert(value, &ty);

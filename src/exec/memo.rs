@@ -50,7 +50,7 @@ impl Machine<'_> {
 fn is_closed(ty: &Type) -> bool {
     match ty {
         Type::Void | Type::Scalar(_) | Type::Auto | Type::Opaque => true,
-        Type::Pointer(inner) | Type::Reference(inner) => is_closed(inner),
+        Type::Pointer(inner) | Type::Reference(inner) | Type::Qualified(_, inner) => is_closed(inner),
         Type::Named(path) => {
             let closed = |args: &[TemplateArg]| {
                 args.iter().all(|arg| match arg {
@@ -73,7 +73,7 @@ fn is_settled(ty: &Ty) -> bool {
     match ty {
         Ty::Void | Ty::Scalar(_) | Ty::Sized { .. } | Ty::Fragment(_) | Ty::Unknown(_) => true,
         Ty::Record(layout) => layout.size.is_some(),
-        Ty::Pointer(inner) => is_settled(inner),
+        Ty::Pointer(inner) | Ty::Qualified(_, inner) => is_settled(inner),
         Ty::Array(inner, length) => {
             is_settled(inner) && length.as_ref().is_none_or(|length| length.as_constant().is_some())
         }

@@ -450,11 +450,24 @@ impl Machine<'_> {
             },
             _ => return None,
         };
+        self.handed_back(&method, &class)
+    }
+
+    /// What a method of a class hands back; none if it is not known which is meant.
+    pub(super) fn type_of_method_in(
+        &mut self,
+        layout: &Rc<Layout>,
+        path: &Path,
+        args: &[Expr],
+    ) -> Option<Ty> {
+        let (methods, class) = self.methods_of(layout, path, args, BASES);
+        let (method, class) = only(methods).zip(class)?;
+        self.handed_back(&method, &class)
+    }
+
+    fn handed_back(&mut self, method: &Arc<Function>, class: &Layout) -> Option<Ty> {
         let written = |machine: &mut Self| machine.resolve_type(&method.return_type);
-        method
-            .template_params
-            .is_empty()
-            .then(|| self.within(Rc::clone(&class.env), &method.namespace, written))
+        method.template_params.is_empty().then(|| self.within_head(method, Rc::clone(&class.env), written))
     }
 
     /// The part of an object that is of the class that a type names.

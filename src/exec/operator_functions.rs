@@ -8,7 +8,7 @@ use super::types::Ty;
 use super::value::Value;
 use crate::ir::print;
 use crate::ir::program::Program;
-use crate::ir::{BinaryOp, Expr, ExprKind, Path, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, UnaryOp};
 
 impl Machine<'_> {
     /// `a + b`, if it calls a function.
@@ -38,9 +38,10 @@ impl Machine<'_> {
         self.called_operator(expr, unary_name(op), a, None)
     }
 
-    /// `++a` and `a++`, if they call a function.
-    pub(super) fn called_step(&mut self, expr: &Expr, by: i8, a: &Expr) -> Option<Value> {
-        self.called_operator(expr, if by > 0 { "operator++" } else { "operator--" }, a, None)
+    /// `++a` and `a++`, if they call a function. What stands behind is told by a parameter that takes 0.
+    pub(super) fn called_step(&mut self, expr: &Expr, by: i8, a: &Expr, post: bool) -> Option<Value> {
+        let zero = Expr { kind: ExprKind::Int(0, Scalar::I32), span: expr.span };
+        self.called_operator(expr, step_name(by), a, post.then_some(&zero))
     }
 
     /// `a, b`, if it calls a function.
@@ -76,6 +77,10 @@ impl Machine<'_> {
     }
 }
 
+fn step_name(by: i8) -> &'static str {
+    if by > 0 { "operator++" } else { "operator--" }
+}
+
 fn unary_name(op: UnaryOp) -> &'static str {
     match op {
         UnaryOp::Neg => "operator-",
@@ -92,11 +97,15 @@ pub(super) fn operator_of<'e>(expr: &'e Expr, program: &Program) -> Option<(Path
         ExprKind::Binary(op, a, b) => (format!("operator{}", print::operator(*op)), a, Some(b)),
         ExprKind::Assign(Some(op), a, b) => (format!("operator{}=", print::operator(*op)), a, Some(b)),
         ExprKind::Unary(op, a) => (unary_name(*op).to_owned(), a, None),
+        ExprKind::Step { target, by, .. } => (step_name(*by).to_owned(), target, None),
         _ => return None,
     };
     if program.functions(&name).is_empty() {
         return None;
     }
-    let others = other.into_iter().map(|other| (**other).clone()).collect();
+    let mut others: Vec<Expr> = other.into_iter().map(|other| (**other).clone()).collect();
+    if matches!(expr.kind, ExprKind::Step { post: true, .. }) {
+        others.push(Expr { kind: ExprKind::Int(0, Scalar::I32), span: expr.span });
+    }
     Some((Path::simple(name.into()), &**object, others))
 }

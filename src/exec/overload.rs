@@ -14,7 +14,7 @@
 use super::deduce::fit;
 use super::join::Join;
 use super::machine::{Machine, Mode};
-use super::packs::{expansion_in, takes_arguments, takes_count};
+use super::packs::{expansion_in, is_pack, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
 use super::types::Ty;
 use super::value::{Pointer, Value};
@@ -156,6 +156,13 @@ impl Machine<'_> {
         if self.mode == Mode::Host {
             best.truncate(1);
         }
+        // Of two that fit equally well, the one without a pack is meant.
+        let has_pack = |f: &Arc<Function>| f.params.iter().any(|param| is_pack(f, param));
+        let told = types.iter().all(|ty| !matches!(ty, Ty::Unknown(_)))
+            && best.iter().all(|f| !f.template_params.is_empty() && !is_conditional(f));
+        if told && best.iter().any(has_pack) && best.iter().any(|f| !has_pack(f)) {
+            best.retain(|f| !has_pack(f));
+        }
         if let [first, rest @ ..] = best.as_slice()
             && rest.iter().all(|other| self.lookups.memo.does_the_same(first, other))
         {
@@ -243,7 +250,7 @@ impl Machine<'_> {
     fn specialization_fits(&mut self, function: &Function, explicit: &[TemplateArg]) -> bool {
         use TemplateArg::{Type as T, Value as V};
         function.specialization.iter().zip(explicit).all(|(pattern, arg)| match (pattern, arg) {
-            (T(a), T(b)) => self.resolve_type(a) == self.resolve_type(b),
+            (T(a), T(b)) => self.resolve_argument(a) == self.resolve_argument(b),
             (V(a), V(b)) => {
                 let (a, b) = (self.constant(a), self.constant(b));
                 a.is_some() && a == b

@@ -8,12 +8,15 @@ use super::slots::Slot;
 use super::templates::Given;
 use super::types::{Binding, Env, Ty, nameless};
 use super::unseen::Callee;
-use super::value::Value;
+use super::value::{NOWHERE, Pointer, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::LaunchArg;
-use crate::ir::{Expr, ExprKind, Function, Name, Param, Scalar, TemplateArg, TemplateParam, Type};
+use crate::ir::{
+    Expr, ExprKind, Function, Name, Param, Path, Scalar, TemplateArg, TemplateParam, Type, unpack,
+};
 use crate::source::Span;
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Template arguments with packs in full.
@@ -36,7 +39,7 @@ impl Machine<'_> {
     pub(super) fn given_count(&self, args: &[TemplateArg]) -> Option<usize> {
         let given = self.in_full(args);
         let known = |it: &Given<'_>| match it {
-            Given::Written(TemplateArg::Value(expr)) => !matches!(expr.kind, ExprKind::Unsupported(_)),
+            Given::Written(TemplateArg::Value(expr)) => !is_unknown(expr),
             Given::Written(_) | Given::Bound(_) => true,
             Given::Open => false,
         };
@@ -46,9 +49,8 @@ impl Machine<'_> {
     /// What a pack takes; none if that is not known.
     pub(super) fn pack_of(&mut self, param: &TemplateParam, rest: &[Given<'_>]) -> Option<Binding> {
         let bound = rest.iter().map(|arg| match arg {
-            Given::Written(TemplateArg::Value(Expr { kind: ExprKind::Unsupported(_), .. })) | Given::Open => {
-                None
-            }
+            Given::Written(TemplateArg::Value(expr)) if is_unknown(expr) => None,
+            Given::Open => None,
             Given::Written(arg) => Some(self.bind_one(&param.kind, arg)),
             Given::Bound(bound) => Some(bound.clone()),
         });
@@ -83,6 +85,146 @@ impl Machine<'_> {
         (is_same && self.program.functions(&path.name).is_empty()).then_some(only)
     }
 
+    /// A function as it is for a call, if it has packs and it is known how long they are: with a parameter for each
+    /// element.
+    pub(super) fn unpacked(
+        &mut self,
+        function: &Arc<Function>,
+        path: &Path,
+        this: Option<&Pointer>,
+        args: &[Expr],
+    ) -> Option<Arc<Function>> {
+        let has_pack = |params: &[TemplateParam]| params.iter().any(|param| param.pack);
+        let is_own = function.params.iter().any(|param| param.pack);
+        if !is_own && !has_pack(&function.template_params) && !has_pack(&function.owner_params) {
+            return None;
+        }
+        // Host code is run for its launches alone: what a launcher hands on does not bear on their shapes.
+        if expansion_in(args).is_some() || self.mode == Mode::Host {
+            return None;
+        }
+        let mut names: Vec<(Name, usize)> = Vec::new();
+        for param in function.owner_params.iter().filter(|param| param.pack) {
+            let class = match (this.map(|this| &this.pointee), path.qualifiers.last()) {
+                (Some(Ty::Record(layout)), _) => Rc::clone(&layout.env),
+                (_, Some((owner, args))) => match self.qualifying_class(owner, args) {
+                    Some(layout) => Rc::clone(&layout.env),
+                    None => self.env(),
+                },
+                _ => self.env(),
+            };
+            if let Some(Binding::Pack(pack)) = class.bindings.get(&param.name) {
+                names.push((param.name.clone(), pack.len()));
+            }
+        }
+        for (at, param) in function.template_params.iter().enumerate().filter(|(_, param)| param.pack) {
+            let length = self.length_of_pack(function, (at, param), path, args)?;
+            names.push((param.name.clone(), length));
+        }
+        let arguments = match function.params.last() {
+            Some(last) if last.pack && last.ty == Type::Opaque => return None,
+            Some(last) if last.pack => Some(args.len().checked_sub(function.params.len() - 1)?),
+            _ => None,
+        };
+        if names.is_empty() && arguments.is_none() {
+            return None;
+        }
+        if names.iter().map(|(_, length)| *length).chain(arguments).any(|length| length > unpack::LONGEST) {
+            return None;
+        }
+        Some(self.lookups.memo.instance(function, names, arguments))
+    }
+
+    /// How long a pack of a function's template is in a call.
+    fn length_of_pack(
+        &mut self,
+        function: &Function,
+        (at, pack): (usize, &TemplateParam),
+        path: &Path,
+        args: &[Expr],
+    ) -> Option<usize> {
+        if let Some((first, last)) = function.params.iter().enumerate().last()
+            && last.pack
+            && mentions(&last.ty, &pack.name)
+        {
+            return args.len().checked_sub(first);
+        }
+        for (param, arg) in function.params.iter().zip(args) {
+            if let Type::Named(written) = super::deduce::strip(&param.ty)
+                && let Some(inside) = &written.args
+                && let Some(place) = inside.iter().position(|it| is_expansion_of(it, &pack.name))
+            {
+                let Ty::Record(layout) = self.type_of(arg) else { return None };
+                let behind = super::deduce::is_index_sequence(&written.name);
+                let place = place + usize::from(behind);
+                let record = layout.record.as_ref();
+                let record = record.filter(|record| record.name == written.name || behind)?;
+                let param = record.template_params.get(place).filter(|param| param.pack)?;
+                return match layout.env.bindings.get(&param.name)? {
+                    Binding::Pack(list) => Some(list.len()),
+                    _ => None,
+                };
+            }
+        }
+        let explicit = path.args.as_deref()?;
+        self.given_count(explicit)?.checked_sub(at)
+    }
+
+    /// `std::make_index_sequence<4>`, which the compiler makes.
+    pub(super) fn sequence_type(&mut self, path: &Path) -> Option<Ty> {
+        let args = path.args.as_deref()?;
+        let (of, length) = match (&*path.name, args) {
+            ("make_index_sequence", [TemplateArg::Value(length)]) => {
+                (TemplateArg::Type(Type::Scalar(Scalar::U64)), self.constant(length)?)
+            }
+            ("make_integer_sequence", [of, TemplateArg::Value(length)]) => {
+                (of.clone(), self.constant(length)?)
+            }
+            ("index_sequence_for", _) => {
+                let length = self.given_count(args)?;
+                (TemplateArg::Type(Type::Scalar(Scalar::U64)), i64::try_from(length).ok()?)
+            }
+            _ => return None,
+        };
+        if !(0..=unpack::LONGEST as i64).contains(&length) {
+            return None;
+        }
+        let number = |at: i64| {
+            let kind = ExprKind::Int(at.into(), Scalar::I64);
+            TemplateArg::Value(Expr { kind, span: NOWHERE })
+        };
+        let args = std::iter::once(of).chain((0..length).map(number)).collect();
+        let qualifiers = vec![("std".into(), Vec::new())];
+        let name = "integer_sequence".into();
+        self.named_record(&Path { qualifiers, name, args: Some(args), global: false })
+    }
+
+    /// A kernel as it is with these template arguments, if it has packs that they tell.
+    pub(super) fn with_packs(&mut self, kernel: &Arc<Function>, env: &Env) -> Option<Arc<Function>> {
+        let mut names = Vec::new();
+        for param in kernel.template_params.iter().filter(|param| param.pack) {
+            match env.bindings.get(&param.name) {
+                Some(Binding::Pack(list)) if list.len() <= unpack::LONGEST => {
+                    names.push((param.name.clone(), list.len()));
+                }
+                _ => return None,
+            }
+        }
+        (!names.is_empty()).then(|| self.lookups.memo.instance(kernel, names, None))
+    }
+
+    /// An expression in which the packs of the class and function that run are written out.
+    pub(super) fn written_out(&mut self, expr: &Expr) -> Option<Rc<Expr>> {
+        let env = &self.frame()?.env;
+        let packs = env.bindings.iter().filter_map(|(name, bound)| match bound {
+            Binding::Pack(list) if list.len() <= unpack::LONGEST => Some((name.clone(), list.len())),
+            _ => None,
+        });
+        let mut packs: Vec<(Name, usize)> = packs.collect();
+        packs.sort_unstable();
+        (!packs.is_empty()).then(|| self.lookups.memo.written_out(expr, packs))
+    }
+
     fn pack(&self, name: &Name) -> Option<Rc<[Binding]>> {
         match self.frame()?.env.bindings.get(name)? {
             Binding::Pack(pack) => Some(Rc::clone(pack)),
@@ -109,9 +251,15 @@ pub(super) fn expansion_in(args: &[Expr]) -> Option<usize> {
 pub(super) fn is_expansion(arg: &Expr) -> bool {
     match &arg.kind {
         ExprKind::Unsupported(what) => *what == "pack expansion",
+        ExprKind::Pack(pack) => pack.join.is_none(),
         ExprKind::Comma(_, last) => is_expansion(last),
         _ => false,
     }
+}
+
+/// Whether nothing is known of a template argument, perhaps not even that it is one.
+fn is_unknown(arg: &Expr) -> bool {
+    matches!(arg.kind, ExprKind::Unsupported(_)) || is_expansion(arg)
 }
 
 /// The argument for a parameter.
@@ -160,7 +308,7 @@ pub(super) fn deduce_pack(env: &mut Env, function: &Function, at: usize, types: 
     let known = types.iter().all(|ty| !matches!(ty, Ty::Void));
     if known && path.args.is_none() && function.template_params.iter().any(is_pack) {
         let list: Vec<Binding> = types.iter().cloned().map(Binding::Type).collect();
-        env.bindings.insert(path.name.clone(), Binding::Pack(list.into()));
+        env.bind(&path.name, Binding::Pack(list.into()));
     }
 }
 
@@ -176,7 +324,7 @@ pub(super) fn launched_pack(
     }
     let bound = rest.iter().map(|arg| match arg {
         LaunchArg::Value(value) => Some(Binding::Value(Value::int(*value))),
-        LaunchArg::Type(ty) => Some(Binding::Type(machine.resolve_type(ty))),
+        LaunchArg::Type(ty) => Some(Binding::Type(machine.resolve_argument(ty))),
         LaunchArg::Unknown => None,
     });
     bound.collect::<Option<Vec<_>>>().map(|list| Binding::Pack(list.into()))
@@ -198,6 +346,11 @@ pub(super) fn takes_arguments(function: &Function, count: usize) -> bool {
             || function.params.iter().any(|it| mentions(&it.ty, &param.name))
     };
     (pack || count <= params.len()) && params.iter().skip(count).all(is_told)
+}
+
+/// `Ts...`
+fn is_expansion_of(arg: &TemplateArg, pack: &Name) -> bool {
+    matches!(arg, TemplateArg::Value(Expr { kind: ExprKind::Expansion(name), .. }) if name == pack)
 }
 
 /// Whether a type is made of a template parameter.
@@ -226,7 +379,7 @@ fn mentions(ty: &Type, name: &Name) -> bool {
                     .iter()
                     .any(|(part, args)| part == name || args.iter().any(|arg| in_arg(arg, name)))
         }
-        Type::Pointer(inner) | Type::Reference(inner) => mentions(inner, name),
+        Type::Pointer(inner) | Type::Reference(inner) | Type::Qualified(_, inner) => mentions(inner, name),
         Type::Array(inner, length) => {
             mentions(inner, name) || length.as_ref().is_some_and(|length| in_expr(length, name))
         }

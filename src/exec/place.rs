@@ -4,7 +4,7 @@ use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{Offset, Place, Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Key, NotAffine, Origin, Reason, Unknown, Variation};
-use crate::events::AccessOp;
+use crate::events::{AccessOp, Event, Subscript};
 use crate::ir::{Expr, ExprKind, LocalId, Name, Type};
 use crate::source::Span;
 use smallvec::SmallVec;
@@ -43,6 +43,7 @@ impl Machine<'_> {
                         if let Some(length) = declared {
                             self.note_extent(&pointer, &index, length);
                             self.note_row_end(&pointer, &index, length);
+                            self.note_outside(&pointer, &index, length, expr.span);
                         }
                         Ok(self.moved(pointer, &index, expr.span))
                     }
@@ -195,6 +196,30 @@ impl Machine<'_> {
             _ if inside => {}
             Ty::Array(inner, _) => self.note_stray(pointer, inner),
             _ => self.note_flattened(pointer),
+        }
+    }
+
+    /// Records a subscript of an inner dimension that surely lies outside of it.
+    fn note_outside(&mut self, pointer: &Pointer, index: &Value, length: u64, span: Span) {
+        if !self.recording || self.state.doubt.is_some() {
+            return;
+        }
+        let Some(values) = index.known_part().and_then(|(int, _)| int.as_known()) else { return };
+        let values = values.spread(self.shape());
+        let is_inside = |thread: &usize| u64::try_from(values[*thread]).is_ok_and(|at| at < length);
+        let Some(thread) = self.state.active.threads().find(|thread| !is_inside(thread)) else { return };
+        let (mut inner, mut element) = (0, &pointer.pointee);
+        while let Ty::Array(next, _) = element {
+            (inner, element) = (inner + 1, next);
+        }
+        for array in self.arrays_of(pointer) {
+            let dimensions = self.trace.arrays[array].dimensions.len();
+            let Some(dimension) = dimensions.checked_sub(inner + 1).filter(|dimension| *dimension > 0) else {
+                continue;
+            };
+            let index = values[thread];
+            let outside = Subscript { span, array, dimension, length, thread, index };
+            self.trace.tree.push(Event::Subscript(outside));
         }
     }
 

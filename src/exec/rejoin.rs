@@ -139,7 +139,7 @@ impl Machine<'_> {
         let (back, stay): (Vec<_>, Vec<_>) = kept.into_iter().partition(|left| exits.contains(&left.exit));
         self.around.left.extend(stay);
         if !back.is_empty() {
-            self.index.registers.forget();
+            self.compiler.registers.forget();
         }
         for Left { state: mut held, varying, .. } in back {
             let active = self.state.active;

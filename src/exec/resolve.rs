@@ -6,7 +6,7 @@ use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
 use crate::ir::namespace::{Namespace, meant};
-use crate::ir::{Declaration, Name, Path, Record, Scalar, Type};
+use crate::ir::{Declaration, Function, Name, Path, Record, Scalar, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,11 +25,28 @@ fn too_deep() -> Ty {
 impl Machine<'_> {
     /// The type, with names resolved in the innermost frame.
     pub(crate) fn resolve_type(&mut self, ty: &Type) -> Ty {
-        self.nested(|machine| machine.type_meant(ty)).unwrap_or_else(too_deep)
+        self.resolved(ty, false)
+    }
+
+    /// The same of a template argument, with `const` and `volatile`.
+    pub(super) fn resolve_argument(&mut self, ty: &Type) -> Ty {
+        self.resolved(ty, true)
+    }
+
+    /// The same of a type within another, with `const` where the other one is wanted with it.
+    pub(super) fn resolve_part(&mut self, ty: &Type) -> Ty {
+        self.resolved(ty, self.lookups.keeps_qualifiers)
+    }
+
+    fn resolved(&mut self, ty: &Type, keeps_qualifiers: bool) -> Ty {
+        let outer = std::mem::replace(&mut self.lookups.keeps_qualifiers, keeps_qualifiers);
+        let found = self.nested(|machine| machine.type_meant(ty)).unwrap_or_else(too_deep);
+        self.lookups.keeps_qualifiers = outer;
+        found
     }
 
     /// One lookup, perhaps within others; `None` when there are too many.
-    fn nested<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> Option<R> {
+    pub(super) fn nested<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> Option<R> {
         if self.lookups.depth == 0 {
             self.lookups.within = 0;
         }
@@ -48,10 +65,14 @@ impl Machine<'_> {
             Type::Void => Ty::Void,
             Type::Scalar(scalar) => Ty::Scalar(*scalar),
             Type::Named(path) => self.resolve_named(path),
-            Type::Pointer(inner) => Ty::Pointer(Rc::new(self.resolve_type(inner))),
-            Type::Reference(inner) => self.resolve_type(inner),
+            Type::Pointer(inner) => Ty::Pointer(Rc::new(self.resolve_part(inner))),
+            Type::Reference(inner) => self.resolve_part(inner),
+            Type::Qualified(qualifiers, inner) => match self.lookups.keeps_qualifiers {
+                true => self.resolve_part(inner).qualified(*qualifiers),
+                false => self.resolve_part(inner),
+            },
             Type::Array(inner, length) => {
-                let element = self.resolve_type(inner);
+                let element = self.resolve_part(inner);
                 let length = length.as_ref().map(|length| match self.evaluate(length) {
                     Value::Int(length, _) => length,
                     _ => self.unknown_symbol("an array length"),
@@ -88,9 +109,11 @@ impl Machine<'_> {
             }
         } else if let Some(binding) = self.env().bindings.get(name) {
             return match binding {
-                Binding::Type(ty) if path.args.as_ref().is_none_or(Vec::is_empty) => ty.clone(),
+                Binding::Type(ty) if path.args.as_ref().is_none_or(Vec::is_empty) => {
+                    if self.lookups.keeps_qualifiers { ty.clone() } else { ty.unqualified() }
+                }
                 Binding::Type(ty) => {
-                    let ty = ty.clone();
+                    let ty = ty.unqualified();
                     self.named_record(path).unwrap_or(ty)
                 }
                 Binding::Value(_) | Binding::Pack(_) => Ty::Unknown(name.clone()),
@@ -109,12 +132,15 @@ impl Machine<'_> {
             // `using barrier = cuda::barrier<S>;`: in its own definition the name is that of something else.
             let outer = self.lookups.aliases.len();
             self.lookups.aliases.extend(alias.template_params.is_empty().then(|| Arc::clone(&alias)));
-            let ty = self.within(Rc::new(env), &alias.namespace, |machine| machine.resolve_type(&alias.ty));
+            let ty = self.within(Rc::new(env), &alias.namespace, |machine| machine.resolve_part(&alias.ty));
             self.lookups.aliases.truncate(outer);
             return ty;
         }
         if let Some(underlying) = self.program.enumeration(name).cloned() {
             return underlying.map_or(Ty::Scalar(Scalar::I32), |ty| self.resolve_type(&ty));
+        }
+        if let Some(ty) = self.sequence_type(path) {
+            return ty;
         }
         if let Some(ty) = self.fragment_type(path) {
             return ty;
@@ -127,7 +153,8 @@ impl Machine<'_> {
         if path.qualifiers.is_empty()
             && let Some(Binding::Type(ty)) = self.env().bindings.get(&path.name)
         {
-            let template = match ty {
+            let ty = ty.unqualified();
+            let template = match &ty {
                 Ty::Record(layout) if path.args.as_ref().is_some_and(|args| !args.is_empty()) => {
                     layout.record.clone()
                 }
@@ -140,7 +167,7 @@ impl Machine<'_> {
                     let (name, args) = (record.name.clone(), path.args.clone());
                     self.named_record(&Path { qualifiers: qualifiers.collect(), name, args, global: false })
                 }
-                None => Some(ty.clone()),
+                None => Some(ty),
             };
         }
         let program = self.program;
@@ -213,6 +240,22 @@ impl Machine<'_> {
     ) -> R {
         let namespace = Arc::clone(namespace);
         self.state.frames.push(Frame { env, namespace, ..self.lookups.blank.clone() });
+        let result = work(self);
+        self.state.frames.pop();
+        self.unexpose(self.state.frames.len());
+        result
+    }
+
+    /// Runs `work` where names mean what they mean in the head of a function: with its template parameters, in its
+    /// namespace, and in the class that it is a method of.
+    pub(super) fn within_head<R>(
+        &mut self,
+        function: &Arc<Function>,
+        env: Rc<Env>,
+        work: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let (function, namespace) = (Arc::clone(function), Arc::clone(&function.namespace));
+        self.state.frames.push(Frame { function, env, namespace, ..self.lookups.blank.clone() });
         let result = work(self);
         self.state.frames.pop();
         self.unexpose(self.state.frames.len());

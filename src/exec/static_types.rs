@@ -2,11 +2,13 @@
 
 use super::arithmetic::{common, promote};
 use super::machine::Machine;
+use super::operator_functions::operator_of;
 use super::types::{Binding, Ty, nameless};
 use super::value::Value;
 use crate::ir::namespace::meant;
-use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, Type, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Function, Path, Scalar, Type, UnaryOp};
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// The static type of an expression, as far as it is cheap to tell; nothing is executed.
@@ -51,6 +53,11 @@ impl Machine<'_> {
                     _ => unknown(),
                 }
             }
+            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Step { .. }
+                if let Some(ty) = self.type_of_operator(expr) =>
+            {
+                ty
+            }
             ExprKind::Binary(op, a, b) => self.type_of_binary(*op, a, b),
             ExprKind::Unary(UnaryOp::Not, _) => Ty::Scalar(Scalar::Bool),
             ExprKind::Unary(_, inner) => match self.type_of(inner) {
@@ -76,8 +83,12 @@ impl Machine<'_> {
                         && function.template_params.is_empty()
                         && function.owner.as_ref() != Some(&path.name)
                     {
-                        let ty = function.return_type.clone();
-                        return self.resolve_type(&ty);
+                        let function = Arc::clone(function);
+                        let own = function.owner.is_some();
+                        let env = if own { self.env() } else { self.lookups.memo.no_env() };
+                        return self.within_head(&function, env, |machine| {
+                            machine.resolve_type(&function.return_type)
+                        });
                     }
                     return self.resolve_type(&Type::Named(path.clone()));
                 }
@@ -114,6 +125,30 @@ impl Machine<'_> {
             Ty::Record(layout) => layout.field(&path.name).map(|field| field.ty.clone()),
             _ => None,
         }
+    }
+
+    /// What an operator hands back that is a function; none if it is none, or one of several.
+    fn type_of_operator(&mut self, expr: &Expr) -> Option<Ty> {
+        let (path, object, others) = operator_of(expr, self.program)?;
+        self.nested(|machine| {
+            if let Ty::Record(layout) = machine.type_of(object) {
+                if let Some(ty) = machine.type_of_method_in(&layout, &path, &others) {
+                    return Some(ty);
+                }
+            } else if !others.iter().any(|it| matches!(machine.type_of(it), Ty::Record(_))) {
+                return None;
+            }
+            let count = others.len() + 1;
+            let of_count = |f: &&Arc<Function>| f.owner.is_none() && f.params.len() == count;
+            let mut free = machine.program.functions(&path.name).iter().filter(of_count);
+            let (Some(function), None) = (free.next().cloned(), free.next()) else { return None };
+            if !function.template_params.is_empty() {
+                return None;
+            }
+            let env = machine.lookups.memo.no_env();
+            Some(machine.within_head(&function, env, |it| it.resolve_type(&function.return_type)))
+        })
+        .flatten()
     }
 
     fn type_of_binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Ty {

@@ -276,6 +276,7 @@ impl Machine<'_> {
         }
         truth.chosen =
             !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
+        truth.own_data = !truth.decided && !truth.uniform && self.is_of_own_data(cond);
         let alone = self.state.active.threads().nth(1).is_none();
         if !truth.decided && (truth.uniform || alone) {
             truth.turn = self.frame().and_then(|it| it.slice.turn(cond));
@@ -293,6 +294,11 @@ impl Machine<'_> {
             &mut |machine, side| machine.run(if side { then } else { otherwise }),
             [then.is_empty(), otherwise.is_empty()],
         );
+    }
+
+    /// Whether a condition depends on what each thread reads from global memory for itself.
+    pub(super) fn is_of_own_data(&self, cond: &Expr) -> bool {
+        self.frame().is_some_and(|it| it.slice.is_of_own_data(cond, self.program))
     }
 
     /// Runs both sides of a condition as far as it lets threads through. `empty` says of each

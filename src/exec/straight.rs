@@ -51,7 +51,7 @@ impl Machine<'_> {
     }
 
     fn operations(&self) -> u64 {
-        let shared = u64::from(self.index.accesses());
+        let shared = u64::from(self.requests.accesses());
         self.compiler.writes.saturating_add(shared).saturating_add(self.compiler.elsewhere.saturating_mul(2))
     }
 
@@ -87,7 +87,7 @@ impl Machine<'_> {
     pub(super) fn branch_mark(&mut self) -> BranchMark {
         let mark = BranchMark {
             stretch: self.compiler.stretch.at,
-            accesses: self.index.accesses(),
+            accesses: self.requests.accesses(),
             elsewhere: self.compiler.elsewhere,
             left: self.compiler.stretch.left,
         };
@@ -100,7 +100,7 @@ impl Machine<'_> {
     /// sides and chooses. What leaves is one: not all come to what follows.
     pub(super) fn end_branch(&mut self, mark: &BranchMark) {
         self.compiler.stretch.branches.pop();
-        let passed = (self.index.accesses(), self.compiler.elsewhere, self.compiler.stretch.left);
+        let passed = (self.requests.accesses(), self.compiler.elsewhere, self.compiler.stretch.left);
         match passed == (mark.accesses, mark.elsewhere, mark.left) {
             true => self.compiler.stretch.at = mark.stretch,
             false => self.compiler.stretch.begin(),

@@ -80,9 +80,11 @@ impl Machine<'_> {
                     _ => None,
                 };
                 // Copies are waited for in the order of the thread, stages are counted by pipeline.
-                match behind.filter(|groups| *groups >= 0 && self.memory.pipelines.len() < 2) {
-                    Some(groups) => self.copy_order(true, Some(groups), span),
-                    None => self.may_order(span),
+                match behind.filter(|_| self.memory.pipelines.len() < 2) {
+                    // Every stage that was committed has been released: there is none to wait for.
+                    Some(-1) => return Some(Value::Undefined),
+                    Some(groups) if groups >= 0 => self.copy_order(true, Some(groups), span),
+                    _ => self.may_order(span),
                 }
                 self.count_up(object, "waited", span);
             }

@@ -1,5 +1,6 @@
 //! What do template parameters stand for?
 
+use super::deduce::{is_perhaps_const, perhaps_const};
 use super::machine::Machine;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
@@ -8,6 +9,7 @@ use crate::domain::{Int, Key, Origin};
 use crate::ir::{
     Declaration, Expr, ExprKind, Name, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
 };
+use crate::source::FileId;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -73,6 +75,11 @@ pub(super) fn same_type(a: &Ty, b: &Ty) -> Option<bool> {
     match (a, b) {
         (Ty::Unknown(_), _) | (_, Ty::Unknown(_)) => None,
         (Ty::Pointer(a), Ty::Pointer(b)) => same_type(a, b),
+        (Ty::Qualified(a, x), Ty::Qualified(b, y)) => same_type(x, y).map(|same| same && a == b),
+        (Ty::Qualified(_, a), b) | (b, Ty::Qualified(_, a)) => match same_type(a, b) {
+            None => None,
+            Some(_) => Some(false),
+        },
         (Ty::Array(a, n), Ty::Array(b, m)) => match same_type(a, b) {
             Some(true) if n != m => None,
             same => same,
@@ -103,12 +110,37 @@ pub(super) fn same_type(a: &Ty, b: &Ty) -> Option<bool> {
 /// `char` and `signed char`, `long` and `long long`.
 fn may_be_another(bound: &Binding) -> bool {
     match bound {
-        Binding::Type(Ty::Pointer(to)) => may_be_another(&Binding::Type((**to).clone())),
+        Binding::Type(Ty::Pointer(to) | Ty::Qualified(_, to)) => {
+            may_be_another(&Binding::Type((**to).clone()))
+        }
         Binding::Type(ty) => {
             matches!(ty.innermost(), Ty::Scalar(Scalar::I8 | Scalar::I64 | Scalar::U64))
         }
         _ => false,
     }
+}
+
+/// Whether a pattern is met by `const` types alone, or by `volatile` ones.
+fn asks_for_const(arg: &TemplateArg) -> bool {
+    fn in_type(ty: &Type) -> bool {
+        match ty {
+            Type::Qualified(..) => true,
+            Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _) => in_type(inner),
+            Type::Named(path) => path.args.iter().flatten().any(asks_for_const),
+            _ => false,
+        }
+    }
+    matches!(arg, TemplateArg::Type(ty) if in_type(ty))
+}
+
+/// A pack of nothing, as in `struct Sum<>`.
+fn is_nothing(arg: &TemplateArg) -> bool {
+    matches!(arg, TemplateArg::Value(Expr { kind: ExprKind::Expansion(name), .. }) if name.is_empty())
+}
+
+/// A part of a pattern.
+fn inner_pattern(pattern: &Type) -> TemplateArg {
+    TemplateArg::Type(pattern.clone())
 }
 
 /// Whether a type is written as a template of classes with its arguments.
@@ -147,6 +179,12 @@ impl Machine<'_> {
         explicit: &[TemplateArg],
         env: &Env,
     ) -> Result<Option<(Arc<Record>, Env)>, Undecided> {
+        let asks = |record: &Arc<Record>| {
+            record.extent.file != FileId::NO_TEXT && record.specialization.iter().any(asks_for_const)
+        };
+        if records.iter().any(asks) && explicit.iter().any(|arg| self.may_be_const(arg)) {
+            return Err(Undecided);
+        }
         let args = match primary.specialization.is_empty() {
             true => self.arguments_of(primary, explicit, env)?,
             false => self.arguments_like(records, explicit)?,
@@ -169,6 +207,19 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether it is not known if a template argument is `const`: a parameter that was deduced behind a pointer.
+    fn may_be_const(&self, arg: &TemplateArg) -> bool {
+        let path = match arg {
+            TemplateArg::Type(Type::Named(path)) => path,
+            TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => path,
+            _ => return false,
+        };
+        let bindings = self.frame().map(|frame| &frame.env.bindings);
+        path.qualifiers.is_empty()
+            && path.args.is_none()
+            && bindings.is_some_and(|bindings| bindings.contains_key(&perhaps_const(&path.name)))
+    }
+
     /// What the parameters of the primary template stand for, a pack in full.
     fn arguments_of(
         &mut self,
@@ -187,7 +238,9 @@ impl Machine<'_> {
             let bound = match (env.bindings.get(&param.name), explicit.get(at), &param.kind) {
                 (Some(bound), ..) if !param.name.is_empty() => Some(bound.clone()),
                 (_, Some(arg), kind) => Some(self.bind_one(kind, arg)),
-                (_, None, TemplateParamKind::Type(Some(ty))) => Some(Binding::Type(self.resolve_type(ty))),
+                (_, None, TemplateParamKind::Type(Some(ty))) => {
+                    Some(Binding::Type(self.resolve_argument(ty)))
+                }
                 (_, None, TemplateParamKind::Value(_, Some(expr))) => {
                     Some(Binding::Value(self.evaluate(expr)))
                 }
@@ -206,9 +259,11 @@ impl Machine<'_> {
         explicit: &[TemplateArg],
     ) -> Result<Vec<Binding>, Undecided> {
         let kind_at = |at: usize| {
-            let last = records.iter().filter_map(|record| Some((record, record.specialization.last()?)));
-            let pattern = records.iter().find_map(|record| Some((record, record.specialization.get(at)?)));
-            let (record, pattern) = pattern.or_else(|| last.into_iter().next())?;
+            // `Sum<>` says nothing of what others are given.
+            let mut told = records.iter().filter(|record| !record.specialization.iter().any(is_nothing));
+            let at_place = |record: &'_ Arc<Record>| record.specialization.get(at).is_some();
+            let record = told.clone().find(|record| at_place(record)).or_else(|| told.next())?;
+            let pattern = record.specialization.get(at).or(record.specialization.last())?;
             let name = match pattern {
                 TemplateArg::Type(Type::Named(path)) if path.args.is_none() => &path.name,
                 TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => &path.name,
@@ -246,7 +301,7 @@ impl Machine<'_> {
         let mut all = true;
         for (written, arg) in special.specialization.iter().zip(args) {
             let written = match written {
-                TemplateArg::Type(ty) => Binding::Type(self.resolve_type(ty)),
+                TemplateArg::Type(ty) => Binding::Type(self.resolve_argument(ty)),
                 TemplateArg::Value(expr) => Binding::Value(self.evaluate(expr)),
             };
             all &= same_binding(&written, arg.as_ref()?)?;
@@ -270,7 +325,7 @@ impl Machine<'_> {
         match pack {
             Some(name) => {
                 let rest: Vec<Binding> = args.iter().skip(patterns.len()).cloned().collect();
-                matched.env.bindings.insert(name.clone(), Binding::Pack(rest.into()));
+                matched.env.bind(name, Binding::Pack(rest.into()));
             }
             // Of two that match, the one without a pack is meant.
             None => matched.fixed += 1,
@@ -317,12 +372,19 @@ impl Machine<'_> {
     }
 
     fn type_matches(&mut self, matched: &mut Match<'_>, pattern: &Type, ty: &Ty) -> bool {
-        let inner = |pattern: &Type| TemplateArg::Type(pattern.clone());
         match (pattern, ty) {
+            (Type::Qualified(asked, pattern), Ty::Qualified(has, inner)) => {
+                matched.fixed += usize::from(asked.constant) + usize::from(asked.volatile);
+                let Some(left) = has.without(*asked) else { return false };
+                let rest = (**inner).clone().qualified(left);
+                self.matches(matched, &inner_pattern(pattern), &Binding::Type(rest))
+            }
+            // What is not known is taken to be no `const`.
+            (Type::Qualified(..), _) => false,
             (_, Ty::Unknown(_)) => matched.note(None),
             (Type::Pointer(pattern), Ty::Pointer(pointee)) => {
                 matched.fixed += 1;
-                self.matches(matched, &inner(pattern), &Binding::Type((**pointee).clone()))
+                self.matches(matched, &inner_pattern(pattern), &Binding::Type((**pointee).clone()))
             }
             (Type::Array(pattern, written), Ty::Array(element, length)) => {
                 matched.fixed += 1;
@@ -334,7 +396,7 @@ impl Machine<'_> {
                     (None, None) => true,
                     _ => false,
                 };
-                same && self.matches(matched, &inner(pattern), &Binding::Type((**element).clone()))
+                same && self.matches(matched, &inner_pattern(pattern), &Binding::Type((**element).clone()))
             }
             (Type::Pointer(_) | Type::Array(..), _) => false,
             // A reference is not told from what it refers to.
@@ -360,7 +422,7 @@ impl Machine<'_> {
             (Type::Decltype(_), _) if !matched.record.template_params.is_empty() => matched.note(None),
             _ => {
                 matched.fixed += 1;
-                let written = self.within_env(matched.so_far(), |machine| machine.resolve_type(pattern));
+                let written = self.within_env(matched.so_far(), |machine| machine.resolve_argument(pattern));
                 let is_made = matches!(pattern, Type::Named(path)
                     if path.args.is_some() || !path.qualifiers.is_empty());
                 match written {
@@ -386,6 +448,8 @@ impl Machine<'_> {
         outer: &Env,
     ) -> Env {
         let mut env = Env { bindings: outer.bindings.clone() };
+        // What is not known of the arguments of the function around makes no other class.
+        env.bindings.retain(|name, _| !is_perhaps_const(name));
         let given = self.in_full(args.unwrap_or_default());
         // How many a pack stands for is not known: what follows may be for any parameter.
         let known = given.iter().position(|arg| matches!(arg, Given::Open)).unwrap_or(given.len());
@@ -404,9 +468,9 @@ impl Machine<'_> {
             let refers =
                 matches!(given[..known].get(at), Some(Given::Written(TemplateArg::Type(Type::Reference(_)))));
             match bound {
-                Some(bound) => env.bindings.insert(param.name.clone(), bound),
-                None => env.bindings.remove(&param.name),
-            };
+                Some(bound) => env.bind(&param.name, bound),
+                None => drop(env.bindings.remove(&param.name)),
+            }
             // A type is known without `&`: it is kept beside it.
             match refers && !param.pack {
                 true => env.bindings.insert(reference_to(&param.name), Binding::Type(Ty::Void)),
@@ -427,7 +491,7 @@ impl Machine<'_> {
             let so_far = || Rc::new(Env { bindings: env.bindings.clone() });
             let bound = match &param.kind {
                 TemplateParamKind::Type(Some(ty)) => {
-                    Binding::Type(self.within_env(so_far(), |machine| machine.resolve_type(ty)))
+                    Binding::Type(self.within_env(so_far(), |machine| machine.resolve_argument(ty)))
                 }
                 TemplateParamKind::Value(_, Some(expr)) if !param.pack => {
                     Binding::Value(self.within_env(so_far(), |machine| machine.evaluate(expr)))
@@ -463,9 +527,9 @@ impl Machine<'_> {
             (TemplateParamKind::Value(..), TemplateArg::Type(Type::Named(path))) => {
                 Binding::Value(self.lookup(path, NOWHERE))
             }
-            (_, TemplateArg::Type(ty)) => Binding::Type(self.resolve_type(ty)),
+            (_, TemplateArg::Type(ty)) => Binding::Type(self.resolve_argument(ty)),
             (_, TemplateArg::Value(expr)) => match &expr.kind {
-                ExprKind::Path(path) => Binding::Type(self.resolve_type(&Type::Named(path.clone()))),
+                ExprKind::Path(path) => Binding::Type(self.resolve_argument(&Type::Named(path.clone()))),
                 _ => Binding::Value(self.evaluate(expr)),
             },
         }

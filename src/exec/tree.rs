@@ -3,8 +3,8 @@
 use super::machine::{Machine, Mode};
 use super::types::Ty;
 use super::value::{ObjectId, Offset, Pointer, Value};
-use crate::domain::{Int, SymbolId, ThreadSet};
-use crate::events::{AccessEvent, AccessOp, Branches, Differs, Event, Orderer, SplitKind, Stored};
+use crate::domain::{SymbolId, ThreadSet};
+use crate::events::{AccessEvent, AccessOp, Branches, Differs, Event, GoesOn, Orderer, SplitKind, Stored};
 use crate::ir::{Asm, Expr, ExprKind};
 use crate::source::Span;
 use std::sync::Arc;
@@ -22,16 +22,13 @@ pub(super) enum Together {
 }
 
 impl Machine<'_> {
-    /// An access by the active threads; `refined`: its offset as the conditions around tell it.
-    pub(super) fn access_event(
-        &mut self,
-        access: usize,
-        object: ObjectId,
-        offset: &Offset,
-        refined: Option<&Int>,
-    ) {
-        let offset = refined.or_else(|| offset.known_part()).cloned();
-        self.trace.tree.push(Event::Access(AccessEvent {
+    /// An access by the active threads, its offset as the conditions around tell it.
+    pub(super) fn access_event(&self, access: usize, object: ObjectId, offset: &Offset) -> AccessEvent {
+        let offset = match offset {
+            Offset::Known(offset) => Some(self.substitute(offset)),
+            Offset::Unknown(..) => offset.known_part().cloned(),
+        };
+        AccessEvent {
             access,
             object: object.0,
             offset,
@@ -44,7 +41,7 @@ impl Machine<'_> {
             may_be_cut_short: self.may_be_cut_short(),
             stored: Stored::Unknown,
             tile: self.at_hand.tile.clone(),
-        }));
+        }
     }
 
     /// Records a store of a value by the active threads.
@@ -196,8 +193,13 @@ impl Machine<'_> {
     }
 
     /// It ends. `round`: the symbol of its rounds, if one pass does stand for all; `rest`: that of the rounds that are
-    /// no whole pass; `goes_on`: whether there surely is a second one for some numbers given at run time.
-    pub(super) fn end_loop_event(&mut self, round: Option<SymbolId>, rest: Option<SymbolId>, goes_on: bool) {
+    /// no whole pass.
+    pub(super) fn end_loop_event(
+        &mut self,
+        round: Option<SymbolId>,
+        rest: Option<SymbolId>,
+        goes_on: GoesOn,
+    ) {
         if self.recording {
             self.trace.tree.push(Event::EndOfLoop { round, rest, goes_on });
         }

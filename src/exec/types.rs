@@ -5,7 +5,7 @@
 
 pub(crate) use super::value::{Binding, Env, FieldLayout, Layout, Ty};
 use crate::domain::Int;
-use crate::ir::{Scalar, Type};
+use crate::ir::{Name, Qualifiers, Scalar, Type, unpack};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -54,6 +54,7 @@ impl PartialEq for Ty {
             (Ty::Record(a), Ty::Record(b)) => Rc::ptr_eq(a, b) || (a.name == b.name && a.size == b.size),
             (Ty::Pointer(a), Ty::Pointer(b)) => a == b,
             (Ty::Array(a, n), Ty::Array(b, m)) => a == b && n == m,
+            (Ty::Qualified(a, x), Ty::Qualified(b, y)) => a == b && x == y,
             (Ty::Fragment(a), Ty::Fragment(b)) => a == b,
             (Ty::Unknown(a), Ty::Unknown(b)) => a == b,
             _ => false,
@@ -62,6 +63,15 @@ impl PartialEq for Ty {
 }
 
 impl Env {
+    /// Lets a name stand for something; of a pack, each element has a name too.
+    pub(super) fn bind(&mut self, name: &Name, bound: Binding) {
+        if let Binding::Pack(list) = &bound {
+            let elements = list.iter().enumerate().take(unpack::LONGEST);
+            self.bindings.extend(elements.map(|(at, it)| (unpack::element(name, at), it.clone())));
+        }
+        self.bindings.insert(name.clone(), bound);
+    }
+
     /// Whether every name stands for the very same in both.
     #[must_use]
     pub(crate) fn same(&self, other: &Env) -> bool {
@@ -109,7 +119,39 @@ impl Ty {
             }
             (Ty::Pointer(a), Ty::Pointer(b)) => a.same(b),
             (Ty::Array(a, n), Ty::Array(b, m)) => n == m && a.same(b),
+            (Ty::Qualified(a, x), Ty::Qualified(b, y)) => a == b && x.same(y),
             _ => self == other,
+        }
+    }
+
+    /// `const T` of a `T`.
+    #[must_use]
+    pub(super) fn qualified(self, qualifiers: Qualifiers) -> Ty {
+        match self {
+            _ if qualifiers.is_empty() => self,
+            Ty::Qualified(own, inner) => Ty::Qualified(own.with(qualifiers), inner),
+            other => Ty::Qualified(qualifiers, Rc::new(other)),
+        }
+    }
+
+    /// The type without `const` and `volatile`, at whatever depth.
+    #[must_use]
+    pub(super) fn unqualified(&self) -> Ty {
+        match self {
+            Ty::Qualified(_, inner) => inner.unqualified(),
+            Ty::Pointer(inner) if inner.is_qualified() => Ty::Pointer(Rc::new(inner.unqualified())),
+            Ty::Array(inner, length) if inner.is_qualified() => {
+                Ty::Array(Rc::new(inner.unqualified()), length.clone())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn is_qualified(&self) -> bool {
+        match self {
+            Ty::Qualified(..) => true,
+            Ty::Pointer(inner) | Ty::Array(inner, _) => inner.is_qualified(),
+            _ => false,
         }
     }
 
@@ -125,6 +167,7 @@ impl Ty {
             Ty::Array(element, Some(length)) => {
                 element.constant_size()?.checked_mul(u64::try_from(length.as_constant()?).ok()?)
             }
+            Ty::Qualified(_, inner) => inner.constant_size(),
             Ty::Array(_, None) | Ty::Fragment(_) | Ty::Unknown(_) => None,
         }
     }
@@ -138,7 +181,7 @@ impl Ty {
             Ty::Sized { size, .. } => u64::from(*size),
             Ty::Record(layout) => layout.align.max(1),
             Ty::Pointer(_) => 8,
-            Ty::Array(element, _) => element.align(),
+            Ty::Array(element, _) | Ty::Qualified(_, element) => element.align(),
         }
     }
 
@@ -149,7 +192,7 @@ impl Ty {
             Ty::Fragment(_) | Ty::Unknown(_) => true,
             Ty::Void | Ty::Scalar(_) | Ty::Sized { .. } | Ty::Pointer(_) => false,
             Ty::Record(layout) => layout.open_align,
-            Ty::Array(element, _) => element.has_open_alignment(),
+            Ty::Array(element, _) | Ty::Qualified(_, element) => element.has_open_alignment(),
         }
     }
 
@@ -170,7 +213,7 @@ impl Ty {
                 Ty::Scalar(scalar) => !scalar.is_integer(),
                 Ty::Sized { .. } => true,
                 Ty::Record(layout) => layout.record.is_none() && layout.fields.iter().all(|f| is_data(&f.ty)),
-                Ty::Array(element, _) => is_data(element),
+                Ty::Array(element, _) | Ty::Qualified(_, element) => is_data(element),
                 Ty::Void | Ty::Pointer(_) | Ty::Fragment(_) | Ty::Unknown(_) => false,
             }
         }
@@ -186,6 +229,7 @@ impl Ty {
             Ty::Sized { name, .. } => name.to_string(),
             Ty::Unknown(name) => without_arguments(name),
             Ty::Record(layout) => layout.name.to_string(),
+            Ty::Qualified(_, inner) => inner.describe(),
             Ty::Fragment(_) => "fragment".into(),
             Ty::Pointer(inner) => format!("{}*", inner.describe()),
             Ty::Array(element, length) => {

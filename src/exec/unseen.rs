@@ -171,12 +171,16 @@ impl Machine<'_> {
                     let op = if copies_together && has_target { AccessOp::Load } else { AccessOp::Store };
                     self.touch_unknown(pointer, (op, None), name, span);
                 }
-            } else if !host
-                && !self.memory.exposed.is_empty()
-                && self.may_lead_elsewhere(arg, &value)
-                && !is_pure
-            {
-                self.write_somewhere(span);
+            } else if !host && !is_pure {
+                if let Value::Aggregate(_) = &value
+                    && !is_reserved
+                    && builtins::kind(name).is_none()
+                {
+                    self.touch_in(&value, name, span);
+                }
+                if !self.memory.exposed.is_empty() && self.may_lead_elsewhere(arg, &value) {
+                    self.write_somewhere(span);
+                }
             }
             has_target |= !matches!(value, Value::Group(_));
         }

@@ -1,7 +1,7 @@
 //! What can an expression evaluate to?
 
 use crate::domain::{Int, ThreadSet, Unknown, Variation};
-use crate::ir::{Lambda, LocalId, Name, Path, Record, Scalar};
+use crate::ir::{Lambda, LocalId, Name, Path, Qualifiers, Record, Scalar};
 use crate::source::{FileId, Span};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -361,6 +361,8 @@ pub(crate) enum Ty {
     Pointer(Rc<Ty>),
     /// `T[n]`; `None` for `T[]`.
     Array(Rc<Ty>, Option<Rc<Int>>),
+    /// `const T`, as a template argument: what is written with it has the type without.
+    Qualified(Qualifiers, Rc<Ty>),
     /// A `wmma::fragment`, whose place is the registers of a warp.
     Fragment(Rc<Fragment>),
     /// Not known, with its name as written.

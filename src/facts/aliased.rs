@@ -1,8 +1,8 @@
 //! What is written to one `extern __shared__` array and overwritten through another before it is read?
 //!
-//! All `extern __shared__` arrays of a kernel begin at the same byte. Code that uses one of them as a view of the
-//! other, or one after the other, reads what it writes before it uses the bytes for something else. Of code that
-//! takes them for two arrays there is this much that is certain:
+//! All `extern __shared__` arrays of a kernel start at the same byte. Code that uses one of them as a view of the
+//! other, or one after the other, reads what it writes before it reuses the bytes. This pattern surely shows code
+//! that treats them as two arrays:
 //!
 //! ```text
 //! a[t] = x;              thread t writes bytes 4 t

@@ -1,9 +1,8 @@
-//! Which wide accesses are at addresses that are no multiple of their width?
+//! Which wide accesses are at addresses that are not a multiple of their width?
 //!
-//! The hardware stops a kernel that reads 16 bytes at an address that is not a multiple of 16. An array
-//! may lie at any multiple of its own alignment, so what is known of an address is its rest modulo the
-//! lesser of that and the width. Two threads with different rests cannot both be right, wherever the
-//! array lies:
+//! The hardware stops a kernel that reads 16 bytes at an address that is not a multiple of 16. An array may start at
+//! any multiple of its own alignment. So an address is known modulo the smaller of that alignment and the width. Two
+//! threads with different remainders cannot both be aligned, wherever the array starts:
 //!
 //! ```text
 //! __shared__ float s[64];
@@ -46,21 +45,33 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Misaligned> {
 
 fn misaligned(trace: &Trace, event: &AccessEvent, shape: Shape) -> Option<Misaligned> {
     let access = trace.accesses.get(event.access)?;
-    let plain = matches!(access.op, AccessOp::Load | AccessOp::Store | AccessOp::AsyncCopy);
-    // A struct with a lesser alignment than its size is taken apart by the compiler, as are a packed
-    // struct's members: only a vector is surely one access.
-    let whole = |bytes: &u32| access.align >= *bytes;
-    let bytes = access.bytes.filter(|bytes| plain && matches!(bytes, 4 | 8 | 16) && whole(bytes))?;
+    let array = &trace.arrays[access.array];
+    let bytes = match access.op {
+        AccessOp::Load | AccessOp::Store if access.fragment => return None,
+        // A struct with a lesser alignment than its size is taken apart by the compiler, as are a packed
+        // struct's members: only a vector is surely one access, and a number in an array of numbers.
+        AccessOp::Load | AccessOp::Store => {
+            access.bytes.filter(|bytes| access.align >= *bytes || access.scalar && array.of_numbers)?
+        }
+        AccessOp::AsyncCopy => access.bytes?,
+        // A row of a matrix.
+        AccessOp::MatrixLoad | AccessOp::MatrixStore if access.matrices > 0 => 16,
+        AccessOp::MatrixLoad | AccessOp::MatrixStore | AccessOp::Atomic => return None,
+    };
+    if !matches!(bytes, 2 | 4 | 8 | 16) {
+        return None;
+    }
     let multiple = i64::from(bytes);
     let offset = event.offset.as_ref()?;
     let shared = |factor: &crate::domain::Lanes| factor.gcd().is_multiple_of(u64::from(bytes));
     if !offset.terms.iter().all(|(_, factor)| shared(factor)) {
         return None;
     }
-    let array = &trace.arrays[access.array];
     let known = i64::try_from(array.alignment).ok()?.clamp(1, multiple);
     let values = offset.base.spread(shape);
-    let mut threads = event.threads.threads().map(|thread| (thread, values[thread]));
+    let rows = usize::from(access.matrices) * 8;
+    let gives = |thread: &usize| rows == 0 || thread % 32 < rows;
+    let mut threads = event.threads.threads().filter(gives).map(|thread| (thread, values[thread]));
     let first = threads.next()?;
     let alone = |(_, at): &(usize, i64)| at.rem_euclid(known) != 0;
     let (assumptions, access) = (event.assumptions.to_vec(), event.access);

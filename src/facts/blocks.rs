@@ -1,8 +1,8 @@
-//! Which accesses of global memory by different blocks does nothing order, and meet?
+//! Which unordered accesses by different blocks touch the same global memory?
 //!
-//! Blocks run as they like. Two of them are told apart by the numbers in `blockIdx`: one has a number `b`, the
-//! other `b + 1`, or `b - 1`, in some of the three directions. What else an address is made of is the same for both,
-//! and falls out of the difference. Example, in blocks of 256, of `float`:
+//! Blocks run in any order. Two blocks differ in `blockIdx`: one has a number `b`, the other `b + 1` or `b - 1` in
+//! some of the three directions. Everything else in an address is the same for both and cancels in the difference.
+//! Example, in blocks of 256, of `float`:
 //!
 //! ```text
 //! i = blockIdx.x * 256 + threadIdx.x
@@ -13,16 +13,16 @@
 //! the same byte                           4 t = 1024 + 4 u - 4:  t = 255, u = 0
 //! ```
 //!
-//! What only some blocks do, they do by conditions on their numbers. So two blocks with certain numbers are looked at:
+//! Conditions on block numbers decide what only some blocks do. So two blocks with given numbers are compared:
 //!
 //! ```text
 //! if (blockIdx.x == 0) *count = 0;      surely in block 0
 //! atomicAdd(count, 1);                  surely in all: in block 1, too
 //! ```
 //!
-//! Only accesses count that surely happen in the two, at addresses made of thread and block numbers and of what the
-//! launch gives alike to all blocks. A number that a parameter is multiplied with has to be the same on both sides.
-//! Nothing counts between accesses that blocks may bring in order, as [`order`] tells.
+//! Only accesses count that surely happen in both blocks, at addresses built from thread and block numbers and from
+//! values that are the same for all blocks of the launch. The factor of a parameter must be the same on both sides.
+//! Accesses that blocks may order do not count; [`order`] decides that.
 
 mod order;
 mod step;

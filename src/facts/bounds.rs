@@ -1,7 +1,7 @@
 //! Which accesses leave their array?
 //!
-//! Said is only what surely happens in a block of the middle: a thread that is surely active, at an offset
-//! that lies outside for every value that what it rests on can have. Example, in a block of 128:
+//! Only what surely happens in an interior block is reported: a thread that is surely active, at an offset that is
+//! outside for every possible value of its symbols. Example, in a block of 128:
 //!
 //! ```text
 //! __shared__ float s[128];
@@ -9,11 +9,11 @@
 //! if (t < n) s[2 * t] = 0;   `n` may be 64: nothing is said
 //! ```
 //!
-//! An array that is sized at launch is as long as the launch says; where that is not known, nothing is said.
+//! An array that is sized at launch is as long as the launch says; if that is unknown, nothing is reported.
 
 use super::witness::is_possible;
 use crate::domain::Shape;
-use crate::events::{AccessEvent, Assumption, Event, EventTree, Trace};
+use crate::events::{AccessEvent, Assumption, Event, EventTree, Subscript, Trace};
 
 /// An access that leaves its array.
 #[derive(Clone, Debug)]
@@ -58,6 +58,53 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Ove
         if let Some((thread, offset, is_bound)) = threads.find_map(outside) {
             let (access, assumptions) = (event.access, event.assumptions.to_vec());
             found.push(Overrun { access, thread, offset, size: bytes_of_array, is_bound, assumptions });
+        }
+    }
+    found
+}
+
+/// A subscript of an inner dimension that lies outside of it, of an access that stays in its array.
+#[derive(Clone, Debug)]
+pub(crate) struct InnerOverrun {
+    /// Index into the trace's accesses.
+    pub access: usize,
+    /// The subscript.
+    pub subscript: Subscript,
+    /// What is taken for granted.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// All such accesses of a run, one for each site; `outside`: those that leave the array.
+pub(super) fn find_inner(trace: &Trace, outside: &[Overrun]) -> Vec<InnerOverrun> {
+    let mut found: Vec<InnerOverrun> = Vec::new();
+    // Subscripts come right before the access of their element.
+    let mut pending: Vec<&Subscript> = Vec::new();
+    for event in trace.tree.events() {
+        match event {
+            Event::Subscript(subscript) => pending.push(subscript),
+            Event::Access(event) if !pending.is_empty() => {
+                let Some(access) = trace.accesses.get(event.access) else { continue };
+                let of_this = |it: &&Subscript| {
+                    let (inner, outer) = (it.span, access.span);
+                    let within =
+                        inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end;
+                    within && it.array == access.array && event.threads.has(it.thread)
+                };
+                let known = outside.iter().any(|it| it.access == event.access)
+                    || found.iter().any(|it| it.access == event.access);
+                if let Some(at) = pending.iter().position(of_this) {
+                    let subscript = pending[at];
+                    if !known && is_possible(event) && !event.may_be_cut_short {
+                        found.push(InnerOverrun {
+                            access: event.access,
+                            subscript: subscript.clone(),
+                            assumptions: event.assumptions.to_vec(),
+                        });
+                    }
+                    pending.clear();
+                }
+            }
+            _ => {}
         }
     }
     found

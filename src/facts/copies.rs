@@ -1,8 +1,8 @@
 //! Which asynchronous copies are read before they have surely arrived?
 //!
-//! A thread puts its copies into groups, in order, and waits until all but the latest few groups have arrived. The
-//! groups of other threads are theirs: a thread that reads what another copied needs a barrier after that one's
-//! wait. Example, by all threads:
+//! A thread puts its copies into groups, in order, and waits until all but the latest few groups have arrived. A wait
+//! covers only the thread's own groups: a thread that reads what another copied needs a barrier after that thread's
+//! wait. Example, for all threads:
 //!
 //! ```text
 //! copy a; commit;        group 0
@@ -15,12 +15,15 @@
 //! read another's b       too early
 //! ```
 //!
-//! What may wait and is not followed is taken to wait for everything, and a group that may have been put together for
-//! one that was.
+//! A read in a loop is compared with a copy before the loop as in the loop's first iteration.
+//!
+//! Unfollowed code that may wait counts as a wait for everything, and a group that may have been committed counts as
+//! committed.
 
 use super::witness::{are_possible, is_possible};
-use crate::domain::{Int, Shape, ThreadSet};
-use crate::events::{AccessEvent, AccessOp, Assumption, Event, Trace};
+use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet};
+use crate::events::{AccessEvent, AccessOp, Assumption, Event, EventTree, Trace};
+use rustc_hash::FxHashMap;
 
 /// The most pairs of a copy and a read that are held against each other.
 const MOST: usize = 1 << 12;
@@ -69,6 +72,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<EarlyRead> {
     let mut found: Vec<EarlyRead> = Vec::new();
     let mut pending: Vec<Copy<'_>> = Vec::new();
     let mut loops: Vec<usize> = Vec::new();
+    let rounds = rounds(trace.tree.events());
     let mut pairs = 0;
     for (at, event) in trace.tree.events().iter().enumerate() {
         match event {
@@ -108,13 +112,21 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<EarlyRead> {
                                 continue;
                             }
                             pairs += 1;
-                            found.extend(early(copy, event, bytes, shape));
+                            // In the first round of the loops that began since.
+                            let since = loops[copy.loops.len()..].iter();
+                            let first: Vec<SymbolId> =
+                                since.filter_map(|at| rounds.get(at).copied()).collect();
+                            if let Some(offset) = &event.offset {
+                                let offset = in_first_round(&trace.tree, offset, &first, shape);
+                                found.extend(early(copy, (event, &offset), bytes, shape));
+                            }
                         }
                     }
                     _ => {}
                 }
             }
-            Event::MayAccess { .. }
+            Event::Subscript(_)
+            | Event::MayAccess { .. }
             | Event::MayDiffer { .. }
             | Event::WarpOrder { .. }
             | Event::NextRound => {}
@@ -148,8 +160,8 @@ impl Copy<'_> {
 }
 
 /// A read of a copy that may not have arrived.
-fn early(copy: &Copy<'_>, read: &AccessEvent, bytes: i64, shape: Shape) -> Option<EarlyRead> {
-    let (to, from) = (copy.event.offset.as_ref()?, read.offset.as_ref()?);
+fn early(copy: &Copy<'_>, (read, from): (&AccessEvent, &Int), bytes: i64, shape: Shape) -> Option<EarlyRead> {
+    let to = copy.event.offset.as_ref()?;
     if copy.event.object != read.object || !are_alike(to, from) || !are_possible(copy.event, read) {
         return None;
     }
@@ -186,6 +198,39 @@ fn early(copy: &Copy<'_>, read: &AccessEvent, bytes: i64, shape: Shape) -> Optio
         }
     }
     None
+}
+
+/// By the event that begins a loop of which one pass stands for all rounds: the number of the round.
+fn rounds(events: &[Event]) -> FxHashMap<usize, SymbolId> {
+    let mut open = Vec::new();
+    let mut found = FxHashMap::default();
+    for (at, event) in events.iter().enumerate() {
+        match event {
+            Event::Loop { .. } => open.push(at),
+            Event::EndOfLoop { round, .. } => {
+                found.extend(open.pop().zip(*round));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// An offset in the first round of loops.
+fn in_first_round(tree: &EventTree, offset: &Int, rounds: &[SymbolId], shape: Shape) -> Int {
+    let mut base = offset.base.clone();
+    let mut terms = Vec::new();
+    for (id, factor) in &offset.terms {
+        let remainder = tree.remainder(*id).filter(|it| rounds.contains(&it.of));
+        match (remainder, factor.as_constant()) {
+            _ if rounds.contains(id) => {}
+            (Some(remainder), Some(factor)) => {
+                base = base.add(&Lanes::constant(remainder.at(0).wrapping_mul(factor)), shape);
+            }
+            _ => terms.push((*id, factor.clone())),
+        }
+    }
+    Int { base, terms, sight: offset.sight }
 }
 
 /// Whether two offsets differ by nothing but numbers that are known.

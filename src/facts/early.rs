@@ -1,7 +1,7 @@
 //! Which shared memory is read before any thread writes it?
 //!
-//! What nobody ever writes, [`unwritten`](super::unwritten) finds. Here all that may have been written by then is put
-//! together, for the first time that a read is done. Example, in a block of 256:
+//! [`unwritten`](super::unwritten) finds what nobody ever writes. This module collects everything that may have been
+//! written before a read happens for the first time. Example, in a block of 256:
 //!
 //! ```text
 //! for (d = 1; d < 256; d *= 2) {
@@ -11,10 +11,9 @@
 //! }
 //! ```
 //!
-//! A write may be done before a read if it stands before it, or if another thread does it and nothing between the two
-//! keeps them in this order: a barrier to which all threads come, or a `__syncwarp` for the two lanes. What stands
-//! behind a read in a loop is done after it in the first round. So a read counts only if it is done in the first
-//! round, too.
+//! A write may happen before a read if it precedes it, or if another thread does it and nothing keeps the two in
+//! order: no barrier that all threads reach, and no `__syncwarp` for the two lanes. In the first iteration of a loop,
+//! what follows a read happens after it. So a read counts only if it happens in the first iteration.
 
 use super::unwritten::{Unwritten, begins, known};
 use super::witness::is_possible;

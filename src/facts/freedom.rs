@@ -1,9 +1,9 @@
 //! Is it proved that no two threads of a block race for shared memory?
 //!
-//! The events are walked in order with the accesses that nothing has ordered yet before the place at hand:
-//! each new access is held against them, and a barrier to which all threads come takes them away. Everything
-//! errs to one side: threads that may do something do it, a barrier that a block may pass by is no barrier for
-//! those who pass by, a loop may not run at all. What is left is proved. Example, in a block of 128:
+//! The walk goes through the events in order and keeps the accesses that nothing has ordered yet. Each new access is
+//! compared with them, and a barrier that all threads reach removes them. Everything errs to one side: threads that
+//! may do something do it, a barrier that a block may skip is no barrier for a block that skips it, and a loop may
+//! run zero times. If no pair is left, freedom from races is proved. Example, in a block of 128:
 //!
 //! ```text
 //! for (k = 0; k < n; ++k) {
@@ -13,12 +13,12 @@
 //! }
 //! ```
 //!
-//! A loop of which one pass stands for all rounds is walked twice: once for what happens in one round, and once
-//! with what the end of a round left open, against the beginning of the next. Where no barrier lies in the body,
-//! that is any later round. [`meet`] says whether two accesses can touch one byte.
+//! If one pass stands for all iterations of a loop, the loop is walked twice: once for a single iteration, and once
+//! to compare what the end of an iteration left open with the start of the next, or of any later one if the body has
+//! no barrier. [`meet`] decides whether two accesses can touch the same byte.
 //!
-//! What is copied asynchronously may be written at any time until its thread has waited for it, whatever barriers
-//! come before. A copy that is on its way for several rounds is held against each of them.
+//! An asynchronous copy may write at any time until its thread has waited for it, whatever barriers come before. A
+//! copy in flight over several iterations is compared with each of them.
 
 mod live;
 mod meet;
@@ -188,7 +188,8 @@ impl<'a> Walk<'a> {
                         open = self.rounds(&of, open, first);
                     }
                 }
-                Event::Barrier { .. }
+                Event::Subscript(_)
+                | Event::Barrier { .. }
                 | Event::WarpOrder { .. }
                 | Event::MayOrder { .. }
                 | Event::CopyGroup { .. }

@@ -1,8 +1,8 @@
 //! Which accesses lie between two barriers?
 //!
-//! Whatever may order threads ends an interval, so that two accesses of one interval are ordered by
-//! nothing but their own thread. In a loop of which one pass stands for all rounds, the end of a round is
-//! followed by the beginning of the next:
+//! Anything that may order threads ends an interval, so two accesses in one interval are ordered only within a
+//! thread. If one pass stands for all iterations of a loop, the end of an iteration is followed by the start of the
+//! next:
 //!
 //! ```text
 //! for (k = 0; k < n; ++k) {
@@ -12,15 +12,15 @@
 //! }
 //! ```
 //!
-//! Where not all threads come to a barrier, they are no longer in step: those that waited in one branch
-//! may go on while others are still on their way to the barrier of the other branch. Each thread has a
-//! *phase*, the number of barriers that it has passed, and only threads of one phase are in one interval.
+//! If not all threads reach a barrier, they are no longer in step: those that waited in one branch may continue while
+//! others are still on their way to the barrier of the other branch. Each thread has a *phase*, the number of
+//! barriers that it has passed, and only threads of one phase are in one interval.
 //!
-//! Where one pass stands for several rounds, the loop may end after any of them. What follows is taken as it is behind
-//! a whole pass, as far as no condition leads to it: that may ask how many rounds there were.
+//! If one pass stands for several iterations, the loop may end after any of them. What follows is judged as after a
+//! whole pass, unless a condition leads to it: that may depend on the number of iterations.
 
 use crate::domain::{Shape, SymbolId};
-use crate::events::{AccessEvent, Assumption, Branches, Event, EventTree};
+use crate::events::{AccessEvent, Assumption, Branches, Event, EventTree, GoesOn};
 use crate::source::Span;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
@@ -52,6 +52,8 @@ pub(super) struct Interval {
     pub accesses: Vec<(usize, Round)>,
     /// The loop whose rounds it goes across, if it does.
     pub across: Option<Span>,
+    /// Whether a part of it lies in a loop of which data decide whether it goes on.
+    pub for_data: bool,
     /// What orders threads before it and behind it.
     pub bounds: Bounds,
 }
@@ -75,7 +77,8 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 current.push((at, Round::Any));
                 behind.iter_mut().for_each(|behind| behind.push(at, event));
             }
-            Event::MayAccess { .. }
+            Event::Subscript(_)
+            | Event::MayAccess { .. }
             | Event::MayDiffer { .. }
             | Event::CopyGroup { .. }
             | Event::CopyWait { .. } => {}
@@ -84,14 +87,21 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 for accesses in std::iter::once(std::mem::take(&mut current))
                     .chain(behind.drain(..).map(|it| it.accesses))
                 {
-                    found.push(Interval { phases: Rc::clone(&phases), accesses, across: None, bounds });
+                    found.push(Interval {
+                        phases: Rc::clone(&phases),
+                        accesses,
+                        across: None,
+                        for_data: false,
+                        bounds,
+                    });
                 }
                 pass(&mut phases, event, at, !loops.is_empty());
             }
             Event::Loop { span, first_symbol, .. } => loops.push((at, *span, *first_symbol)),
             Event::NextRound => {}
             Event::EndOfLoop { round, rest, goes_on } => {
-                let round = round.as_ref().filter(|_| *goes_on);
+                let round = round.as_ref().filter(|_| *goes_on != GoesOn::Perhaps);
+                let for_data = *goes_on == GoesOn::ForData;
                 let Some((begin, span, first_symbol)) = loops.pop() else { continue };
                 if let (Some(rest), Event::Loop { branches, .. }) = (rest, &events[begin]) {
                     let before = current.iter().filter(|(at, _)| *at < begin).copied().collect();
@@ -109,7 +119,8 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 let (of_end, of_next) =
                     ((begin + 1..last).rev().find_map(order), (first..at).find_map(order));
                 let bounds = (of_end, of_next);
-                found.push(Interval { phases: Rc::clone(&phases), accesses, across: Some(span), bounds });
+                let across = Some(span);
+                found.push(Interval { phases: Rc::clone(&phases), accesses, across, for_data, bounds });
                 let parts = |at: &usize| orders(&events[*at]) || ends_with_rest(&events[*at]);
                 let before = (0..begin).rev().find(parts).map_or(0, |at| at + 1);
                 let bounds = ((0..before).rev().find_map(order), of_next);
@@ -118,14 +129,15 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                     let mut first_round = self::accesses(events, begin + 1..first, Round::First(*round));
                     first_round.retain(|(at, _)| !needs_a_round_before(&events[*at]));
                     accesses.append(&mut first_round);
-                    found.push(Interval { phases, accesses, across: None, bounds });
+                    found.push(Interval { phases, accesses, across: None, for_data, bounds });
                 }
             }
         }
     }
     for accesses in std::iter::once(current).chain(behind.into_iter().map(|it| it.accesses)) {
         let phases = Rc::clone(&phases);
-        found.push(Interval { phases, accesses, across: None, bounds: (last_order, None) });
+        let bounds = (last_order, None);
+        found.push(Interval { phases, accesses, across: None, for_data: false, bounds });
     }
     found
 }
@@ -152,7 +164,7 @@ impl Behind {
 
 fn counter(event: &Event) -> Option<SymbolId> {
     match event {
-        Event::EndOfLoop { round, goes_on: true, .. } => *round,
+        Event::EndOfLoop { round, goes_on: GoesOn::Surely | GoesOn::ForData, .. } => *round,
         _ => None,
     }
 }

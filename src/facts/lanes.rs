@@ -1,15 +1,15 @@
-//! Which lanes do not meet as an intrinsic of their warp asks them to?
+//! Which lanes do not participate in a warp intrinsic as its mask demands?
 //!
-//! Every lane that takes part has to be named by its own mask. Every lane that is named and has not left the
-//! kernel has to come to the same intrinsic with the same mask. It may do so in another statement:
+//! Every participating lane must be in its own mask. Every lane in the mask that has not exited must reach the same
+//! intrinsic with the same mask. It may do so in another statement:
 //!
 //! ```text
 //! if (lane < 16) a = __shfl_sync(~0u, v, 0);      lanes 0 to 15: once
 //! else           b = __shfl_sync(~0u, v, 16);     lanes 16 to 31: once, so both meet
 //! ```
 //!
-//! So it is counted how often each lane comes to an intrinsic with a mask. A named lane that comes there less
-//! often than another is missing where the other is and it is not.
+//! So this module counts how often each lane reaches an intrinsic with a given mask. A lane in the mask that gets
+//! there less often than another is missing where only the other one is.
 
 use super::witness::can_hold;
 use crate::domain::{Shape, ThreadSet};
@@ -46,6 +46,8 @@ pub(crate) enum Lanes {
     Unread { warp: usize, reader: u32, source: u32, why: NotThere },
     /// The lanes that are named are those that happen to be there.
     Happens,
+    /// What each lane reads for itself decides which of the lanes come that the mask names.
+    Chosen { mask: u32 },
 }
 
 /// Why a lane has nothing to read.
@@ -75,6 +77,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
             LaneMask::Known(_) if judged => unnamed(op, shape)
                 .or_else(|| missing(trace, op, shape).filter(|_| is_whole))
                 .or_else(|| unread(op, shape)),
+            LaneMask::Known(_) if given && can_hold(&op.assumptions) => chosen(op, shape),
             _ => None,
         };
         let Some(what) = what else { continue };
@@ -82,7 +85,8 @@ pub(super) fn find(trace: &Trace, shape: Shape, given: bool, all_seen: bool) -> 
             Lanes::Missing { warp, lanes, .. } => {
                 split_around(op, |split| split.before.minus(&split.taken).warp(warp) & lanes != 0)
             }
-            Lanes::Happens => split_around(op, |_| true),
+            Lanes::Happens => split_around(op, |split| !split.kind.is_data()),
+            Lanes::Chosen { .. } => split_around(op, |split| split.kind == SplitKind::OwnData),
             _ => None,
         };
         let (name, calls) = (Arc::clone(&op.name), op.calls.clone());
@@ -184,7 +188,7 @@ fn comes_less_often(
 
 /// A shuffle of which no lane gets anything: each that reads another reads one that is not there.
 fn unread(op: &LaneOp, shape: Shape) -> Option<Lanes> {
-    let sources = op.sources.as_ref().filter(|_| !op.is_set_aside)?;
+    let sources = op.sources.as_ref()?;
     let exist = ThreadSet::all(shape);
     warps(op, shape).find_map(|(warp, here)| {
         let mut first = None;
@@ -200,9 +204,29 @@ fn unread(op: &LaneOp, shape: Shape) -> Option<Lanes> {
                 mask if lacks(mask) => NotThere::Unnamed,
                 _ => return None,
             };
+            // What is put into a variable may be passed over where the block is too small for it.
+            if op.is_set_aside && why != NotThere::Unnamed {
+                return None;
+            }
             first.get_or_insert(Lanes::Unread { warp, reader, source, why });
         }
         first
+    })
+}
+
+/// Where what each lane reads for itself decides whether it comes, and all give one mask that names others.
+fn chosen(op: &LaneOp, shape: Shape) -> Option<Lanes> {
+    let of_data = |split: &&Split| split.kind.is_data();
+    let mut by_data = op.splits.iter().filter(of_data).peekable();
+    by_data.peek()?;
+    if !by_data.all(|split| split.kind == SplitKind::OwnData) {
+        return None;
+    }
+    warps(op, shape).find_map(|(warp, here)| {
+        let first = lanes_of(here).next()?;
+        let mask = mask_of(op, warp, first, shape)?;
+        let alike = lanes_of(here).all(|lane| mask_of(op, warp, lane, shape) == Some(mask));
+        (alike && (mask & here).count_ones() > 1).then_some(Lanes::Chosen { mask })
     })
 }
 

@@ -1,8 +1,8 @@
-//! Which accesses does nothing order that meet for some data?
+//! Which unordered accesses touch the same byte for some data?
 //!
-//! Either one of the two goes to an element that data choose: what each thread reads from global memory is all that
-//! makes its address, so that any thread may come to any element of a range. Or data choose which threads do it. The
-//! other goes to known elements, in known threads. Examples, in a block of 256, where `in` holds bytes:
+//! Either data decide the element of one of the two: its address depends only on what each thread reads from global
+//! memory, so any thread may access any element of a range. Or data decide which threads do it. The other access has
+//! known elements and known threads. Examples, in a block of 256, where `in` holds bytes:
 //!
 //! ```text
 //! bins[t] = 0;                    thread 32 clears bytes 128 to 131
@@ -12,10 +12,10 @@
 //! if (in[t] > 7) count += 1;      any thread: 32, which is in no step with 0; and any two at once
 //! ```
 //!
-//! Where the thread's own number is a part of the address or of the condition, or what an atomic or a sum over threads
-//! gave, threads may well keep apart, and nothing is said. Nor is anything said of two accesses of both of which data
-//! choose the threads, unless they are one statement that changes what is there: others may be meant to exclude each
-//! other.
+//! If the address or the condition contains the thread's own number, or the result of an atomic or a sum over
+//! threads, the threads may well stay apart, and nothing is reported. Nor is a pair reported if data decide the
+//! threads of both accesses, unless they are one statement that updates its element: other pairs may be meant to
+//! exclude each other.
 
 use super::intervals::{Interval, Round, intervals};
 use super::witness::{are_possible, is_possible, is_possible_by_choice};
@@ -88,7 +88,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
         for (at, first) in steps.iter().enumerate() {
             note(&mut found, first, first, update(first, &interval), &interval);
             for second in &steps[at + 1..] {
-                note(&mut found, first, second, meet(first, second, &interval), &interval);
+                note(&mut found, first, second, meet(first, second, &interval, shape), &interval);
             }
         }
     }
@@ -173,13 +173,12 @@ fn chosen(trace: &Trace, event: &AccessEvent, access: &Access, bytes: i64) -> Op
 }
 
 /// Two threads of different warps that may meet in one byte.
-fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Met> {
+fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) -> Option<Met> {
     let changes = |step: &Step<'_>| !matches!(step.access.op, AccessOp::Load | AccessOp::MatrixLoad);
     let atomic = |step: &Step<'_>| step.access.is_atomic();
     let stores = |step: &Step<'_>| changes(step) && !atomic(step);
     let is_race = (changes(first) || changes(second)) && !(atomic(first) && atomic(second));
-    // Of two stores it is not known whether they write one value.
-    if !is_race || first.event.object != second.event.object || stores(first) && stores(second) {
+    if !is_race || first.event.object != second.event.object {
         return None;
     }
     // What is written there is made of what is read there.
@@ -189,6 +188,8 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Met>
     let phases = &interval.phases;
     let in_step = |one: usize, other: usize| other / 32 != one / 32 && phases[other] == phases[one];
     match (&first.place, &second.place, first.is_chosen, second.is_chosen) {
+        // Of two stores it is not known whether they write one value.
+        (Place::Chosen(..), ..) | (_, Place::Chosen(..), ..) if stores(first) && stores(second) => None,
         (Place::Chosen(..), Place::Known(_), false, false) => {
             let (thread, other) = meet_element(second, first, in_step)?;
             Some(((other, thread), Choice::Element, true))
@@ -199,7 +200,15 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval) -> Option<Met>
         (Place::Known(one), Place::Known(other), true, false)
         | (Place::Known(one), Place::Known(other), false, true) => {
             let threads = meet_byte(first, one, second, other, in_step)?;
-            Some((threads, Choice::Threads, first.is_chosen))
+            let (before, after) = threads;
+            // Two stores race only if they write different values.
+            let differ = || {
+                let alike = first.bytes == second.bytes && one[before] == other[after];
+                let bytes = second.access.bytes.unwrap_or(0);
+                alike && first.event.stored.differs(before, &second.event.stored, after, bytes, shape)
+            };
+            let counts = !(stores(first) && stores(second)) || differ();
+            counts.then_some((threads, Choice::Threads, first.is_chosen))
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Which accesses of different threads does nothing order?
+//! Which accesses of different threads are unordered?
 //!
 //! Two threads touch the same byte in one interval between barriers, and one of them writes it. Each
 //! interval is walked with a memory of who touched which byte: once for threads of different warps, and
@@ -10,21 +10,22 @@
 //!                            thread 0 reads what thread 1 wrote: the same within a warp
 //! ```
 //!
-//! Only accesses that surely happen count, at offsets that are known but for what all threads share. A
-//! thread that reads what it wrote in the same statement as all others did reads what it wrote: nothing
-//! is said of it, unless it writes what it makes of what it reads there, as in `sum += x`: then what one
-//! thread adds is lost. Of two writes something is said where they surely write different values.
+//! Only accesses that surely happen count, at offsets that are known except for what all threads share. If all
+//! threads write in one statement and a thread then reads its own result there, that is not reported. An update such
+//! as `sum += x` is: one thread's addition is lost. Two writes are reported if their values surely differ.
 //!
-//! Between different warps, functions are left out that speak of `volatile` and have a loop that may wait for what
-//! they read. Within a warp only what is read after it was written counts, or written twice; lanes that read
-//! before others write do so in one instruction. `__syncwarp` orders the lanes that come to it, and
-//! shuffles and votes do not. Let each lane count how often it has come to a `__syncwarp`: where neither
-//! of two lanes has come to one between the two accesses, none can have ordered them.
+//! Between different warps, functions with `volatile` and a loop that may wait for what they read are left out.
+//! Within a warp, only a read after a write, or a second write, counts. Lanes that write what others read before are
+//! reported apart: in step, they do both in one instruction. `__syncwarp` orders the lanes that reach it; shuffles and
+//! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
+//! none can have ordered them.
 
 use super::intervals::{Bounds, Interval, Round, intervals};
 use super::witness::{are_possible, is_possible};
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Stored, Trace};
+use crate::events::{
+    Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Operation, Seen, Stored, Trace,
+};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -52,6 +53,10 @@ pub(crate) struct Race {
     pub across: Option<Span>,
     /// The last thing that may order threads before both, and the first behind both.
     pub bounds: Bounds,
+    /// Whether one of the two is in a loop of which data decide whether it goes on.
+    pub for_data: bool,
+    /// Whether lanes of a warp write what others read before.
+    pub reads_first: bool,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
 }
@@ -134,13 +139,14 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
         for steps in groups(trace, shape, &interval).values() {
             let mut look = |scope| {
                 let walk = Walk { steps, phases: &interval.phases, shape, scope };
-                walk.run(&mut left, &mut |first, second, threads| {
+                walk.run(&mut left, &mut |first, second, threads, reads_first| {
                     let (first, second) = (&steps[first], &steps[second]);
                     let between = between(scope, first, second, threads);
                     let is_update = second.updates(first);
                     let known = |race: &Race| {
                         (race.first, race.second) == (first.number, second.number)
                             && (race.between == Between::Warps) == (between == Between::Warps)
+                            && (race.for_data, race.reads_first) == (interval.for_data, reads_first)
                     };
                     if found.iter().any(known) || !are_possible(first.event, second.event) {
                         return;
@@ -161,6 +167,8 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                         is_update,
                         across,
                         bounds,
+                        for_data: interval.for_data,
+                        reads_first,
                         assumptions,
                     });
                 });
@@ -263,6 +271,17 @@ impl Step<'_> {
         self.event.threads.threads().filter(move |thread| rows == 0 || thread % 32 < rows)
     }
 
+    /// Whether it is an atomic after which the value tells how many threads have done it.
+    fn adds_up(&self) -> bool {
+        let adds = |atomic: &Atomic| match atomic.operation {
+            Operation::Add | Operation::Float | Operation::Wide => true,
+            Operation::Combine | Operation::Exchange | Operation::CompareAndSwap => {
+                atomic.operand == Seen::Apart
+            }
+        };
+        self.access.op == AccessOp::Atomic && self.access.atomic.as_ref().is_some_and(adds)
+    }
+
     /// Whether it writes what it makes of what was read in an earlier step, in the same expression.
     fn updates(&self, before: &Step<'_>) -> bool {
         let reads = before.access.op == AccessOp::Load && before.access.span == self.access.span;
@@ -285,8 +304,8 @@ struct Walk<'a> {
     scope: Scope,
 }
 
-/// Who is told of two that meet: their steps, and their threads.
-type Tell<'a> = dyn FnMut(usize, usize, (usize, usize)) + 'a;
+/// Who is told of two that meet: their steps, their threads, and whether lanes write what others read before.
+type Tell<'a> = dyn FnMut(usize, usize, (usize, usize), bool) + 'a;
 
 impl Walk<'_> {
     /// Goes through them in order, and tells of those that meet.
@@ -320,12 +339,14 @@ impl Walk<'_> {
                 for byte in (at..at + step.bytes).step_by(grain as usize) {
                     let cell = &mut memory[((byte - low) / grain) as usize];
                     if let Some((first, other)) = self.meets(cell, (number, thread), byte) {
-                        tell(first, number, (other, thread));
+                        tell(first, number, (other, thread), false);
+                    } else if let Some((first, other)) = self.overwrites(cell, (number, thread), byte) {
+                        tell(first, number, (other, thread), true);
                     }
                     if let Scope::Warps = self.scope {
                         let last = Cell { stores: [cell.last_store, Touch(0)], ..Cell::default() };
                         if let Some((first, other)) = self.meets(&last, (number, thread), byte) {
-                            tell(first, number, (other, thread));
+                            tell(first, number, (other, thread), false);
                         }
                         if kind == 1 {
                             cell.last_store = Touch::by(number, thread);
@@ -375,12 +396,18 @@ impl Walk<'_> {
             touches.iter().filter_map(|touch| touch.get()).find(apart)
         };
         // Who wrote it in the same statement finds what it wrote.
-        let written =
-            |touches: &[Touch; 2]| find(touches, &|first, _| !self.steps[first].touches(thread, byte));
+        // What others combine with it is in it or not, unless all combine with the same.
+        let written = |touches: &[Touch; 2]| {
+            find(touches, &|first, _| {
+                let before = &self.steps[first];
+                let adds = before.adds_up() || step.adds_up();
+                !before.touches(thread, byte) || adds && before.number != step.number
+            })
+        };
         let lanes = matches!(self.scope, Scope::Lanes(_));
         let read = || {
             find(&cell.loads, &|first, other| {
-                step.updates(&self.steps[first]) || !lanes && !step.touches(other, byte)
+                step.updates(&self.steps[first]) || !lanes && (!step.touches(other, byte) || step.adds_up())
             })
         };
         let differs = |first: usize, other: usize| {
@@ -400,6 +427,26 @@ impl Walk<'_> {
             2 => read().or_else(|| written(&cell.stores)),
             _ => written(&cell.stores),
         }
+    }
+
+    /// The step before, and its lane, that read what another lane of the warp writes now, where nothing brought the two
+    /// together in between. In step they read before any of them writes.
+    fn overwrites(&self, cell: &Cell, (number, thread): (usize, usize), byte: i64) -> Option<(usize, usize)> {
+        let step = &self.steps[number];
+        if !matches!(self.scope, Scope::Lanes(_)) || kind(step.access) != 1 {
+            return None;
+        }
+        let apart = |(first, other): &(usize, usize)| {
+            let exchanges = (&self.steps[*first].met.exchanges, &step.met.exchanges);
+            let met = exchanges.0[*other] != exchanges.1[*other];
+            // Where they went different ways through barriers, they are not in step anyway.
+            let in_step = self.phases[*other] == self.phases[thread];
+            in_step
+                && !met
+                && !step.touches(*other, byte)
+                && self.are_apart((*first, *other), (number, thread))
+        };
+        cell.loads.iter().filter_map(|touch| touch.get()).find(apart)
     }
 
     fn note(&self, touches: &mut [Touch; 2], touch: Touch) {

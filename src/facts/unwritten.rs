@@ -1,7 +1,7 @@
 //! Which shared memory is read though no thread writes it?
 //!
-//! Written is whatever some thread may write at any time of the run; read is only what a thread surely
-//! reads. Example, in a block of 128:
+//! A byte is written if some thread may write it at any time of the run; it is read only if a thread surely reads it.
+//! Example, in a block of 128:
 //!
 //! ```text
 //! __shared__ float s[130];
@@ -10,9 +10,9 @@
 //! out[t] = s[t] + s[t + 1] + s[t + 2]; thread 0 reads bytes 0 to 3, thread 127 bytes 516 to 519
 //! ```
 //!
-//! An access counts if none of its bytes is written: what fills the gaps of a struct is read with it. What only
-//! changes what is there, as `+=` and `atomicAdd` do, does not begin with anything of its own. Where something is not
-//! followed that may write, and of arrays that are sized at launch, nothing is said.
+//! An access counts if none of its bytes is written, because padding in a struct is read with it. An update such as
+//! `+=` or `atomicAdd` does not initialize. If an unfollowed operation may write, or the array is sized at launch,
+//! nothing is reported.
 
 use super::witness::is_possible;
 use crate::domain::{Shape, Spread};

@@ -137,6 +137,10 @@ impl Names {
             ExprKind::Launch(launch) => self.exprs(&launch.args),
             // A function handed on by name may be called.
             ExprKind::Path(path) => self.path(path),
+            ExprKind::Pack(pack) => {
+                [&pack.left, &pack.right].into_iter().flatten().for_each(|e| self.expr(e));
+                self.expr(&pack.otherwise);
+            }
             ExprKind::Asm(asm) => {
                 asm.outputs.iter().chain(&asm.inputs).for_each(|(_, operand)| self.expr(operand));
             }
@@ -165,7 +169,7 @@ impl Names {
     fn ty(&mut self, ty: &Type) {
         match ty {
             Type::Named(path) => self.path(path),
-            Type::Pointer(inner) | Type::Reference(inner) => self.ty(inner),
+            Type::Pointer(inner) | Type::Reference(inner) | Type::Qualified(_, inner) => self.ty(inner),
             Type::Array(inner, length) => {
                 self.ty(inner);
                 length.iter().for_each(|length| self.expr(length));

@@ -4,8 +4,9 @@
 //! precedence tracked: only a name, a literal or a postfix expression stands bare as an operand.
 
 use super::{
-    BinaryOp, Case, Declaration, Expr, ExprKind, Function, FunctionKind, Lambda, Launch, Name, Param, Path,
-    Scalar, Stmt, StmtKind, Storage, TemplateArg, TemplateParam, TemplateParamKind, Type, UnaryOp,
+    BinaryOp, Case, Declaration, Expr, ExprKind, Function, FunctionKind, Join, Lambda, Launch, Name, Pack,
+    Param, Path, Scalar, Stmt, StmtKind, Storage, TemplateArg, TemplateParam, TemplateParamKind, Type,
+    UnaryOp,
 };
 use std::fmt::Write;
 
@@ -170,6 +171,15 @@ impl Printer<'_> {
                 }
                 format!("{}{dimensions}", self.ty(element))
             }
+            Type::Qualified(qualifiers, of) => {
+                let mut words: Vec<&str> = Vec::new();
+                words.extend(qualifiers.constant.then_some("const"));
+                words.extend(qualifiers.volatile.then_some("volatile"));
+                match **of {
+                    Type::Pointer(_) => format!("{} {}", self.ty(of), words.join(" ")),
+                    _ => format!("{} {}", words.join(" "), self.ty(of)),
+                }
+            }
             Type::Auto => "auto".into(),
             Type::Decltype(of) => format!("decltype({})", self.expr(of)),
             Type::Opaque => "?".into(),
@@ -258,6 +268,7 @@ impl Printer<'_> {
             ExprKind::InitList(items) => format!("{{{}}}", self.exprs(items)),
             ExprKind::SizeofPack(name) => format!("sizeof...({name})"),
             ExprKind::Expansion(name) => format!("{name}..."),
+            ExprKind::Pack(pack) => self.pack(pack),
             ExprKind::SizeofType(ty) => format!("sizeof({})", self.ty(ty)),
             ExprKind::SizeofExpr(of) => format!("sizeof {}", self.operand(of)),
             ExprKind::AlignofType(ty) => format!("alignof({})", self.ty(ty)),
@@ -274,6 +285,21 @@ impl Printer<'_> {
             ExprKind::Unsupported(what) => format!("<unsupported: {what}>"),
             ExprKind::Damaged => "<damaged>".into(),
             _ => String::new(),
+        }
+    }
+
+    fn pack(&self, pack: &Pack) -> String {
+        let op = match pack.join {
+            None => return pack.left.as_ref().map_or(String::new(), |it| format!("{}...", self.operand(it))),
+            Some(Join::Comma) => ",".into(),
+            Some(Join::Binary(op)) => operator(op).to_owned(),
+            Some(Join::Assign(op)) => format!("{}=", op.map_or("", operator)),
+        };
+        let side = |side: &Option<Expr>| side.as_ref().map(|it| self.operand(it));
+        match (side(&pack.left), side(&pack.right)) {
+            (Some(left), Some(right)) => format!("({left} {op} ... {op} {right})"),
+            (Some(left), None) => format!("({left} {op} ...)"),
+            (None, right) => format!("(... {op} {})", right.unwrap_or_default()),
         }
     }
 

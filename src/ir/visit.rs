@@ -146,6 +146,10 @@ pub(crate) fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
             [&launch.grid, &launch.block, &launch.dynamic_bytes].into_iter().flatten().for_each(&mut *visit);
             launch.args.iter().for_each(visit);
         }
+        ExprKind::Pack(pack) => {
+            [&pack.left, &pack.right].into_iter().flatten().for_each(&mut *visit);
+            visit(&pack.otherwise);
+        }
         ExprKind::Asm(asm) => asm.outputs.iter().chain(&asm.inputs).for_each(|(_, operand)| visit(operand)),
         ExprKind::Int(..)
         | ExprKind::Float(..)

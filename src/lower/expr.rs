@@ -7,7 +7,7 @@ use super::damage::{has_direct_damage, is_harmless};
 use super::literal;
 use super::lowerer::{Lowerer, Special, TOO_DEEP};
 use super::nodes::{child_of_kind, children, first_child};
-use crate::ir::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Join, Pack, Scalar, UnaryOp};
 use crate::source::Span;
 use crate::syntax::field;
 use tree_sitter::Node;
@@ -165,8 +165,7 @@ impl Lowerer<'_> {
             "initializer_pair" => ExprKind::Unsupported("designated initialiser"),
             "new_expression" => ExprKind::Unsupported("new expression"),
             "delete_expression" => ExprKind::Unsupported("delete expression"),
-            "parameter_pack_expansion" => ExprKind::Unsupported("pack expansion"),
-            "fold_expression" => ExprKind::Unsupported("fold expression"),
+            "parameter_pack_expansion" | "fold_expression" => self.pack(node),
             "requires_expression" | "requires_clause" => ExprKind::Unsupported("requires expression"),
             "co_await_expression" => ExprKind::Unsupported("co_await expression"),
             "parenthesized_expression" if has_direct_damage(node, self) => ExprKind::Damaged,
@@ -175,6 +174,31 @@ impl Lowerer<'_> {
             "decltype" | "sized_type_specifier" => ExprKind::Unsupported("type as a value"),
             _ => ExprKind::Unsupported("expression of an unknown kind"),
         }
+    }
+
+    /// `f(xs)...`, `(xs + ...)`, `(... + xs)`, `(xs + ... + x)`
+    fn pack(&mut self, node: Node<'_>) -> ExprKind {
+        let is_fold = node.kind() == "fold_expression";
+        let side = |me: &mut Self, name: &str| {
+            let side = field(node, name).filter(|side| side.is_named())?;
+            Some(me.expr(side))
+        };
+        let (left, right) = match is_fold {
+            true => (side(self, "left"), side(self, "right")),
+            false => (side(self, "pattern"), None),
+        };
+        let op = field(node, "operator").map(|op| self.text(op));
+        let join = op.and_then(|op| match op {
+            "," => Some(Join::Comma),
+            _ => binary_operator(op).map(Join::Binary).or_else(|| compound_operator(op).map(Join::Assign)),
+        });
+        let what = if is_fold { "fold expression" } else { "pack expansion" };
+        let kind = self.with_changes(node, ExprKind::Unsupported(what));
+        if left.is_none() && right.is_none() || is_fold && join.is_none() {
+            return kind;
+        }
+        let otherwise = Expr { kind, span: self.span(node) };
+        ExprKind::Pack(Box::new(Pack { left, right, join, otherwise }))
     }
 
     fn number(&mut self, node: Node<'_>) -> ExprKind {

@@ -28,6 +28,14 @@ pub(super) struct Enclosing<'t> {
     pub functions: Vec<Node<'t>>,
 }
 
+/// Of which class a function is, and for which templates.
+struct Heads {
+    owner: Option<Name>,
+    owner_params: Vec<TemplateParam>,
+    template_params: Vec<TemplateParam>,
+    specialization: Vec<TemplateArg>,
+}
+
 impl<'t> Enclosing<'t> {
     pub(super) fn new(outline: &Outline<'t>, levels: &[Level<'t>]) -> Enclosing<'t> {
         let template = |level: &&Level<'t>| level.what == Found::Template;
@@ -75,35 +83,8 @@ impl<'t> Lowerer<'t> {
         self.in_function = true;
         self.bind_local_records(enclosing);
         let (function_node, name_node) = (function_declarator(declarator), declared_name_of(declarator)?);
-        let friend = enclosing.owner.is_some()
-            && node.parent().is_some_and(|parent| parent.kind() == "friend_declaration");
-        let mut owner = enclosing.owner.clone().filter(|_| !friend);
-        let mut owner_heads = enclosing.owner_templates.clone();
-        let mut heads = enclosing.templates.clone();
-        if let Some((class, class_is_template)) = self.qualified_owner(declarator) {
-            owner = Some(class);
-            if class_is_template || heads.len() > 1 {
-                let count = if heads.len() > 1 { heads.len() - 1 } else { heads.len() };
-                owner_heads.extend(heads.drain(..count));
-            }
-        }
-        let mut owner_params = Vec::new();
-        for head in owner_heads {
-            owner_params.extend(self.template_head(head));
-        }
-        let explicit = heads.last().is_some_and(|head| self.is_empty_head(*head));
-        let mut template_params = Vec::new();
-        for head in heads {
-            template_params.extend(self.template_head(head));
-        }
-        let specialization = match explicit {
-            // `template <> void f(int)`: what it is for is what its parameters tell.
-            true => match self.explicit_arguments(declarator) {
-                none if none.is_empty() => vec![TemplateArg::Type(Type::Auto)],
-                written => written,
-            },
-            false => Vec::new(),
-        };
+        let Heads { owner, owner_params, template_params, specialization } =
+            self.heads(node, declarator, enclosing);
         let name = self.function_name_of(node, name_node, owner.as_deref());
         self.function_name = name.clone();
         let specifiers = self.specifiers(node);
@@ -114,21 +95,7 @@ impl<'t> Lowerer<'t> {
         } else {
             FunctionKind::Host
         };
-        let written = match (field(node, "type"), name_node.kind()) {
-            (Some(ty), _) if self.text(ty) != "operator" => self.type_specifier(ty),
-            (Some(_), _) => self.named_type(name_node),
-            (None, "operator_cast") => self.type_of(name_node),
-            (None, _) => Type::Void,
-        };
-        let mut return_type = self.declarator(written, declarator).ty;
-        if name_node.kind() == "operator_cast" {
-            // `operator T *()`: the pointer stands behind the name.
-            let mut inner = field(name_node, "declarator");
-            while let Some(pointer) = inner.filter(|node| node.kind() == "abstract_pointer_declarator") {
-                return_type = Type::Pointer(Box::new(return_type));
-                inner = field(pointer, "declarator");
-            }
-        }
+        let return_type = self.returned(node, declarator, name_node);
         let list = function_node.and_then(|function| field(function, "parameters"));
         let params = list.map(|list| self.params(list)).unwrap_or_default();
         let mut body = field(node, "body").map(|body| self.function_body(node, body));
@@ -168,6 +135,60 @@ impl<'t> Lowerer<'t> {
             name_span,
             span,
         })
+    }
+
+    /// Of which class a function is, and for which templates.
+    fn heads(&mut self, node: Node<'t>, declarator: Node<'t>, enclosing: &Enclosing<'t>) -> Heads {
+        let friend = enclosing.owner.is_some()
+            && node.parent().is_some_and(|parent| parent.kind() == "friend_declaration");
+        let mut owner = enclosing.owner.clone().filter(|_| !friend);
+        let mut owner_heads = enclosing.owner_templates.clone();
+        let mut heads = enclosing.templates.clone();
+        if let Some((class, class_is_template)) = self.qualified_owner(declarator) {
+            owner = Some(class);
+            if class_is_template || heads.len() > 1 {
+                let count = if heads.len() > 1 { heads.len() - 1 } else { heads.len() };
+                owner_heads.extend(heads.drain(..count));
+            }
+        }
+        let mut owner_params = Vec::new();
+        for head in owner_heads {
+            owner_params.extend(self.template_head(head));
+        }
+        let explicit = heads.last().is_some_and(|head| self.is_empty_head(*head));
+        let mut template_params = Vec::new();
+        for head in heads {
+            template_params.extend(self.template_head(head));
+        }
+        let specialization = match explicit {
+            // `template <> void f(int)`: what it is for is what its parameters tell.
+            true => match self.explicit_arguments(declarator) {
+                none if none.is_empty() => vec![TemplateArg::Type(Type::Auto)],
+                written => written,
+            },
+            false => Vec::new(),
+        };
+        Heads { owner, owner_params, template_params, specialization }
+    }
+
+    /// What a function returns.
+    fn returned(&mut self, node: Node<'t>, declarator: Node<'t>, name_node: Node<'t>) -> Type {
+        let written = match (field(node, "type"), name_node.kind()) {
+            (Some(ty), _) if self.text(ty) != "operator" => self.type_specifier(ty),
+            (Some(_), _) => self.named_type(name_node),
+            (None, "operator_cast") => self.type_of(name_node),
+            (None, _) => Type::Void,
+        };
+        let mut return_type = self.declarator(written, declarator).ty;
+        if name_node.kind() == "operator_cast" {
+            // `operator T *()`: the pointer stands behind the name.
+            let mut inner = field(name_node, "declarator");
+            while let Some(pointer) = inner.filter(|node| node.kind() == "abstract_pointer_declarator") {
+                return_type = Type::Pointer(Box::new(return_type));
+                inner = field(pointer, "declarator");
+            }
+        }
+        return_type
     }
 
     fn is_const_method(&self, function: Node<'_>) -> bool {

@@ -132,7 +132,7 @@ impl Lowerer<'_> {
         {
             return TemplateArg::Value(value);
         }
-        TemplateArg::Type(self.type_descriptor(node))
+        TemplateArg::Type(self.qualified_descriptor(node))
     }
 
     /// `Ts...`, of a pack by its bare name.

@@ -313,7 +313,16 @@ impl<'t> Lowerer<'t> {
         }
         let mut out = Vec::new();
         let specifier = field(node, "type");
-        let base = specifier.map_or(Type::Opaque, |specifier| self.type_specifier(specifier));
+        let base = match specifier {
+            Some(descriptor) if descriptor.kind() == "type_descriptor" => {
+                self.qualified_descriptor(descriptor)
+            }
+            Some(specifier) => {
+                let ty = self.type_specifier(specifier);
+                self.qualified(node, ty)
+            }
+            None => Type::Opaque,
+        };
         if let Some(name) = field(node, "name") {
             out.push(Alias {
                 name: self.name(self.text(name)),
@@ -359,7 +368,7 @@ impl<'t> Lowerer<'t> {
             let uses = self.slot_uses;
             for alias in self.aliases(node, &[]) {
                 let uses_slots = self.slot_uses != uses;
-                self.scope.bind(alias.name, Binding::Alias { ty: alias.ty, uses_slots });
+                self.scope.bind(alias.name, Binding::Alias { ty: alias.ty.unqualified(), uses_slots });
             }
         }
     }

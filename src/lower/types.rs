@@ -3,7 +3,7 @@
 use super::lowerer::Lowerer;
 use super::nodes::{child_of_kind, children, first_child, is_trivia};
 use super::scope::Binding;
-use crate::ir::{Path, Scalar, Type};
+use crate::ir::{Path, Qualifiers, Scalar, Type};
 use crate::source::Span;
 use crate::syntax::field;
 use tree_sitter::Node;
@@ -267,6 +267,40 @@ impl Lowerer<'_> {
         match field(node, "declarator") {
             Some(declarator) => self.declarator(base, declarator).ty,
             None => base,
+        }
+    }
+
+    /// The same with `const` and `volatile`, for which a template may ask.
+    pub(super) fn qualified_descriptor(&mut self, node: Node<'_>) -> Type {
+        let ty = self.type_of(node);
+        let base = self.qualified(node, ty);
+        match field(node, "declarator") {
+            Some(declarator) => {
+                let declared = self.declarator(base, declarator);
+                match declared.constant_pointer {
+                    true => {
+                        Type::Qualified(Qualifiers { constant: true, volatile: false }, Box::new(declared.ty))
+                    }
+                    false => declared.ty,
+                }
+            }
+            None => base,
+        }
+    }
+
+    /// A type with the `const` and `volatile` that stand beside it.
+    pub(super) fn qualified(&self, around: Node<'_>, ty: Type) -> Type {
+        let words: Vec<&str> = children(around)
+            .into_iter()
+            .filter(|child| child.kind() == "type_qualifier")
+            .map(|child| self.text(child))
+            .collect();
+        let qualifiers =
+            Qualifiers { constant: words.contains(&"const"), volatile: words.contains(&"volatile") };
+        match ty {
+            Type::Opaque | Type::Auto => ty,
+            _ if qualifiers.is_empty() => ty,
+            _ => Type::Qualified(qualifiers, Box::new(ty)),
         }
     }
 

@@ -33,7 +33,7 @@ fn shown(position: Position, site: &MetSite) -> Option<InlayHint> {
         label: InlayHintLabel::String(label(site)?),
         kind: None,
         text_edits: None,
-        tooltip: Some(InlayHintTooltip::String("bank conflict of the worst request of a warp".to_owned())),
+        tooltip: Some(InlayHintTooltip::String("the bank conflict of the worst warp request".to_owned())),
         padding_left: Some(true),
         padding_right: None,
         data: None,

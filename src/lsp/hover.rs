@@ -39,7 +39,7 @@ fn text(told: &[Explanation], markdown: bool) -> Option<String> {
     }
     let shown: Vec<String> = unlike.iter().take(MOST).map(|it| one(it, markdown)).collect();
     let more = unlike.len().saturating_sub(shown.len());
-    let rest = (more > 0).then(|| format!("({more} more ways to run it differ)"));
+    let rest = (more > 0).then(|| format!("({more} more ways to run it have other results)"));
     let all: Vec<String> = shown.into_iter().chain(rest).collect();
     let rule = if markdown { "\n\n---\n\n" } else { "\n\n" };
     (!all.is_empty()).then(|| all.join(rule))

@@ -243,7 +243,7 @@ mod tests {
                 "lines": [],
                 "fix": {
                     "title": "pad",
-                    "unsafe": "the array's declaration is not written out where it stands",
+                    "unsafe": "the array's declaration is not written out in full",
                     "edits": [{
                         "file": "d/a.cu", "line": 1, "column": 19, "end_line": 1, "end_column": 23,
                         "byte_start": 18, "byte_end": 22, "replacement": "[33]",

@@ -308,9 +308,9 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_told_with_what_to_write() {
         for (text, what, help, words) in [
-            ("// cudalint: alow(a)", "`alow` is nothing", "did you mean `allow`?", "alow"),
-            ("// cudalint: silence", "`silence` is nothing", "`expect(RULE)`", "silence"),
-            ("// cudalint: allow", "`allow` has nothing", "write `allow(bank-conflict)`", "allow"),
+            ("// cudalint: alow(a)", "cannot ask for `alow`", "did you mean `allow`?", "alow"),
+            ("// cudalint: silence", "cannot ask for `silence`", "`expect(RULE)`", "silence"),
+            ("// cudalint: allow", "`allow` needs parentheses", "write `allow(bank-conflict)`", "allow"),
             ("// cudalint: allow()", "`allow` names no rule", "`cudalint rules`", ""),
             ("// cudalint: block(BX, 8)", "`BX` is not a number", "block(32, 8)", "BX, 8"),
             ("// cudalint: block(64, 32)", "at most 1024 threads", "block(32, 8)", "64, 32"),
@@ -321,9 +321,9 @@ mod tests {
                 "write `cudalint: allow(a)`",
                 "cudalint allow",
             ),
-            ("/* Cudalint: block(32, 8) */", "opens with", "`cudalint: block(32, 8)`", "Cudalint: block"),
-            ("// CUDALINT : expect (a", "opens with", "`cudalint: expect (a`", "CUDALINT : expect"),
-            ("// cudalint-allow-file(a)", "opens with", "`cudalint: allow-file(a)`", "cudalint-allow-file"),
+            ("/* Cudalint: block(32, 8) */", "starts with", "`cudalint: block(32, 8)`", "Cudalint: block"),
+            ("// CUDALINT : expect (a", "starts with", "`cudalint: expect (a`", "CUDALINT : expect"),
+            ("// cudalint-allow-file(a)", "starts with", "`cudalint: allow-file(a)`", "cudalint-allow-file"),
         ] {
             let found = asked(text);
             let [(Ask::Malformed(says, to_write), under, _)] = found.as_slice() else {

@@ -42,7 +42,8 @@ impl Shape {
         let array = scales.requests.array;
         let dimensions = scales.requests.forms.first()?.clone();
         let element = scales.element;
-        let widest = scales.requests.sites.iter().map(|site| width(site.access)).fold(element, lcm);
+        let widths = scales.requests.sites.iter().map(|site| width(site.access));
+        let widest = widths.chain(scales.requests.uncounted.widths()).fold(element, lcm);
         let group = widest / element;
         let elements = scales.bytes(0) / element;
         let free_rows = array.has_free_rows();

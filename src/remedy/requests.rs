@@ -16,23 +16,21 @@
 //! values, anything else may be any multiple of a number of bytes.
 
 use super::layout::Layout;
+use super::rounds::{Added, Shift, counted, lanes, weights};
+use super::uncounted::Uncounted;
 use super::worst::{ByData, is_by_data};
 use super::{Run, Undecided};
 use crate::codegen::Merges;
-use crate::domain::{Lanes, Origin, Shape, SymbolId, gcd};
-use crate::events::{Access, AccessEvent, AccessOp, Array, Event, EventTree, Pattern, Tile, Trace};
+use crate::domain::{Shape, SymbolId};
+use crate::events::{Access, AccessEvent, AccessOp, Array, Event, Pattern, Tile, Trace};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The most different requests of one array.
 const MOST: usize = 4096;
-/// The most rounds of counted loops that are told apart.
-const MOST_ROUNDS: i64 = 256;
 /// Bytes by whose multiples a trace moves offsets.
 const WINDOW: i64 = 256;
-/// The round of a counted loop that moves all lanes by a multiple of this many bytes is no shift in a pattern.
-const WIDEST: u64 = 16;
 
 /// An access, in all runs.
 pub(super) type Key = (Span, AccessOp);
@@ -66,15 +64,6 @@ pub(super) struct Request<'a> {
     pub shared: bool,
 }
 
-/// What is added to the offsets of all lanes alike, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Shift {
-    /// Each of these, equally often.
-    Each(Vec<i64>),
-    /// Some multiple of this.
-    Multiple(u64),
-}
-
 /// All requests of an array.
 pub(super) struct Requests<'a> {
     pub array: &'a Array,
@@ -91,16 +80,19 @@ pub(super) struct Requests<'a> {
     pub list: Vec<Request<'a>>,
     /// Requests whose lanes are where data say.
     pub by_data: ByData,
+    /// Accesses whose cost is not counted.
+    pub uncounted: Uncounted,
 }
 
 impl<'a> Requests<'a> {
     /// Those of the array declared at `name` in all runs; of a view of it, if one is given. `given`: the bytes of
-    /// dynamic shared memory of each launch, if all are known.
+    /// dynamic shared memory of each launch, if all are known. `uncounted`: accesses that are not to be counted.
     pub(super) fn of(
         runs: &[Run<'a>],
         name: Span,
         given: Option<&[u64]>,
         view: Option<&[Key]>,
+        uncounted: &[Span],
     ) -> Result<Requests<'a>, Undecided> {
         let arrays = || runs.iter().flat_map(|run| &run.trace.arrays).filter(|it| it.name_span == name);
         let array = arrays().next().ok_or(Undecided::Length)?;
@@ -120,6 +112,7 @@ impl<'a> Requests<'a> {
             sites: Vec::new(),
             list: Vec::new(),
             by_data: ByData::default(),
+            uncounted: Uncounted::new(uncounted),
         };
         for (number, run) in runs.iter().enumerate() {
             all.add(number, run, name, view)?;
@@ -148,6 +141,10 @@ impl<'a> Requests<'a> {
         for site in &mut self.sites {
             let length = runs.get(site.run)?.dynamic_bytes? / element;
             site.form = lengths.iter().position(|known| *known == length)?;
+        }
+        for (run, form) in self.uncounted.forms() {
+            let length = runs.get(run)?.dynamic_bytes? / element;
+            *form = lengths.iter().position(|known| *known == length)?;
         }
         self.forms = lengths.into_iter().map(|length| vec![length]).collect();
         Some(())
@@ -248,8 +245,13 @@ impl<'a> Requests<'a> {
     }
 
     /// Notes where an access of these threads may end; `most`: what is added to all lanes at the most.
-    fn note_end(&mut self, site: usize, event: &AccessEvent, values: &[i64], most: Option<i64>) {
-        let Site { run, access, .. } = self.sites[site];
+    fn note_end(
+        &mut self,
+        (run, access): (usize, &Access),
+        event: &AccessEvent,
+        values: &[i64],
+        most: Option<i64>,
+    ) {
         let asked = asked(access);
         let threads = event.threads.threads().filter(|thread| asked >> (thread % 32) & 1 == 1);
         let last = threads.map(|thread| values[thread]).max();
@@ -287,6 +289,13 @@ impl<'a> Requests<'a> {
             if trace.arrays[access.array].name_span != name || !is_seen {
                 continue;
             }
+            if self.uncounted.is_one(access.span) {
+                let form = self.form(&trace.arrays[access.array])?;
+                let wide = (0..access.patterns.len()).filter_map(|pattern| merges.any(at, pattern));
+                let joined = wide.map(|wide| u64::from(wide.bytes)).max().unwrap_or(0);
+                self.uncounted.add(access, (number, at), form, joined)?;
+                continue;
+            }
             let is_unknown = run.judgements.iter().any(|judgements| judgements[at].totals.is_none());
             if is_unknown && !by_data.contains(&at) {
                 return Err(Undecided::Unknown(access.span));
@@ -300,6 +309,9 @@ impl<'a> Requests<'a> {
             self.sites.push(Site { run: number, form, access, number: at, joined });
         }
         if self.sites.len() == first {
+            if self.uncounted.is_in_run(number) {
+                self.end = None;
+            }
             return Ok(());
         }
         if trace.tree.len() == 0 {
@@ -313,6 +325,10 @@ impl<'a> Requests<'a> {
         let counted = counted(&trace.tree);
         for (event, weight) in trace.tree.events().iter().zip(weights) {
             let Event::Access(event) = event else { continue };
+            if self.uncounted.contains((number, event.access)) {
+                self.place_uncounted((number, run), event, &counted)?;
+                continue;
+            }
             let Some(site) = sites.get(event.access).copied().flatten() else { continue };
             if self.sites[site].access.fragment && event.tile.is_none() {
                 return Err(Undecided::Fragment(self.sites[site].access.span));
@@ -324,12 +340,37 @@ impl<'a> Requests<'a> {
             let Some(offset) = &event.offset else {
                 return Err(Undecided::Unknown(self.sites[site].access.span));
             };
-            let added = Added::of(&trace.tree, &counted, &offset.terms)?;
+            let access = self.sites[site].access;
+            let added = Added::of(&trace.tree, &counted, &offset.terms);
+            let added = added.map_err(|name| Undecided::Varying(access.span, name))?;
             let values = offset.base.spread(Shape { dims: run.block });
-            self.note_end(site, event, &values, added.most);
+            self.note_end((number, access), event, &values, added.most);
             self.cut(site, event, &values, &added, weight, &mut found)?;
         }
         self.take(first, found)
+    }
+
+    /// Notes where an access goes whose cost is not counted. Where data choose among the places of each thread, a
+    /// layout may bring together what was apart, whatever the others gain.
+    fn place_uncounted(
+        &mut self,
+        (number, run): (usize, &Run<'a>),
+        event: &AccessEvent,
+        counted: &FxHashSet<SymbolId>,
+    ) -> Result<(), Undecided> {
+        let offset = event.offset.as_ref();
+        if is_by_data(event) && offset.is_some_and(|it| it.base.as_constant().is_none()) {
+            return Err(Undecided::Unknown(run.trace.accesses[event.access].span));
+        }
+        let added = offset.and_then(|it| Added::of(&run.trace.tree, counted, &it.terms).ok());
+        let (Some(offset), Some(added)) = (offset, added) else {
+            self.end = None;
+            return Ok(());
+        };
+        let values = offset.base.spread(Shape { dims: run.block });
+        self.note_end((number, &run.trace.accesses[event.access]), event, &values, added.most);
+        self.uncounted.place((number, event.access), event, &values, &added.shift);
+        Ok(())
     }
 
     /// Adds the requests of an event whose lanes are where data say.
@@ -486,97 +527,9 @@ fn first_alike(access: &Access, pattern: &Pattern) -> usize {
     access.patterns.iter().position(|other| are_alike(other, pattern)).unwrap_or_default()
 }
 
-/// The active lanes of a mask.
-pub(super) fn lanes(active: u32) -> impl Iterator<Item = usize> + Clone {
-    (0..32usize).filter(move |lane| active >> lane & 1 == 1)
-}
-
 /// Whether whole offsets lie as those of a pattern do, a multiple of the window further.
 fn lie_alike(whole: &[i64; 32], pattern: &[i64; 32], active: u32) -> bool {
     let mut apart = lanes(active).map(|lane| whole[lane].wrapping_sub(pattern[lane]));
     let Some(first) = apart.next() else { return true };
     first % WINDOW == 0 && apart.all(|other| other == first)
-}
-
-/// By event: in how many rounds of counted loops it stands for all.
-fn weights(tree: &EventTree) -> Vec<u64> {
-    let events = tree.events();
-    let mut rounds: Vec<u64> = vec![1; events.len()];
-    let mut open: Vec<usize> = Vec::new();
-    for (at, event) in events.iter().enumerate() {
-        match event {
-            Event::Loop { .. } => open.push(at),
-            Event::EndOfLoop { round, goes_on, .. } => {
-                let round = round.filter(|_| *goes_on);
-                let last = round.and_then(|id| tree.symbol(id)?.high);
-                let times = last.map_or(1, |last| last.unsigned_abs() + 1);
-                open.pop().into_iter().for_each(|begin| rounds[begin] = times);
-            }
-            _ => {}
-        }
-    }
-    let mut around: Vec<u64> = vec![1];
-    let weight = |(event, times): (&Event, u64)| {
-        let last = around.last().copied().unwrap_or(1);
-        match event {
-            Event::Loop { .. } => around.push(last.saturating_mul(times)),
-            Event::EndOfLoop { .. } => drop(around.pop()),
-            _ => {}
-        }
-        last
-    };
-    events.iter().zip(rounds).map(weight).collect()
-}
-
-/// The rounds of counted loops.
-fn counted(tree: &EventTree) -> FxHashSet<SymbolId> {
-    let rounds = tree.events().iter().filter_map(|event| match event {
-        Event::EndOfLoop { round, goes_on: true, .. } => *round,
-        _ => None,
-    });
-    rounds.filter(|id| tree.symbol(*id).is_some_and(|symbol| symbol.high.is_some())).collect()
-}
-
-/// What symbols add to all lanes of an event.
-struct Added {
-    shift: Shift,
-    /// As in [`Pattern::unit`].
-    unit: u64,
-    /// The most that they add, if it is known.
-    most: Option<i64>,
-}
-
-impl Added {
-    /// `counted`: the rounds of counted loops.
-    fn of(
-        tree: &EventTree,
-        counted: &FxHashSet<SymbolId>,
-        terms: &[(SymbolId, Lanes)],
-    ) -> Result<Added, Undecided> {
-        let (mut step, mut unit, mut most) = (0, 0, Some(0i64));
-        let mut each: Option<Vec<i64>> = Some(vec![0]);
-        for (id, factor) in terms {
-            let symbol = tree.symbol(*id);
-            let factor = factor
-                .as_constant()
-                .ok_or_else(|| Undecided::Varying(symbol.map_or(String::new(), |it| it.name.to_string())))?;
-            let last = symbol.filter(|it| it.origin == Origin::Loop).and_then(|it| it.high);
-            let bytes = factor.unsigned_abs();
-            let end = symbol.and_then(|it| if factor > 0 { it.high } else { it.low });
-            most = most.zip(end).and_then(|(most, end)| most.checked_add(end.checked_mul(factor)?));
-            let is_counted = counted.contains(id);
-            step = gcd(step, bytes);
-            if last.is_none() || !bytes.is_multiple_of(WIDEST) {
-                unit = gcd(unit, bytes);
-            }
-            let rounds = last.filter(|last| is_counted && *last < MOST_ROUNDS);
-            each = each.zip(rounds).and_then(|(each, last)| {
-                let sums = each.iter().flat_map(|sum| (0..=last).map(move |round| sum + round * factor));
-                Some(sums.take(MOST_ROUNDS as usize + 1).collect())
-                    .filter(|sums: &Vec<i64>| sums.len() <= MOST_ROUNDS as usize)
-            });
-        }
-        let unit = if unit.is_multiple_of(WINDOW as u64) { 0 } else { gcd(unit, WINDOW as u64) };
-        Ok(Added { shift: each.map_or(Shift::Multiple(step), Shift::Each), unit, most })
-    }
 }

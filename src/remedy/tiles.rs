@@ -1,7 +1,7 @@
-//! Does a layout leave the tiles of `wmma` calls as they can be asked for?
+//! Does a layout keep tiles that `wmma` calls can read?
 //!
-//! A call asks for lines at one distance. So a layout has to keep each line in one piece, and move all lines of a tile
-//! by the same number of bytes from one to the next. Longer rows do, where each line lies in its row:
+//! A call reads lines at a fixed distance, the leading dimension. So a layout must keep each line in one piece, and
+//! keep one distance between all lines of a tile. Longer rows do, if each line is within its row:
 //!
 //! ```text
 //! half s[256], tiles of 16 lines of 16     rows of 16 elements, 24 apart: i + i / 16 * 8
@@ -9,7 +9,7 @@
 //! half s[4096], a line of 16 in each 256   lines lie at 0, 384, 768, ..: it asks for 384
 //! ```
 //!
-//! All tiles that one call asks for at one distance have to lie at one distance again.
+//! All tiles of one call must have the same distance again.
 
 use super::layout::Layout;
 use crate::events::Tile;

@@ -1,7 +1,7 @@
 //! Which accesses of an array have no element in common, so that each group of them may have a layout of its own?
 //!
-//! An array may be used for one thing after the other. What was written for the one use is read in it, and nothing of
-//! it is left when the other begins:
+//! An array may be used for one thing after another. Each use reads what it has written, and nothing of it is needed
+//! when the next use starts:
 //!
 //! ```text
 //! for (;;) {
@@ -21,12 +21,12 @@
 //! - no barrier of the block is between them on some way, and one of them writes;
 //! - one writes while what the other wrote is still to be read.
 //!
-//! Then a view may be laid out as it likes. All that it reads it has written, the last to write a place wrote it for
-//! this view, and what others write meanwhile, wherever they do, finds nothing that is still of use.
+//! Then a view may have any layout: it reads only what it has written, the last write to a place belonged to this
+//! view, and other views write only where nothing is needed any more.
 //!
-//! A place is written over for sure only by a store whose threads and offsets are known. Branches that a block may pass
-//! by are ways of their own, and so is each loop that may not run. Where anything is not followed that may access the
-//! array, there is one view.
+//! Only a store with known threads and offsets surely overwrites a place. A branch that a block may skip is a
+//! separate path, and so is a loop that may run zero times. If an unfollowed operation may access the array, there is
+//! one view.
 
 use super::Run;
 use super::requests::{Key, asked};

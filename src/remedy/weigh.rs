@@ -25,7 +25,8 @@
 //! all lanes and not known is tried in every phase of the layout's period; the cost has to be the same.
 
 use super::layout::Layout;
-use super::requests::{Request, Requests, Shift, asked, is_matrix, lanes, width};
+use super::requests::{Request, Requests, asked, is_matrix, width};
+use super::rounds::{Shift, lanes};
 use super::worst::{Scattered, Turns};
 use super::{Moved, Run, Undecided, Why, tiles};
 use crate::banks::{AtomicKind, Cost, Target};
@@ -238,6 +239,8 @@ impl<'a> Scales<'a> {
             }
         }
         let by_data = self.worst(&layouts)?;
+        let bytes: Vec<u64> = (0..layouts.len()).map(|form| self.bytes(form)).collect();
+        self.requests.uncounted.are_spared(&layouts, &bytes, self.element)?;
         Ok(Weight { wavefronts, sites, by_data })
     }
 

@@ -1,9 +1,9 @@
-//! How many wavefronts does a request take at the most whose lanes are where data say?
+//! How many wavefronts can a request with data-dependent lanes take at most?
 //!
 //! In `h[threadIdx.x][in[i] & 63]` the row is known and the column is a number that the thread read from memory: any
-//! of 0 to 63. Each lane then has a set of places, and data choose one for each lane, whatever they choose for the
-//! others. In one bank that costs as many wavefronts as lanes can be given words of it that differ: a matching of
-//! lanes to words. The request costs at most what the bank does in which the most lanes can meet:
+//! of 0 to 63. Each lane then has a set of places, and data choose one for each lane, independently of the others. A
+//! bank takes as many wavefronts as there can be lanes with different words of it: a matching of lanes to words. The
+//! request costs at most as much as the fullest possible bank:
 //!
 //! ```text
 //! unsigned h[64][64], a warp                 the places of lane l        the most in one bank
@@ -11,8 +11,8 @@
 //!     h[d & 63][threadIdx.x]                 column l, 64 rows           1: a bank of its own for each lane
 //! ```
 //!
-//! All data are counted, none is a sample. Numbers of one thread are taken for independent of each other, which
-//! makes no request cheaper.
+//! This covers all data, not a sample. Numbers of one thread are assumed to be independent of each other, which makes
+//! no request cheaper.
 
 use super::Why;
 use super::layout::Layout;

@@ -55,8 +55,12 @@
 //!   counts of the launches grow too.
 //! - If longer rows do not help, `cudalint` searches other layouts. The help says what to type. It says that no
 //!   layout can take fewer wavefronts only if that is proved. `--fix` writes longer planes and rows for columns;
-//!   `--unsafe-fixes` also writes skews, exclusive ors, rotations, and layouts that leave part of the conflict,
-//!   wherever every use of the array can change. `docs/fixes.md` lists the layouts and what is proved.
+//!   `--unsafe-fixes` also writes skews, exclusive ors, rotations, an array for each member, and layouts that leave part
+//!   of the conflict, wherever every use of the array can change. `docs/fixes.md` lists the layouts and what is proved.
+//! - If the cost of one access of the array is unknown, a layout for the others is judged. The help says which access it
+//!   does not count.
+//! - Advice that changes what threads do has no fix: distant elements first in a reduction, one update of a word for
+//!   each warp, `float4` for four neighbours. The help says what it depends on.
 //! - An index that is loaded from memory has no known banks: this rule never reports such an access. `cudalint
 //!   accesses` lists it with the reason. If the other subscripts are known, a layout for the array's known conflicts
 //!   is judged by its worst case over all data, too.
@@ -85,6 +89,8 @@ mod cause;
 mod cost;
 mod declared;
 mod explain;
+mod interleaved;
+mod one_word;
 mod padding;
 mod remedy;
 mod rewrite;
@@ -92,6 +98,7 @@ mod spelling;
 mod undecided;
 mod view;
 mod views;
+mod wider;
 mod words;
 
 use super::{About, Case, Rule, block_help};
@@ -288,9 +295,11 @@ fn describe(case: &Case<'_>, worst: &Conflict<'_>, remedy: &Remedy<'_>) -> Diagn
     notes.extend(words::other_targets(case, worst));
     notes.extend(case.assumption_words(worst.run, worst.target, worst.access));
     let mut helps = Vec::new();
-    helps.extend(words::same_word(worst));
+    helps.extend(one_word::help(case, worst));
     let (help, fix) = remedy.help(case, worst);
     helps.extend(help);
+    helps.extend(interleaved::help(case, worst));
+    helps.extend(wider::help(case, worst));
     helps.extend(block_help(run.block_from));
     Diagnostic {
         rule: RULE.id,

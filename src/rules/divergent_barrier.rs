@@ -8,9 +8,12 @@
 //! | continue after the condition, together with threads of their warp that wait here | warning |
 //! | wait in another branch at the same time, and threads of one warp wait in both | warning |
 //! | exit, and data that no thread has written is read after the barrier | warning |
-//! | exit without waiting anywhere, or have exited before | note |
+//! | exit without reaching a grid barrier | warning |
 //! | wait in another branch at the same time, in whole warps | note |
 //! | do something that is not followed | note |
+//! | reach it or not, as what each thread reads from global memory decides | note |
+//!
+//! `barrier-after-exit` covers threads that exit without waiting anywhere.
 //!
 //! It also warns about barriers with a thread count (`bar.sync 1, 64`, `__barrier_sync_count`) that a different
 //! number of threads reaches.
@@ -23,12 +26,8 @@
 //!   yet, or the kernel hangs.
 //! - If the code continues after the condition, the compiler may make the warp wait there for all its threads. Those
 //!   at the barrier never arrive, and the barrier never opens.
-//! - If they exit, the barrier does not wait for them: from compute capability 7.0 on, it waits only for threads that
-//!   have not exited. So `if (i < n) { ...; __syncthreads(); ... }` at the end of a kernel does no harm to the
-//!   barrier, and neither does the equivalent `if (i >= n) return;` before it. But the data that these threads should
-//!   have written is still missing. Before 7.0, a barrier counts warps, and nothing documents that it does not wait
-//!   for threads that exit; with such a target, the finding is a warning. A grid barrier waits for every block on any
-//!   device.
+//! - If they exit, a block-wide barrier does not wait for them, but the data that they should have written is missing. A
+//!   grid barrier waits for every block.
 //! - If they wait in another branch, PTX lets the two barriers pair up as long as whole warps take either branch;
 //!   `compute-sanitizer --tool synccheck` still reports it. PTX does not define this for parts of a warp.
 //! - A barrier with a count opens each time that this many threads have arrived, counted in whole warps; threads that
@@ -78,23 +77,22 @@
 //!     reverse<<<1, 256>>>(out, in);
 //! }
 //! ```
-//! This one is a note, because the threads past `n` exit:
+//! This one is a note, because the rows may have different lengths:
 //! ```cuda,fires
-//! __global__ void first_of_block(float *out, const float *in, int n) {
-//!     __shared__ float first;
-//!     int i = blockIdx.x * blockDim.x + threadIdx.x;
-//!     if (i >= n) {
-//!         return;
+//! __global__ void row_sums(float *out, const int *begin, const float *in) {
+//!     __shared__ float s[128];
+//!     float sum = 0;
+//!     for (int k = begin[threadIdx.x]; k < begin[threadIdx.x + 1]; ++k) {
+//!         s[threadIdx.x] = in[k];
+//!         __syncthreads();
+//!         sum += s[127 - threadIdx.x];
+//!         __syncthreads();
 //!     }
-//!     if (threadIdx.x == 0) {
-//!         first = in[i];
-//!     }
-//!     __syncthreads();
-//!     out[i] = in[i] - first;
+//!     out[threadIdx.x] = sum;
 //! }
 //!
-//! void launch(float *out, const float *in, int n) {
-//!     first_of_block<<<(n + 127) / 128, 128>>>(out, in, n);
+//! void launch(float *out, const int *begin, const float *in) {
+//!     row_sums<<<1, 128>>>(out, begin, in);
 //! }
 //! ```
 //!
@@ -115,29 +113,16 @@
 //!     out[threadIdx.x] = s[threadIdx.x];
 //! }
 //!
-//! __global__ void first_of_block(float *out, const float *in, int n) {
-//!     __shared__ float first;
-//!     int i = blockIdx.x * blockDim.x + threadIdx.x;
-//!     if (threadIdx.x == 0) {
-//!         first = in[i];
-//!     }
-//!     __syncthreads();
-//!     if (i < n) {
-//!         out[i] = in[i] - first;
-//!     }
-//! }
-//!
-//! void launch(float *out, const float *in, int n) {
+//! void launch(float *out, const float *in) {
 //!     reduce<<<1, 256>>>(out, in);
-//!     first_of_block<<<(n + 127) / 128, 128>>>(out, in, n);
 //! }
 //! ```
 //! Move the barrier out of the condition and guard only the work. If a group of warps works on its own, use a named
 //! barrier for these warps, or `__syncwarp()` within one warp.
 //!
 //! ## Limits
-//! - A condition on values loaded from memory may or may not be the same for the whole block: such barriers are not
-//!   reported.
+//! - A condition on values loaded from memory may or may not be the same for the whole block. It is reported, as a
+//!   note, only if it consists of what each thread loads from global memory, of bounds and of thread numbers.
 //! - If the trip count of a loop differs between threads because of a run-time bound, the finding is only a note: the
 //!   bound may be a multiple of what the block processes per iteration. The same holds for a condition on high thread
 //!   numbers in a block that no launch gives.
@@ -145,8 +130,8 @@
 //! - Data that is read but never written is reported only if the launch decides which threads are missing, and if
 //!   every write to the array is followed. It is not reported for a run-time bound.
 //! - `__trap()` ends the kernel for all threads: nobody waits for a thread that calls it.
-//! - For a barrier with a count, only a wrong count is reported, and only if one statement alone uses the barrier's
-//!   number and nothing unknown in the kernel may wait or arrive there.
+//! - For a barrier with a count, only a wrong count is reported, and only if it is known how often each statement with
+//!   the barrier's number runs and nothing unknown in the kernel may wait or arrive there. `bar.arrive` is not followed.
 //! - `cuda::barrier`, cooperative groups smaller than a block and cluster barriers are not judged.
 //! - There is no fix: the text does not say which threads should wait.
 
@@ -202,6 +187,14 @@ impl Found<'_> {
         matches!(self.absence.then, Then::Pair(_)) && self.level < RULE.level
     }
 
+    /// Whether the threads exit, and nothing is said but that.
+    fn is_exit(&self, case: &Case<'_>) -> bool {
+        let kernel = &case.runs[self.run];
+        let exits =
+            self.absence.then == Then::Exit && self.absence.missing.is_none() && !self.barrier.of_grid;
+        exits && is_sure(kernel, &self.absence.split, Shape { dims: kernel.block })
+    }
+
     /// Whether both have one cause, and none of them does harm.
     fn is_as(&self, other: &Found<'_>) -> bool {
         let alike = self.is_harmless() && other.is_harmless() || self.is_pair() && other.is_pair();
@@ -224,6 +217,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
         }
     }
     counts::check(case, out);
+    by_data(case, &found, out);
     let mut told: Vec<Span> = Vec::new();
     for one in &found {
         if told.contains(&one.barrier.span) {
@@ -239,6 +233,21 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
         out.push(finding);
+    }
+}
+
+/// Barriers to which threads come as what each of them reads decides: a note, as all may read the same. Those of which
+/// more is known are told of otherwise.
+fn by_data(case: &Case<'_>, found: &[Found<'_>], out: &mut Vec<Diagnostic>) {
+    let mut told: Vec<Span> = found.iter().map(|found| found.barrier.span).collect();
+    for (run, kernel) in case.runs.iter().enumerate() {
+        for barrier in &kernel.trace.barriers {
+            let Some(cond) = barrier.by_own_data.filter(|_| barrier.count.is_none()) else { continue };
+            if !told.contains(&barrier.span) {
+                told.push(barrier.span);
+                out.push(words::describe_by_data(case, run, barrier, cond));
+            }
+        }
     }
 }
 
@@ -274,7 +283,7 @@ fn pairs_by_warps(kernel: &KernelRun, barrier: &Barrier, absence: &Absence, part
     let whole = |threads: &ThreadSet| threads.is_whole_warps(shape);
     match &absence.split.kind {
         SplitKind::Guard(bound) | SplitKind::Iterations(bound) => !bound.cuts_warps,
-        SplitKind::Known | SplitKind::Data => {
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => {
             let other = kernel.trace.barriers.get(partner);
             whole(&barrier.active) && other.is_some_and(|other| whole(&other.active))
         }
@@ -294,7 +303,7 @@ fn is_sure(kernel: &KernelRun, split: &Split, shape: Shape) -> bool {
     match split.kind {
         SplitKind::Guard(_) => true,
         SplitKind::Iterations(_) => false,
-        SplitKind::Known | SplitKind::Data => given || near(),
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => given || near(),
     }
 }
 

@@ -8,6 +8,7 @@
 //! | lanes in the mask have not exited and do not arrive, and later synchronize with others at a barrier or another intrinsic | warning |
 //! | the same, but they exit without that | note |
 //! | a shuffle in which every lane that reads another lane reads one that is not in the mask, not in the block, or has exited | warning |
+//! | what each lane reads from global memory decides whether it arrives, and the mask has other lanes | note |
 //! | `__syncwarp(__activemask())`, or a shuffle over a distance with that mask, in code that only part of a warp runs | note |
 //! | `__shfl`, `__any`, `__all`, `__ballot`, without `_sync` | error |
 //!
@@ -80,14 +81,15 @@
 //!
 //! ## Limits
 //! - Targets before 7.0 are not checked.
-//! - The block must be given, and known numbers must decide which lanes arrive. A condition on data or on a run-time
-//!   bound may let whole warps through.
+//! - The block must be given, and known numbers must decide which lanes arrive, or each lane by what it reads for itself.
+//!   A condition on a run-time bound may let whole warps through.
 //! - A mask may contain lanes that have exited or that the block does not have: that is allowed and not reported.
 //! - Lanes may reach the same intrinsic with the same mask in another statement: only how often they arrive counts.
 //!   Whether these statements pair up as intended is not checked.
 //! - Missing lanes are not reported in kernels that call unseen functions, because these may synchronize lanes.
-//! - A shuffle is not checked if its value first goes into a variable, which may be unused. Nor is a shuffle in which
-//!   some lane gets a defined value, as in the steps of a reduction by `__shfl_down_sync`.
+//! - A shuffle in which some lane gets a defined value is not checked, as in the steps of a reduction by
+//!   `__shfl_down_sync`. Nor is one whose value first goes into a variable, which may be unused, unless its mask lacks
+//!   the lanes.
 //! - Of several instances of a kernel launched with the same block, only the first is checked.
 //! - `cooperative_groups` and PTX in `asm` are not judged.
 //! - An intrinsic without `_sync` is not reported if a function or macro of that name is defined.
@@ -184,6 +186,20 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
             };
             format!("lane {reader} reads lane {source} with this `{name}`, but {why}")
         }
+        Lanes::Chosen { mask } => {
+            level = Level::Note;
+            notes.push(
+                "a lane that reads other data may not arrive, and the lanes here wait for it".to_owned(),
+            );
+            helps.push(
+                "let every lane of the warp reach it, or compute the mask before the condition: `unsigned mask = \
+                 __ballot_sync(0xffffffff, condition);`"
+                    .to_owned(),
+            );
+            format!(
+                "possible: data choose which lanes come to this `{name}`, and its mask {mask:#010x} names others"
+            )
+        }
         Lanes::Happens => {
             level = Level::Note;
             notes.push(
@@ -212,7 +228,7 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
     if fault.what != Lanes::Gone {
         let warp = match fault.what {
             Lanes::Unnamed { warp, .. } | Lanes::Missing { warp, .. } | Lanes::Unread { warp, .. } => warp,
-            Lanes::Gone | Lanes::Happens => 0,
+            Lanes::Gone | Lanes::Happens | Lanes::Chosen { .. } => 0,
         };
         if warp > 0 {
             notes.push(format!("the lanes are those of warp {warp} of the block"));

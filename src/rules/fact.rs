@@ -104,7 +104,7 @@ pub(super) fn barrier(
     };
     let title = format!("put `{call}` {place}");
     let doubt = format!("only you know whether {who} reaches it");
-    let help = format!("{title}, where {who} reaches it");
+    let help = format!("{title}; {who} must reach it");
     (help, Some(Fix { title, edits, basis: Basis::Judgement(doubt), leaves: false }))
 }
 

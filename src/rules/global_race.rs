@@ -127,7 +127,7 @@ fn describe(case: &Case<'_>, number: usize, race: &MemoryRace) -> Diagnostic {
              release order"
         }
         _ if race.is_update => "use an atomic such as `atomicAdd`, or let one thread do it for all",
-        (None, _) => "put `__syncthreads()` between the two, where every thread of the block reaches it",
+        (None, _) => "put `__syncthreads()` between the two; every thread of the block must reach it",
         (Some(_), _) if race.first.op == race.second.op => {
             "give each block its own element, or let only one block write"
         }

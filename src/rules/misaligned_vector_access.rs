@@ -1,6 +1,7 @@
 //! ## What it does
-//! Finds shared-memory accesses of 4, 8 or 16 bytes, such as `float4`, at addresses that are not a multiple of that
-//! many bytes.
+//! Finds shared-memory accesses of 2 to 16 bytes at addresses that are not a multiple of that many bytes: vectors such
+//! as `float4`, numbers such as `double` through a pointer of another type, asynchronous copies (`cp.async`,
+//! `__pipeline_memcpy_async`), and rows of `ldmatrix` and `stmatrix`, which must begin at multiples of 16.
 //!
 //! ## Why is this bad
 //! The hardware has no such access: the kernel stops with "misaligned address".
@@ -39,8 +40,9 @@
 //!   the width.
 //! - An array whose own alignment is less than the width may happen to lie at a suitable address. So only threads
 //!   that cannot all be aligned are reported, not a missing `__align__`.
-//! - Only vectors such as `float4` are checked. What the compiler splits, such as a struct of three floats or a
-//!   packed member, is not a vector access. A `typedef` that lowers a vector's alignment is not seen.
+//! - Only what stays one access is checked: the compiler splits a struct of three floats, and packed members. In an
+//!   array of structs, only vectors are checked. A `typedef` that lowers a vector's alignment is not seen.
+//! - Bulk copies (`cp.async.bulk`, TMA) are not followed.
 //! - There is no fix.
 
 use super::{About, Case, Rule, access_words, fact, plural};

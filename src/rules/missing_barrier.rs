@@ -1,7 +1,14 @@
 //! ## What it does
 //! Finds two accesses to the same byte of shared memory by threads of different warps, one of which writes, with no
 //! barrier in between. They may be in straight-line code, in successive iterations of a loop, or before a loop and in
-//! its first iteration. Two writes count if their values surely differ.
+//! its first iteration. Two writes count if their values surely differ. A plain access and an atomic count, too, such as
+//! a counter that is cleared or read while other threads still add to it.
+//!
+//! | | |
+//! |---|---|
+//! | for any data | warning |
+//! | data decide which threads do one of the two, or whether a loop continues: "possible" | warning |
+//! | data decide which element one of the two accesses: "possible" | note |
 //!
 //! ## Why is this bad
 //! Warps run in any order. Which access comes first changes from run to run and from device to device, so the program
@@ -42,13 +49,15 @@
 //! - If data from global memory decide the element, and nothing else does, as in a histogram, the finding is a note
 //!   that says "possible". Slots that atomics or sums over threads hand out are left out.
 //! - If a condition on what a thread reads from global memory decides whether it does one of the two accesses, and
-//!   nothing else does, the finding is a warning that says "possible".
+//!   nothing else does, the finding is a warning that says "possible". So is one between iterations of a loop that only
+//!   data end, as in `while (true) { ...; if (!go) break; ... }`.
 //! - Anything that may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, an
 //!   unseen function. So do barriers on paths that a block may skip.
 //! - Code under a uniform condition that is not decided is not reported, nor are iterations of a loop whose bound may
 //!   be small.
 //! - `warp-synchronous` covers threads of one warp.
-//! - These are not reported: a thread that reads what the same statement wrote for all; kernels with `volatile` and
+//! - These are not reported: a thread that reads what the same statement wrote for all, as by `flag = 1` or
+//!   `atomicOr(&flag, 1)`; kernels with `volatile` and
 //!   loops that may wait for what they read; kernels whose files hide barriers in constructors, destructors or
 //!   operators.
 //! - Only successive iterations of a loop are compared.
@@ -92,6 +101,15 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
                     && it.across.is_some() == cause.1
             };
             out.push(describe(case, number, race, &others.filter(alike).collect::<Vec<_>>()));
+        }
+    }
+    for (number, run) in case.runs.iter().enumerate() {
+        for race in run.facts.rounds.iter().filter(|race| race.between == Between::Warps && !race.is_update) {
+            let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
+            if told.iter().all(|(known, _)| *known != array) {
+                told.push((array, true));
+                out.push(describe(case, number, race, &[]));
+            }
         }
     }
     for (number, run) in case.runs.iter().enumerate() {
@@ -159,7 +177,9 @@ impl Pair<'_> {
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
     let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
     let pair = Pair { accesses: (first, second), threads, across, assumptions };
-    let mut finding = pair.describe(case, number, ("possible: ", ""), &[]);
+    let accesses = &case.runs[number].trace.accesses;
+    let other = fact::another_value(&accesses[first], &accesses[second]);
+    let mut finding = pair.describe(case, number, ("possible: ", other), &[]);
     let chosen = &case.runs[number].trace.accesses[if race.first_is_chosen { first } else { second }];
     let (note, level) = match race.choice {
         Choice::Element => {
@@ -185,12 +205,17 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let Race { first, second, threads, across, ref assumptions, .. } = *race;
     let other = fact::another_value(&trace.accesses[first], &trace.accesses[second]);
     let pair = Pair { accesses: (first, second), threads, across, assumptions };
-    let mut finding = pair.describe(case, number, ("", other), others);
+    let possible = if race.for_data { "possible: " } else { "" };
+    let mut finding = pair.describe(case, number, (possible, other), others);
     finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));
     if let Some(span) = across {
         finding
             .notes
             .insert(0, format!("the two are in successive iterations of the loop at {}", (case.place)(span)));
+    }
+    if race.for_data {
+        finding.notes.insert(0, "data decide whether the loop continues".to_owned());
+        (finding.level, finding.loudest) = (Level::Warn, Level::Warn);
     }
     Diagnostic { hazard: fact::hazard(trace, race), ..finding }
 }

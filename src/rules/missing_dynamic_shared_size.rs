@@ -35,7 +35,7 @@
 //!
 //! ## Limits
 //! - Some thread must surely reach the array, whatever the run-time values are.
-//! - Of several launches with the same block and template arguments, the one with the most bytes counts.
+//! - Of several launches with the same block and template arguments that pass none, the first is reported.
 //! - `shared-out-of-bounds` covers launches that pass some bytes, but too few.
 
 use super::{About, Case, Rule, fact};
@@ -55,7 +55,7 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<Span> = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
-        let Some((0, launch)) = run.dynamic_bytes else { continue };
+        let Some(launch) = run.no_dynamic else { continue };
         let Some(first) = run.facts.without_bytes.first() else { continue };
         if told.contains(&launch) {
             continue;

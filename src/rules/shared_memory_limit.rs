@@ -38,8 +38,10 @@
 //! ## Limits
 //! - A launch must give its amount of dynamic shared memory. Of several launches with the same block, the one with
 //!   the most counts.
-//! - If the kernel's files or the launch's files name the attribute, they are assumed to set it for this kernel. If
-//!   it is set in a file that neither includes, the finding is wrong: allow it there.
+//! - Calls of `cudaFuncSetAttribute` are searched for in the kernel's files and the launch's files. A call that names
+//!   another kernel counts for that kernel only, and a product of numbers in it allows this many bytes; any other call
+//!   may allow this kernel anything. If the call is in a file that neither includes, the finding is wrong: allow it
+//!   there.
 //! - The limits are those of the CUDA C++ Programming Guide, for the given targets. HIP is not checked.
 //! - Arrays that a run does not reach are not counted, though they take their bytes.
 
@@ -47,9 +49,9 @@ use super::{About, Case, KernelRun, Rule, plural};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::source::Span;
 
-/// What allows a kernel more, or says that it is of another language.
-const WORDS: [&str; 4] =
-    ["MaxDynamicSharedMemorySize", "MAX_DYNAMIC_SHARED_SIZE_BYTES", "FuncSetAttribute", "hip_runtime"];
+/// The attribute by which a kernel is allowed more, and the calls that set it.
+const ATTRIBUTES: [&str; 2] = ["MaxDynamicSharedMemorySize", "MAX_DYNAMIC_SHARED_SIZE_BYTES"];
+const SETTER: &str = "FuncSetAttribute";
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -64,7 +66,9 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<Span> = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
-        let Some((dynamic, launch)) = run.dynamic_bytes.filter(|(bytes, _)| *bytes > 0) else { continue };
+        let Some((dynamic, launch)) = run.dynamic_bytes.or(run.launch.map(|launch| (0, launch))) else {
+            continue;
+        };
         if !told.contains(&launch)
             && run.refuted.is_none()
             && let Some(finding) = describe(case, number, (dynamic, launch))
@@ -82,11 +86,21 @@ fn describe(case: &Case<'_>, number: usize, (dynamic, launch): (u64, Span)) -> O
     let is_too_much = |limit: u32| needed > u64::from(limit);
     let beyond = case.targets.iter().find(|target| is_too_much(target.dynamic_shared_limit()));
     let first = case.targets.first().filter(|target| is_too_much(target.static_shared_limit()))?;
-    let hip = (case.says)(launch, &WORDS[3..]);
-    let allowed = (case.says)(launch, &WORDS);
+    let hip = (case.says)(launch, &["hip_runtime"]);
     let kernel = &run.kernel;
+    let allowed = allowed(case, launch, kernel.split('<').next().unwrap_or(kernel));
     let (message, help) = match beyond {
         _ if hip => return None,
+        // No call allows arrays of a kernel's own more.
+        _ if fixed > u64::from(first.static_shared_limit()) => {
+            let most = plural(first.static_shared_limit().into(), "byte");
+            let message = format!(
+                "a block of `{kernel}` has {fixed} bytes of shared arrays of its own; {first} has {most} for them"
+            );
+            let help = "declare the array `extern __shared__`, give its bytes at the launch, and allow them by \
+                        `cudaFuncSetAttribute`";
+            (message, Some(help.to_owned()))
+        }
         Some(target) => {
             let most = plural(target.dynamic_shared_limit().into(), "byte");
             (
@@ -94,7 +108,14 @@ fn describe(case: &Case<'_>, number: usize, (dynamic, launch): (u64, Span)) -> O
                 None,
             )
         }
-        None if allowed => return None,
+        None if matches!(allowed, Allowed::Any) => return None,
+        None if matches!(allowed, Allowed::Bytes(bytes) if bytes >= dynamic) => return None,
+        None if let Allowed::Bytes(bytes) = allowed => {
+            let message = format!(
+                "this launch gives a block of `{kernel}` {dynamic} bytes of dynamic shared memory; {bytes} are allowed"
+            );
+            (message, Some(format!("allow {dynamic} bytes by `cudaFuncSetAttribute`")))
+        }
         None => {
             let most = first.static_shared_limit();
             let words = format!(
@@ -110,17 +131,69 @@ fn describe(case: &Case<'_>, number: usize, (dynamic, launch): (u64, Span)) -> O
     };
     let parts = match fixed {
         0 => "all of it is dynamic".to_owned(),
+        _ if dynamic == 0 => "all of it is static".to_owned(),
         _ => format!("{fixed} static and {dynamic} dynamic bytes"),
     };
-    let mut notes = vec![parts, "the launch fails, and the kernel does not run".to_owned()];
+    let fails = match fixed > u64::from(first.static_shared_limit()) {
+        true => "the kernel does not compile",
+        false => "the launch fails, and the kernel does not run",
+    };
+    let mut notes = vec![parts, fails.to_owned()];
     notes.extend(case.instance_words(number));
     Some(Diagnostic {
-        primary_label: format!("this launch passes {}", plural(dynamic, "byte")),
+        primary_label: match dynamic {
+            0 => String::new(),
+            _ => format!("this launch passes {}", plural(dynamic, "byte")),
+        },
         notes,
         helps: help.into_iter().collect(),
         kernel: kernel.clone(),
         ..Diagnostic::plain(RULE.id, RULE.level, launch, message)
     })
+}
+
+/// How much dynamic shared memory a kernel is allowed by a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Allowed {
+    /// No call allows it more.
+    Nothing,
+    /// So many bytes at the most.
+    Bytes(u64),
+    /// Some call may allow it any number.
+    Any,
+}
+
+/// What the calls in the kernel's files and in that of the launch allow a kernel.
+fn allowed(case: &Case<'_>, launch: Span, kernel: &str) -> Allowed {
+    let calls = (case.calls)(launch, SETTER);
+    if calls.is_empty() {
+        let named = (case.says)(launch, &[ATTRIBUTES[0], ATTRIBUTES[1], SETTER]);
+        return if named { Allowed::Any } else { Allowed::Nothing };
+    }
+    let mut most = Allowed::Nothing;
+    for call in calls {
+        let [function, rest @ ..] = &call.split(',').map(str::trim).collect::<Vec<_>>()[..] else { continue };
+        let sets = rest.iter().any(|it| ATTRIBUTES.iter().any(|attribute| it.contains(attribute)));
+        let names =
+            || function.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty());
+        // A function that is handed over by a name that is no kernel's may be any.
+        let other = |name: &str| (case.says)(launch, &[&format!("void {name}(")]);
+        let is_ours = names().any(|name| name == kernel);
+        if !is_ours && names().any(other) {
+            continue;
+        }
+        most = match (most, rest.last().filter(|_| sets && is_ours).and_then(|bytes| product(bytes))) {
+            (Allowed::Nothing, Some(bytes)) => Allowed::Bytes(bytes),
+            (Allowed::Bytes(known), Some(bytes)) => Allowed::Bytes(known.max(bytes)),
+            _ => return Allowed::Any,
+        };
+    }
+    most
+}
+
+/// The value of a product of numbers.
+fn product(text: &str) -> Option<u64> {
+    text.split('*').try_fold(1u64, |all, factor| all.checked_mul(factor.trim().parse().ok()?))
 }
 
 /// Bytes of the arrays that a run came to, and whose length is written.

@@ -38,15 +38,17 @@
 //! - On public code, each finding was read. For the fixtures, memcheck on an H200 reports the same threads if they
 //!   leave all shared memory of the block.
 //! - The block must be given by a launch or the user. Dynamic shared memory is as long as the launch says. Of several
-//!   launches with the same block, the one with the most bytes counts; if one of them is unknown, nothing is
-//!   reported. A launch that passes no byte count has 0 bytes.
-//! - The whole array counts: an index that leaves its row but stays in the array is not reported.
+//!   launches with the same block, the one with the fewest bytes counts. `missing-dynamic-shared-size` covers launches
+//!   that pass none.
+//! - A subscript that leaves its row but stays in the array is a note: some code treats an array as one-dimensional on
+//!   purpose. It is reported only if thread and iteration numbers alone make it.
 //! - If a bound may keep the thread out, as `threadIdx.x < n` may, it is assumed to do so.
 //! - There is no fix.
 
 use super::{About, Case, Rule, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::facts::Overrun;
+use crate::events::Subscript;
+use crate::facts::{InnerOverrun, Overrun};
 use crate::shape::BlockFrom;
 
 /// The rule.
@@ -62,6 +64,34 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let describe = |number, overrun: &Overrun| describe(case, number, overrun);
     fact::of_each_site(case, |facts| &facts.overruns, |overrun| overrun.access, describe, out);
+    let describe = |number, overrun: &InnerOverrun| describe_inner(case, number, overrun);
+    fact::of_each_site(case, |facts| &facts.inner_overruns, |overrun| overrun.access, describe, out);
+}
+
+/// A subscript that leads into another row: a note, as programs do that on purpose, too.
+fn describe_inner(case: &Case<'_>, number: usize, overrun: &InnerOverrun) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let access = &trace.accesses[overrun.access];
+    let array = &trace.arrays[access.array];
+    let Subscript { dimension, length, thread, index, .. } = overrun.subscript;
+    let (does, all) = (fact::does(access), plural(length, "element"));
+    let ordinal = match dimension {
+        1 => "second",
+        2 => "third",
+        _ => "inner",
+    };
+    let message = format!(
+        "thread {thread} {does} `{}` with the subscript {index} in its {ordinal} dimension, which has {all}",
+        array.name
+    );
+    let mut finding = fact::finding(&RULE, case, number, access, &overrun.assumptions, message);
+    finding.notes.insert(0, "it stays in the array, in another row".to_owned());
+    Diagnostic {
+        level: Level::Note,
+        primary_label: format!("{index} for thread {thread}"),
+        labels: vec![(array.name_span, "declared here".to_owned())],
+        ..finding
+    }
 }
 
 fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
@@ -85,15 +115,14 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
     let (thread, does) = (overrun.thread, fact::does(access));
     let message = format!("thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
     let mut labels = Vec::new();
-    match case.runs[number].dynamic_bytes.filter(|_| array.dynamic) {
-        Some((0, launch)) => labels.push((launch, "this launch passes no dynamic shared memory".to_owned())),
+    match case.runs[number].least_dynamic.filter(|_| array.dynamic) {
         Some((_, launch)) => labels.push((launch, format!("this launch passes {}", plural(bytes, "byte")))),
         None => labels.push((array.name_span, format!("{all}, counted from 0"))),
     }
     let mut finding = fact::finding(&RULE, case, number, access, &overrun.assumptions, message);
     let run = &case.runs[number];
     // Of launches of one block, the one that is shown.
-    if let Some((_, launch)) = run.dynamic_bytes.filter(|_| array.dynamic && run.misfit.is_none())
+    if let Some((_, launch)) = run.least_dynamic.filter(|_| array.dynamic && run.misfit.is_none())
         && run.block_from == BlockFrom::Launch
         && run.launch.is_some_and(|of_block| of_block != launch)
         && let Some(block) = finding.notes.first_mut()

@@ -73,7 +73,8 @@
 //! - Anything that may wait and is not followed counts as a wait: an unseen function, `mbarrier` and bulk copies, a
 //!   `cuda::pipeline` shared by threads, other calls of `cuda::memcpy_async`, fences, and atomics whose result is
 //!   used. So does a wait for an unknown number of groups.
-//! - A read in a later iteration of a loop than the copy is not checked.
+//! - A read in a later iteration of a loop than the copy is not checked. For a loop that begins after the copy, the first
+//!   iteration is.
 //! - If there is no barrier at all between the two, and another thread reads, it is a `missing-barrier`.
 //! - Reads by `ldmatrix`, `wmma` and further copies are not checked.
 

@@ -1,6 +1,11 @@
 //! ## What it does
-//! Finds two lanes of one warp of which one reads what the other has just written to shared memory, with no
-//! `__syncwarp()` in between. It also finds two lanes that write, in two statements, values that surely differ.
+//! Finds two lanes of one warp that access the same byte of shared memory with no `__syncwarp()` in between:
+//!
+//! | | |
+//! |---|---|
+//! | one reads what the other has just written, or both write, in two statements, values that surely differ | warning |
+//! | the same, with a shuffle or a vote between the two | note |
+//! | one writes what the other has just read, as in `s[t] += s[t + 16]` by all lanes: only lockstep orders the two | note |
 //!
 //! ## Why is this bad
 //! Up to compute capability 6.x, the lanes of a warp ran in lockstep, and much code relies on that: the last steps of
@@ -45,8 +50,8 @@
 //! ## Limits
 //! - Targets before 7.0 are not checked: there, warps work this way.
 //! - This rule finds what racecheck on an H200 reports as a "(Warp Level Programming) Potential RAW hazard".
-//!   racecheck also warns about lanes that read before others write, as in `s[t] = s[t + 1]`; that is one load and
-//!   one store for all lanes, and this rule does not report it.
+//!   racecheck also warns about lanes that read before others write, as in `s[t] = s[t + 1]`. In lockstep, all lanes
+//!   load before any of them stores, so this is a note, and only if the kernel has no other race.
 //! - Only accesses that surely happen are checked, in a block that a launch or the user gives, at known offsets.
 //! - If a shuffle or a vote, or a function that may contain one, is between the two accesses, the finding is a note.
 //! - Anything that may order threads counts as `__syncwarp()`: an unseen function, a fence, inline assembly.
@@ -94,6 +99,50 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             let others = others.filter(|it| array(it) == array(race));
             out.push(describe(case, number, race, &others.collect::<Vec<_>>()));
         }
+    }
+    for (number, run) in case.runs.iter().enumerate() {
+        // A kernel that races anyway is to be mended first.
+        let races_anyway = !run.facts.races.is_empty() || !run.facts.rounds.is_empty();
+        for race in run.facts.overwritten.iter().filter(|_| !races_anyway) {
+            let array = run.trace.arrays[run.trace.accesses[race.first].array].name_span;
+            if !told.contains(&array) {
+                told.push(array);
+                out.push(describe_overwritten(case, number, race));
+            }
+        }
+    }
+}
+
+/// Lanes that read before others write, which in step they do in one instruction: a note, with its own advice.
+fn describe_overwritten(case: &Case<'_>, number: usize, race: &Race) -> Diagnostic {
+    let trace = &case.runs[number].trace;
+    let (first, second) = (&trace.accesses[race.first], &trace.accesses[race.second]);
+    let array = &trace.arrays[first.array];
+    let (before, after) = (race.threads.0 % 32, race.threads.1 % 32);
+    let then = fact::does(second);
+    let round = if race.across.is_some() { " in the previous iteration" } else { "" };
+    let message = format!(
+        "`{}`: lane {after} {then} what lane {before} of its warp reads{round}, and only lockstep orders the two",
+        array.name
+    );
+    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
+    finding.notes.insert(
+        0,
+        "in lockstep, all lanes read before any of them writes; since compute capability 7.0, they need not run in \
+         lockstep"
+            .to_owned(),
+    );
+    let help = match race.across {
+        Some(_) => "put `__syncwarp()` at the end of the loop body; every lane of the warp must reach it",
+        None => "read into a variable, call `__syncwarp()`, and then write",
+    };
+    Diagnostic {
+        level: Level::Note,
+        primary_label: format!("lane {after} {then} it here"),
+        labels: vec![(first.span, format!("lane {before} reads it here"))],
+        hazard: fact::hazard(trace, race),
+        helps: vec![help.to_owned()],
+        ..finding
     }
 }
 

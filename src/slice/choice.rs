@@ -1,4 +1,4 @@
-//! Which conditions do data choose, for each thread apart from the others?
+//! Which conditions do data decide, for each thread separately?
 //!
 //! ```text
 //! float v = in[i];
@@ -8,10 +8,10 @@
 //! if (atomicAdd(p, 1) == 0)    no: one thread alone gets a 0
 //! ```
 //!
-//! A value is data if it is read from global memory, where a parameter of the kernel points, and at what is computed of
-//! such values, constants, and parameters. So nothing counts in which threads agree with each other: shared
-//! memory, shuffles, votes, and atomics. Two data compared for equality may single out a thread, as the greatest is, and
-//! do not count either.
+//! A value is data if it is read from global memory through a parameter of the kernel, or computed from such values,
+//! constants and parameters. Shared memory, shuffles, votes and atomics do not count, because threads use them to
+//! agree with each other. Two data compared for equality may single out one thread, such as the one with the maximum,
+//! and do not count either.
 
 use super::computes;
 use crate::builtins::{self, Kind};
@@ -32,6 +32,8 @@ enum Made {
     Number,
     /// What a thread reads from global memory, and what is the same for all.
     Data,
+    /// Data and numbers of threads, blocks or rounds.
+    Mixed,
     /// Where a parameter of the kernel points, and places beside it.
     Pointer,
     /// A shared variable, or a part of one.
@@ -43,11 +45,13 @@ enum Made {
 impl Made {
     /// What is made of two.
     fn and(self, other: Made) -> Made {
-        use Made::{Data, Given, Number, Other, Pointer};
+        use Made::{Data, Given, Mixed, Number, Other, Pointer};
         match (self, other) {
             (a, b) if a == b => a,
-            (Given, made @ (Number | Data | Pointer)) | (made @ (Number | Data | Pointer), Given) => made,
-            (Pointer, Number | Data) | (Number | Data, Pointer) => Pointer,
+            (Given, made @ (Number | Data | Mixed | Pointer))
+            | (made @ (Number | Data | Mixed | Pointer), Given) => made,
+            (Pointer, Number | Data | Mixed) | (Number | Data | Mixed, Pointer) => Pointer,
+            (Number | Data | Mixed, Number | Data | Mixed) => Mixed,
             _ => Other,
         }
     }
@@ -176,6 +180,27 @@ impl Choices {
         self.chooses(cond, program) == Some(true)
     }
 
+    /// Whether a condition depends on what each thread reads from global memory for itself, and on nothing in which
+    /// threads agree with each other.
+    pub(super) fn is_of_own_data(&self, cond: &Expr, program: &Program) -> bool {
+        let of_data = |made: Made| matches!(made, Made::Data | Made::Mixed);
+        // The parts of a condition that none of the others touches.
+        let mut open = vec![cond];
+        let mut found = false;
+        while let Some(expr) = open.pop() {
+            match &expr.kind {
+                ExprKind::Unary(UnaryOp::Not, inner) => open.push(inner),
+                ExprKind::Binary(op, a, b) if is_relation(*op) => open.extend([&**a, &**b]),
+                _ => match self.value(expr, None, program).unwrap_or(Made::Other) {
+                    made if of_data(made) => found = true,
+                    Made::Given | Made::Number => {}
+                    _ => return false,
+                },
+            }
+        }
+        found
+    }
+
     /// Whether data choose; `Some(false)`: a bound does. `None`: something else has a say.
     fn chooses(&self, cond: &Expr, program: &Program) -> Option<bool> {
         use BinaryOp::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne};
@@ -208,6 +233,12 @@ impl Choices {
             _ => (made(cond) == Made::Data).then_some(true),
         }
     }
+}
+
+/// Whether an operator compares, or joins conditions.
+fn is_relation(op: BinaryOp) -> bool {
+    use BinaryOp::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne};
+    matches!(op, Eq | Ge | Gt | Le | LogicalAnd | LogicalOr | Lt | Ne)
 }
 
 fn is_literal(expr: &Expr) -> bool {

@@ -1,4 +1,4 @@
-//! Of which functions is it known whether they only compute data?
+//! Which functions are known to only compute data, and which are not?
 //!
 //! Whether one does is seen from the flows through its body, and these rest on what is known of the functions
 //! that it calls. So this is kept apart, and asks by a function that it is given.

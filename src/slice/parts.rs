@@ -1,4 +1,4 @@
-//! Which statements may be passed over?
+//! Which statements can be skipped?
 
 use super::places::root;
 use super::{Part, Slice, address, computes, is_global, key};

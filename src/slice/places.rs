@@ -1,4 +1,4 @@
-//! Of which variable is a place a part?
+//! Which variable does a place belong to?
 //!
 //! Data lies in variables and arrays of the function, and is often reached through pointers that
 //! lead to nothing else:
@@ -9,9 +9,9 @@
 //! p[1] = __float2half(x);        // a part of `R`
 //! ```
 //!
-//! Such a pointer *leads* to its variable. It is one that is only ever given addresses in one
-//! variable, is changed by nobody else, and whose variable holds no pointers that could be
-//! followed further. What is not found out here is not a part of any variable that is known.
+//! Such a pointer *leads* to its variable. It is one that is only ever given addresses in one variable, is changed by
+//! nobody else, and whose variable holds no pointers that could be followed further. A place that is not found here
+//! belongs to no known variable.
 
 use crate::builtins::types;
 use crate::ir::program::Program;
@@ -159,7 +159,9 @@ pub(super) fn stands_for_others(ty: &Type, program: &Program) -> bool {
     let is_reference = |arg: &TemplateArg| matches!(arg, TemplateArg::Type(Type::Reference(_)));
     let is_given =
         |ty: &Type| matches!(ty, Type::Named(path) if path.args.iter().flatten().any(is_reference));
-    if is_given(ty) || program.aliases(&path.name).iter().any(|alias| is_given(&alias.ty)) {
+    if is_given(ty)
+        || program.aliases(&path.name).iter().any(|alias| is_given(&alias.ty.clone().unqualified()))
+    {
         return true;
     }
     let of_library = |name: &str| name == "atomic_ref";
@@ -169,7 +171,7 @@ pub(super) fn stands_for_others(ty: &Type, program: &Program) -> bool {
         functions().any(|function| function.owner.as_deref() == Some(name))
     };
     of_library(&path.name)
-        || program.aliases(&path.name).iter().any(|alias| is_alias(&alias.ty))
+        || program.aliases(&path.name).iter().any(|alias| is_alias(&alias.ty.clone().unqualified()))
         || program.records(&path.name).iter().any(|record| {
             let has = |of: fn(&Type) -> bool| record.fields.iter().any(|field| of(&field.ty));
             has(|ty| matches!(ty, Type::Reference(_)))

@@ -39,7 +39,7 @@ pub(crate) fn place_above(file: &SourceFile, at: usize) -> Result<usize, &'stati
     match tokens().find(begins) {
         Some(token) if token.is(b'#') => Err("the line is a directive of the preprocessor"),
         Some(_) => Ok(line),
-        None => Err("the line goes on from the one above"),
+        None => Err("the line continues the one above"),
     }
 }
 

@@ -137,10 +137,7 @@ void run(float *o) { k<<<1, 32>>>(o); }
         .map(|line| format!("{line}\n"))
         .collect();
     assert_eq!(without, code, "nothing but lines of their own");
-    assert!(
-        err.contains("not allowed: a.cu:") && err.contains("the line goes on from the one above"),
-        "{err}"
-    );
+    assert!(err.contains("not allowed: a.cu:") && err.contains("the line continues the one above"), "{err}");
     assert_eq!(exit, 1, "what is left is told: {err}");
 }
 

@@ -210,7 +210,7 @@ fn includes_that_are_too_many_are_told() {
     std::fs::write(root.path().join("a.cu"), format!("#include \"h0.cuh\"\n{WITNESS}")).unwrap();
     let ran = run_in(root.path(), "accesses a.cu");
     assert!(has_witness(&ran), "{}", ran.stderr);
-    assert!(ran.stderr.contains("warning: `a.cu` leads to more headers"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: `a.cu` and "), "{}", ran.stderr);
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn ten_thousand_scenarios_and_what_is_told_of_them() {
     };
     let several = launches(&|at| format!("k<{}><<<1, {}>>>(p);\n", at + 1, at % 1024 + 1));
     let told = run(&several);
-    assert!(has_witness(&told) && told.stdout.contains("are not run: 16 others are"), "{}", told.stdout);
+    assert!(has_witness(&told) && told.stdout.contains("were not run: 16 others were"), "{}", told.stdout);
     let switch = launches(&|at| format!("if (c == {at}) k<7><<<1, {}>>>(p);\n", at % 1024 + 1));
     assert_judged(&switch);
     let choices = repeated(10_000, |at| format!("if (p[{at}]) b = {};\n", at % 1024 + 1));

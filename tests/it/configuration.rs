@@ -303,7 +303,7 @@ cudalint: error: there is no file `b/base.toml`
 1 │ extends = 'base.toml'
   │           ^^^^^^^^^^^
   │
-  = help: the path counts from the folder of the file that it stands in
+  = help: the path is relative to the folder of the file it is in
 ";
     assert_eq!(err, expected);
 }

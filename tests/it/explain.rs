@@ -201,8 +201,8 @@ fn where_there_is_nothing_the_nearest_access_is_named() {
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
         assert!(err.contains(words), "{err}");
     };
-    says(&["a.cu:3"], "line 3 of a.cu holds no access to shared memory");
-    says(&["a.cu:3"], "the nearest access is in line 5 (`tile`, column 5)");
+    says(&["a.cu:3"], "line 3 of a.cu has no shared-memory access");
+    says(&["a.cu:3"], "the nearest access is on line 5 (`tile`, column 5)");
     says(&["b.cu:1"], "nor does any other line of the file");
     says(&["c.cu:1"], "c.cu");
 }

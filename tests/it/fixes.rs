@@ -208,7 +208,7 @@ fn a_proof_that_rests_on_an_assumed_block_or_an_unseen_use_is_no_safe_one() {
     let bounded = kernel.replace("void k", "void __launch_bounds__(1024) k");
     for (code, why) in [
         (launched.as_str(), None),
-        (unseen.as_str(), Some("`s` is named in line 5, where the analysis did not see it")),
+        (unseen.as_str(), Some("`s` is named on line 5, where the analysis did not see it")),
         (bounded.as_str(), None),
     ] {
         let root = folder(&[("a.cu", code.as_bytes())]);
@@ -235,7 +235,7 @@ fn what_a_launch_gives_changes_only_when_asked_for_and_given() {
     let root = folder(&[("k.cuh", kernel.as_bytes()), ("a.cu", host.as_bytes())]);
     let (exit, _, err) = run(root.path(), &["--fix", "."]);
     assert!(
-        exit == 1 && err.contains("what its launches give it changes, too; --unsafe-fixes does it"),
+        exit == 1 && err.contains("the byte counts at its launches change, too; --unsafe-fixes does it"),
         "{err}"
     );
     let (_, _, err) = run(root.path(), &["--fix", "--unsafe-fixes", "k.cuh"]);

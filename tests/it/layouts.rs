@@ -108,7 +108,10 @@ fn what_the_analysis_does_not_see() {
         &turned("", "#ifdef DUMP\n    dump(tile);\n#endif\n"),
         "`tile` is named at a.cu:12, where the analysis did not see it",
     );
-    stays(&turned("", "    if (blockDim.x == 64) out[x] = tile[y][x];\n"), "a.cu:11, which was not run");
+    stays(
+        &turned("", "    if (blockDim.x == 64) out[x] = tile[y][x];\n"),
+        "a.cu:11, which the analysis did not run",
+    );
     stays(
         &turned("#define AT(r, c) tile[r][c]\n", "    out[x] = AT(y, x);\n"),
         "the element of `tile` at a.cu:12 is not plain text",

@@ -284,7 +284,7 @@ fn a_fix_on_which_something_may_rest_is_not_preferred() {
     let mut editor = Editor::open(&[root.path()], json!({}));
     let actions = editor.actions(&path, 5);
     let title = actions[0]["title"].as_str().unwrap();
-    assert!(title.contains("(unsafe: `tile` is used without all its subscripts in line 5)"), "{title}");
+    assert!(title.contains("(unsafe: `tile` is used without all its subscripts on line 5)"), "{title}");
     assert_eq!(actions[0]["isPreferred"], false);
 }
 

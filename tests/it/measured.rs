@@ -21,7 +21,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("dynamic", &["--fix", "--unsafe-fixes"]),
     ("flat", &["--fix", "--unsafe-fixes"]),
     ("idle", &["--fix", "--unsafe-fixes", "-W", "redundant-barrier"]),
-    ("members", &["--fix"]),
+    ("members", &["--fix", "--unsafe-fixes"]),
     ("planes", &["--fix", "--unsafe-fixes"]),
     ("rotation", &["--fix", "--unsafe-fixes"]),
     ("rows", &["--fix", "--unsafe-fixes"]),
@@ -34,11 +34,6 @@ const PROGRAMS: &[(&str, &[&str])] = &[
 
 /// What no fix writes, and was typed: the program and the kernel.
 const TYPED: &[(&str, &str)] = &[
-    ("members", "bodies"),
-    ("members", "entries"),
-    ("members", "particles"),
-    ("members", "pixels"),
-    ("members", "rays"),
     ("skew", "pool"),
     ("wmma", "by_columns"),
     // Nothing is proposed: its tiles start at multiples of 16 bytes, and the CUDA programming guide asks for 32.

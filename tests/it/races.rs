@@ -63,7 +63,7 @@ fn pointers_into_one_of_several_arrays_stand_as_their_names_say() {
 fn kernels_that_do_things_in_operands_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/operands.cu",
-        "14 runs of kernels with shared memory: 3 proved free of races",
+        "15 runs of kernels with shared memory: 3 proved free of races",
     );
 }
 
@@ -93,6 +93,14 @@ fn kernels_that_call_in_several_ways_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/calls.cu",
         "11 runs of kernels with shared memory: 2 proved free of races",
+    );
+}
+
+#[test]
+fn what_folds_and_objects_do_stands_as_named() {
+    stand_as_named(
+        "fixtures/races/written-out.cu",
+        "10 runs of kernels with shared memory: 5 proved free of races",
     );
 }
 

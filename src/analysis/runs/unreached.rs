@@ -126,6 +126,7 @@ impl<'a> Found<'a> {
             global: false,
             restrict: false,
             alignment: 1,
+            of_numbers: false,
             flattened: true,
             strays: Vec::new(),
         };

@@ -53,6 +53,15 @@ impl TypedValueParser for Reports {
     }
 }
 
+/// Checks a share in percent: `5` and `5%`.
+pub(super) fn percent(text: &str) -> Result<u8, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<u8>();
+    number
+        .ok()
+        .filter(|share| *share <= 100)
+        .ok_or_else(|| format!("`{text}` is no share: write 0 to 100 percent"))
+}
+
 /// Checks a target: `sm_90`, `sm_90a`, `9.0`.
 pub(super) fn target(text: &str) -> Result<String, String> {
     match text.parse::<ComputeCapability>() {

@@ -28,15 +28,15 @@ pub(super) struct Key {
 pub(super) static KEYS: &[Key] = &[
     Key {
         path: &["extends"],
-        about: "Another configuration file, relative to this one, whose values hold where this one says nothing. \
-                Its patterns count from this file's folder.",
+        about: "Another configuration file, relative to this one. Its values apply where this file says \
+                nothing; its patterns count from this file's folder.",
         is: "the path of a file",
         example: r#"extends = "../common/cudalint.toml""#,
         schema: || json!({ "type": "string", "pattern": "\\.toml$" }),
     },
     Key {
         path: &["targets"],
-        about: "Devices to judge for: compute capabilities, as sm_90 or 9.0.",
+        about: "Devices to judge for: compute capabilities such as sm_90 or 9.0.",
         is: "a list of names",
         example: r#"targets = ["sm_80", "sm_90"]"#,
         schema: || {
@@ -46,79 +46,80 @@ pub(super) static KEYS: &[Key] = &[
     },
     Key {
         path: &["bank-size"],
-        about: "Width of a bank in bytes; 8 exists on compute capability 3.x only.",
+        about: "Width of a bank in bytes; only compute capability 3.x has 8.",
         is: "a number",
         example: "bank-size = 4",
         schema: || json!({ "enum": [4, 8] }),
     },
     Key {
         path: &["min-share"],
-        about: "Bank conflicts that cost less of their kernel's shared-memory wavefronts, in percent, are left out.",
+        about: "Hide bank conflicts that cost less than this percentage of their kernel's shared-memory \
+                wavefronts.",
         is: "a number",
         example: "min-share = 5",
         schema: || json!({ "type": "integer", "minimum": 0, "maximum": 100 }),
     },
     Key {
         path: &["min-ways"],
-        about: "Bank conflicts of fewer ways are left out.",
+        about: "Hide bank conflicts with fewer ways.",
         is: "a number",
         example: "min-ways = 4",
         schema: || json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX }),
     },
     Key {
         path: &["include"],
-        about: "Folders in which #include looks, relative to this file.",
+        about: "Folders to search for #include, relative to this file.",
         is: "a list of folders",
         example: r#"include = ["include"]"#,
         schema: || list(json!({ "type": "string" })),
     },
     Key {
         path: &["exclude"],
-        about: "Files and folders that are not checked unless they are named; written as in .gitignore.",
+        about: "Files and folders to skip unless you name them; written as in .gitignore.",
         is: "a list of patterns",
         example: r#"exclude = ["third_party/"]"#,
         schema: || list(json!({ "type": "string" })),
     },
     Key {
         path: &["compile-commands"],
-        about: "The compile_commands.json, or its folder, from which include folders, macros and devices are taken; \
-                false: from none.",
+        about: "The compile_commands.json, or its folder, to read include folders, macros and devices from; \
+                false: read none.",
         is: "a folder or `false`",
         example: r#"compile-commands = "build""#,
         schema: || json!({ "type": ["string", "boolean"] }),
     },
     Key {
         path: &["baseline"],
-        about: "The file with the findings that are left out. It holds for runs that start in this folder or below.",
+        about: "The file with the findings to hide. It applies to runs that start in this folder or below.",
         is: "the path of a file",
         example: r#"baseline = "cudalint-baseline.json""#,
         schema: || json!({ "type": "string" }),
     },
     Key {
         path: &["format"],
-        about: "How findings are printed. It holds for runs that start in this folder or below.",
+        about: "The format of the findings. It applies to runs that start in this folder or below.",
         is: "a word",
         example: r#"format = "short""#,
         schema: || json!({ "enum": FORMATS }),
     },
     Key {
         path: &["sort"],
-        about: "The order of the findings. It holds for runs that start in this folder or below.",
+        about: "The order of the findings. It applies to runs that start in this folder or below.",
         is: "a word",
         example: r#"sort = "path""#,
         schema: || json!({ "enum": SORTS }),
     },
     Key {
         path: &["top"],
-        about: "Only so many findings are printed, those that cost most. It holds for runs that start in this folder \
-                or below.",
+        about: "Print only this many findings, the most expensive ones. It applies to runs that start in \
+                this folder or below.",
         is: "a number",
         example: "top = 10",
         schema: || json!({ "type": "integer", "minimum": 1 }),
     },
     Key {
         path: &["defines"],
-        about: "Macros, as -D of a compiler.",
+        about: "Macros, like -D of a compiler.",
         is: "a table of macros",
         example: "[defines]` and below it `N = 32",
         schema: || {
@@ -136,7 +137,7 @@ pub(super) static KEYS: &[Key] = &[
     },
     Key {
         path: &["blocks"],
-        about: "Block shapes of kernels that no launch in the files tells; \"*\" is every kernel.",
+        about: "Block shapes of kernels whose launches do not give them; \"*\" is every kernel.",
         is: "a table of kernels",
         example: "[blocks]` and below it `k = [32, 8]",
         schema: || table(value_of(&["blocks", "*"])),
@@ -153,21 +154,21 @@ pub(super) static KEYS: &[Key] = &[
     },
     Key {
         path: &["levels"],
-        about: "How loud each rule is; all is every rule that is not named.",
+        about: "The level of each rule; all is every rule not named.",
         is: "a table of rules",
         example: r#"[levels]` and below it `bank-conflict = "deny""#,
         schema: levels,
     },
     Key {
         path: &["levels", "*"],
-        about: "allow: silent; note: told without failing the run; warn: a warning; deny: an error.",
+        about: "allow: hidden; note: reported without failing the run; warn: a warning; deny: an error.",
         is: "a word",
         example: r#"all = "deny""#,
         schema: || json!({ "enum": LEVELS.map(|(word, _)| word) }),
     },
     Key {
         path: &["paths"],
-        about: "Levels for some files only; of several entries that fit a file, the last wins.",
+        about: "Levels for some files only; of several entries that match a file, the last wins.",
         is: "a list of tables",
         example: "[[paths]]",
         schema: || {
@@ -188,7 +189,7 @@ pub(super) static KEYS: &[Key] = &[
     },
     Key {
         path: &["paths", "levels"],
-        about: "How loud each rule is in these files.",
+        about: "The level of each rule in these files.",
         is: "a table of rules",
         example: r#"[levels]` and below it `bank-conflict = "deny""#,
         schema: levels,
@@ -217,7 +218,7 @@ fn levels() -> Value {
         schema["description"] = json!(about);
         schema
     };
-    let all = ("all".to_owned(), level("Every rule that is not named."));
+    let all = ("all".to_owned(), level("Every rule not named."));
     let rules = rules::ALL.iter().map(|rule| (rule.id.to_owned(), level(rule.summary)));
     let properties: serde_json::Map<String, Value> = std::iter::once(all).chain(rules).collect();
     json!({ "type": "object", "properties": properties, "additionalProperties": false })

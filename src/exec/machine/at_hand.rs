@@ -1,7 +1,6 @@
 //! What is special about the access that is about to be recorded?
 
-use crate::domain::{Spread, SymbolId};
-use crate::events::Tile;
+use crate::events::{CopySource, Tile};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -42,22 +41,6 @@ impl Default for AtHand {
 pub(crate) struct Copying {
     /// Whether it goes around the first-level cache.
     pub around: bool,
-    /// The bytes from the start of a line that the threads read from, if known; spread when asked.
-    pub from: Option<From>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct From {
-    pub base: Arc<Spread>,
-    /// Unknown numbers and what they are multiplied with, by thread.
-    pub terms: Vec<Term>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Term {
-    pub symbol: SymbolId,
-    pub factors: Arc<Spread>,
-    /// If it is taken to keep threads apart by whole lines: the bytes that it is multiplied with, a
-    /// multiple of these; itself or a factor of it.
-    pub rows: Option<u64>,
+    /// The bytes from the start of a line that the threads read from, if known.
+    pub from: Option<CopySource>,
 }

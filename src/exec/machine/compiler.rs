@@ -1,6 +1,6 @@
 //! What is counted as the code runs, for the sake of what the compiler makes of it?
 
-use crate::codegen::{AtLaunch, Uniformities};
+use crate::codegen::{AtLaunch, Registers, Uniformities};
 use rustc_hash::FxHashMap;
 
 /// What is counted and known for the compiler's sake.
@@ -26,6 +26,8 @@ pub struct ForCompiler {
     pub turns: Vec<(bool, u32)>,
     /// Writes to variables so far.
     pub writes: u64,
+    /// What the straight code at hand has in registers.
+    pub registers: Registers,
     /// What the compiler does not know, though a launch tells it.
     pub at_launch: AtLaunch,
     /// What the compiler sees to be the same in all lanes.

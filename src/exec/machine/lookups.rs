@@ -16,6 +16,8 @@ pub struct Lookups {
     pub memo: Memo,
     /// A frame without variables.
     pub blank: Frame,
+    /// Whether the type that is looked up is wanted with `const` and `volatile`.
+    pub keeps_qualifiers: bool,
     /// Records already laid out, by name and place, with what their parameters stood for.
     pub layouts: FxHashMap<(Name, Span), Layouts>,
     /// What bears on the requests of the functions run so far, by their address.
@@ -35,6 +37,7 @@ impl Default for Lookups {
         Lookups {
             memo: Memo::default(),
             blank: empty_frame(),
+            keeps_qualifiers: false,
             layouts: FxHashMap::default(),
             slices: FxHashMap::default(),
             depth: 0,

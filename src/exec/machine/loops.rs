@@ -1,6 +1,7 @@
 //! Which loops run, and what was found of loops so far?
 
 use crate::domain::{Int, Key, SymbolId, Variation};
+use crate::events::{GoesOn, Then};
 use crate::exec::value::{ObjectId, Value};
 use crate::ir::LocalId;
 use crate::source::Span;
@@ -19,8 +20,8 @@ pub struct LoopContext {
     /// Whether an access has left its shared array, or a number its type, since a loop began to watch
     /// for it.
     pub out_of_bounds: bool,
-    /// By loop: whether its bound may be as large as one likes.
-    pub unbounded: FxHashMap<Span, bool>,
+    /// By loop: whether it has a second round.
+    pub unbounded: FxHashMap<Span, GoesOn>,
     /// Whether the banks of a request depend on the round of a counted loop.
     pub uneven: bool,
     /// Whether threads may leave the loop that runs in different iterations.
@@ -41,6 +42,8 @@ pub struct LoopContext {
     pub may_have_wrapped: bool,
     /// The barriers come to in the loops around of which it is not known how often they run.
     pub came: Vec<usize>,
+    /// Absences from barriers of which something worse was found, and what was known of each before.
+    pub worsened: Vec<(usize, usize, Then)>,
     /// What is known of the bounds of loops.
     pub bounds: Bounds,
     /// Loops around whose values are enumerated.

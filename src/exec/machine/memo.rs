@@ -7,7 +7,7 @@ use crate::builtins::ptx;
 use crate::exec::assembly::text::{clean, instructions};
 use crate::exec::value::{Env, Ty, Value};
 use crate::ir::namespace::Namespace;
-use crate::ir::{Asm, Declaration, Function};
+use crate::ir::{Asm, Declaration, Expr, Function, Name, unpack};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,6 +43,10 @@ pub struct Memo {
     pub same: FxHashMap<(usize, usize), bool>,
     /// What is said of functions whose body is not visible, by name.
     pub unseen: FxHashMap<Box<str>, Arc<str>>,
+    /// Functions whose packs are written out, by the address of the function and how long they are.
+    pub instances: FxHashMap<(usize, Vec<(Name, usize)>, Option<usize>), Arc<Function>>,
+    /// Expressions, how long packs in them are, and the same with these written out.
+    pub written_out: Vec<(Expr, Vec<(Name, usize)>, Rc<Expr>)>,
 }
 
 impl Memo {
@@ -50,6 +54,34 @@ impl Memo {
     #[must_use]
     pub fn no_env(&self) -> Rc<Env> {
         Rc::clone(&self.nothing)
+    }
+
+    /// A function with packs of these lengths; what is kept by address of its parts stays right, as it stays.
+    pub fn instance(
+        &mut self,
+        function: &Arc<Function>,
+        names: Vec<(Name, usize)>,
+        arguments: Option<usize>,
+    ) -> Arc<Function> {
+        let key = (Arc::as_ptr(function).addr(), names, arguments);
+        if let Some(made) = self.instances.get(&key) {
+            return Arc::clone(made);
+        }
+        let made = Arc::new(unpack::function(function, &key.1, arguments));
+        self.instances.insert(key, Arc::clone(&made));
+        made
+    }
+
+    /// An expression with packs of these lengths.
+    pub fn written_out(&mut self, expr: &Expr, names: Vec<(Name, usize)>) -> Rc<Expr> {
+        // It may be one that does not stay where it is.
+        if let Some((.., made)) = self.written_out.iter().find(|(of, packs, _)| of == expr && *packs == names)
+        {
+            return Rc::clone(made);
+        }
+        let made = Rc::new(unpack::expression(expr, &names));
+        self.written_out.push((expr.clone(), names, Rc::clone(&made)));
+        made
     }
 
     /// The template parameters of a call, the same as those of an earlier one if they are equal.

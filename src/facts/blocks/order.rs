@@ -1,9 +1,8 @@
-//! Can anything bring an access of one block before one of another?
+//! Can anything order an access of one block before an access of another?
 //!
-//! Only a barrier of the grid, or a signal: the block that is first puts what it did behind a fence and then tells of
-//! it, and the other waits to be told. So after the first access there has to come a fence of the device's scope, and
-//! before the second something by which a thread may wait. An atomic by itself puts nothing else in order. Examples,
-//! of what two blocks do:
+//! Only a grid barrier or a signal can: the first block issues a fence after its access and then signals, and the
+//! other block waits for the signal. So a device-scope fence must follow the first access, and something by which a
+//! thread may wait must precede the second. An atomic alone orders nothing else. Examples with two blocks:
 //!
 //! ```text
 //! block 0                     block 1
@@ -15,7 +14,7 @@
 //! atomicExch(flag, 1);        x = data[0];            a race: no fence
 //! ```
 //!
-//! What is not followed may be both. What stands in a loop comes before and after all of that loop.
+//! Unfollowed code may be both. Code in a loop comes before and after everything in that loop.
 
 use crate::events::{Event, Orderer, Scope, Trace};
 use crate::source::Span;

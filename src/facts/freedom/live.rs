@@ -1,8 +1,7 @@
-//! What has nothing surely ordered before the place at hand?
+//! Which accesses has nothing surely ordered before the current place?
 //!
-//! An access is *open* from where it is done to a barrier that surely separates it from what follows. An
-//! asynchronous copy is on its way until its threads wait for the group that it is in; barriers before that do not
-//! count. Example, of two buffers:
+//! An access is *open* until a barrier surely separates it from what follows. An asynchronous copy is in flight until
+//! its threads wait for its group; barriers before that do not count. Example with two buffers:
 //!
 //! ```text
 //! copy to buffer 0; commit       on its way, in the group that is 0 behind

@@ -1,10 +1,10 @@
-//! Can two threads touch one byte in two accesses?
+//! Can two threads touch the same byte in two accesses?
 //!
-//! An offset is a known number for each thread, and factors of symbols. A symbol that is one number for both
-//! accesses falls out of the difference; any other adds a multiple of its factor, within its range. Two tests can
-//! keep two threads apart: the ranges of their bytes do not meet, or their distance modulo the common divisor of
-//! all such factors is too far from 0. Example: each warp has a row of 256 bytes, in which lanes touch words that
-//! are 128 bytes apart from round to round.
+//! An offset is a known number for each thread plus symbols with factors. A symbol that is the same for both accesses
+//! cancels in the difference; any other adds a multiple of its factor, within its range. Two tests can separate two
+//! threads: the ranges of their bytes do not overlap, or their distance modulo the common divisor of all such factors
+//! is too far from 0. Example: each warp has a row of 256 bytes, in which a lane touches words that are 128 bytes
+//! apart from one iteration to the next.
 //!
 //! ```text
 //! s[64 * warp + 32 * k + lane], k = 0, 1      bytes 256 w + 128 k + 4 l

@@ -1,7 +1,7 @@
-//! Is it harmless that nothing orders two accesses, whatever places they go to, and can they go to one place?
+//! Is it harmless that two accesses are unordered, and can they touch the same memory?
 //!
-//! Reads are harmless, and so are writes of one value. Of global memory it is mostly not known whether two names
-//! lead to one place:
+//! Reads are harmless, and so are writes of the same value. For global memory, it is mostly unknown whether two names
+//! point to the same memory:
 //!
 //! ```text
 //! float *a, float *b                              may be one
@@ -9,7 +9,8 @@
 //! a, a                                            one: what counts is the offset
 //! ```
 //!
-//! Other blocks may learn by an atomic what was done before it. So one on global memory meets everything there.
+//! An atomic may tell other blocks what was done before it. So an atomic on global memory conflicts with every access
+//! there.
 
 use super::live::Live;
 use super::meet::Relation;

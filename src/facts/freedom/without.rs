@@ -1,9 +1,9 @@
-//! Which barriers may be taken out together?
+//! Which barriers can be removed together?
 //!
-//! A barrier is needless if nothing that it orders has to be ordered: of each access before it and each after it
-//! that no other barrier keeps apart, both read, or no two threads can touch one byte. That is asked of the walk
-//! that proves freedom from races, with the barrier taken for absent. For shared memory all of that proof has to
-//! hold; of global memory, only what lies on two sides of the barrier is looked at. Example, in a block of 128:
+//! A barrier is needless if nothing that it orders must be ordered: for each access before it and each after it that
+//! no other barrier separates, both read, or no two threads can touch the same byte. The walk that proves freedom
+//! from races checks this without the barrier. For shared memory, the whole proof must hold; for global memory, only
+//! accesses on different sides of the barrier are compared. Example, in a block of 128:
 //!
 //! ```text
 //! s[t] = in[t];        A
@@ -15,13 +15,12 @@
 //! out[t] = r[t];       E
 //! ```
 //!
-//! Barriers are tried in the order in which they are met, each without those found needless before it. Fewer of them
-//! may be taken out as well: what stays orders only more.
+//! Barriers are tried in program order, each without those already found needless. Removing fewer of them is fine
+//! too: the remaining ones only order more.
 //!
-//! Barriers order more than shared memory. Global memory counts as [`pair::memory`](super::pair::memory) tells;
-//! where something happens that is not followed, or by which threads may wait for each other, only a barrier behind
-//! which nothing happens any more is needless. Where what threads print, or a clock that they read, may show the
-//! order, none is.
+//! Barriers order more than shared memory. [`pair::memory`](super::pair::memory) decides for global memory. If
+//! something is not followed, or threads may wait for each other, only a barrier with nothing after it is needless.
+//! If printed text or a clock may reveal the order, none is.
 
 use super::{MOST_STEPS, Walk};
 use crate::domain::Shape;

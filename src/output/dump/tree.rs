@@ -47,6 +47,10 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace) {
                 writeln!(out, "wait for all copies, {}", who(threads))
             }
             Event::Loop { span, .. } => writeln!(out, "loop at {}", places.of(*span)),
+            Event::Subscript(it) => {
+                let (array, at) = (&trace.arrays[it.array].name, places.of(it.span));
+                writeln!(out, "subscript {} of {array} at {at} is outside its dimension", it.index)
+            }
             Event::NextRound => writeln!(out, "the next round"),
             Event::EndOfLoop { round: Some(round), .. } => {
                 writeln!(out, "end of it, rounds counted by {}", symbol(trace, *round))

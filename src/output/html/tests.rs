@@ -89,6 +89,7 @@ fn rows_begin_in_the_banks_that_their_length_leads_to() {
             dimension_spans: Vec::new(),
             element_bytes: Some(element),
             element: "float".into(),
+            of_numbers: true,
             dynamic: false,
             global: false,
             alignment: element,

@@ -61,7 +61,7 @@ impl Site<'_> {
     /// The layouts that were tried, or why none was.
     fn layouts(&self) -> Option<Picture> {
         let rows = self.remedy.table(self.case, (self.run, self.number));
-        let bound = self.remedy.bound((self.run, self.number))?;
+        let bound = self.remedy.bound(self.case, (self.run, self.number))?;
         let name = &self.kernel().trace.arrays[self.access().array].name;
         let title = format!("layouts of `{name}`; {bound}");
         (rows.len() > 1).then_some(Picture::Layouts { title, rows })

@@ -217,11 +217,20 @@ impl Padding {
         self.helped.contains(&(access.span, access.op))
     }
 
-    /// The fix that writes it, if it leaves no conflict and can be written with proof.
+    /// The fix that writes it, if it can be written with proof. What leaves a conflict is for the author to want.
     pub(super) fn fix(&self) -> Option<Fix> {
-        let Padding { title, edits, basis, complete, .. } = self;
-        let fix = || Fix { title: title.clone(), edits: edits.clone(), basis: basis.clone(), leaves: false };
-        (*complete && !edits.is_empty()).then(fix)
+        let Padding { title, edits, complete, .. } = self;
+        let fewer = || "it makes conflicts fewer and leaves some".to_owned();
+        let basis = match self.basis.clone() {
+            basis if *complete => basis,
+            Basis::Accesses { name, scope, seen, doubt } => {
+                Basis::Accesses { name, scope, seen, doubt: Some(doubt.unwrap_or_else(fewer)) }
+            }
+            Basis::Subscripts => Basis::Judgement(fewer()),
+            Basis::Judgement(why) => Basis::Judgement(why),
+        };
+        let fix = || Fix { title: title.clone(), edits: edits.clone(), basis, leaves: !complete };
+        (!edits.is_empty()).then(fix)
     }
 
     /// A run made again with it.

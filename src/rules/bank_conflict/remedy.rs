@@ -8,7 +8,7 @@ use super::declared::asked;
 use super::padding::{Longer, Padding};
 use super::rewrite::{self, Unwritten};
 use super::spelling::{change, name};
-use super::undecided::{undecided_words, why_words};
+use super::undecided::{no_layout, uncounted_words, undecided_words, why_words};
 use super::{Conflict, views, words};
 use crate::banks::Target;
 use crate::diagnostic::Fix;
@@ -100,7 +100,7 @@ impl<'a> Remedy<'a> {
             }
         }
         // A fix is proved of the runs that there are.
-        let alone = remedy.layout().filter(|(found, _)| found.ways.is_none());
+        let alone = remedy.layout().filter(|(found, _)| found.ways.is_none() && found.uncounted.is_empty());
         remedy.fix = alone.map(|(found, best)| rewrite::written(case, found, best));
         remedy
     }
@@ -219,11 +219,15 @@ impl<'a> Remedy<'a> {
         let padding = self.padding.as_ref().filter(|padding| padding.helps(conflict.access));
         match padding {
             Some(padding) => (Some(padding.help.clone()), padding.fix()),
-            None if self.padding.is_some() || words::same_word(conflict).is_some() => (None, None),
+            None if self.padding.is_some() || words::is_one_word(conflict) => (None, None),
             None => {
                 // What was proved of the text comes first.
-                let none = || self.known().and_then(|found| no_remedy(case, found));
-                (self.no_longer_rows(case, conflict).or_else(none), None)
+                let none = || {
+                    let found = self.known()?;
+                    Some(no_remedy(case, found)? + &uncounted_words(case, &found.uncounted))
+                };
+                let why = || Some(no_layout(case, self.found.as_ref()?.as_ref().err()?));
+                (self.no_longer_rows(case, conflict).or_else(none).or_else(why), None)
             }
         }
     }
@@ -267,11 +271,13 @@ impl<'a> Remedy<'a> {
                 Err(why) => why_words(case, &why),
                 Ok(_) if tried.layout == Layout::Declared => "as written".to_owned(),
                 Ok(sum) if is_best(&tried.layout) => match sum == found.bound {
-                    true if !found.at_most && found.by_data == 0 => "proved best".to_owned(),
+                    true if found.is_proved() => "proved best".to_owned(),
                     _ => "best found".to_owned(),
                 },
                 Ok(_) if !found.is_worth(tried) => "costs more than the conflict".to_owned(),
-                Ok(sum) if sum == found.bound && !found.at_most => "minimal".to_owned(),
+                Ok(sum) if sum == found.bound && !found.at_most && found.uncounted.is_empty() => {
+                    "minimal".to_owned()
+                }
                 Ok(_) => "better".to_owned(),
             };
             let sum = tried.wavefronts().map_or_else(|_| "-".to_owned(), |sum| sum.to_string());
@@ -282,9 +288,12 @@ impl<'a> Remedy<'a> {
     }
 
     /// What no layout can pass, in words.
-    pub(super) fn bound(&self, (run, number): (usize, usize)) -> Option<String> {
+    pub(super) fn bound(&self, case: &Case<'_>, (run, number): (usize, usize)) -> Option<String> {
         let found = self.of_access(run, number)?;
         Some(match found.at_most {
+            _ if !found.uncounted.is_empty() => {
+                format!("for the counted accesses{}", uncounted_words(case, &found.uncounted))
+            }
             false if found.by_data > 0 => format!(
                 "no layout can take fewer than {} where the index is known; a data-dependent request counts \
                  at its worst",
@@ -339,6 +348,7 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let instances = instances(case, found, best);
     let by_data = by_data(case, found, best);
     let rounds = format!("{}{}", rounds(case, found.array), ways(found));
+    let apart = uncounted_words(case, &found.uncounted);
     let stays = match found.in_registers && best.operations > 0 {
         true => ", if values now read from registers still are",
         false => "",
@@ -353,7 +363,7 @@ fn advice(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     let reached = reached(case, found.array, &best.layout);
     format!(
         "{}{asked}{reached}: `{}` then takes {most}{} in total instead of \
-         {}{rounds}{instances}{by_data}{stays}{least}\
+         {}{rounds}{instances}{by_data}{stays}{apart}{least}\
          {price}",
         change(case, found, &best.layout),
         found.array.name,
@@ -450,7 +460,7 @@ fn instances(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
 
 /// What is known of all layouts, one taking `after` wavefronts.
 fn least(found: &Found<'_>, after: u64) -> String {
-    match found.at_most || found.by_data > 0 {
+    match found.at_most || found.by_data > 0 || !found.uncounted.is_empty() {
         true => String::new(),
         false if after == found.bound => "; no layout can take fewer".to_owned(),
         false => format!("; no layout can take fewer than {}", found.bound),

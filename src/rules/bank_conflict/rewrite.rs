@@ -15,8 +15,12 @@
 //! tile[row - 1][c ^ ((row - 1) & 31)]
 //! ```
 //!
+//! An array for each member is the one layout that changes names, not subscripts ([`apart`]).
+//!
 //! A layout that leaves the subscripts as they are, or takes rows for columns, costs nothing. Whether more operations
 //! in each index pay is not proved by wavefronts: those are for the author to ask for.
+
+mod apart;
 
 use super::super::{Case, Element, Elements, Fixed, Form, is_assumed};
 use super::declared::{is_written_out, not_run_words, was_run};
@@ -33,8 +37,10 @@ const LONGEST: usize = 80;
 
 /// Why a layout is not written.
 pub(super) enum Unwritten {
-    /// Each member would be an array of its own.
-    Members,
+    /// Here an element is not accessed by one member, of a type that the language defines.
+    Members(Span),
+    /// The name of an array for one member stands for something else.
+    Taken(String),
     /// `wmma` calls would ask for rows at another distance.
     Calls,
     /// The elements cannot be given another index.
@@ -64,7 +70,10 @@ impl Unwritten {
     pub(super) fn words(&self, case: &Case<'_>, array: &str) -> String {
         let at = |span: &Span| (case.place)(*span);
         match self {
-            Unwritten::Members => format!("every use of `{array}` would have to name another array"),
+            Unwritten::Members(span) => {
+                format!("the access of `{array}` at {} does not name one member of a built-in type", at(span))
+            }
+            Unwritten::Taken(name) => format!("the name `{name}` is already in use"),
             Unwritten::Calls => format!(
                 "every index and `wmma` call would need the new leading dimension, and not every access is \
                  proved to still reach its element of `{array}`"
@@ -115,7 +124,7 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
         return Err(Unwritten::Declaration);
     }
     match &best.layout {
-        Layout::Declared | Layout::Apart { .. } => Err(Unwritten::Members),
+        Layout::Declared => Err(Unwritten::Declaration),
         Layout::Rows { .. } => Err(Unwritten::Calls),
         Layout::Longer { dimension: (at, by), .. } => {
             check_subscripts(case, array)?;
@@ -128,12 +137,20 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
         layout => {
             let elements = case.padder.elements(array.name_span).map_err(Unwritten::Fixed)?;
             check_subscripts(case, array)?;
-            let mut edits = declaration(case, found, layout)?;
+            let is_apart = matches!(layout, Layout::Apart { .. });
+            let mut edits = match is_apart {
+                true => apart::declaration(case, array, &elements)?,
+                false => declaration(case, found, layout)?,
+            };
             if elements.list.iter().any(|it| it.subscripts.len() != array.dimensions.len()) {
                 return Err(Unwritten::Declaration);
             }
             for element in &elements.list {
-                edits.extend(Place::of(case, array, element)?.edits(case, found, layout)?);
+                let place = Place::of(case, array, element)?;
+                edits.extend(match is_apart {
+                    true => apart::place(case, array, element)?,
+                    false => place.edits(case, found, layout)?,
+                });
             }
             check_elsewhere(case, array, &elements)?;
             edits.sort_by_key(|edit| edit.span);
@@ -145,7 +162,10 @@ pub(super) fn written(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> Resul
                 name: array.name.clone(),
                 scope: Span { start: array.name_span.end, ..elements.scope },
                 seen: elements.list.iter().map(|element| element.name).collect(),
-                doubt: costs(found, best, leaves).or_else(|| doubt(case, &elements)).map(str::to_owned),
+                doubt: costs(found, best, leaves)
+                    .or_else(|| is_apart.then_some("every access of a member then names a different array"))
+                    .or_else(|| doubt(case, &elements))
+                    .map(str::to_owned),
             };
             Ok(Fix { title, edits, basis, leaves })
         }

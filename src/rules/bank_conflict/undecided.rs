@@ -1,8 +1,11 @@
 //! Why is no layout judged, or this one not?
 
-use super::super::Case;
+use super::super::{Case, listed, plural};
 use crate::remedy::{Undecided, Why};
 use crate::source::Span;
+
+/// The most accesses that are named.
+const MOST_PLACES: usize = 3;
 
 /// Why a layout is not judged.
 pub(super) fn why_words(case: &Case<'_>, why: &Why) -> String {
@@ -16,6 +19,9 @@ pub(super) fn why_words(case: &Case<'_>, why: &Why) -> String {
         Why::Instance => "does not fit the array in some instance of the kernel".to_owned(),
         Why::WorseByData => "costs more for some data".to_owned(),
         Why::WorseThere => "costs more in some run of the kernel".to_owned(),
+        Why::WorseUncounted(span) => {
+            format!("may make the access at {} slower", (case.place)(*span))
+        }
         Why::Steps => "not judged: the search budget ran out".to_owned(),
     }
 }
@@ -32,7 +38,7 @@ pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
         Undecided::Often(span) => {
             format!("the request counts of the access at {} are unknown", at(span))
         }
-        Undecided::Varying(name) => format!("the distance between lanes depends on `{name}`"),
+        Undecided::Varying(_, name) => format!("the distance between lanes depends on `{name}`"),
         Undecided::Length => "the array is sized at launch".to_owned(),
         Undecided::Overlaid(other) => format!("`{other}` lies in the same dynamic shared memory"),
         Undecided::Instances => "its elements differ between instances of the kernel".to_owned(),
@@ -46,5 +52,27 @@ pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
         }
         Undecided::AlsoUsed(kernel) => format!("the kernel at {} may also use the array", at(kernel)),
         Undecided::TooMany => "there are too many different requests".to_owned(),
+    }
+}
+
+/// That no layout is proposed, and why.
+pub(super) fn no_layout(case: &Case<'_>, why: &Undecided) -> String {
+    format!("no other layout is judged: {}", undecided_words(case, why))
+}
+
+/// That the cost of some accesses is in none of the figures before, in words that go on behind them.
+pub(super) fn uncounted_words(case: &Case<'_>, uncounted: &[Span]) -> String {
+    let mut places: Vec<String> = uncounted.iter().map(|span| (case.place)(*span)).collect();
+    places.dedup();
+    let more = places.len().saturating_sub(MOST_PLACES);
+    places.truncate(MOST_PLACES);
+    places.extend((more > 0).then(|| plural(more as u64, "other")));
+    match places.as_slice() {
+        [] => String::new(),
+        [place] => format!(", not counting the access at {place}, whose cost in another layout is unknown"),
+        _ => format!(
+            ", not counting the accesses at {}, whose cost in another layout is unknown",
+            listed(&places)
+        ),
     }
 }

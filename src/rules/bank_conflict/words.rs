@@ -86,12 +86,6 @@ pub(super) fn witness(conflict: &Conflict<'_>) -> String {
     }
 }
 
-/// What helps lanes that update one word.
-pub(super) fn same_word(conflict: &Conflict<'_>) -> Option<String> {
-    let text = "no layout separates updates of one word: let one lane of each warp update it for the others";
-    is_one_word(conflict).then(|| text.to_owned())
-}
-
 /// By which calls a block comes to the requests that conflict, if it is by calls: to the worst first.
 pub(super) fn calls(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     let (access, totals) = (conflict.access, conflict.totals);

@@ -8,11 +8,13 @@
 //! warp 2             32: it waits for another, and the kernel hangs
 //! ```
 //!
-//! Threads that have left the kernel do not count. Several statements may use one barrier, and some threads may arrive without waiting; only where a single
-//! statement does is its count held against what comes.
+//! Threads that have left the kernel do not count. Several statements may use one barrier: then all that come to any of
+//! them are held against the count, where it is known how often they do. Where some threads arrive without waiting,
+//! nothing is said.
 
 use super::RULE;
 use crate::diagnostic::Diagnostic;
+use crate::domain::ThreadSet;
 use crate::events::{Barrier, Event, SplitKind};
 use crate::rules::{Case, KernelRun, is_assumed};
 use crate::source::Span;
@@ -53,17 +55,52 @@ fn is_open(run: &KernelRun, event: &Event) -> bool {
 fn mismatch(run: &KernelRun, barrier: &Barrier) -> Option<String> {
     // The assembler takes no other number.
     let count = barrier.count.filter(|count| *count > 0 && *count % WARP == 0)?;
-    let same = |it: &Barrier| it.number == barrier.number || it.number < 0;
-    let alone = run.trace.barriers.iter().filter(|it| same(it)).count() == 1;
-    if !alone || barrier.number < 0 || barrier.doubt.is_some() {
+    let same: Vec<&Barrier> =
+        run.trace.barriers.iter().filter(|it| it.number == barrier.number || it.number < 0).collect();
+    let is_known = |it: &&Barrier| {
+        let is_decided = it.splits.iter().all(|split| split.kind == SplitKind::Known);
+        it.number >= 0 && it.count == Some(count) && it.doubt.is_none() && is_decided
+    };
+    if !same.iter().all(is_known) {
         return None;
     }
     let name = &barrier.name;
+    if let [_] = same[..] {
+        let come = come(run, &barrier.active);
+        let fits = come % count == 0;
+        return (!fits).then(|| format!("this `{name}` waits for {count} threads, but {come} reach it"));
+    }
+    let come = in_all(run, &same)?;
+    let fits = come % count == 0 || same[0].span != barrier.span;
+    (!fits).then(|| {
+        let number = barrier.number;
+        format!("this `{name}` waits for {count} threads, but {come} reach barrier {number} in all")
+    })
+}
+
+/// How many threads of a set count at a barrier.
+fn come(run: &KernelRun, threads: &ThreadSet) -> i64 {
     let warps = run.block.iter().map(|axis| *axis as usize).product::<usize>().div_ceil(32);
-    let come = (0..warps).filter(|warp| barrier.active.warp(*warp) != 0).count() as i64 * WARP;
-    let is_decided = barrier.splits.iter().all(|split| split.kind == SplitKind::Known);
-    let fits = come == 0 || come % count == 0 || !is_decided;
-    (!fits).then(|| format!("this `{name}` waits for {count} threads, but {come} reach it"))
+    (0..warps).filter(|warp| threads.warp(*warp) != 0).count() as i64 * WARP
+}
+
+/// How many come to some barriers in all, if it is known how often they do.
+fn in_all(run: &KernelRun, barriers: &[&Barrier]) -> Option<i64> {
+    let (mut all, mut depth) = (0i64, 0usize);
+    for event in run.trace.tree.events() {
+        match event {
+            Event::Loop { .. } => depth += 1,
+            Event::EndOfLoop { .. } => depth = depth.saturating_sub(1),
+            Event::Barrier { span, threads, .. } if barriers.iter().any(|it| it.span == *span) => {
+                if depth > 0 {
+                    return None;
+                }
+                all = all.saturating_add(come(run, threads));
+            }
+            _ => {}
+        }
+    }
+    Some(all)
 }
 
 fn describe(case: &Case<'_>, number: usize, barrier: &Barrier, message: String) -> Diagnostic {

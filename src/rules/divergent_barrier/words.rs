@@ -4,7 +4,7 @@ use super::{Found, RULE, counts_warps, is_sure, pairs_by_warps};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::domain::{Shape, Unknown};
 use crate::events::{Absence, Barrier, Missing, Split, SplitKind, Then};
-use crate::rules::{Case, block_help, merged};
+use crate::rules::{Case, barrier_after_exit, block_help, merged};
 use crate::source::Span;
 
 /// The finding.
@@ -35,7 +35,7 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
     let mut helps = vec![help(found).to_owned()];
     helps.extend(block_help(kernel.block_from));
     Diagnostic {
-        rule: RULE.id,
+        rule: if found.is_exit(case) { barrier_after_exit::RULE.id } else { RULE.id },
         level: *level,
         message: message(case, found),
         primary: barrier.span,
@@ -51,6 +51,26 @@ pub(super) fn describe(case: &Case<'_>, found: &Found<'_>) -> Diagnostic {
         loudest: Level::Deny,
         parts: Vec::new(),
         kernel: kernel.kernel.clone(),
+    }
+}
+
+/// A barrier to which threads come as what each of them reads decides.
+pub(super) fn describe_by_data(case: &Case<'_>, run: usize, barrier: &Barrier, cond: Span) -> Diagnostic {
+    let name = &barrier.name;
+    let message = format!("possibly divergent barrier: data choose which threads reach this `{name}`");
+    let mut notes = vec![
+        "if two threads of the block read different data, one may wait here and the other may not".to_owned(),
+        case.block_words(run),
+    ];
+    notes.extend(case.calls_words(run, &barrier.calls, &[]));
+    let help = "let every thread of the block reach it: guard only the work, and let all threads agree on when a \
+                loop ends, for example with `__syncthreads_or`";
+    Diagnostic {
+        labels: vec![(cond, "what each thread reads decides for that thread alone".to_owned())],
+        notes,
+        helps: vec![help.to_owned()],
+        kernel: case.runs[run].kernel.clone(),
+        ..Diagnostic::plain(RULE.id, Level::Note, barrier.span, message)
     }
 }
 
@@ -71,16 +91,17 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
             "divergent barrier: the threads that do not reach this `{name}` wait at another one instead"
         );
     }
+    if found.is_exit(case) {
+        let who = format!("the threads that do not reach this `{name}` exit");
+        let at_edge = if edge { "in an edge block, " } else { "" };
+        let effect = match found.is_harmless() {
+            true => "which is harmless here",
+            false => "and the barrier may wait for them before compute capability 7.0",
+        };
+        return format!("{at_edge}{who}, {effect}");
+    }
     match (found.is_harmless(), edge) {
-        (true, true) => format!(
-            "divergent barrier: in an edge block, the threads that do not reach this `{name}` exit, which \
-             is harmless here"
-        ),
-        (true, false) => {
-            format!(
-                "divergent barrier: the threads that do not reach this `{name}` exit, which is harmless here"
-            )
-        }
+        (true, _) => format!("divergent barrier: the threads that do not reach this `{name}` exit"),
         (false, true) => {
             format!("divergent barrier: in an edge block, not all threads reach this `{name}`")
         }
@@ -163,7 +184,7 @@ fn bound_note(absence: &Absence) -> Option<String> {
             "safe only if all threads of a block or none run each iteration, for example if {}",
             all_of(&bound.words)
         )),
-        SplitKind::Known | SplitKind::Data => None,
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => None,
     }
 }
 
@@ -239,7 +260,7 @@ pub(super) fn passes(split: &Split) -> String {
         SplitKind::Guard(_) | SplitKind::Iterations(_) => {
             "which threads go this way depends on a run-time bound".to_owned()
         }
-        SplitKind::Data => "which threads go this way depends on data".to_owned(),
+        SplitKind::Data | SplitKind::OwnData => "which threads go this way depends on data".to_owned(),
     }
 }
 

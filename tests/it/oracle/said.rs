@@ -139,9 +139,14 @@ fn parts(kernel: &str) -> (&str, Vec<String>) {
 
 /// `4u`, `(unsigned int)4` and `4` are the same; so are `true` and `1`.
 fn plain(argument: &str) -> String {
+    if argument.contains("<lambda") || argument == "(lambda)" {
+        return "lambda".to_owned();
+    }
+    // `Twice<Plus<2> >`
+    let argument = &argument.replace(" >", ">");
     let value = match argument.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
         Some((_, value)) if !value.is_empty() => value.trim(),
-        _ => argument,
+        _ => argument.as_str(),
     };
     match value {
         "true" => return "1".to_owned(),
@@ -152,13 +157,17 @@ fn plain(argument: &str) -> String {
     let is_number = number.chars().all(|it| it.is_ascii_digit() || it == '-') && !number.is_empty();
     let text = if is_number { number } else { value };
     let text = text.rsplit("::").next().unwrap_or(text);
-    // `short unsigned int` and `unsigned short` are one type.
-    let mut words: Vec<&str> = text.split_whitespace().collect();
-    if words.iter().any(|word| matches!(*word, "short" | "long" | "unsigned")) {
-        words.retain(|word| *word != "int");
-    }
-    words.sort_unstable();
-    words.join(" ")
+    // `short unsigned int` and `unsigned short` are one type, as are `int const*` and `const int*`.
+    let sorted = |text: &str| {
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        if words.iter().any(|word| matches!(*word, "short" | "long" | "unsigned")) {
+            words.retain(|word| *word != "int");
+        }
+        words.sort_unstable();
+        words.join(" ")
+    };
+    let text: Vec<String> = text.split('*').map(sorted).collect();
+    text.join("*")
 }
 
 #[test]
@@ -168,5 +177,10 @@ fn instances_of_kernels_are_told_apart() {
     assert!(is_same_kernel("n::pick<?, 1>", "pick<Kind, true>"));
     assert!(!is_same_kernel("tile<float, 16>", "tile<float, 32>"));
     assert!(is_same_kernel("tile<unsigned short>", "tile<short unsigned int>"));
+    assert!(is_same_kernel("tile<const short*>", "tile<short int const*>"));
+    assert!(!is_same_kernel("tile<const short*>", "tile<short int* const>"));
+    assert!(is_same_kernel("run<Twice<Plus<2>>>", "run<Twice<Plus<2> > >"));
+    assert!(is_same_kernel("run<(lambda)>", "run<main()::<lambda(int)> >"));
+    assert!(!is_same_kernel("run<(lambda)>", "run<Twice>"));
     assert!(!is_same_kernel("tile", "tiles"));
 }

@@ -1,0 +1,137 @@
+//! How are requests taken back to an earlier moment?
+//!
+//! A loop's body is probed before it is counted, and what was supposed of a loop may turn out not to be.
+//! Whatever is noted is therefore written down, so that it can be undone, the last first.
+
+use super::Requests;
+use super::reduce::Requested;
+use crate::events::{Access, Pattern, Ways};
+use crate::source::Span;
+
+/// A change that can be taken back.
+#[derive(Debug)]
+pub(super) enum Undo {
+    /// A pattern happened again, in this loop of unknown length.
+    Again { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span>, elsewhere: bool },
+    /// A site was reached.
+    Occurrence { site: u32 },
+    /// What a site reads was in a register.
+    Kept { site: u32 },
+    /// A site got its last pattern.
+    Pattern { site: u32 },
+    /// A pattern was reached by another way.
+    Ways { site: u32, pattern: u32, was: Ways },
+    /// The last site was new.
+    Site,
+    /// A site became unknown.
+    Unknown { site: u32 },
+    /// A site became doubtful.
+    Doubt { site: u32 },
+    /// A site was seen to leave its array.
+    Outside { site: u32 },
+    /// A site was seen to leave its array in an earlier thread, or for the first time.
+    Overrun { site: u32, was: Option<u32> },
+    /// A site was reached in rounds of which there may be fewer.
+    AtMost { site: u32 },
+    /// A site got its last assumption.
+    Assumption { site: u32 },
+}
+
+/// A moment to which requests can be taken back.
+#[derive(Debug)]
+pub(crate) struct RequestMark {
+    journal: usize,
+    accesses: u32,
+    writes: u32,
+}
+
+impl Requests {
+    /// The requests as they are now.
+    #[must_use]
+    pub(crate) fn mark(&self) -> RequestMark {
+        RequestMark { journal: self.journal.len(), accesses: self.accesses, writes: self.writes }
+    }
+
+    /// Takes back what was noted since the mark.
+    pub(crate) fn rollback(&mut self, mark: &RequestMark, accesses: &mut Vec<Access>) {
+        (self.accesses, self.writes) = (mark.accesses, mark.writes);
+        while self.journal.len() > mark.journal {
+            let Some(undo) = self.journal.pop() else { return };
+            self.undo(undo, accesses);
+        }
+    }
+
+    /// Whether what was noted since the mark only repeats sites known before.
+    #[must_use]
+    pub(crate) fn repeats_since(&self, mark: &RequestMark) -> bool {
+        let repeats = |undo: &Undo| {
+            let seen = matches!(undo, Undo::Occurrence { .. } | Undo::Kept { .. });
+            seen || matches!(undo, Undo::Again { .. } | Undo::Pattern { .. } | Undo::Ways { .. })
+        };
+        self.journal[mark.journal..].iter().all(repeats)
+    }
+
+    /// Whether something noted since the mark is not known, or depends on a number that is not.
+    #[must_use]
+    pub(crate) fn undecided_since(&self, mark: &RequestMark, accesses: &[Access]) -> bool {
+        self.journal[mark.journal..].iter().any(|undo| match undo {
+            Undo::Unknown { .. } => true,
+            Undo::Pattern { site } => {
+                let patterns = &accesses[*site as usize].patterns;
+                patterns.last().is_some_and(|pattern| !pattern.varying.is_empty())
+            }
+            _ => false,
+        })
+    }
+
+    fn undo(&mut self, undo: Undo, accesses: &mut Vec<Access>) {
+        match undo {
+            Undo::Again { site, pattern, by, warp, within, elsewhere } => {
+                let pattern = &mut accesses[site as usize].patterns[pattern as usize];
+                pattern.happens_not(warp, by, within);
+                pattern.elsewhere = elsewhere;
+            }
+            Undo::Kept { site } => accesses[site as usize].kept -= 1,
+            Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,
+            Undo::Pattern { site } => {
+                let Some(pattern) = accesses[site as usize].patterns.pop() else { return };
+                let (site, last) = (site as usize, accesses[site as usize].patterns.len() as u32);
+                let key = (site, Requested::of(&pattern).hash());
+                if let Some(alike) = self.patterns.get_mut(&key) {
+                    alike.retain(|at| *at < last);
+                }
+            }
+            Undo::Ways { site, pattern, was } => {
+                accesses[site as usize].patterns[pattern as usize].ways = was;
+            }
+            Undo::Site => {
+                let Some(access) = accesses.pop() else { return };
+                self.sites.remove(&(access.span, access.op, access.array, access.bytes));
+            }
+            Undo::Unknown { site } => accesses[site as usize].unknown = None,
+            Undo::Doubt { site } => accesses[site as usize].doubt = None,
+            Undo::Outside { site } => accesses[site as usize].outside = false,
+            Undo::Overrun { site, was } => accesses[site as usize].overrun = was,
+            Undo::AtMost { site } => accesses[site as usize].at_most = false,
+            Undo::Assumption { site } => {
+                accesses[site as usize].assumptions.pop();
+            }
+        }
+    }
+}
+
+impl Pattern {
+    /// Takes back that it happens so often, in a loop of unknown length or in none.
+    fn happens_not(&mut self, warp: u32, times: u64, within: Option<Span>) {
+        self.count = self.count.saturating_sub(times);
+        let of_warp = &mut self.times[warp as usize % 32];
+        *of_warp = of_warp.saturating_sub(times);
+        if *of_warp == 0 {
+            self.warps &= !(1 << (warp % 32));
+        }
+        for (_, known) in self.within.iter_mut().filter(|(innermost, _)| *innermost == within) {
+            *known = known.saturating_sub(times);
+        }
+        self.within.retain(|(_, known)| *known > 0);
+    }
+}

@@ -1,0 +1,145 @@
+use super::*;
+use crate::domain::{Lanes, Shape, ThreadSet};
+use crate::events::{AccessEvent, Branches, Moment, Stored};
+use crate::source::FileId;
+
+const SPAN: Span = Span { file: FileId(0), start: 0, end: 1 };
+const SHAPE: Shape = Shape { dims: [128, 1, 1] };
+
+/// A trace of one array with a store of 4 bytes, and its requests.
+struct Run {
+    requests: Requests,
+    trace: Trace,
+    world: World,
+    site: usize,
+}
+
+impl Run {
+    fn new() -> Run {
+        let (mut requests, mut trace) = (Requests::default(), Trace::default());
+        trace.arrays.push(Array {
+            name: "s".into(),
+            name_span: SPAN,
+            span: SPAN,
+            dimensions: vec![Some(4096)],
+            dimension_spans: Vec::new(),
+            element_bytes: Some(4),
+            element: "float".into(),
+            of_numbers: true,
+            dynamic: false,
+            global: false,
+            restrict: false,
+            alignment: 4,
+            flattened: false,
+            strays: Vec::new(),
+        });
+        let key = (SPAN, AccessOp::Store, 0, Some(4));
+        let access = || Access {
+            span: SPAN,
+            op: AccessOp::Store,
+            atomic: None,
+            bytes: Some(4),
+            align: 0,
+            scalar: true,
+            joins_members: 0,
+            matrices: 0,
+            around: false,
+            fragment: false,
+            tiles_fit: true,
+            array: 0,
+            paths: Vec::new(),
+            occurrences: 0,
+            kept: 0,
+            patterns: Vec::new(),
+            outside: false,
+            overrun: None,
+            at_most: false,
+            unknown: None,
+            doubt: None,
+            assumptions: Vec::new(),
+        };
+        let site = requests.site(&mut trace.accesses, key, None, true, access);
+        Run { requests, trace, world: World::new(SHAPE), site }
+    }
+
+    /// Threads store at `4 * x + from`.
+    fn happens(&mut self, from: i64, threads: ThreadSet, is_kept: bool) {
+        let event = AccessEvent {
+            access: self.site,
+            object: 1,
+            offset: Some(Int::known(Lanes::Closed([from, 4, 0, 0]))),
+            threads,
+            is_sure: true,
+            is_chosen: false,
+            is_passable: false,
+            branches: Branches::default(),
+            assumptions: Arc::default(),
+            may_be_cut_short: false,
+            stored: Stored::Unknown,
+            tile: None,
+        };
+        let moment = Moment { epoch: 0, region: 0, iteration: 0, stretch: 0, branches: &[], turn: 0 };
+        let occurrence = Occurrence {
+            event: &event,
+            unknown: None,
+            partly: Partly::Unknown,
+            doubt: None,
+            of_copy: &[],
+            source: None,
+            outside: None,
+            is_at_most: false,
+            is_kept,
+            times: 1,
+            calls: &[],
+            branch: None,
+            within: None,
+            moment,
+        };
+        let numbers = Numbers { world: &self.world, split: &[] };
+        self.requests.take(&occurrence, &mut self.trace, &numbers);
+    }
+
+    /// How often each distinct request happens.
+    fn counts(&self) -> Vec<u64> {
+        self.trace.accesses[self.site].patterns.iter().map(|pattern| pattern.count).collect()
+    }
+}
+
+#[test]
+fn equal_requests_of_warps_are_counted_once() {
+    let mut run = Run::new();
+    let all = ThreadSet::all(SHAPE);
+    // A warp takes 128 bytes: every second one begins at the same place of a window of 256.
+    run.happens(0, all, false);
+    assert_eq!(run.counts(), [2, 2]);
+    run.happens(256, all, false);
+    assert_eq!(run.counts(), [4, 4]);
+    run.happens(4, all, false);
+    assert_eq!(run.counts(), [4, 4, 2, 2]);
+}
+
+#[test]
+fn what_is_in_a_register_makes_no_request() {
+    let mut run = Run::new();
+    run.happens(0, ThreadSet::all(SHAPE), true);
+    assert_eq!((run.counts(), run.requests.accesses()), (Vec::new(), 0));
+    assert_eq!(run.trace.accesses[run.site].kept, 1);
+}
+
+#[test]
+fn requests_are_taken_back_to_a_mark() {
+    let mut run = Run::new();
+    let all = ThreadSet::all(SHAPE);
+    run.happens(0, all, false);
+    let (mark, before) = (run.requests.mark(), format!("{:?}", run.trace.accesses));
+    run.happens(0, all, false);
+    assert!(run.requests.repeats_since(&mark));
+    run.happens(8, ThreadSet::collect(SHAPE, |thread| thread < 48), false);
+    run.happens(0, all, true);
+    assert_ne!(format!("{:?}", run.trace.accesses), before);
+    run.requests.rollback(&mark, &mut run.trace.accesses);
+    assert_eq!(format!("{:?}", run.trace.accesses), before);
+    // A request that was taken back is found as new again.
+    run.happens(8, all, false);
+    assert_eq!(run.counts(), [2, 2, 2, 2]);
+}

@@ -1,0 +1,149 @@
+//! What does an object of one class become where one of another class is asked for?
+//!
+//! What a constructor of the other class makes of it, or a conversion of its own:
+//!
+//! | `struct A { int k; };` | `B b = a;` |
+//! |---|---|
+//! | `struct B { B(const A &a); };` | the constructor runs |
+//! | `struct A { operator B() const; };` | the conversion runs |
+//! | `struct A : B { int k; };` | the part of `a` that is a `B` |
+
+use super::machine::{Machine, Mode};
+use super::members::BASES;
+use super::overload::only;
+use super::slots::Slot;
+use super::templates::same_type;
+use super::types::{Layout, Ty};
+use super::value::{Place, Pointer, Steps, Target, Value};
+use crate::ir::{Expr, ExprKind, Function, LocalId, Path, Type};
+use crate::source::Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Machine<'_> {
+    /// What an expression is as an object of a class, if it is one of another class that can become one.
+    pub(super) fn of_other_class(&mut self, layout: &Rc<Layout>, expr: &Expr) -> Option<Value> {
+        let from = self.type_of(expr);
+        let Ty::Record(of) = &from else { return None };
+        let of = Rc::clone(of);
+        self.way_to(&of, layout)?;
+        let source = match self.locate_argument(expr) {
+            Ok(pointer) => Slot { value: Value::Pointer(pointer), ty: from, reference: true },
+            Err(_) => Slot { value: self.evaluate(expr), ty: from, reference: false },
+        };
+        self.made_of_other(layout, source, expr.span)
+    }
+
+    /// What is handed over for a parameter, as an object of the parameter's class, if it is one of another class that
+    /// can become one.
+    pub(super) fn made_of_other(&mut self, layout: &Rc<Layout>, source: Slot, span: Span) -> Option<Value> {
+        let Ty::Record(of) = &source.ty else { return None };
+        let of = Rc::clone(of);
+        let way = self.way_to(&of, layout)?;
+        let frame = self.top();
+        let place = match (&source.value, source.reference) {
+            (Value::Pointer(pointer), true) => Some(pointer.clone()),
+            _ => None,
+        };
+        let number = self.state.frames.last_mut()?.slots.push(source);
+        let local = LocalId(u32::try_from(number).ok()?);
+        let object = place.unwrap_or_else(|| Pointer {
+            target: Target::Place(Place { frame, local, path: Steps::new(), blurred: false }),
+            pointee: Ty::Record(Rc::clone(&of)),
+        });
+        let made = match way {
+            Way::Constructors(all) => {
+                let arg = Expr { kind: ExprKind::Local(local), span };
+                self.made_by(layout, all, std::slice::from_ref(&arg), span)
+            }
+            Way::Conversion(function) => {
+                let path = Path::simple(function.name.clone());
+                self.call_function(&function, &path, Some(object), &[], span)
+            }
+        };
+        if let Some(frame) = self.state.frames.get_mut(frame) {
+            frame.slots.truncate(number);
+        }
+        Some(self.without_itself(made, layout))
+    }
+
+    /// How an object of one class becomes one of another, if it is another and can.
+    fn way_to(&mut self, of: &Rc<Layout>, layout: &Rc<Layout>) -> Option<Way> {
+        if same_type(&Ty::Record(Rc::clone(of)), &Ty::Record(Rc::clone(layout))) != Some(false)
+            || self.is_derived(of, layout, BASES)
+        {
+            return None;
+        }
+        if self.mode == Mode::Device && self.has_constructors(layout) {
+            let program = self.program;
+            let fits = |f: &&Arc<Function>| {
+                f.owner.as_ref() == Some(&layout.name)
+                    && f.body.is_some()
+                    && !f.params.is_empty()
+                    && f.params.iter().skip(1).all(|param| param.default.is_some())
+            };
+            let all: Vec<Arc<Function>> =
+                program.functions(&layout.name).iter().filter(fits).cloned().collect();
+            let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
+            let all = if own.is_empty() { all } else { own };
+            let all: Vec<Arc<Function>> =
+                all.into_iter().filter(|function| self.takes_class(function, layout, of)).collect();
+            if !all.is_empty() {
+                return Some(Way::Constructors(all));
+            }
+        }
+        let conversions: Vec<Arc<Function>> = self.program.conversions(&of.name).to_vec();
+        let mut found =
+            conversions.into_iter().filter(|function| function.body.is_some()).filter(|function| {
+                let ty = self
+                    .within_head(function, Rc::clone(&of.env), |it| it.resolve_type(&function.return_type));
+                matches!(&ty, Ty::Record(_)) && same_type(&ty, &Ty::Record(Rc::clone(layout))) == Some(true)
+            });
+        found.next().map(Way::Conversion)
+    }
+
+    /// Whether the first parameter of a constructor of a class may take an object of another.
+    fn takes_class(&mut self, constructor: &Arc<Function>, layout: &Layout, of: &Rc<Layout>) -> bool {
+        let Some(first) = constructor.params.first() else { return false };
+        let written = super::deduce::strip(&first.ty);
+        let own = |path: &Path| constructor.template_params.iter().any(|param| param.name == path.name);
+        match written {
+            Type::Named(path) if path.args.is_none() && own(path) => true,
+            Type::Named(path) if path.args.is_some() && !constructor.template_params.is_empty() => {
+                of.record.as_ref().is_some_and(|record| record.name == path.name)
+            }
+            _ => {
+                let env = Rc::clone(&layout.env);
+                match self.within_head(constructor, env, |machine| machine.resolve_type(written)) {
+                    Ty::Record(param) => {
+                        let (a, b) = (Ty::Record(Rc::clone(&param)), Ty::Record(Rc::clone(of)));
+                        same_type(&a, &b) == Some(true) || self.is_derived(of, &param, BASES)
+                    }
+                    _ => false,
+                }
+            }
+        }
+    }
+
+    /// Whether a class has another among its bases.
+    fn is_derived(&mut self, of: &Layout, from: &Layout, depth: usize) -> bool {
+        let Some(record) = of.record.clone().filter(|_| depth > 0) else { return false };
+        let bases = self.bases(&record, &of.env, depth);
+        bases.iter().any(|base| base.name == from.name || self.is_derived(base, from, depth - 1))
+    }
+
+    /// What the one of these constructors makes that fits best.
+    fn made_by(&mut self, layout: &Rc<Layout>, all: Vec<Arc<Function>>, args: &[Expr], span: Span) -> Value {
+        match only(self.best_of(all, &[], args)) {
+            Some(constructor) => self.run_on_new(layout, &constructor, args, span),
+            None => self.unseen_object(layout, args, span),
+        }
+    }
+}
+
+/// How an object becomes one of another class.
+enum Way {
+    /// One of these makes it.
+    Constructors(Vec<Arc<Function>>),
+    Conversion(Arc<Function>),
+}
