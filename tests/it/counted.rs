@@ -1,11 +1,9 @@
 //! Does `cudalint accesses` list every access of a shared array that the text holds?
 //!
-//! The syntax tree is asked which places there are, by a parser of its own, and each has to be in the table, decided
-//! or not. What is left out is written down: places of another kind than an access in the first function below,
-//! and in `fixtures/unlisted.txt` those that no thread comes to, or that are told elsewhere.
+//! A parser of the test's own finds the accesses, and each has to be in the table, decided or not. `only_names` passes
+//! over what is no access. `fixtures/unlisted.txt` names the rest with the reasons.
 //!
-//! With `CUDALINT_CORPUS` set to a folder of folders, each of these is counted too, and what is not listed is
-//! printed.
+//! With `CUDALINT_CORPUS` set to a folder of repositories, the test counts these too and prints what is not listed.
 
 use crate::support::program::run;
 use rayon::prelude::*;

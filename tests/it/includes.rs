@@ -79,16 +79,25 @@ fn a_name_in_angle_brackets_is_not_taken_for_the_systems() {
 }
 
 #[test]
-fn a_large_library_is_left_to_the_option() {
-    let mut files = vec![
-        ("src/a.cu".to_owned(), launch("<kernels/transpose.cuh>")),
-        ("include/kernels/transpose.cuh".to_owned(), KERNEL.to_owned()),
-    ];
-    files.extend((0..512).map(|number| (format!("include/many/{number}.h"), String::new())));
-    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
-    let root = folder(&files);
-    let (_, _, err) = run(root.path(), &["."]);
-    assert!(err.ends_with("was not found: pass `-I include`\n"), "{err}");
+fn what_leads_to_much_of_a_large_library_is_left_to_the_option() {
+    let last_words = |includes: usize| {
+        let kernel = format!("#include <many/0.h>\n{KERNEL}");
+        let mut files = vec![
+            ("src/a.cu".to_owned(), launch("<kernels/transpose.cuh>")),
+            ("include/kernels/transpose.cuh".to_owned(), kernel),
+        ];
+        files.extend((0..512).map(|number| {
+            let next = format!("#include <many/{}.h>\n", number + 1);
+            (format!("include/many/{number}.h"), if number < includes { next } else { String::new() })
+        }));
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+        let root = folder(&files);
+        run(root.path(), &["."])
+    };
+    let (code, out, err) = last_words(20);
+    assert!(code == 1 && out.contains("from the launch at src/a.cu:5"), "{out}{err}");
+    let (_, _, err) = last_words(200);
+    assert!(err.contains("`kernels/transpose.cuh`") && err.ends_with("pass `-I include`\n"), "{err}");
 }
 
 #[test]
