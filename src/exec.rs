@@ -41,6 +41,7 @@ mod extremum;
 #[cfg(test)]
 mod forgetful;
 mod fragment;
+mod groups;
 mod hidden;
 mod host;
 mod intrinsics;

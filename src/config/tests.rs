@@ -294,7 +294,7 @@ fn what_cannot_be_extended_is_shown_where_it_is_named() {
     assert_eq!(
         error_of(&[(a, "# first\nextends = 'b.toml'"), ("/p/b.toml", "extends = './cudalint.toml'")], "x.cu"),
         "\
-error: this leads back: `cudalint.toml` extends `b.toml` extends `cudalint.toml`
+error: the files extend each other in a circle: `cudalint.toml` extends `b.toml` extends `cudalint.toml`
   ┌─ b.toml:1:11
   │
 1 │ extends = './cudalint.toml'

@@ -5,11 +5,11 @@ use super::machine::{Machine, Mode};
 use super::tree::Together;
 use super::types::Ty;
 use super::value::{Group, Offset, Pointer, Step, Target, Value};
-use crate::builtins::{self, GroupMember, Kind};
+use crate::builtins::{self, Kind};
 use crate::codegen::{atomics, sight};
-use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
+use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Orderer, Scope, Seen};
-use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
+use crate::ir::{Expr, ExprKind, Path, Scalar};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -383,167 +383,9 @@ impl Machine<'_> {
             _ => self.seen_same(written),
         }
     }
-
-    /// Methods and accessors of cooperative groups.
-    pub(crate) fn group_method(
-        &mut self,
-        expr: &Expr,
-        base: &Expr,
-        name: &str,
-        args: &[Expr],
-    ) -> Option<Value> {
-        let group = self.group_of(base)?;
-        let shape = self.shape();
-        let linear = Lanes::coordinate(0, shape)
-            .add(&Lanes::coordinate(1, shape).scale(i64::from(shape.dims[0])), shape)
-            .add(&Lanes::coordinate(2, shape).scale(i64::from(shape.dims[0] * shape.dims[1])), shape);
-        let number = |lanes: Lanes| Some(Value::Int(Int::known(lanes), Scalar::U32));
-        let member = GroupMember::of(name);
-        match (group, member) {
-            (_, Some(GroupMember::Sync)) => Some(self.group_sync(group, expr.span)),
-            (Group::Block, Some(GroupMember::ThreadRank)) => number(linear),
-            (Group::Block, Some(GroupMember::Size)) => number(Lanes::constant(shape.threads() as i64)),
-            (Group::Block, Some(GroupMember::ThreadIndex)) => Some(self.all_axes("threadIdx")),
-            (Group::Block, Some(GroupMember::BlockSize)) => Some(self.all_axes("blockDim")),
-            (Group::Block, Some(GroupMember::BlockIndex)) => Some(self.all_axes("blockIdx")),
-            (Group::Tile(size), Some(GroupMember::ThreadRank)) => {
-                number(linear.map(shape, |v| v % i64::from(size)))
-            }
-            (Group::Tile(size), Some(GroupMember::Size)) => number(Lanes::constant(i64::from(size))),
-            (Group::Tile(size), Some(GroupMember::TileRank)) => {
-                number(linear.map(shape, |v| v / i64::from(size)))
-            }
-            (Group::Tile(size), Some(GroupMember::TileCount)) => {
-                number(Lanes::constant((shape.threads() as i64 + i64::from(size) - 1) / i64::from(size)))
-            }
-            (Group::Grid, Some(GroupMember::Size | GroupMember::BlockRank)) => {
-                Some(self.uniform_unknown(name))
-            }
-            (Group::Grid, Some(GroupMember::ThreadRank)) => {
-                let Value::Int(first, _) = self.uniform_unknown("the block's first rank") else {
-                    return None;
-                };
-                let scaled = self.world.scale(&first, shape.threads() as i64);
-                Some(Value::Int(self.world.add(&scaled, &Int::known(linear)), Scalar::U64))
-            }
-            _ => {
-                let values: Vec<Value> = args.iter().map(|arg| self.evaluate(arg)).collect();
-                // Whatever else lanes do together brings them together at the most.
-                self.warp_order(Together::Warp, false, expr.span);
-                let uniform = member == Some(GroupMember::Shuffle)
-                    && values.first().is_some_and(|v| v.variation() == Variation::Uniform);
-                Some(if uniform {
-                    values[0].clone()
-                } else {
-                    Value::opaque(Variation::Maybe, unseen(name, expr.span))
-                })
-            }
-        }
-    }
-
-    fn group_of(&mut self, expr: &Expr) -> Option<Group> {
-        let value = match &expr.kind {
-            ExprKind::Local(_) | ExprKind::Member { .. } | ExprKind::Deref(_) | ExprKind::This => {
-                let ty = self.type_of(expr);
-                if let Ty::Unknown(name) = &ty
-                    && let Some(group) = group_type(name)
-                {
-                    return Some(group);
-                }
-                match self.locate(expr) {
-                    Ok(pointer) if !self.is_shared(&pointer) && !self.is_atomic_object(&pointer.pointee) => {
-                        self.read(&pointer, expr.span)
-                    }
-                    _ => return None,
-                }
-            }
-            // A member of the class whose method runs.
-            ExprKind::Path(path) if path.qualifiers.is_empty() => {
-                let pointer = self.own_member(&path.name, expr.span)?.ok()?;
-                match &pointer.pointee {
-                    Ty::Unknown(name) => return group_type(name),
-                    _ => self.read(&pointer, expr.span),
-                }
-            }
-            ExprKind::Call { callee, .. } => match &callee.kind {
-                ExprKind::Path(path) => match builtins::kind(&path.name) {
-                    Some(Kind::ThisBlock | Kind::ThisGrid | Kind::Partition) => self.evaluate(expr),
-                    _ => return None,
-                },
-                _ => return None,
-            },
-            _ => return None,
-        };
-        match value {
-            Value::Group(group) => Some(group),
-            _ => None,
-        }
-    }
-
-    /// `cg::reduce(tile, value, cg::plus<T>())` and the scans, of tiles of a warp at the most: they hand on values by
-    /// shuffles, and touch no memory. `None` for any other call.
-    pub(super) fn group_reduction(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Value> {
-        let is_known = matches!(name, "reduce" | "inclusive_scan" | "exclusive_scan");
-        let (ExprKind::Local(_), [value, rest @ ..]) = (&args.first()?.kind, args.get(1..)?) else {
-            return None;
-        };
-        if !is_known || !self.program.functions(name).is_empty() {
-            return None;
-        }
-        let Value::Group(Group::Tile(1..=32)) = self.evaluate(&args[0]) else { return None };
-        self.evaluate(value);
-        for operation in rest {
-            let is_made = match &operation.kind {
-                ExprKind::Call { args, .. } | ExprKind::Construct(_, args) => args.is_empty(),
-                _ => false,
-            };
-            if !is_made {
-                self.handed_over(operation);
-            }
-        }
-        self.warp_order(Together::Warp, false, span);
-        let why = Unknown::new(Reason::DataDependent, span, "a value that a group of threads computes");
-        Some(Value::opaque(Variation::Maybe, why))
-    }
-
-    fn group_sync(&mut self, group: Group, span: Span) -> Value {
-        match group {
-            Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),
-            Group::Grid => self.barrier("sync", span, Waits::ForGrid),
-            Group::Tile(lanes) if lanes > 32 => self.may_order(span),
-            Group::Tile(32) => self.warp_order(Together::Warp, true, span),
-            Group::Tile(_) => self.warp_order(Together::Some, true, span),
-        }
-        Value::Undefined
-    }
-
-    fn partition(&mut self, path: &Path, args: &[Expr]) -> Option<Value> {
-        let size = match path.args.as_deref().and_then(|args| args.first()) {
-            Some(TemplateArg::Value(size)) => self.constant(size),
-            Some(TemplateArg::Type(crate::ir::Type::Named(name))) => {
-                match self.lookup(name, args.first()?.span) {
-                    Value::Int(int, _) => int.as_constant(),
-                    _ => None,
-                }
-            }
-            _ => args.get(1).and_then(|size| self.constant(size)),
-        };
-        match size {
-            Some(size @ 1..=1024) => Some(Value::Group(Group::Tile(size as u32))),
-            _ => Some(Value::opaque(Variation::Uniform, unseen("tiled_partition", args.first()?.span))),
-        }
-    }
 }
 
-/// The group that a type of cooperative groups stands for, whatever holds it.
-fn group_type(name: &str) -> Option<Group> {
-    match name {
-        "thread_block" => Some(Group::Block),
-        "grid_group" => Some(Group::Grid),
-        _ => None,
-    }
-}
-
-fn unseen(name: &str, span: Span) -> Unknown {
+/// That the result of a function is not known.
+pub(super) fn unseen(name: &str, span: Span) -> Unknown {
     Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`"))
 }

@@ -30,9 +30,9 @@ fn an_array_that_is_only_subscripted_is_safe() {
 #[test]
 fn what_rests_on_its_type_or_size_is_doubted_with_the_line() {
     for (body, why) in [
-        ("g(t);", "without all its subscripts in line 3"),
+        ("g(t);", "without all its subscripts on line 3"),
         ("float *p = t[0];", "without all its subscripts"),
-        ("\nn = sizeof(t);", "in line 4"),
+        ("\nn = sizeof(t);", "on line 4"),
         ("auto &r = t;", "without all its subscripts"),
         ("g(&t[0][0]);", "the address of an element of `t`"),
         ("return &t[0][0];", "the address"),

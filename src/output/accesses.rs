@@ -287,7 +287,7 @@ d/a.cu
             r#"{"file":"d/a.cu","line":2,"column":5,"end_line":2,"end_column":12,"#,
             r#""kernel":"transpose<float>","array":"tile","op":"load","bytes":4,"block":[32,8,1],"#,
             r#""block_from":"launch","target":"sm_90","status":"exact","#,
-            r#""assumptions":["the compiler joins neighbouring accesses of a thread into one of 16 bytes"],"#,
+            r#""assumptions":["the compiler combines neighbouring accesses of a thread into one of 16 bytes"],"#,
             r#""rests_on":[{"code":"joined","bytes":16,"partly":false}],"reason":null,"#,
             r#""requests":8,"wavefronts":256,"ideal":8,"usual":8,"worst":32,"worst_ideal":1,"#,
             r#""uncounted_loops":[],"table":null}"#,

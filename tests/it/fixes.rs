@@ -77,7 +77,7 @@ fn what_may_rest_on_the_size_is_left_unless_asked_for() {
     let (exit, _, err) = run(root.path(), &["--fix", "a.cu", "b.cu"]);
     assert_eq!(exit, 1);
     let why = "cudalint: not fixed: a.cu:2: pad the rows of `tile` by one element: `tile` is used without all \
-               its subscripts in line 5; --unsafe-fixes does it\ncudalint: fixed 1 finding in 1 file\n";
+               its subscripts on line 5; --unsafe-fixes does it\ncudalint: fixed 1 finding in 1 file\n";
     assert!(err.starts_with(why), "{err}");
     assert_eq!(fs::read_to_string(root.path().join("a.cu")).unwrap(), code);
     let (exit, _, err) = run(root.path(), &["--fix", "--unsafe-fixes", "a.cu", "b.cu"]);

@@ -88,7 +88,7 @@ const PROPOSED: &[(&str, &str, &str, &str)] = &[
         "wmma",
         "by_columns",
         "right",
-        "`__nv_bfloat16 right[64 * (WIDTH + 8)]` and `(WIDTH + 8)` for `WIDTH` in 3 places",
+        "`__nv_bfloat16 right[64 * (WIDTH + 8)]` and `(WIDTH + 8)` instead of `WIDTH` in 3 places",
     ),
     ("xor", "turn", "tile", "index `tile[r][c]` as `tile[r][c ^ (r & 31)]`"),
     ("xor", "turn_doubles", "tile", "index `tile[r][c]` as `tile[r][c ^ r]`"),

@@ -4,7 +4,7 @@
 //! and so on. That holds for any program, right or wrong.
 
 use super::barriers::meetings;
-use super::escapes::escapes;
+use super::escapes::{escapes, wrong_subscripts};
 use super::execution::{Launch, Step};
 use super::races::{Between, Part, Race, races};
 use super::unwritten::{made_of_unwritten, unwritten};
@@ -194,6 +194,8 @@ fn happened(launch: &Launch) -> BTreeSet<Happened> {
         }
     }
     happened.extend(made_of_unwritten(launch).into_iter().map(|site| ("uninitialized-shared", at(site))));
+    // C++ leaves it undefined, and the access may still be within the array.
+    happened.extend(wrong_subscripts(launch).iter().map(|it| ("shared-out-of-bounds", at(it.site))));
     happened.extend(faults(launch));
     happened
 }

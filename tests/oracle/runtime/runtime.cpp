@@ -532,6 +532,8 @@ void record_atomic(const volatile void *address, size_t bytes, AtomicOp op, bool
 
 void record_async_copy(const volatile void *address, size_t bytes, const void *place) {
     touch(place, address, bytes, kAsyncCopy, 0);
+    // The hardware copies 4, 8 or 16 bytes to a multiple of as many.
+    if (reinterpret_cast<uintptr_t>(address) % bytes != 0) touch(place, address, 0, kMisaligned, 0);
 }
 
 void *allocate(size_t bytes) {
