@@ -55,7 +55,7 @@ fn variants_beyond_the_most_that_are_run_are_not_silent() {
     assert_eq!(unknown[0].reason.as_deref(), Some("this variant was not run: 16 others of the kernel were"));
     let many = all(20);
     let reasons: Vec<&str> = many.iter().filter_map(|it| it.reason.as_deref()).collect();
-    assert_eq!(reasons, ["4 variants, as this one, are not run: 16 others are"]);
+    assert_eq!(reasons, ["4 variants, including this one, were not run: 16 others were"]);
 }
 
 #[test]
