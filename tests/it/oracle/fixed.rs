@@ -117,7 +117,7 @@ fn other_layouts_in_the_text() {
     if compiler().is_err() {
         return;
     }
-    for (name, kernels) in [("layouts.cu", 4), ("unsafe-layouts.cu", 10)] {
+    for (name, kernels) in [("layouts.cu", 4), ("unsafe-layouts.cu", 9)] {
         let text = std::fs::read_to_string(Path::new("fixtures/fixes").join(name)).unwrap();
         let after = fixed_with(&text, &["--fix", "--unsafe-fixes"]);
         let launches: Vec<&str> = text.lines().filter(|line| line.contains("<<<")).collect();
