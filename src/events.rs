@@ -3,10 +3,10 @@
 //! `exec` writes a trace, `verdict` and the rules read it. It holds no syntax and no values of
 //! the run, so it can cross threads.
 //!
-//! Each access is told once, as an [`Occurrence`]. [`EventTree`] keeps it in order, with whole offsets; [`Requests`]
-//! cuts it into the requests of warps: the offset of a warp's lowest byte is reduced to its place in a 256-byte window
-//! (the longest bank period of any target), and equal patterns are counted, not repeated. A kernel of 32 warps and
-//! 1,000 iterations usually has a handful.
+//! `exec` reports each access once, as an `Occurrence`. Two folds take it: `EventTree` keeps the order and the full
+//! offsets; `Requests` splits the access into warp requests and counts equal ones once. Banks repeat, so the offset of
+//! a warp's lowest byte is reduced to its place in a 256-byte window (the longest bank period of any target). A kernel
+//! of 32 warps and 1,000 iterations usually has a handful of distinct requests.
 
 mod access;
 mod array;
