@@ -398,6 +398,7 @@ impl Subject<'_> {
             launch: scenario.launch,
             refuted: scenario.refuted.clone(),
             rival: scenario.rival,
+            is_at_limit: scenario.is_at_limit,
             fills: scenario.fills.clone(),
             misfit: scenario.misfit_words(),
             dynamic_bytes: scenario.dynamic_bytes,

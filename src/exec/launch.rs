@@ -1,5 +1,6 @@
 //! Which kernels does host code launch, and with what?
 
+use super::host::settled::Settled;
 use super::machine::{Machine, Mode};
 use super::packs::launched_pack;
 use super::types::{Binding, Env, Ty};
@@ -161,7 +162,7 @@ impl Machine<'_> {
         row.push(configuration.dynamic_bytes.clone());
         let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
         row.extend(arguments);
-        let mut cases: Vec<Vec<Option<i64>>> = Vec::new();
+        let mut cases: Vec<Vec<Option<Settled>>> = Vec::new();
         let found = self.cases(&row);
         self.host.cut |= found.is_empty();
         // Where nothing tells which of the numbers is not as it was asked to be, none is believed.
@@ -180,12 +181,15 @@ impl Machine<'_> {
             let numbers = &case[3..settled];
             let template_args = template_args.as_ref().map(|list| {
                 let numbers = list.iter().zip(numbers).map(|(arg, number)| match arg {
-                    Argument::Number(_) => number.map_or(LaunchArg::Unknown, LaunchArg::Value),
+                    Argument::Number(_) => number.map_or(LaunchArg::Unknown, |it| LaunchArg::Value(it.value)),
                     Argument::Known(arg) => arg.clone(),
                 });
                 numbers.collect()
             });
-            let rest = &case[settled..];
+            // A block that is limited counts as that limit, and the launch says so. Of the rest, only what is sure.
+            let block: [Option<Settled>; 3] = [case[0], case[1], case[2]];
+            let sure = |number: &Option<Settled>| number.filter(|it| it.is_exact()).map(|it| it.value);
+            let rest: Vec<Option<i64>> = case[settled..].iter().map(sure).collect();
             let seen = || kernels.iter().filter(|f| f.body.is_some());
             let declared = match kernels.as_slice() {
                 [only] if only.body.is_none() => Some(only.params.iter().map(|it| it.ty.clone()).collect()),
@@ -196,7 +200,8 @@ impl Machine<'_> {
                 kernel: kernel.clone(),
                 template_args,
                 grid: [rest[0], rest[1], rest[2]],
-                block: [case[0], case[1], case[2]],
+                block: block.map(|size| size.map(|it| it.value)),
+                is_at_limit: block.iter().flatten().any(|size| !size.is_exact()),
                 dynamic_bytes: rest[3],
                 is_told: configuration.is_told,
                 args: rest[4..].iter().map(|arg| arg.filter(|_| believed)).collect(),
