@@ -170,6 +170,11 @@ impl Machine<'_> {
         {
             return self.not_defined(span, "a signed number that overflows");
         }
+        if result.is_err() && self.mode == Mode::Device && !(x.is_uniform() && y.is_uniform()) {
+            let why = self.why_not_affine(x, y, span);
+            let int = self.not_affine(op, x, y, scalar);
+            return self.own(int, scalar, Variation::Maybe, why, span);
+        }
         self.integer_result(result, x, y, scalar, span)
     }
 
@@ -271,20 +276,18 @@ impl Machine<'_> {
                 let id = self.world.symbols.fresh("an intermediate value".into(), Origin::Given, None, None);
                 Value::Int(Int::symbol(id), scalar)
             }
-            Err(NotAffine) => {
-                let names: Vec<&str> = x
-                    .terms
-                    .iter()
-                    .chain(&y.terms)
-                    .map(|(id, _)| self.world.symbols.get(*id).name.as_ref())
-                    .collect();
-                let detail = match names.first() {
-                    Some(name) => format!("it depends on `{name}` in a way that is not affine"),
-                    None => "it is not affine".to_string(),
-                };
-                Value::opaque(Variation::Maybe, Unknown::new(Reason::NotAffine, span, detail))
-            }
+            Err(NotAffine) => Value::opaque(Variation::Maybe, self.why_not_affine(x, y, span)),
         }
+    }
+
+    fn why_not_affine(&self, x: &Int, y: &Int, span: Span) -> Unknown {
+        let mut ids = x.terms.iter().chain(&y.terms).map(|(id, _)| *id);
+        let name = ids.find(|id| !id.is_per_thread()).map(|id| &self.world.symbols.get(id).name);
+        let detail = match name {
+            Some(name) => format!("it depends on `{name}` in a way that is not affine"),
+            None => "it is not affine".to_string(),
+        };
+        Unknown::new(Reason::NotAffine, span, detail)
     }
 
     /// Compares integers of these types in the type that they have in common.

@@ -107,8 +107,13 @@ impl Machine<'_> {
         let Some(((x, from_x), (y, from_y))) = operands else { return Value::opaque(variation, why) };
         let scalar = promote(from_x, from_y, op);
         let is_shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
-        let (x, y) = (x.clone(), if is_shift { y.clone() } else { self.own_in_type(y.clone(), scalar) });
-        let x = self.own_in_type(x, scalar);
+        let (x, y) = (
+            self.own_promoted(x, from_x, scalar),
+            match is_shift {
+                true => y.clone(),
+                false => self.own_promoted(y, from_y, scalar),
+            },
+        );
         // What the numbers say of division by zero and the like is not asked here.
         if y.as_known().is_some_and(|known| {
             matches!(op, BinaryOp::Div | BinaryOp::Rem) && known.bounds(self.shape()).0 <= 0
@@ -122,17 +127,69 @@ impl Machine<'_> {
             // Signed numbers do not overflow.
             Some(int) if keeps => int,
             Some(int) => self.own_in_type(int, scalar),
-            None => {
-                let (low, high) = self.range_after(op, &x, &y, scalar);
-                let origin = self.own_origin([&x, &y]);
-                Int::symbol(self.fresh_own(origin, (low, high), &[&x, &y]))
-            }
+            None => self.not_affine(op, &x, &y, scalar),
         };
         self.own(int, scalar, variation, why, span)
     }
 
+    /// What is known of a result that is not affine.
+    pub(super) fn not_affine(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Int {
+        self.quotient_or_rest(op, x, y, scalar).filter(|int| int.terms.len() <= MOST_TERMS).unwrap_or_else(
+            || {
+                let range = self.range_after(op, x, y, scalar);
+                let origin = self.own_origin([x, y]);
+                Int::symbol(self.fresh_own(origin, range, &[x, y]))
+            },
+        )
+    }
+
+    /// A quotient or remainder in terms of how often the divisor fits into each thread's dividend.
+    fn quotient_or_rest(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Int> {
+        let kind = (false, scalar.is_unsigned());
+        let world = &mut self.world;
+        // What division makes of numbers below 0 differs from the floor.
+        let floors = !x.is_per_thread() || world.bounds(x).0.is_some_and(|low| low >= 0);
+        match (op, x.as_constant(), y.as_constant()) {
+            (BinaryOp::And, Some(_), None) => self.quotient_or_rest(op, y, x, scalar),
+            (BinaryOp::And, _, Some(mask)) => {
+                let shift = mask.trailing_zeros().min(62);
+                let run = mask >> shift;
+                if mask < 0 && run == -1 {
+                    let low = world.residue(x, 1i64 << shift)?;
+                    return Some(world.sub(x, &low));
+                }
+                if mask <= 0 || mask >= 1 << 61 || run & (run + 1) != 0 {
+                    return None;
+                }
+                let (kept, cut) =
+                    (world.residue(x, mask + (1i64 << shift))?, world.residue(x, 1i64 << shift)?);
+                Some(world.sub(&kept, &cut))
+            }
+            (BinaryOp::Rem, _, Some(by @ 1..)) if floors => world.residue(x, by),
+            (BinaryOp::Div, _, Some(by @ 1..)) if floors => world.floor_quotient(x, by),
+            (BinaryOp::Shr, _, Some(count @ 0..=62)) => world.floor_quotient(x, 1i64 << count),
+            (BinaryOp::Div, ..) => world.quotient(x, y, kind),
+            (BinaryOp::Rem, ..) => {
+                let quotient = world.quotient(x, y, kind)?;
+                let product = world.mul(&quotient, y).ok()?;
+                Some(world.sub(x, &product))
+            }
+            _ => None,
+        }
+    }
+
     /// The value of an integer whose symbols may be each thread's own.
-    fn own(&mut self, int: Int, scalar: Scalar, variation: Variation, why: Unknown, span: Span) -> Value {
+    pub(super) fn own(
+        &mut self,
+        int: Int,
+        scalar: Scalar,
+        variation: Variation,
+        why: Unknown,
+        span: Span,
+    ) -> Value {
+        // A number of 32 bits is what it is but for multiples of 2^32, where that is one.
+        let unwrapped = (scalar.bytes() == 4 && int.is_per_thread()).then(|| self.world.unwrapped(&int));
+        let int = unwrapped.filter(|unwrapped| !unwrapped.is_per_thread()).unwrap_or(int);
         match int.is_per_thread() {
             true => Value::Opaque(variation, why, Some(Rc::new(Partial { int, scalar }))),
             false => self.integer_result(Ok(int), &Int::constant(0), &Int::constant(0), scalar, span),
@@ -181,13 +238,18 @@ impl Machine<'_> {
         let ((x, from_x), (y, from_y)) = a.known_part().zip(b.known_part())?;
         let scalar = promote(from_x, from_y, BinaryOp::Add);
         let (x, y) = (x.clone(), y.clone());
-        let (x, y) = (self.own_in_type(x, scalar), self.own_in_type(y, scalar));
+        let (x, y) = (self.own_promoted(&x, from_x, scalar), self.own_promoted(&y, from_y, scalar));
         let difference = self.world.sub(&x, &y);
         if !difference.is_per_thread() {
             return Some(self.relation_value(relation, difference, span));
         }
         let truth = self.decided_by_range(relation, &difference)?;
         Some(Value::Int(Int::constant(i64::from(truth)), Scalar::Bool))
+    }
+
+    /// An operand in the type of an operator; in its own type it is already.
+    fn own_promoted(&mut self, int: &Int, from: Scalar, to: Scalar) -> Int {
+        if from == to && int.is_per_thread() { int.clone() } else { self.own_in_type(int.clone(), to) }
     }
 
     /// A number in a type: another one that is each thread's own where it may wrap.

@@ -1,0 +1,109 @@
+//! What is known of a quotient or a remainder that is not affine?
+//!
+//! `(threadIdx.x + 16 * k) % 2048`, with `k` unknown, wraps in some threads and not in others. How often it wraps is a
+//! number of each thread's own, `q`, and the remainder is the dividend without `2048 * q`. That is enough for much:
+//!
+//! | expression | known |
+//! |---|---|
+//! | `r = (x + 16 * k) % 2048` | `x + 16k - 2048q`, from 0 to 2047: as far apart in the banks as `x` |
+//! | `(r + 16) % 2048` | the same expression as `(x + 16 * (k + 1)) % 2048` |
+//! | `(x / n) * n + x % n` | `x`: the quotient of `x` and `n` is one number, wherever it stands |
+//!
+//! A remainder by a constant is brought into one form: multiples of the divisor go, the known part becomes what it is
+//! modulo the divisor, and a common factor of divisor and unknown part is taken out.
+
+use super::quotients::Quotient;
+use super::{Int, Lanes, Origin, SymbolId, World, gcd};
+
+impl World {
+    /// `a - m * floor(a / m)` for `m > 0`, in the one form that all equal remainders of this divisor have.
+    pub(crate) fn residue(&mut self, a: &Int, m: i64) -> Option<Int> {
+        let shape = self.shape;
+        let mut least = Int::known(a.base.map(shape, |v| v.rem_euclid(m)));
+        for (id, factor) in &a.terms {
+            let factor = match factor.as_constant() {
+                Some(factor) if factor % m == 0 => continue,
+                Some(_) => factor.clone(),
+                None => factor.map(shape, |v| v.rem_euclid(m)),
+            };
+            if !factor.is_zero() {
+                least.terms.push((*id, factor));
+            }
+        }
+        if let Ok(rest) = self.floor_rem(&least, m) {
+            return Some(rest);
+        }
+        let step = gcd(least.terms_gcd(), m.unsigned_abs()) as i64;
+        let terms = least.terms.iter().map(|(id, f)| (*id, f.map(shape, |v| v / step))).collect();
+        let reduced = Int::of(least.base.map(shape, |v| v.div_euclid(step)), terms);
+        let often = self.quotient(&reduced, &Int::constant(m / step), (true, false))?;
+        Some(self.sub(&least, &self.scale(&often, m)))
+    }
+
+    /// `floor(a / m)` for `m > 0`.
+    pub(crate) fn floor_quotient(&mut self, a: &Int, m: i64) -> Option<Int> {
+        if let Ok(known) = self.floor_div(a, m) {
+            return Some(known);
+        }
+        let rest = self.residue(a, m)?;
+        let multiple = self.sub(a, &rest);
+        let divides = |lanes: &Lanes| lanes.gcd().is_multiple_of(m.unsigned_abs());
+        if !divides(&multiple.base) || !multiple.terms.iter().all(|(_, factor)| divides(factor)) {
+            return None;
+        }
+        let shape = self.shape;
+        let terms = multiple.terms.iter().map(|(id, f)| (*id, f.map(shape, |v| v / m))).collect();
+        Some(Int::of(multiple.base.map(shape, |v| v / m), terms))
+    }
+
+    /// The quotient of two numbers, rounded down or towards zero: one symbol for equal numbers.
+    pub(crate) fn quotient(&mut self, a: &Int, b: &Int, (floors, unsigned): (bool, bool)) -> Option<Int> {
+        if let Some(known) = self.quotients.find(a, b, floors) {
+            return Some(Int::symbol(known));
+        }
+        if self.quotients.is_full() {
+            return None;
+        }
+        let own = a.terms.iter().chain(&b.terms).map(|(id, _)| *id).filter(|id| id.is_per_thread());
+        let origin = own.map(|id| self.symbols.get(id).origin).max().unwrap_or(Origin::Own);
+        let range = match (b.as_constant(), self.bounds(a)) {
+            (Some(by @ 1..), (low, high)) if floors || low.is_some_and(|low| low >= 0) => {
+                (low.map(|low| low.div_euclid(by)), high.map(|high| high.div_euclid(by)))
+            }
+            // The divisor of an unsigned division, too, is 1 or more.
+            (_, (Some(0..), high)) => {
+                let may_turn = self.bounds(b).0.is_none_or(|low| low < 0) && !unsigned;
+                (if may_turn { high.map(|high| -high) } else { Some(0) }, high)
+            }
+            _ => (None, None),
+        };
+        let symbol = match [a, b].into_iter().all(|int| self.is_one_in_each_warp(int)) {
+            true => self.symbols.fresh_of_warp(origin, range),
+            false => self.symbols.fresh_per_thread(origin, range),
+        };
+        self.quotients.add(Quotient { dividend: a.clone(), divisor: b.clone(), floors, symbol });
+        Some(Int::symbol(symbol))
+    }
+
+    /// By what constant a symbol is the quotient, rounded down, and of what.
+    pub(super) fn floored(&self, symbol: SymbolId) -> Option<(&Int, i64)> {
+        let quotient = self.quotients.of(symbol).filter(|it| it.floors)?;
+        Some((&quotient.dividend, quotient.divisor.as_constant()?))
+    }
+
+    /// Whether all lanes of a warp have the same number.
+    fn is_one_in_each_warp(&self, int: &Int) -> bool {
+        let shape = self.shape;
+        let alike = |lanes: &Lanes| {
+            let in_warps = |values: &[i64]| {
+                values.chunks(32).all(|warp| warp.iter().all(|value| Some(value) == warp.first()))
+            };
+            lanes.as_constant().is_some() || in_warps(&lanes.spread(shape))
+        };
+        let of_warp = |id: SymbolId| !id.is_per_thread() || self.symbols.get(id).of_warp;
+        alike(&int.base) && int.terms.iter().all(|(id, factor)| of_warp(*id) && alike(factor))
+    }
+}
+
+#[cfg(test)]
+mod tests;
