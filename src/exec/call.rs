@@ -290,6 +290,7 @@ impl Machine<'_> {
         let (active, doubt) = (self.state.active, self.state.doubt.clone());
         let departures = self.around.departures.len();
         let loops = std::mem::take(&mut self.state.loops);
+        let (returns, apart, exited) = (self.around.returns, self.looping.apart, self.state.exited);
         let is_constructor = frame.function.owner.as_ref() == Some(&frame.function.name);
         self.state.frames.push(frame);
         let outer = self.lambdas.current.take();
@@ -306,6 +307,9 @@ impl Machine<'_> {
         self.state.loops = loops;
         self.around.departures.truncate(departures);
         // Whoever called comes back, whichever way through the function.
+        if self.state.exited == exited {
+            (self.around.returns, self.looping.apart) = (returns, apart);
+        }
         self.state.active = active.minus(&self.state.exited);
         self.state.doubt = doubt;
         let result = frame.map_or(Value::Undefined, |frame| frame.result);
@@ -459,13 +463,14 @@ impl Machine<'_> {
         let loops = std::mem::take(&mut self.state.loops);
         let departures = self.around.departures.len();
         // `return` must not end the kernel: pretend one more frame by keeping exited apart.
-        let exited = self.state.exited;
+        let (returns, apart, exited) = (self.around.returns, self.looping.apart, self.state.exited);
         let outer = self.lambdas.current.replace(Arc::clone(lambda));
         let jumps = std::mem::take(&mut self.state.jumps);
         let mark = self.left_mark();
         self.run(&lambda.body);
         self.rejoin(mark);
         (self.lambdas.current, self.state.jumps) = (outer, jumps);
+        (self.around.returns, self.looping.apart) = (returns, apart);
         self.state.exited = exited;
         self.state.loops = loops;
         self.around.departures.truncate(departures);
