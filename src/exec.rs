@@ -75,6 +75,7 @@ pub(crate) mod pitch;
 mod place;
 #[allow(unreachable_pub)] // `pub` there is for the evaluator
 mod record;
+mod recurrence;
 mod rejoin;
 mod resolve;
 mod rest;

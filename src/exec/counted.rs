@@ -13,8 +13,9 @@
 //! It is only done where it cannot be told from running every round: no variable is lost that was
 //! known, no condition is open that was not, and the banks of no request depend on `q`.
 
+use super::loop_plan::Probed;
 use super::loops::parts::Parts;
-use super::machine::{LoopKey, Machine, Mark, State};
+use super::machine::{LoopKey, Machine, Mark, State, slot_value};
 use super::value::{Relation, Value};
 use crate::domain::Int;
 use crate::events::GoesOn;
@@ -110,8 +111,24 @@ impl Machine<'_> {
                 && self.repeats_since(mark);
             let rounds = Int::constant(i64::try_from(times).ok()?);
             self.end_loop_event(Some(symbol), None, GoesOn::Surely);
-            return even.then(|| self.entry_state(start, &probed.plan, &rounds));
+            return even.then(|| self.after_rounds(start, &probed, &rounds));
         }
+    }
+
+    /// The state after some rounds; what the threads have that do not run them stays.
+    fn after_rounds(&mut self, start: &State, probed: &Probed, rounds: &Int) -> State {
+        let mut after = self.entry_state(start, &probed.plan, rounds);
+        if start.active == self.world.all {
+            return after;
+        }
+        for (frame, local, _) in &probed.plan {
+            let (now, was) = (slot_value(&after, *frame, *local), slot_value(start, *frame, *local));
+            let value = self.blend(&now, &was, &start.active);
+            if let Some(slots) = after.frames.get_mut(*frame).map(|frame| &mut frame.slots) {
+                slots.set_value(local.0 as usize, value);
+            }
+        }
+        after
     }
 
     /// How many rounds are to come, for `i < bound` with `i` a variable that steps by a constant.

@@ -107,6 +107,12 @@ impl Machine<'_> {
 
     /// Puts in what the conditions around say of symbols.
     fn refine(&self, value: Value) -> Value {
+        if let Value::Opaque(.., Some(part)) = &value
+            && part.int.is_per_thread()
+            && let Some(int) = self.known_here(&part.int)
+        {
+            return Value::Int(self.refined(int), part.scalar);
+        }
         if self.state.facts.is_empty() {
             return value;
         }
@@ -114,6 +120,26 @@ impl Machine<'_> {
             Value::Int(int, scalar) => Value::Int(self.refined(int), scalar),
             other => other,
         }
+    }
+
+    /// A number that is known in the threads that run here, whatever it is in others.
+    fn known_here(&self, int: &Int) -> Option<Int> {
+        let shape = self.shape();
+        let mut known = Int { terms: Vec::new(), ..int.clone() };
+        for (id, factor) in &int.terms {
+            if !id.is_per_thread() {
+                known.terms.push((*id, factor.clone()));
+                continue;
+            }
+            if factor.as_constant().is_some() {
+                return None;
+            }
+            let factors = factor.spread(shape);
+            if self.state.active.threads().any(|thread| factors[thread] != 0) {
+                return None;
+            }
+        }
+        Some(known)
     }
 
     /// Replaces symbols that are known here by their values.

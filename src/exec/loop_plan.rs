@@ -5,8 +5,8 @@
 //! 1. *Probe* (nothing is recorded): run one iteration from the state at the entry. Each variable
 //!    that it wrote changed by some difference, `d`.
 //! 2. Suppose `v = v0 + k·d` for each of them, run an iteration from there, and see whether each
-//!    changed by `d` again. One that did not is set to what it can be: a fresh symbol when it stays
-//!    uniform, unknown otherwise. Repeat until nothing new is found.
+//!    changed by `d` again. Of one that did not, less is supposed: see
+//!    [`recurrence`](super::recurrence). Repeat until nothing new is found.
 //! 3. What the last run recorded is the loop's trace; what the others did is taken back.
 //!
 //! Example: `for (i = threadIdx.x, stage = 0; i < n; i += 128, stage ^= 1)`. The probe finds `i`
@@ -19,8 +19,9 @@ use super::alternatives::ANYWHERE;
 use super::enumerate::Changing;
 use super::loops::parts::Parts;
 use super::machine::{Change, Found, Kind, LoopKey, Machine, Mark, State, slot_value};
-use super::value::{ObjectId, Offset, Pointer, Target, Value};
-use crate::domain::{Int, Origin, Reason, SymbolId, Unknown, Variation, lcm};
+use super::recurrence::object_of;
+use super::value::{Offset, Pointer, Target, Value};
+use crate::domain::{Int, Origin, SymbolId, Variation, lcm};
 use crate::ir::visit::{children, own_stmts};
 use crate::ir::{Expr, ExprKind, LocalId, Stmt, StmtKind, Storage};
 use rustc_hash::FxHashSet;
@@ -121,7 +122,7 @@ impl Machine<'_> {
         probed.plan.iter().all(|(frame, local, change)| {
             let kept = match change {
                 Change::By(_) => true,
-                Change::Lost(..) => match slot_value(start, *frame, *local) {
+                _ => match slot_value(start, *frame, *local) {
                     Value::Undefined | Value::Opaque(..) => true,
                     Value::Int(int, _) => int.as_known().is_none(),
                     Value::Pointer(Pointer { target: Target::Memory(_, Offset::Unknown(..)), .. }) => true,
@@ -244,27 +245,38 @@ impl Machine<'_> {
             let before = slot_value(entry, *frame, *local);
             let after = slot_value(&self.state, *frame, *local);
             let now = self.difference(&before, &after);
+            let begins = slot_value(start, *frame, *local);
             let next = match (&*change, now) {
                 (Change::By(was), Change::By(now)) if *was == now => continue,
+                (Change::Renewed, Change::Renewed) => continue,
+                (Change::Multiple(of), Change::By(now)) if now.is_multiple_of(*of) => continue,
+                (Change::Around { step, modulus }, _) if self.turns_on(&before, &after, *step, *modulus) => {
+                    continue;
+                }
                 (Change::Lost(was, into), now) => {
                     let (variation, object) = match now {
-                        Change::By(_) => (after.variation(), *into),
                         Change::Lost(variation, object) => (variation, self.either_object(*into, object)),
+                        _ => (after.variation(), *into),
                     };
                     if variation <= *was && object == *into {
                         continue;
                     }
                     Change::Lost(variation.max(*was), object)
                 }
-                (Change::By(_), now) => {
-                    cycles |= first && known_twice(&before, &after);
-                    let varies = match now {
-                        Change::Lost(variation, _) => variation,
-                        Change::By(_) => Variation::Uniform,
-                    };
-                    let of_start = slot_value(start, *frame, *local).variation();
-                    let object = self.object_between(&before, &after);
-                    Change::Lost(varies.max(after.variation()).max(of_start), object)
+                (was, now) => {
+                    let by_steps = matches!(was, Change::By(_));
+                    cycles |= by_steps && first && known_twice(&before, &after);
+                    match self.weakened(was, &now, &begins, (&before, &after)) {
+                        Some(weaker) => weaker,
+                        None => {
+                            let varies = match now {
+                                Change::Lost(variation, _) => variation,
+                                _ => Variation::Uniform,
+                            };
+                            let object = self.object_between(&before, &after);
+                            Change::Lost(varies.max(after.variation()).max(begins.variation()), object)
+                        }
+                    }
                 }
             };
             *change = next;
@@ -281,7 +293,7 @@ impl Machine<'_> {
         let lost: Vec<(usize, LocalId)> = plan
             .iter()
             .filter(|(frame, local, change)| {
-                matches!(change, Change::Lost(..)) && known(&slot_value(start, *frame, *local))
+                !matches!(change, Change::By(_)) && known(&slot_value(start, *frame, *local))
             })
             .map(|(frame, local, _)| (*frame, *local))
             .collect();
@@ -359,99 +371,14 @@ impl Machine<'_> {
     ) -> State {
         let mut state = start.clone();
         for (frame, local, change) in plan {
-            let Some(slots) = state.frames.get_mut(*frame).map(|f| &mut f.slots) else { continue };
-            let Some(slot) = slots.get(local.0 as usize) else { continue };
-            let value = match (&slot.value, change) {
-                (Value::Int(int, scalar), Change::By(step)) => match self.world.mul(step, round) {
-                    Ok(moved) => Value::Int(self.world.add(int, &moved), *scalar),
-                    Err(_) => self.lost_value(&slot.value, Variation::Maybe, ANYWHERE),
-                },
-                (value @ Value::Pointer(pointer), Change::By(step)) => {
-                    match (&pointer.target, self.world.mul(step, round)) {
-                        (Target::Memory(object, Offset::Known(offset)), Ok(moved)) => {
-                            let offset = Offset::Known(self.world.add(offset, &moved));
-                            Value::Pointer(Pointer {
-                                target: Target::Memory(*object, offset),
-                                pointee: pointer.pointee.clone(),
-                            })
-                        }
-                        (Target::Memory(object, _), _) => self.lost_value(value, Variation::Maybe, *object),
-                        _ => self.lost_value(value, Variation::Maybe, ANYWHERE),
-                    }
-                }
-                (value, Change::By(_)) => value.without_parts(),
-                (value, Change::Lost(variation, into)) => self.lost_in_loop(value, *variation, *into),
-            };
-            slots.set_value(local.0 as usize, value);
+            let slot = state.frames.get(*frame).and_then(|frame| frame.slots.get(local.0 as usize));
+            let Some(value) = slot.map(|slot| slot.value.clone()) else { continue };
+            let value = self.at_round(&value, change, round);
+            if let Some(slots) = state.frames.get_mut(*frame).map(|f| &mut f.slots) {
+                slots.set_value(local.0 as usize, value);
+            }
         }
         state
-    }
-
-    /// What is left of a variable that is not followed through a loop: a number that is the same for all threads is
-    /// that, at least, and a pointer leads where it led or into another object.
-    pub(super) fn lost_in_loop(&mut self, value: &Value, variation: Variation, into: ObjectId) -> Value {
-        match (value, variation) {
-            (Value::Int(_, scalar), Variation::Uniform) => {
-                let (low, name) = (super::resolve::low_of(*scalar), "a variable of a loop");
-                let high = super::resolve::high_of(*scalar).filter(|_| low.is_some());
-                let symbol = self.world.symbols.fresh(name.into(), Origin::LoopValue, low, high);
-                Value::Int(Int::symbol(symbol), *scalar)
-            }
-            _ => self.lost_value(value, variation, into),
-        }
-    }
-
-    /// What is left of a variable that is not followed through a loop.
-    pub(super) fn lost_value(&self, value: &Value, variation: Variation, into: ObjectId) -> Value {
-        let words = "a variable changes from iteration to iteration in a way that is not followed";
-        let why = Unknown::new(Reason::LoopCarried, super::value::NOWHERE, words);
-        match value {
-            Value::Pointer(Pointer { target: Target::Memory(object, _), pointee }) => {
-                let object = self.either_object(*object, into);
-                let target = Target::Memory(object, Offset::unknown(variation.max(Variation::Maybe), why));
-                Value::Pointer(Pointer { target, pointee: pointee.clone() })
-            }
-            Value::Undefined => Value::Undefined,
-            _ => Value::opaque(variation, why),
-        }
-    }
-
-    /// How a variable changes in one run of the body.
-    fn difference(&self, before: &Value, after: &Value) -> Change {
-        let lost = || self.lost_between(before, after);
-        match (before, after) {
-            (Value::Int(a, _), Value::Int(b, _)) => Change::By(self.world.sub(b, a)),
-            (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
-                (Target::Memory(a, Offset::Known(x)), Target::Memory(b, Offset::Known(y))) if a == b => {
-                    Change::By(self.world.sub(y, x))
-                }
-                _ if p.without_part() == q.without_part() => Change::By(Int::constant(0)),
-                _ => lost(),
-            },
-            // What a thread reads in each round is another number each time.
-            _ if before.without_parts() == after.without_parts() => Change::By(Int::constant(0)),
-            _ => lost(),
-        }
-    }
-
-    fn lost_between(&self, before: &Value, after: &Value) -> Change {
-        Change::Lost(before.variation().max(after.variation()), self.object_between(before, after))
-    }
-
-    /// Where a pointer leads that has one value before a round and another one after it.
-    pub(super) fn object_between(&self, before: &Value, after: &Value) -> ObjectId {
-        match (object_of(before), object_of(after)) {
-            (Some(a), Some(b)) => self.either_object(a, b),
-            (Some(a), None) => self.either_object(a, ANYWHERE),
-            (None, _) => ANYWHERE,
-        }
-    }
-}
-
-fn object_of(value: &Value) -> Option<ObjectId> {
-    match value {
-        Value::Pointer(Pointer { target: Target::Memory(object, _), .. }) => Some(*object),
-        _ => None,
     }
 }
 

@@ -55,6 +55,12 @@ pub struct LoopContext {
 pub(crate) enum Change {
     /// By this much each time.
     By(Int),
+    /// By some multiple of this number, another one each time, which is the same for all threads.
+    Multiple(i64),
+    /// By this much each time, modulo a number below which it stays.
+    Around { step: i64, modulus: i64 },
+    /// It is read anew each time.
+    Renewed,
     /// In a way that is not followed; a pointer leads into what it led into before the loop, or into this.
     Lost(Variation, ObjectId),
 }
