@@ -6,8 +6,8 @@ use super::machine::Machine;
 use super::types::Env;
 use super::types::{Layout, Ty};
 use super::value::Value;
-use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam};
-use crate::source::Span;
+use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam, Type};
+use crate::source::{FileId, Span};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,6 +15,18 @@ use std::sync::Arc;
 pub(super) const BASES: usize = 8;
 
 impl Machine<'_> {
+    /// Whether the program says by `std::tuple_size` that a class has parts of its own, which need not be its members.
+    pub(super) fn has_own_parts(&self, ty: &Ty) -> bool {
+        let Ty::Record(layout) = ty else { return false };
+        let Some(record) = &layout.record else { return false };
+        let is_it = |arg: &TemplateArg| match arg {
+            TemplateArg::Type(Type::Named(path)) => path.name == record.name,
+            _ => false,
+        };
+        let sizes = self.program.records("tuple_size").iter();
+        sizes.filter(|it| it.extent.file != FileId::NO_TEXT).any(|it| it.specialization.iter().any(is_it))
+    }
+
     /// The classes that the running method, or the class that is laid out, may belong to: the one that
     /// holds its text, if one does.
     pub(super) fn own_records(&self) -> Vec<Arc<Record>> {
