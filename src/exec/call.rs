@@ -392,10 +392,8 @@ impl Machine<'_> {
             ExprKind::Assign(..) | ExprKind::Step { post: false, .. } => self.locate(arg),
             ExprKind::Call { .. } if self.forwarded(arg).is_some() => self.locate(arg),
             _ => {
-                let calls = matches!(
-                    arg.kind,
-                    ExprKind::Call { .. } | ExprKind::Binary(..) | ExprKind::Unary(..)
-                );
+                let calls =
+                    matches!(arg.kind, ExprKind::Call { .. } | ExprKind::Binary(..) | ExprKind::Unary(..));
                 let place = if calls { self.called_place(arg) } else { None };
                 let temporary = || Unknown::new(Reason::Unsupported, arg.span, "a temporary");
                 place.unwrap_or_else(|| Err(temporary()))

@@ -6,6 +6,7 @@ use super::machine::Machine;
 use super::types::Env;
 use super::types::{Layout, Ty};
 use super::value::Value;
+use crate::domain::{Reason, Unknown};
 use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam, Type};
 use crate::source::{FileId, Span};
 use std::rc::Rc;
@@ -15,16 +16,25 @@ use std::sync::Arc;
 pub(super) const BASES: usize = 8;
 
 impl Machine<'_> {
-    /// Whether the program says by `std::tuple_size` that a class has parts of its own, which need not be its members.
-    pub(super) fn has_own_parts(&self, ty: &Ty) -> bool {
-        let Ty::Record(layout) = ty else { return false };
-        let Some(record) = &layout.record else { return false };
+    /// A numbered part is a member, unless the program says by `std::tuple_size` that the class has parts of its own.
+    pub(super) fn parts_are_members(
+        &self,
+        number: Option<usize>,
+        ty: &Ty,
+        span: Span,
+    ) -> Result<(), Unknown> {
+        let (Some(_), Ty::Record(layout)) = (number, ty) else { return Ok(()) };
+        let Some(record) = &layout.record else { return Ok(()) };
         let is_it = |arg: &TemplateArg| match arg {
             TemplateArg::Type(Type::Named(path)) => path.name == record.name,
             _ => false,
         };
-        let sizes = self.program.records("tuple_size").iter();
-        sizes.filter(|it| it.extent.file != FileId::NO_TEXT).any(|it| it.specialization.iter().any(is_it))
+        let mut sizes =
+            self.program.records("tuple_size").iter().filter(|it| it.extent.file != FileId::NO_TEXT);
+        if sizes.any(|it| it.specialization.iter().any(is_it)) {
+            return Err(Unknown::new(Reason::Unsupported, span, "a part that the class's own `get` tells"));
+        }
+        Ok(())
     }
 
     /// The classes that the running method, or the class that is laid out, may belong to: the one that

@@ -292,9 +292,7 @@ impl Machine<'_> {
         if let (Some(number), Ty::Array(..)) = (number, &base.pointee) {
             return Ok(self.moved(Self::decay(base), &Value::int(number as i64), span));
         }
-        if number.is_some() && self.has_own_parts(&base.pointee) {
-            return Err(Unknown::new(Reason::Unsupported, span, "a part that the class's own `get` tells"));
-        }
+        self.parts_are_members(number, &base.pointee, span)?;
         let field = match (&base.pointee, number) {
             (Ty::Record(layout), Some(number)) => layout.fields.get(number).cloned(),
             (Ty::Record(layout), None) => layout.field(name).cloned(),

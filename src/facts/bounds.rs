@@ -38,7 +38,10 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Ove
     let mut found: Vec<Overrun> = Vec::new();
     for event in trace.tree.events() {
         let Event::Access(event) = event else { continue };
-        if !is_possible_in_a_block(event, &trace.tree) || event.may_be_cut_short || found.iter().any(|it| it.access == event.access) {
+        if !is_possible_in_a_block(event, &trace.tree)
+            || event.may_be_cut_short
+            || found.iter().any(|it| it.access == event.access)
+        {
             continue;
         }
         let Some(access) = trace.accesses.get(event.access) else { continue };

@@ -147,7 +147,8 @@ fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a
         let Event::Access(event) = &trace.tree.events()[*at] else { return None };
         let access = trace.accesses.get(event.access).filter(|it| !it.is_warp_wide())?;
         let is_chosen = is_possible_by_choice(event, &trace.tree);
-        let offset = event.offset.as_ref().filter(|_| is_chosen || is_possible_in_a_block(event, &trace.tree))?;
+        let offset =
+            event.offset.as_ref().filter(|_| is_chosen || is_possible_in_a_block(event, &trace.tree))?;
         let bytes = i64::from(access.bytes?);
         let place = match offset.terms.is_empty() {
             true => Place::Known(offset.base.spread(shape)),
@@ -261,7 +262,8 @@ fn meet_byte(
 
 /// Two threads that change one place by one statement, where data choose the place or the threads.
 fn update(step: &Step<'_>, interval: &Interval) -> Option<Met> {
-    if step.access.op != AccessOp::Store || !matches!(step.event.stored, Stored::Update | Stored::UpdateOf(_)) {
+    if step.access.op != AccessOp::Store || !matches!(step.event.stored, Stored::Update | Stored::UpdateOf(_))
+    {
         return None;
     }
     let in_step = |one: usize, other: usize| other != one && interval.phases[other] == interval.phases[one];

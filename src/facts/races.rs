@@ -201,7 +201,9 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
     // Most intervals only read an array.
     let mut written: FxHashSet<u32> = FxHashSet::default();
     let events = || interval.accesses.iter().map(|(at, round)| (&trace.tree.events()[*at], *round));
-    let access = |event: &AccessEvent| trace.accesses.get(event.access).filter(|_| is_possible_in_a_block(event, &trace.tree));
+    let access = |event: &AccessEvent| {
+        trace.accesses.get(event.access).filter(|_| is_possible_in_a_block(event, &trace.tree))
+    };
     for (event, _) in events() {
         if let Event::Access(event) = event
             && access(event).is_some_and(|access| matches!(kind(access), 1 | 2))

@@ -44,7 +44,8 @@ fn may_end(ty: &Type, program: &Program, depth: usize) -> bool {
             let name = &path.name;
             let destructor = format!("~{name}");
             let (records, aliases) = (program.records(name), program.aliases(name));
-            let mut inside = records.iter().flat_map(|it| it.bases.iter().chain(it.fields.iter().map(|it| &it.ty)));
+            let mut inside =
+                records.iter().flat_map(|it| it.bases.iter().chain(it.fields.iter().map(|it| &it.ty)));
             let is_known = !records.is_empty() || !aliases.is_empty();
             let numbers = types::holds_numbers(name);
             !program.functions(&destructor).iter().all(|it| it.body.as_ref().is_none_or(Vec::is_empty))
