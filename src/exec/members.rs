@@ -16,15 +16,12 @@ use std::sync::Arc;
 pub(super) const BASES: usize = 8;
 
 impl Machine<'_> {
-    /// A numbered part is a member, unless the program says by `std::tuple_size` that the class has parts of its own.
-    pub(super) fn parts_are_members(
-        &self,
-        number: Option<usize>,
-        ty: &Ty,
-        span: Span,
-    ) -> Result<(), Unknown> {
-        let (Some(_), Ty::Record(layout)) = (number, ty) else { return Ok(()) };
-        let Some(record) = &layout.record else { return Ok(()) };
+    /// The number that names a part instead of a member: it is that of a member, unless the program says by
+    /// `std::tuple_size` that the class has parts of its own.
+    pub(super) fn part_number(&self, name: &str, ty: &Ty, span: Span) -> Result<Option<usize>, Unknown> {
+        let number = name.parse::<usize>().ok();
+        let (Some(_), Ty::Record(layout)) = (number, ty) else { return Ok(number) };
+        let Some(record) = &layout.record else { return Ok(number) };
         let is_it = |arg: &TemplateArg| match arg {
             TemplateArg::Type(Type::Named(path)) => path.name == record.name,
             _ => false,
@@ -34,7 +31,7 @@ impl Machine<'_> {
         if sizes.any(|it| it.specialization.iter().any(is_it)) {
             return Err(Unknown::new(Reason::Unsupported, span, "a part that the class's own `get` tells"));
         }
-        Ok(())
+        Ok(number)
     }
 
     /// The classes that the running method, or the class that is laid out, may belong to: the one that
