@@ -20,8 +20,10 @@
 //! one that matters. The order of statements does not matter for this.
 
 mod choice;
+pub(crate) mod endings;
 mod flow;
 mod known_plain;
+pub(crate) mod operator_calls;
 mod parts;
 mod places;
 mod plain;
@@ -207,12 +209,7 @@ impl Slice {
             // Its constructor may do anything.
             ExprKind::Construct(Type::Named(path), _) => !program.functions(&path.name).is_empty(),
             ExprKind::Construct(..) => false,
-            // A method may do anything.
-            ExprKind::Binary(op, ..) => {
-                let name = format!("operator{}", crate::ir::print::operator(*op));
-                program.functions(&name).iter().any(|f| f.owner.is_some())
-            }
-            ExprKind::Unary(..) => false,
+            ExprKind::Binary(..) | ExprKind::Unary(..) => operator_calls::may_act(expr, program),
             ExprKind::Path(path) => {
                 program.variables(&path.name).iter().any(|it| is_asked_for(it, self.memory))
             }

@@ -241,6 +241,8 @@ pub(crate) enum Stored {
     OfWarp,
     /// What is made of what is read there just before, as by `+=`.
     Update,
+    /// The same, by a statement that names the place twice, as `most = max(most, x)`: the access that reads it.
+    UpdateOf(usize),
     /// An integer for each thread, before it is cut to the bytes that are written.
     Number(Int),
     /// The bits of a floating-point number, as a `double`.
@@ -333,6 +335,14 @@ impl EventTree {
         match self.events.len() < MOST {
             true => self.events.push(event),
             false => self.is_cut = true,
+        }
+    }
+
+    /// What is stored by the last of them, if it is an access.
+    pub(crate) fn last_stored(&self) -> Option<&Stored> {
+        match self.events.last() {
+            Some(Event::Access(event)) if !self.is_cut => Some(&event.stored),
+            _ => None,
         }
     }
 

@@ -38,6 +38,7 @@ impl Machine<'_> {
         {
             return self.capture(*local, value);
         }
+        let before = self.trace.tree.len();
         let result = match op {
             None => {
                 let ty = self.type_of_target(target, value);
@@ -46,7 +47,11 @@ impl Machine<'_> {
             }
             Some(_) => self.operand(value),
         };
-        self.store(op, target, result, span, wanted)
+        let stored = self.store(op, target, result, span, wanted);
+        if op.is_none() && self.recording && !is_place(value) {
+            self.note_made_of(before);
+        }
+        stored
     }
 
     /// Writes what was evaluated; the value is only of use if it is `wanted`.
@@ -216,5 +221,18 @@ fn given_to_calls<'e>(expr: &'e Expr, given: bool, found: &mut Vec<&'e Expr>) {
         }
         ExprKind::Comma(_, last) => given_to_calls(last, given, found),
         _ => {}
+    }
+}
+
+/// Whether an expression only names a place, so that its value is copied as it is.
+fn is_place(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(_)
+        | ExprKind::Path(_)
+        | ExprKind::Index(..)
+        | ExprKind::Deref(_)
+        | ExprKind::Member { .. } => true,
+        ExprKind::Cast(_, inner) => is_place(inner),
+        _ => false,
     }
 }

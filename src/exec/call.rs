@@ -292,6 +292,7 @@ impl Machine<'_> {
         let loops = std::mem::take(&mut self.state.loops);
         let (returns, apart, exited) = (self.around.returns, self.looping.apart, self.state.exited);
         let is_constructor = frame.function.owner.as_ref() == Some(&frame.function.name);
+        let function = Arc::clone(&frame.function);
         self.state.frames.push(frame);
         let outer = self.lambdas.current.take();
         let jumps = std::mem::take(&mut self.state.jumps);
@@ -301,6 +302,7 @@ impl Machine<'_> {
             false => self.run(body),
         }
         self.rejoin(mark);
+        self.destroy_params(&function, &active);
         (self.lambdas.current, self.state.jumps) = (outer, jumps);
         let frame = self.state.frames.pop();
         self.unexpose(self.state.frames.len());
@@ -394,8 +396,9 @@ impl Machine<'_> {
             ExprKind::Assign(..) | ExprKind::Step { post: false, .. } => self.locate(arg),
             ExprKind::Call { .. } if self.forwarded(arg).is_some() => self.locate(arg),
             _ => {
-                let place =
-                    if matches!(arg.kind, ExprKind::Call { .. }) { self.called_place(arg) } else { None };
+                let calls =
+                    matches!(arg.kind, ExprKind::Call { .. } | ExprKind::Binary(..) | ExprKind::Unary(..));
+                let place = if calls { self.called_place(arg) } else { None };
                 let temporary = || Unknown::new(Reason::Unsupported, arg.span, "a temporary");
                 place.unwrap_or_else(|| Err(temporary()))
             }

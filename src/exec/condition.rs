@@ -116,7 +116,7 @@ impl Machine<'_> {
     pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
         let mut truth = self.truth_of(condition, leaves);
         self.looping.open += u64::from(!truth.decided);
-        if !truth.decided && self.sees_global_memory() {
+        if !truth.decided && (truth.uniform || self.sees_global_memory()) {
             truth.blocks = self.blocks_by_side(condition, &truth);
         }
         truth

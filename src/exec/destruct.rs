@@ -1,16 +1,23 @@
 //! Which destructors run where a list of statements ends?
 //!
-//! Those of the automatic variables that it declares, the last one first. Threads that left before
-//! ran them on their way out; if only some did, what the destructors do is not known.
+//! Those of the automatic variables that it declares, the last one first, and those of a function's parameters.
+//! Threads that left before ran them on their way out; if only some did, what the destructors do is not known.
 //!
-//! Not followed are the destructors of members, of elements of arrays and of temporaries.
+//! The destructors of members, base classes, elements of arrays and temporaries are not followed: they may change
+//! whatever a pointer leads to.
 
 use super::machine::{Machine, Mode};
 use super::types::Ty;
-use super::value::{Place, Pointer, Steps, Target};
+use super::value::{Layout, Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
-use crate::ir::{Declaration, ExprKind, Function, LocalId, Path, Stmt, StmtKind, Storage, Type};
+use crate::ir::visit::{children, own_exprs};
+use crate::ir::{Expr, ExprKind, Function, LocalId, Path, Stmt, StmtKind, Storage, Type};
+use crate::slice::endings::{ends_with_effect, names_such};
+use crate::source::Span;
 use std::sync::Arc;
+
+/// Classes in classes that are looked at, at the most.
+const DEPTH: usize = 8;
 
 impl Machine<'_> {
     /// Runs the destructors of what `stmts` declare. `entered`: the threads that began them.
@@ -31,15 +38,104 @@ impl Machine<'_> {
         });
         for declaration in declared.flat_map(|list| list.iter().rev()) {
             let automatic = declaration.storage == Storage::Automatic;
-            let object = !matches!(declaration.ty, Type::Reference(_) | Type::Scalar(_) | Type::Pointer(_));
+            let object = !matches!(declaration.ty, Type::Scalar(_) | Type::Pointer(_));
             if automatic && object && Some(declaration.local) != handed_back {
-                self.destroy_one(declaration, entered);
+                self.destroy_one(declaration.local, entered, declaration.name_span);
             }
         }
     }
 
-    fn destroy_one(&mut self, declaration: &Declaration, entered: &ThreadSet) {
-        let Some((destructor, object)) = self.destructor_of(declaration.local) else { return };
+    /// Runs the destructors of a function's parameters where it ends. `entered`: the threads that called it.
+    pub(super) fn destroy_params(&mut self, function: &Function, entered: &ThreadSet) {
+        if self.program.has_destructors() && self.mode == Mode::Device {
+            let params = function.params.iter().rev();
+            params.for_each(|param| self.destroy_one(param.local, entered, function.name_span));
+        }
+    }
+
+    /// Where a statement ends, the temporaries in it do.
+    pub(super) fn destroy_temporaries(&mut self, stmt: &Stmt) {
+        if self.mode == Mode::Host || !self.program.has_destructors() {
+            return;
+        }
+        // What becomes a variable or a result is none.
+        let is_kept = match &stmt.kind {
+            StmtKind::Declare(list) => list.iter().all(|it| !matches!(it.ty, Type::Scalar(_))),
+            StmtKind::Return(_) => true,
+            _ => false,
+        };
+        let mut open: Vec<&Expr> = Vec::new();
+        own_exprs(stmt, &mut |expr| match is_kept {
+            true => children(expr, &mut |child| open.push(child)),
+            false => open.push(expr),
+        });
+        while let Some(expr) = open.pop() {
+            let ends = match &expr.kind {
+                ExprKind::Lambda(_) => continue,
+                ExprKind::Construct(ty, _) => ends_with_effect(ty, self.program),
+                ExprKind::Call { callee, .. } => {
+                    let results = called(callee).map_or(&[][..], |name| self.program.functions(name));
+                    let by_value = |ty: &Type| !matches!(ty, Type::Reference(_) | Type::Auto);
+                    let mut objects = results.iter().map(|it| &it.return_type).filter(|ty| by_value(ty));
+                    objects.any(|ty| ends_with_effect(ty, self.program))
+                        || matches!(&callee.kind, ExprKind::Path(path) if names_such(path, self.program))
+                }
+                _ => false,
+            };
+            if ends {
+                self.expose_named(expr);
+                return self.write_somewhere(expr.span);
+            }
+            children(expr, &mut |child| open.push(child));
+        }
+    }
+
+    fn destroy_one(&mut self, local: LocalId, entered: &ThreadSet, span: Span) {
+        self.run_destructor(local, entered, span);
+        let slot = self.frame().and_then(|frame| frame.slots.get(local.0 as usize));
+        let Some(slot) = slot.filter(|slot| !slot.reference) else { return };
+        let has_more = match &slot.ty {
+            Ty::Record(layout) => self.has_ends_inside(layout, DEPTH),
+            ty => self.ends_somehow(ty, DEPTH),
+        };
+        if has_more {
+            let value = slot.value.clone();
+            self.lose_behind(&value, span);
+            self.write_somewhere(span);
+        }
+    }
+
+    /// Whether a destructor that does something is run for an object of this type.
+    fn ends_somehow(&self, ty: &Ty, depth: usize) -> bool {
+        match ty {
+            Ty::Record(layout) => self.destructor(layout).is_some() || self.has_ends_inside(layout, depth),
+            Ty::Array(inner, _) | Ty::Qualified(_, inner) => self.ends_somehow(inner, depth),
+            _ => false,
+        }
+    }
+
+    /// Whether one is run for a member or for a base class.
+    fn has_ends_inside(&self, layout: &Layout, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return true };
+        let bases = layout.record.iter().flat_map(|record| &record.bases);
+        layout.fields.iter().any(|field| !field.reference && self.ends_somehow(&field.ty, depth))
+            || bases.into_iter().any(|base| ends_with_effect(base, self.program))
+    }
+
+    /// What an object leads to may have been changed.
+    fn lose_behind(&mut self, value: &Value, span: Span) {
+        match value {
+            Value::Pointer(Pointer { target: Target::Place(place), .. }) => {
+                let words = "a destructor that is not followed may have changed it";
+                self.lose_variable(place, Unknown::new(Reason::Unsupported, span, words));
+            }
+            Value::Aggregate(parts) => parts.iter().for_each(|(_, part)| self.lose_behind(part, span)),
+            _ => {}
+        }
+    }
+
+    fn run_destructor(&mut self, local: LocalId, entered: &ThreadSet, span: Span) {
+        let Some((destructor, object)) = self.destructor_of(local) else { return };
         let (active, doubt) = (self.state.active, self.state.doubt.clone());
         let entered = entered.minus(&self.state.exited);
         if active.is_empty() || active == entered {
@@ -47,11 +143,11 @@ impl Machine<'_> {
         } else {
             self.state.active = entered;
             let words = "when a destructor runs in threads that left before";
-            let why = Unknown::new(Reason::Unsupported, declaration.name_span, words);
+            let why = Unknown::new(Reason::Unsupported, span, words);
             self.state.add_doubt(&why);
         }
         let path = Path::simple(destructor.name.clone());
-        self.run_function(&destructor, &path, Some(object), &[], declaration.name_span);
+        self.run_function(&destructor, &path, Some(object), &[], span);
         (self.state.active, self.state.doubt) = (active.minus(&self.state.exited), doubt);
     }
 
@@ -59,6 +155,14 @@ impl Machine<'_> {
         let frame = self.top();
         let slot = self.frame()?.slots.get(local.0 as usize).filter(|slot| !slot.reference)?;
         let Ty::Record(layout) = &slot.ty else { return None };
+        let destructor = self.destructor(layout)?;
+        let place = Place { frame, local, path: Steps::new(), blurred: false };
+        let object = Pointer { target: Target::Place(place), pointee: slot.ty.clone() };
+        Some((destructor, object))
+    }
+
+    /// The destructor of a class, if it does something.
+    fn destructor(&self, layout: &Layout) -> Option<Arc<Function>> {
         let class = layout.name.rsplit("::").next().unwrap_or(&layout.name);
         let class = class.split('@').next().unwrap_or(class);
         let of_class = |f: &&Arc<Function>| {
@@ -66,9 +170,15 @@ impl Machine<'_> {
         };
         let named = self.program.functions(&format!("~{class}"));
         let own = named.iter().filter(of_class).find(|f| layout.holds(f.span));
-        let destructor = own.or_else(|| named.iter().find(of_class)).cloned()?;
-        let place = Place { frame, local, path: Steps::new(), blurred: false };
-        let object = Pointer { target: Target::Place(place), pointee: slot.ty.clone() };
-        Some((destructor, object))
+        own.or_else(|| named.iter().find(of_class)).cloned()
+    }
+}
+
+/// The name of the function or method that is called.
+fn called(callee: &Expr) -> Option<&str> {
+    match &callee.kind {
+        ExprKind::Path(path) => Some(&path.name),
+        ExprKind::Member { name, .. } => Some(name),
+        _ => None,
     }
 }

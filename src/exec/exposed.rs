@@ -129,7 +129,11 @@ impl Machine<'_> {
             return None;
         }
         let why = match &target.kind {
-            ExprKind::Deref(_) | ExprKind::Index(..) => self.locate(target).err()?,
+            ExprKind::Deref(_) | ExprKind::Index(..) => {
+                let why = self.locate(target).err()?;
+                self.expose_named(target);
+                why
+            }
             ExprKind::Pack(_) => {
                 self.evaluate(target);
                 Unknown::new(Reason::Unsupported, target.span, "pack expansion")
@@ -151,6 +155,17 @@ impl Machine<'_> {
         };
         let ty = self.type_of(target);
         Some(Slot { value: Value::opaque(Variation::Maybe, why), ty, reference: true })
+    }
+
+    /// Notes that a place in one of the variables that are named there is a value.
+    pub(super) fn expose_named(&mut self, place: &Expr) {
+        let mut named = Vec::new();
+        leading(place, &mut named);
+        for expr in named.into_iter().filter(|expr| matches!(expr.kind, ExprKind::Local(_))) {
+            if let Ok(pointer) = self.locate(expr) {
+                self.expose(&pointer);
+            }
+        }
     }
 
     /// Takes out the variables of the frames from this one on.

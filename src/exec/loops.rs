@@ -275,7 +275,7 @@ impl Machine<'_> {
         let truth = self.truth(&condition, false);
         let before = self.state.active;
         self.note_parting(&truth);
-        let doubt = self.state.doubt.clone();
+        let (doubt, chosen) = (self.state.doubt.clone(), self.state.chosen);
         let marks = self.state.assumptions.len();
         let mut split = None;
         if !truth.decided {
@@ -300,8 +300,12 @@ impl Machine<'_> {
             }
         } else if !truth.uniform {
             self.state.active = before.and(&truth.can_hold);
-            truth.why.iter().for_each(|why| self.state.add_doubt(why));
             let own = self.is_of_own_data(cond);
+            // Data that each thread reads for itself let any of them in, whatever others do.
+            truth.why.iter().for_each(|why| match own {
+                true => self.state.add_choice(why),
+                false => self.state.add_doubt(why),
+            });
             let kind = if own { SplitKind::OwnData } else { SplitKind::Data };
             split = Some(self.loop_split(parts, before, kind));
         }
@@ -316,7 +320,7 @@ impl Machine<'_> {
         }
         // Guards that hold in every iteration but the last say nothing of what comes after.
         self.assume_no_more_than(marks);
-        self.state.doubt = doubt;
+        (self.state.doubt, self.state.chosen) = (doubt, chosen);
     }
 
     /// Whether a loop that only `break` or `return` ends has a second round: where threads come to the end of the

@@ -6,8 +6,9 @@ use super::machine::Machine;
 use super::types::Env;
 use super::types::{Layout, Ty};
 use super::value::Value;
-use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam};
-use crate::source::Span;
+use crate::domain::{Reason, Unknown};
+use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam, Type};
+use crate::source::{FileId, Span};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,6 +16,24 @@ use std::sync::Arc;
 pub(super) const BASES: usize = 8;
 
 impl Machine<'_> {
+    /// The number that names a part instead of a member: it is that of a member, unless the program says by
+    /// `std::tuple_size` that the class has parts of its own.
+    pub(super) fn part_number(&self, name: &str, ty: &Ty, span: Span) -> Result<Option<usize>, Unknown> {
+        let number = name.parse::<usize>().ok();
+        let (Some(_), Ty::Record(layout)) = (number, ty) else { return Ok(number) };
+        let Some(record) = &layout.record else { return Ok(number) };
+        let is_it = |arg: &TemplateArg| match arg {
+            TemplateArg::Type(Type::Named(path)) => path.name == record.name,
+            _ => false,
+        };
+        let mut sizes =
+            self.program.records("tuple_size").iter().filter(|it| it.extent.file != FileId::NO_TEXT);
+        if sizes.any(|it| it.specialization.iter().any(is_it)) {
+            return Err(Unknown::new(Reason::Unsupported, span, "a part that the class's own `get` tells"));
+        }
+        Ok(number)
+    }
+
     /// The classes that the running method, or the class that is laid out, may belong to: the one that
     /// holds its text, if one does.
     pub(super) fn own_records(&self) -> Vec<Arc<Record>> {

@@ -243,6 +243,26 @@ impl Machine<'_> {
         own.or_else(|| bases.iter().find_map(|base| self.base_named(base, name, depth - 1)))
     }
 
+    /// The place that an operator's function hands back which is no method: `Mat &operator<<(Mat &m, int k)`.
+    fn place_by_operator(
+        &mut self,
+        first: &Expr,
+        path: &Path,
+        others: Vec<Expr>,
+        span: Span,
+    ) -> Option<Result<Pointer, Unknown>> {
+        let args: Vec<Expr> = std::iter::once(first.clone()).chain(others).collect();
+        if !args.iter().any(|arg| matches!(self.type_of(arg), Ty::Record(_))) {
+            return None;
+        }
+        let functions = self.choose_functions(path, &args);
+        if !functions.iter().any(refers) {
+            return None;
+        }
+        let several = self.on_own_object(functions, path, &args);
+        Some(self.place_of_several(several, path, &args, span))
+    }
+
     /// Where the reference leads that a function or method hands back: `view(row, column) = x`,
     /// `tile[row] = x`. None, with nothing done, for anything else.
     pub(super) fn called_place(&mut self, expr: &Expr) -> Option<Result<Pointer, Unknown>> {
@@ -283,7 +303,8 @@ impl Machine<'_> {
             }
             ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Assign(Some(_), ..) => {
                 let (path, object, args) = operator_of(expr, self.program)?;
-                self.place_by_method(object, false, &path, &args, expr.span)
+                let place = self.place_by_method(object, false, &path, &args, expr.span);
+                place.or_else(|| self.place_by_operator(object, &path, args, expr.span))
             }
             ExprKind::Deref(inner) => {
                 self.place_by_method(inner, false, &Path::simple("operator*".into()), &[], expr.span)

@@ -9,6 +9,7 @@ use super::value::Value;
 use crate::ir::print;
 use crate::ir::program::Program;
 use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, UnaryOp};
+use crate::slice::operator_calls::unary_name;
 
 impl Machine<'_> {
     /// `a + b`, if it calls a function.
@@ -79,15 +80,6 @@ impl Machine<'_> {
 
 fn step_name(by: i8) -> &'static str {
     if by > 0 { "operator++" } else { "operator--" }
-}
-
-fn unary_name(op: UnaryOp) -> &'static str {
-    match op {
-        UnaryOp::Neg => "operator-",
-        UnaryOp::Not => "operator!",
-        UnaryOp::BitNot => "operator~",
-        UnaryOp::Plus => "operator+",
-    }
 }
 
 /// The function that an operator would call, the object that it would be a method of, and its other

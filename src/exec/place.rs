@@ -288,7 +288,7 @@ impl Machine<'_> {
     /// A member of what `base` points to.
     pub(crate) fn member(&mut self, base: Pointer, name: &Name, span: Span) -> Result<Pointer, Unknown> {
         // `0`, `1` and so on are the parts of something by number.
-        let number = name.parse::<usize>().ok();
+        let number = self.part_number(name, &base.pointee, span)?;
         if let (Some(number), Ty::Array(..)) = (number, &base.pointee) {
             return Ok(self.moved(Self::decay(base), &Value::int(number as i64), span));
         }

@@ -51,6 +51,7 @@ impl Machine<'_> {
             let of_warp = self.stored_of_warp(&stmts[..=at]);
             let around = std::mem::replace(&mut self.at_hand.stores_of_warp, of_warp);
             self.run_stmt(stmt);
+            self.destroy_temporaries(stmt);
             self.at_hand.stores_of_warp = around;
             if std::mem::take(&mut self.looping.may_have_wrapped) {
                 self.may_differ(stmt.span, Differs::Wraps);

@@ -67,6 +67,32 @@ impl Machine<'_> {
         }
     }
 
+    /// The last event may be a store of what was made of what its place held, which was read since `before`.
+    pub(super) fn note_made_of(&mut self, before: usize) {
+        let accesses = &self.trace.accesses;
+        let since = self.trace.tree.events().get(before..).unwrap_or_default();
+        let Some((Event::Access(store), earlier)) = since.split_last() else { return };
+        let op_of = |event: &AccessEvent| accesses.get(event.access).map(|access| access.op);
+        // What it is can be known where nobody else writes, too.
+        let is_own = matches!(self.trace.tree.last_stored(), Some(Stored::Unknown | Stored::Number(_)));
+        if !is_own || op_of(store) != Some(AccessOp::Store) || store.offset.is_none() {
+            return;
+        }
+        let load = earlier.iter().rev().find_map(|event| match event {
+            Event::Access(load)
+                if op_of(load) == Some(AccessOp::Load)
+                    && (load.object, &load.offset) == (store.object, &store.offset)
+                    && load.threads == store.threads =>
+            {
+                Some(load.access)
+            }
+            _ => None,
+        });
+        if let Some(load) = load {
+            self.trace.tree.set_stored(Stored::UpdateOf(load));
+        }
+    }
+
     /// Something that is not followed may access shared memory.
     pub(super) fn may_access(&mut self, span: Span) {
         self.forget_contents();

@@ -197,7 +197,7 @@ impl Relation {
 }
 
 /// A value, for all threads at once.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// Never written.
     Undefined,
@@ -219,6 +219,27 @@ pub(crate) enum Value {
     Float(f64, Scalar),
     /// Not known. An integer may be known but for numbers that each thread has of its own.
     Opaque(Variation, Unknown, Option<Rc<Partial>>),
+}
+
+/// Whether two values are the same in each bit: 0.0 is not -0.0.
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Undefined, Value::Undefined) => true,
+            (Value::Int(a, one), Value::Int(b, two)) => a == b && one == two,
+            (Value::Condition(a), Value::Condition(b)) => a == b,
+            (Value::Pointer(a), Value::Pointer(b)) => a == b,
+            (Value::Aggregate(a), Value::Aggregate(b)) => a == b,
+            (Value::Closure(a, one), Value::Closure(b, two)) => a == b && one == two,
+            (Value::Function(a), Value::Function(b)) => a == b,
+            (Value::Group(a), Value::Group(b)) => a == b,
+            (Value::Float(a, one), Value::Float(b, two)) => a.to_bits() == b.to_bits() && one == two,
+            (Value::Opaque(a, why, part), Value::Opaque(b, other, rest)) => {
+                a == b && why == other && part == rest
+            }
+            _ => false,
+        }
+    }
 }
 
 /// An integer that is known but for numbers that each thread has of its own, such as what it read from memory.

@@ -9,7 +9,7 @@
 //! *(float4 *)&s[t] = v;      threads 0 and 1 are 4 bytes apart: one of them is no multiple of 16
 //! ```
 
-use super::witness::is_possible;
+use super::witness::is_possible_in_a_block;
 use crate::domain::Shape;
 use crate::events::{AccessEvent, AccessOp, Assumption, Event, Trace};
 
@@ -33,7 +33,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Misaligned> {
     let mut found: Vec<Misaligned> = Vec::new();
     for event in trace.tree.events() {
         let Event::Access(event) = event else { continue };
-        if is_possible(event)
+        if is_possible_in_a_block(event, &trace.tree)
             && !found.iter().any(|it| it.access == event.access)
             && let Some(misaligned) = misaligned(trace, event, shape)
         {

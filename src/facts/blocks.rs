@@ -257,10 +257,13 @@ impl Search<'_> {
         let TwoBlocks { first, second, .. } = blocks;
         let grid_is_supposed = (0..3).any(|axis| first[axis] != second[axis] && self.grid[axis].is_none());
         // What a statement reads and writes, it reads and writes in both blocks.
-        let updates = |step: &Step<'_>| matches!(step.event.stored, Stored::Update);
-        let is_update = one.access.span == other.access.span
-            && one.scope().is_none()
-            && (updates(one) || updates(other))
+        let updates = |step: &Step<'_>, of: &Step<'_>| match step.event.stored {
+            Stored::Update => step.access.span == of.access.span,
+            Stored::UpdateOf(load) => of.event.access == load,
+            _ => false,
+        };
+        let is_update = one.scope().is_none()
+            && (updates(one, other) || updates(other, one))
             && one.rest(threads.0, first) == other.rest(threads.1, second)
             && one.offset(threads.0, first) == other.offset(threads.1, second);
         let mut is_possible = false;

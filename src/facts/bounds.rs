@@ -11,7 +11,7 @@
 //!
 //! An array that is sized at launch is as long as the launch says; if that is unknown, nothing is reported.
 
-use super::witness::is_possible;
+use super::witness::is_possible_in_a_block;
 use crate::domain::Shape;
 use crate::events::{AccessEvent, Assumption, Event, EventTree, Subscript, Trace};
 
@@ -38,7 +38,10 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Ove
     let mut found: Vec<Overrun> = Vec::new();
     for event in trace.tree.events() {
         let Event::Access(event) = event else { continue };
-        if !is_possible(event) || event.may_be_cut_short || found.iter().any(|it| it.access == event.access) {
+        if !is_possible_in_a_block(event, &trace.tree)
+            || event.may_be_cut_short
+            || found.iter().any(|it| it.access == event.access)
+        {
             continue;
         }
         let Some(access) = trace.accesses.get(event.access) else { continue };
@@ -94,7 +97,7 @@ pub(super) fn find_inner(trace: &Trace, outside: &[Overrun]) -> Vec<InnerOverrun
                     || found.iter().any(|it| it.access == event.access);
                 if let Some(at) = pending.iter().position(of_this) {
                     let subscript = pending[at];
-                    if !known && is_possible(event) && !event.may_be_cut_short {
+                    if !known && is_possible_in_a_block(event, &trace.tree) && !event.may_be_cut_short {
                         found.push(InnerOverrun {
                             access: event.access,
                             subscript: subscript.clone(),

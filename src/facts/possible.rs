@@ -18,9 +18,9 @@
 //! exclude each other.
 
 use super::intervals::{Interval, Round, intervals};
-use super::witness::{are_possible, is_possible, is_possible_by_choice};
+use super::witness::{are_of_one_block, is_possible_by_choice, is_possible_in_a_block};
 use crate::domain::{Origin, Shape, Spread};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Stored, Trace};
+use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, EventTree, Stored, Trace};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -85,10 +85,11 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<PossibleRace> {
     }
     for interval in intervals(&trace.tree, shape) {
         let steps = steps(trace, &interval, shape);
+        let around = (&trace.tree, &interval);
         for (at, first) in steps.iter().enumerate() {
-            note(&mut found, first, first, update(first, &interval), &interval);
+            note(&mut found, first, first, update(first, &interval), around);
             for second in &steps[at + 1..] {
-                note(&mut found, first, second, meet(first, second, &interval, shape), &interval);
+                note(&mut found, first, second, meet(first, second, &interval, shape), around);
             }
         }
     }
@@ -104,12 +105,12 @@ fn note(
     first: &Step<'_>,
     second: &Step<'_>,
     met: Option<Met>,
-    interval: &Interval,
+    (tree, interval): (&EventTree, &Interval),
 ) {
     let Some((threads, choice, first_is_chosen)) = met else { return };
     let accesses = (first.event.access, second.event.access);
     let is_known = found.iter().any(|it| (it.first, it.second) == accesses);
-    if is_known || !are_possible(first.event, second.event) {
+    if is_known || !are_of_one_block(first.event, second.event, tree) {
         return;
     }
     let mut assumptions = first.event.assumptions.to_vec();
@@ -146,7 +147,8 @@ fn steps<'a>(trace: &'a Trace, interval: &Interval, shape: Shape) -> Vec<Step<'a
         let Event::Access(event) = &trace.tree.events()[*at] else { return None };
         let access = trace.accesses.get(event.access).filter(|it| !it.is_warp_wide())?;
         let is_chosen = is_possible_by_choice(event, &trace.tree);
-        let offset = event.offset.as_ref().filter(|_| is_chosen || is_possible(event))?;
+        let offset =
+            event.offset.as_ref().filter(|_| is_chosen || is_possible_in_a_block(event, &trace.tree))?;
         let bytes = i64::from(access.bytes?);
         let place = match offset.terms.is_empty() {
             true => Place::Known(offset.base.spread(shape)),
@@ -182,7 +184,12 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) 
         return None;
     }
     // What is written there is made of what is read there.
-    if first.access.span == second.access.span && matches!(second.event.stored, Stored::Update) {
+    let is_made_of_it = match second.event.stored {
+        Stored::Update => first.access.span == second.access.span,
+        Stored::UpdateOf(load) => first.event.access == load,
+        _ => false,
+    };
+    if is_made_of_it {
         return None;
     }
     let phases = &interval.phases;
@@ -255,7 +262,8 @@ fn meet_byte(
 
 /// Two threads that change one place by one statement, where data choose the place or the threads.
 fn update(step: &Step<'_>, interval: &Interval) -> Option<Met> {
-    if step.access.op != AccessOp::Store || !matches!(step.event.stored, Stored::Update) {
+    if step.access.op != AccessOp::Store || !matches!(step.event.stored, Stored::Update | Stored::UpdateOf(_))
+    {
         return None;
     }
     let in_step = |one: usize, other: usize| other != one && interval.phases[other] == interval.phases[one];

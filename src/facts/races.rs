@@ -21,7 +21,7 @@
 //! none can have ordered them.
 
 use super::intervals::{Bounds, Interval, Round, intervals};
-use super::witness::{are_possible, is_possible};
+use super::witness::{are_of_one_block, is_possible_in_a_block};
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{
     Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Operation, Seen, Stored, Trace,
@@ -148,7 +148,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                             && (race.between == Between::Warps) == (between == Between::Warps)
                             && (race.for_data, race.reads_first) == (interval.for_data, reads_first)
                     };
-                    if found.iter().any(known) || !are_possible(first.event, second.event) {
+                    if found.iter().any(known) || !are_of_one_block(first.event, second.event, &trace.tree) {
                         return;
                     }
                     let mut assumptions = first.event.assumptions.to_vec();
@@ -201,7 +201,9 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
     // Most intervals only read an array.
     let mut written: FxHashSet<u32> = FxHashSet::default();
     let events = || interval.accesses.iter().map(|(at, round)| (&trace.tree.events()[*at], *round));
-    let access = |event: &AccessEvent| trace.accesses.get(event.access).filter(|_| is_possible(event));
+    let access = |event: &AccessEvent| {
+        trace.accesses.get(event.access).filter(|_| is_possible_in_a_block(event, &trace.tree))
+    };
     for (event, _) in events() {
         if let Event::Access(event) = event
             && access(event).is_some_and(|access| matches!(kind(access), 1 | 2))
@@ -282,10 +284,14 @@ impl Step<'_> {
         self.access.op == AccessOp::Atomic && self.access.atomic.as_ref().is_some_and(adds)
     }
 
-    /// Whether it writes what it makes of what was read in an earlier step, in the same expression.
+    /// Whether it writes what it makes of what was read in an earlier step, in the same statement.
     fn updates(&self, before: &Step<'_>) -> bool {
-        let reads = before.access.op == AccessOp::Load && before.access.span == self.access.span;
-        reads && matches!(self.event.stored, Stored::Update)
+        before.access.op == AccessOp::Load
+            && match self.event.stored {
+                Stored::Update => before.access.span == self.access.span,
+                Stored::UpdateOf(load) => before.number == load,
+                _ => false,
+            }
     }
 
     /// Whether a thread touches a byte in it.

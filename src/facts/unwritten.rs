@@ -14,7 +14,7 @@
 //! `+=` or `atomicAdd` does not initialize. If an unfollowed operation may write, or the array is sized at launch,
 //! nothing is reported.
 
-use super::witness::is_possible;
+use super::witness::is_possible_in_a_block;
 use crate::domain::{Shape, Spread};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Operation, Stored, Trace};
 use rustc_hash::FxHashMap;
@@ -86,7 +86,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
     }
     for (event, access) in accesses() {
         let reads = matches!(access.op, AccessOp::Load | AccessOp::Atomic);
-        let sure = is_possible(event) && !event.may_be_cut_short;
+        let sure = is_possible_in_a_block(event, &trace.tree) && !event.may_be_cut_short;
         if !reads || !sure || found.iter().any(|it| it.access == event.access) {
             continue;
         }

@@ -2,11 +2,23 @@
 
 use crate::events::{AccessEvent, Assumption, Blocks, EventTree};
 
-/// Whether what an access rests on can surely hold, and is no guess that was made from the arrays' lengths.
+/// Whether an access surely happens, whatever conditions a block may pass by, and is no guess that was made from the
+/// arrays' lengths.
 pub(super) fn is_possible(event: &AccessEvent) -> bool {
-    // What holds under a condition that is not decided, the launch and other conditions may rule out.
-    let unconditional = event.is_sure && !event.is_passable;
-    unconditional && can_hold(&event.assumptions)
+    event.is_sure && !event.is_passable && can_hold(&event.assumptions)
+}
+
+/// Whether an access surely happens in some block, and is no such guess.
+///
+/// A condition on the number of the block, as `blockIdx.x < rows`, is decided for single blocks. The launch or other
+/// conditions may rule out what holds under any other condition that is the same for all threads.
+pub(super) fn is_possible_in_a_block(event: &AccessEvent, tree: &EventTree) -> bool {
+    event.is_sure && takers(event, tree) != Blocks::NONE && can_hold(&event.assumptions)
+}
+
+/// The blocks that surely come to an access.
+fn takers(event: &AccessEvent, tree: &EventTree) -> Blocks {
+    if event.is_passable { tree.takers(&event.branches) } else { Blocks::ALL }
 }
 
 /// Whether it surely happens in any of its threads for some data.
@@ -50,7 +62,12 @@ pub(super) fn can_hold(assumptions: &[Assumption]) -> bool {
     !assumptions.iter().any(guessed) && agree(assumptions.iter())
 }
 
-/// Whether both can happen in one run of a block, on assumptions that hold at once.
+/// Whether one block does both of two accesses that each happen in some block.
+pub(super) fn are_of_one_block(first: &AccessEvent, second: &AccessEvent, tree: &EventTree) -> bool {
+    takers(first, tree).and(takers(second, tree)) != Blocks::NONE && are_possible(first, second)
+}
+
+/// Whether the assumptions of both can hold at once.
 pub(super) fn are_possible(first: &AccessEvent, second: &AccessEvent) -> bool {
     agree(first.assumptions.iter().chain(second.assumptions.iter()))
 }

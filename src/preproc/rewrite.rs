@@ -28,11 +28,21 @@ pub(crate) fn expand_text(base: &str, macros: &Macros) -> Option<(String, SpanMa
         limit: length.saturating_mul(4).saturating_add(64 << 10),
     };
     let mut lexer = Lexer::new(base);
+    let mut before = "";
+    // Short names that are types here.
+    let mut types: Vec<&str> = Vec::new();
     while let Some(token) = lexer.next() {
+        let Some(name) = base.get(token.range()) else { continue };
+        let before = std::mem::replace(&mut before, name);
         if token.kind != Kind::Ident {
             continue;
         }
-        let Some(name) = base.get(token.range()) else { continue };
+        if is_short_fallback(name) && names_a_type(before) {
+            types.push(name);
+        }
+        if types.contains(&name) {
+            continue;
+        }
         let Some(place) = macros.get_or_fallback(name, token.start) else { continue };
         let mut after = lexer.clone();
         if !stands_alone(name, &after) {
@@ -48,6 +58,11 @@ pub(crate) fn expand_text(base: &str, macros: &Macros) -> Option<(String, SpanMa
         }
     }
     writer.finish()
+}
+
+/// Whether a word stands before the name of a type that it declares.
+fn names_a_type(word: &str) -> bool {
+    matches!(word, "struct" | "class" | "union" | "enum" | "using" | "typename")
 }
 
 /// Whether a well-known short name stands where only attributes can.

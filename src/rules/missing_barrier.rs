@@ -54,7 +54,7 @@
 //! - Anything that may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, an
 //!   unseen function. So do barriers on paths that a block may skip.
 //! - Code under a uniform condition that is not decided is not reported, nor are iterations of a loop whose bound may
-//!   be small.
+//!   be small. A condition on the number of the block is decided for single blocks.
 //! - `warp-synchronous` covers threads of one warp.
 //! - These are not reported: a thread that reads what the same statement wrote for all, as by `flag = 1` or
 //!   `atomicOr(&flag, 1)`; kernels with `volatile` and

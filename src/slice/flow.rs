@@ -1,12 +1,15 @@
 //! How do values flow between the variables of a function?
 
+mod calls;
+
+use super::endings::ends_with_effect;
 use super::known_plain::Plains;
-use super::places::{Places, given_to, is_indirect, root, stands_for_others};
-use super::{Given, computes, is_arithmetic, is_global, key};
+use super::places::{Places, is_indirect, root, stands_for_others};
+use super::{Given, is_global};
 use crate::builtins::Coordinate;
 use crate::ir::program::Program;
 use crate::ir::visit::{children, own_exprs, own_stmts};
-use crate::ir::{Asm, Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, TemplateArg, Type};
+use crate::ir::{Expr, ExprKind, Function, LocalId, Param, Stmt, StmtKind, Storage, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How values flow between the variables of a function.
@@ -268,7 +271,9 @@ impl<'a> Flow<'a> {
                     if shared {
                         self.shared.insert(declaration.local);
                     }
-                    let stands = stands_for_others(&declaration.ty, self.program);
+                    // What its destructor changes lies elsewhere.
+                    let stands = stands_for_others(&declaration.ty, self.program)
+                        || ends_with_effect(&declaration.ty, self.program);
                     if shared || stands || matches!(declaration.ty, Type::Reference(_) | Type::Auto) {
                         self.aliases.insert(declaration.local);
                         self.matters.insert(declaration.local);
@@ -352,6 +357,7 @@ impl<'a> Flow<'a> {
 
     fn expr(&mut self, expr: &'a Expr) {
         let followed = std::mem::take(&mut self.followed);
+        self.called_by_operator(expr);
         if !followed {
             self.taken.extend(self.places.array(expr));
         }
@@ -408,6 +414,12 @@ impl<'a> Flow<'a> {
             ExprKind::Construct(Type::Scalar(_), items) => items.iter().for_each(|item| self.expr(item)),
             ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
                 items.iter().for_each(|item| self.expr(item));
+                if let ExprKind::Construct(ty, _) = &expr.kind
+                    && ends_with_effect(ty, self.program)
+                {
+                    self.seed_course(expr);
+                    self.through_pointers.extend(items);
+                }
                 // A member may be a reference to it.
                 self.taken.extend(items.iter().filter_map(root).map(|(local, _)| local));
             }
@@ -484,80 +496,6 @@ impl<'a> Flow<'a> {
     pub(super) fn minds_memory(&self) -> bool {
         self.plains.memory()
     }
-
-    /// The variables that a call of a function may change that only computes data.
-    fn computed(&self, callee: &Expr, args: &[Expr]) -> Option<Vec<LocalId>> {
-        let ExprKind::Path(path) = &callee.kind else { return None };
-        // `set<int &>(x)`
-        let is_reference = |arg: &TemplateArg| matches!(arg, TemplateArg::Type(Type::Reference(_)));
-        if path.args.iter().flatten().any(is_reference) {
-            return None;
-        }
-        let plain = self.plains.is_plain(&path.name, self.program, self.depth);
-        plain.then(|| given_to(&path.name, args, &self.places, self.program)).flatten()
-    }
-
-    fn call(&mut self, expr: &'a Expr, callee: &'a Expr, args: &'a [Expr]) {
-        if let Some(given) = self.computed(callee, args) {
-            for local in &given {
-                self.note_kept(*local);
-                self.flows.extend(args.iter().map(|arg| (*local, arg, false)));
-            }
-            self.calls.insert(key(expr), given);
-            args.iter().for_each(|arg| self.pointed(arg, true));
-            return;
-        }
-        let pure = match &callee.kind {
-            ExprKind::Path(path) => computes(&path.name, self.program, self.minds_lanes()),
-            _ => false,
-        };
-        if !pure {
-            self.seed(callee);
-            match &callee.kind {
-                ExprKind::Path(_) => {}
-                // A method may change its object, a lambda anything.
-                _ => args.iter().chain([callee]).for_each(|part| self.seed_course(part)),
-            }
-            args.iter().for_each(|arg| self.seed(arg));
-            self.through_pointers.extend(args);
-            // They may be taken by reference.
-            for local in args.iter().filter_map(handed) {
-                self.handed.insert(local);
-                self.note_kept(local);
-                self.flows.extend(args.iter().map(|arg| (local, arg, false)));
-            }
-        }
-        self.expr(callee);
-        args.iter().for_each(|arg| self.pointed(arg, pure));
-    }
-
-    /// Operands matter where one of them may be an address.
-    fn assembly(&mut self, asm: &'a Asm) {
-        for (_, target) in &asm.outputs {
-            if let Some((local, _)) = root(target) {
-                self.handed.insert(local);
-                self.flows.extend(asm.inputs.iter().map(|(_, value)| (local, value, false)));
-            }
-            self.write(target, None, false);
-            self.expr(target);
-        }
-        for (_, value) in &asm.inputs {
-            if !is_arithmetic(asm) {
-                self.seed(value);
-                self.through_pointers.push(value);
-            }
-            self.expr(value);
-        }
-    }
-}
-
-/// The variable that a function may change when it is given this.
-fn handed(arg: &Expr) -> Option<LocalId> {
-    match &arg.kind {
-        ExprKind::AddressOf(inner) => root(inner),
-        _ => root(arg),
-    }
-    .map(|(local, _)| local)
 }
 
 /// Visits every variable in an expression, those in lambdas too.

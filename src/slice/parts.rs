@@ -1,5 +1,6 @@
 //! Which statements can be skipped?
 
+use super::endings::{ends_with_effect, makes_such, names_such};
 use super::places::root;
 use super::{Part, Slice, address, computes, is_global, key};
 use crate::builtins::{self, Kind};
@@ -67,6 +68,7 @@ impl<'a> Finder<'a> {
             StmtKind::Declare(list) => {
                 for declaration in list {
                     effect.traced |= declaration.storage.is_shared();
+                    self.ends(ends_with_effect(&declaration.ty, self.program), &mut effect);
                     effect.declares.insert(declaration.local);
                     if !self.slice.data.contains(&declaration.local) {
                         effect.writes.insert(declaration.local);
@@ -121,9 +123,16 @@ impl<'a> Finder<'a> {
                 effect.returns |= builtins::ptx::may_end_threads(&asm.template);
                 asm.outputs.iter().for_each(|(_, target)| self.write(target, effect));
             }
+            ExprKind::Construct(ty, _) => self.ends(ends_with_effect(ty, self.program), effect),
             _ => {}
         }
         children(expr, &mut |child| self.expr(child, effect));
+    }
+
+    /// Objects live in it whose destructors may do anything, if `so`.
+    fn ends(&self, so: bool, effect: &mut Effect) {
+        effect.traced |= so;
+        effect.changes |= so;
     }
 
     fn write(&self, target: &Expr, effect: &mut Effect) {
@@ -180,6 +189,8 @@ impl<'a> Finder<'a> {
         // It leaves the kernel.
         effect.returns |= builtins::kind(&path.name) == Some(Kind::Trap);
         let candidates = self.program.functions(&path.name);
+        let makes = candidates.iter().any(|it| makes_such(it, self.program));
+        self.ends(makes || names_such(path, self.program), effect);
         let by_reference = |at: usize| {
             builtins::kind(&path.name) == Some(Kind::Swap)
                 || candidates.iter().any(|f| {

@@ -43,6 +43,11 @@ impl Places {
         }
     }
 
+    /// Whether a variable may be an object of a class, and is no reference to one.
+    pub(super) fn may_be_object(&self, local: LocalId) -> bool {
+        self.owned.get(&local).is_some_and(|own| !own.plain)
+    }
+
     /// Notes that a pointer leads to a variable.
     pub(super) fn lead(&mut self, pointer: LocalId, to: LocalId) {
         self.leads.insert(pointer, to);

@@ -5,6 +5,7 @@
 //! A call of it is like an operator: what goes in flows into its result and into the variables that
 //! it is given by reference or pointer.
 
+use super::endings::{ends_with_effect, makes_such};
 use super::flow::Flow;
 use super::known_plain::Plains;
 use super::{is_arithmetic, is_asked_for};
@@ -17,6 +18,7 @@ pub(super) fn computes(plains: &Plains, function: &Function, program: &Program, 
     let mentions = &function.mentions;
     let simple = function.kind == FunctionKind::Device
         && function.owner.is_none()
+        && !makes_such(function, program)
         && !function.damaged
         && !(mentions.shared || mentions.barrier || mentions.volatile || mentions.launch)
         && !function.template_params.iter().any(|param| param.pack)
@@ -44,6 +46,7 @@ fn only_computes(stmt: &Stmt, flow: &Flow<'_>, program: &Program) -> bool {
         StmtKind::Declare(list) => list.iter().all(|it| {
             it.storage == Storage::Automatic
                 && !matches!(it.ty, Type::Reference(_) | Type::Auto | Type::Decltype(_))
+                && !ends_with_effect(&it.ty, program)
         }),
         StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Unsupported(..) | StmtKind::Damaged => false,
         _ => true,
@@ -70,6 +73,7 @@ fn is_computation(expr: &Expr, flow: &Flow<'_>, program: &Program) -> bool {
             _ => false,
         },
         ExprKind::Asm(asm) => is_arithmetic(asm),
+        ExprKind::Construct(ty, _) => !ends_with_effect(ty, program),
         ExprKind::This
         | ExprKind::Lambda(_)
         | ExprKind::Launch(_)

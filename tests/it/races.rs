@@ -108,7 +108,15 @@ fn what_folds_and_objects_do_stands_as_named() {
 fn kernels_that_write_one_value_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/values.cu",
-        "28 runs of kernels with shared memory: 9 proved free of races",
+        "30 runs of kernels with shared memory: 9 proved free of races",
+    );
+}
+
+#[test]
+fn races_that_are_hard_to_see_stand_as_their_names_say() {
+    stand_as_named(
+        "fixtures/races/hard-to-see.cu",
+        "14 runs of kernels with shared memory: 1 proved free of races",
     );
 }
 
