@@ -137,6 +137,8 @@ pub struct KernelRun {
     pub refuted: Option<Arc<Refuted>>,
     /// Another kernel that the launch may mean as well, by the place of its name.
     pub rival: Option<Span>,
+    /// Whether host code limits the block by `min`, and it is the one at the limit.
+    pub is_at_limit: bool,
     /// The array that the block just fills, if that is why it is this one.
     pub fills: Option<String>,
     /// Why no block is known, if none is.
@@ -455,7 +457,10 @@ impl Case<'_> {
             |other: Span| format!("; it may mean the kernel of the same name at {}", (self.place)(other));
         let rival = run.rival.map(rival).unwrap_or_default();
         let words = match (run.block_from, run.launch) {
-            (BlockFrom::Launch, Some(span)) => format!("{block}, from the launch at {}", (self.place)(span)),
+            (BlockFrom::Launch, Some(span)) => {
+                let limit = if run.is_at_limit { format!(", {AT_LIMIT}") } else { String::new() };
+                format!("{block}, from the launch at {}{limit}", (self.place)(span))
+            }
             (from, Some(span)) if is_assumed(from) => {
                 format!("{}; the launch at {} does not give it", run.assumed_words(), (self.place)(span))
             }
@@ -544,6 +549,9 @@ impl Case<'_> {
     }
 }
 
+/// What is taken for granted of a block that host code limits.
+const AT_LIMIT: &str = "if the `min` in host code reaches its limit";
+
 /// Whether neither the user nor a launch gave the block shape.
 #[must_use]
 pub fn is_assumed(from: BlockFrom) -> bool {
@@ -561,6 +569,7 @@ impl KernelRun {
                 "which never happens as far as cudalint follows the host code"
             }
             (false, _) if self.rival.is_some() => "which may mean another kernel of the same name",
+            (false, _) if self.is_at_limit => AT_LIMIT,
             (false, _) => return None,
         };
         let mark = if is_assumed(self.block_from) { ";" } else { "," };

@@ -40,6 +40,8 @@ pub(crate) struct Scenario {
     pub refuted: Option<Arc<Refuted>>,
     /// Another kernel that the launch may mean as well, by the place of its name.
     pub rival: Option<Span>,
+    /// Whether host code limits the block by `min` at each such launch, and this is the block at the limit.
+    pub is_at_limit: bool,
     /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
     /// all of them.
     pub dynamic_bytes: Option<(u64, Span)>,
@@ -67,6 +69,7 @@ impl Scenario {
             launch: None,
             refuted: None,
             rival: None,
+            is_at_limit: false,
             dynamic_bytes: None,
             least_dynamic: None,
             no_dynamic: None,
@@ -119,6 +122,8 @@ struct Group {
     refuted: Option<Arc<Refuted>>,
     /// Another kernel that each of them may mean.
     rival: Option<Span>,
+    /// Whether host code limits the block at each of them, and it is the one at the limit.
+    is_at_limit: bool,
     /// The most bytes of dynamic shared memory that they give, and which does, if that is known of all.
     dynamic_bytes: Option<(u64, Span)>,
     /// The fewest but none that one of them is known to give, and which does.
@@ -260,8 +265,10 @@ pub(crate) fn scenarios(
             let (template_args, args) = (group.template_args, group.args);
             let setting = Setting { template_args, args, residues, ..Setting::of(block) };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
+            let is_at_limit = group.is_at_limit && fixed.is_none();
             let Group { dynamic_bytes, least_dynamic, no_dynamic, .. } = group;
-            let scenario = Scenario { block_from, launch, refuted, rival, ..Scenario::of(setting) };
+            let scenario =
+                Scenario { block_from, launch, refuted, rival, is_at_limit, ..Scenario::of(setting) };
             Scenario { dynamic_bytes, least_dynamic, no_dynamic, ..scenario }
         }
         None => {
@@ -304,6 +311,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
     match groups.iter_mut().find(alike) {
         Some(group) => {
             group.rival = group.rival.filter(|_| launch.rival.is_some());
+            group.is_at_limit &= launch.is_at_limit;
             let both = group.dynamic_bytes.zip(dynamic_bytes);
             group.dynamic_bytes = both.map(|(known, other)| if other.0 > known.0 { other } else { known });
             let all = group.least_dynamic.into_iter().chain(some_dynamic);
@@ -327,6 +335,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             span: launch.span,
             refuted: launch.refuted.clone(),
             rival: launch.rival,
+            is_at_limit: launch.is_at_limit,
             dynamic_bytes,
             least_dynamic: some_dynamic,
             no_dynamic,

@@ -398,6 +398,7 @@ impl Subject<'_> {
             launch: scenario.launch,
             refuted: scenario.refuted.clone(),
             rival: scenario.rival,
+            is_at_limit: scenario.is_at_limit,
             fills: scenario.fills.clone(),
             misfit: scenario.misfit_words(),
             dynamic_bytes: scenario.dynamic_bytes,
@@ -460,19 +461,7 @@ fn not_run(traces: &[&Trace], why: Unknown) -> Trace {
                 (a.span, a.op, a.bytes, a.array) == (access.span, access.op, access.bytes, array)
             };
             if !all.accesses.iter().any(site) {
-                all.accesses.push(Access {
-                    array,
-                    occurrences: 0,
-                    kept: 0,
-                    patterns: Vec::new(),
-                    outside: false,
-                    overrun: None,
-                    at_most: false,
-                    unknown: None,
-                    doubt: None,
-                    assumptions: Vec::new(),
-                    ..access.clone()
-                });
+                all.accesses.push(access.not_reached(array));
             }
         }
     }

@@ -97,9 +97,9 @@ impl Within {
 }
 
 impl Access {
-    /// One that is in the text, and that the run did not come to.
+    /// A site of which nothing is known but where it is, and that no run has come to.
     #[must_use]
-    pub(crate) fn unreached(span: Span, op: AccessOp, array: usize) -> Access {
+    pub(crate) fn new(span: Span, op: AccessOp, array: usize) -> Access {
         Access {
             span,
             op,
@@ -113,7 +113,7 @@ impl Access {
             fragment: false,
             tiles_fit: false,
             array,
-            paths: vec![Vec::new()],
+            paths: Vec::new(),
             occurrences: 0,
             kept: 0,
             patterns: Vec::new(),
@@ -123,6 +123,24 @@ impl Access {
             unknown: None,
             doubt: None,
             assumptions: Vec::new(),
+        }
+    }
+
+    /// The same site of this array, in a run that did not come to it.
+    #[must_use]
+    pub(crate) fn not_reached(&self, array: usize) -> Access {
+        Access {
+            atomic: self.atomic,
+            bytes: self.bytes,
+            align: self.align,
+            scalar: self.scalar,
+            joins_members: self.joins_members,
+            matrices: self.matrices,
+            around: self.around,
+            fragment: self.fragment,
+            tiles_fit: self.tiles_fit,
+            paths: self.paths.clone(),
+            ..Access::new(self.span, self.op, array)
         }
     }
 

@@ -17,6 +17,8 @@ pub struct LaunchSite {
     pub grid: [Option<i64>; 3],
     /// The block, as far as known.
     pub block: [Option<i64>; 3],
+    /// Whether host code limits the block by `min`, and its shape is the one at the limit.
+    pub is_at_limit: bool,
     /// Whether the text of the launch alone tells the grid, and the block, so that nothing host code does
     /// changes it.
     pub is_told: [bool; 2],
@@ -76,6 +78,7 @@ impl LaunchSite {
         }
         self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
         self.is_guessed |= other.is_guessed;
+        self.is_at_limit &= other.is_at_limit;
     }
 
     /// Whether its block and its template arguments are known, whichever way host code goes, and it happens as far

@@ -74,16 +74,11 @@ impl Machine<'_> {
                 self.construct(&ty, args, expr.span)
             }
             ExprKind::InitList(items) => {
-                let parts = items
-                    .iter()
-                    .enumerate()
-                    .map(|(at, item)| (smallvec![Step::Index(at as i64)], self.evaluate(item)));
+                let parts = items.iter().enumerate();
+                let parts = parts.map(|(at, item)| (smallvec![Step::Index(at as i64)], self.evaluate(item)));
                 Value::Aggregate(Rc::new(parts.collect()))
             }
-            ExprKind::SizeofType(ty) => {
-                let ty = self.resolve_type(ty);
-                self.size_value(&ty, expr.span)
-            }
+            ExprKind::SizeofType(ty) => self.size_of_type(ty, expr.span),
             ExprKind::SizeofExpr(inner) => self.size_of_expression(inner, expr.span),
             ExprKind::SizeofPack(pack) => self.pack_length(pack),
             ExprKind::Expansion(_) => {
@@ -115,6 +110,11 @@ impl Machine<'_> {
             ExprKind::Unsupported(what) => self.not_run(Reason::Unsupported, what, expr.span),
             ExprKind::Damaged => self.not_run(Reason::Damaged, "an expression that did not parse", expr.span),
         }
+    }
+
+    fn size_of_type(&mut self, ty: &Type, span: Span) -> Value {
+        let ty = self.resolve_type(ty);
+        self.size_value(&ty, span)
     }
 
     fn unary_expression(&mut self, expr: &Expr, op: UnaryOp, inner: &Expr) -> Value {

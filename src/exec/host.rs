@@ -10,6 +10,7 @@
 
 mod choices;
 mod refuted;
+pub(super) mod settled;
 
 use super::join::Join;
 use super::machine::{Exit, Frame, Machine, Mode, State, empty_frame};
@@ -93,12 +94,12 @@ impl Machine<'_> {
             return self.run_decided(holds, cond, then, otherwise);
         }
         let start = self.state.clone();
-        self.claim(condition.clone(), true);
+        self.claim(&condition, true);
         self.state.facts.extend(truth.equality);
         self.run(then);
         self.state.facts.truncate(start.facts.len());
         let held = std::mem::replace(&mut self.state, start);
-        self.claim(condition, false);
+        self.claim(&condition, false);
         self.run(otherwise);
         let choice = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
         let why = truth.why.unwrap_or_else(|| {
@@ -115,9 +116,9 @@ impl Machine<'_> {
     }
 
     /// From here on this way through the host code is one on which `condition` holds, or fails.
-    fn claim(&mut self, condition: Condition, holds: bool) {
-        if self.state.claims.len() < MOST_CLAIMS {
-            self.state.claims.push(Rc::new((condition, holds)));
+    pub(crate) fn claim(&mut self, condition: &Condition, holds: bool) {
+        if self.mode == Mode::Host && self.state.claims.len() < MOST_CLAIMS {
+            self.state.claims.push(Rc::new((condition.clone(), holds)));
         }
     }
 

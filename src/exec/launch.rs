@@ -1,5 +1,6 @@
 //! Which kernels does host code launch, and with what?
 
+use super::host::settled::Settled;
 use super::machine::{Machine, Mode};
 use super::packs::launched_pack;
 use super::types::{Binding, Env, Ty};
@@ -137,16 +138,8 @@ impl Machine<'_> {
         if !self.recording || self.trace.launches.len() >= MOST_LAUNCHES {
             return;
         }
-        let named = self.program.functions(&kernel.name);
-        let definitions: Vec<Arc<Function>> =
-            meant(named, &kernel.qualifiers, &self.namespace()).cloned().collect();
-        let mut kernels: Vec<&Arc<Function>> =
-            definitions.iter().filter(|f| f.kind == FunctionKind::Kernel).collect();
-        // Of overloads, those that take just these arguments. Where none are seen, they may be in an array.
-        if !args.is_empty() && kernels.iter().any(|f| f.params.len() == args.len()) {
-            kernels.retain(|f| f.params.len() == args.len());
-        }
-        let known = kernels.iter().copied().find(|f| args.len() <= f.params.len());
+        let kernels = self.kernels_taking(kernel, args.len());
+        let known = kernels.iter().find(|f| args.len() <= f.params.len());
         let template_args = self.template_arguments(kernel, known, args);
         let arguments: Vec<Option<Int>> = args.iter().map(|arg| self.integer(arg)).collect();
         // Everything that may depend on which way host code went, in one row.
@@ -161,47 +154,39 @@ impl Machine<'_> {
         row.push(configuration.dynamic_bytes.clone());
         let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
         row.extend(arguments);
-        let mut cases: Vec<Vec<Option<i64>>> = Vec::new();
-        let found = self.cases(&row);
-        self.host.cut |= found.is_empty();
         // Where nothing tells which of the numbers is not as it was asked to be, none is believed.
         let believed = self.state.refuted.as_ref().is_none_or(|refuted| !refuted.numbers.is_empty());
-        for case in found {
-            // Ways that differ in arguments alone are one, without what they do not agree on.
-            match cases.iter_mut().find(|other| other[..settled] == case[..settled]) {
-                Some(other) => {
-                    let pairs = other.iter_mut().zip(&case);
-                    pairs.filter(|(mine, theirs)| mine != theirs).for_each(|(mine, _)| *mine = None);
-                }
-                None => cases.push(case),
-            }
-        }
-        for case in cases {
+        let declared = match kernels.as_slice() {
+            [only] if only.body.is_none() => Some(only.params.iter().map(|it| it.ty.clone()).collect()),
+            _ => None,
+        };
+        let seen = kernels.iter().filter(|f| f.body.is_some());
+        let definitions: Vec<Span> = seen.map(|f| f.name_span).collect();
+        for case in self.distinct_cases(&row, settled) {
             let numbers = &case[3..settled];
             let template_args = template_args.as_ref().map(|list| {
                 let numbers = list.iter().zip(numbers).map(|(arg, number)| match arg {
-                    Argument::Number(_) => number.map_or(LaunchArg::Unknown, LaunchArg::Value),
+                    Argument::Number(_) => number.map_or(LaunchArg::Unknown, |it| LaunchArg::Value(it.value)),
                     Argument::Known(arg) => arg.clone(),
                 });
                 numbers.collect()
             });
-            let rest = &case[settled..];
-            let seen = || kernels.iter().filter(|f| f.body.is_some());
-            let declared = match kernels.as_slice() {
-                [only] if only.body.is_none() => Some(only.params.iter().map(|it| it.ty.clone()).collect()),
-                _ => None,
-            };
+            // A block that is limited counts as that limit, and the launch says so. Of the rest, only what is sure.
+            let block: [Option<Settled>; 3] = [case[0], case[1], case[2]];
+            let sure = |number: &Option<Settled>| number.filter(|it| it.is_exact()).map(|it| it.value);
+            let rest: Vec<Option<i64>> = case[settled..].iter().map(sure).collect();
             let site = LaunchSite {
                 span,
                 kernel: kernel.clone(),
                 template_args,
                 grid: [rest[0], rest[1], rest[2]],
-                block: [case[0], case[1], case[2]],
+                block: block.map(|size| size.map(|it| it.value)),
+                is_at_limit: block.iter().flatten().any(|size| !size.is_exact()),
                 dynamic_bytes: rest[3],
                 is_told: configuration.is_told,
                 args: rest[4..].iter().map(|arg| arg.filter(|_| believed)).collect(),
-                definitions: seen().map(|f| f.name_span).collect(),
-                declared,
+                definitions: definitions.clone(),
+                declared: declared.clone(),
                 rival: None,
                 multiples: multiples.clone(),
                 refuted: self.state.refuted.clone(),
@@ -212,6 +197,37 @@ impl Machine<'_> {
                 None => self.trace.launches.push(site),
             }
         }
+    }
+
+    /// The kernels of a name that a launch with so many arguments may mean.
+    fn kernels_taking(&self, kernel: &Path, count: usize) -> Vec<Arc<Function>> {
+        let inside = self.namespace();
+        let named = meant(self.program.functions(&kernel.name), &kernel.qualifiers, &inside);
+        let mut kernels: Vec<Arc<Function>> =
+            named.filter(|f| f.kind == FunctionKind::Kernel).cloned().collect();
+        // Of overloads, those that take just these arguments. Where none are seen, they may be in an array.
+        if count > 0 && kernels.iter().any(|f| f.params.len() == count) {
+            kernels.retain(|f| f.params.len() == count);
+        }
+        kernels
+    }
+
+    /// The numbers of a row on every way through host code. Ways that agree on the first `settled` of them are one,
+    /// without the others on which they differ.
+    fn distinct_cases(&mut self, row: &[Option<Int>], settled: usize) -> Vec<Vec<Option<Settled>>> {
+        let found = self.cases(row);
+        self.host.cut |= found.is_empty();
+        let mut cases: Vec<Vec<Option<Settled>>> = Vec::new();
+        for case in found {
+            match cases.iter_mut().find(|other| other[..settled] == case[..settled]) {
+                Some(other) => {
+                    let pairs = other.iter_mut().zip(&case);
+                    pairs.filter(|(mine, theirs)| mine != theirs).for_each(|(mine, _)| *mine = None);
+                }
+                None => cases.push(case),
+            }
+        }
+        cases
     }
 
     /// Of what an argument is surely a multiple because it was asked to be.

@@ -141,8 +141,6 @@ impl Machine<'_> {
     ) -> usize {
         let tiles_fit = self.at_hand.tiles_fit;
         self.requests.site(&mut self.trace.accesses, (span, op, array, bytes), atomic, tiles_fit, || Access {
-            span,
-            op,
             atomic,
             bytes,
             align: split_alignment(ty, bytes),
@@ -152,17 +150,8 @@ impl Machine<'_> {
             around: self.at_hand.copying.as_ref().is_some_and(|copying| copying.around),
             fragment: self.at_hand.fragment,
             tiles_fit,
-            array,
             paths: vec![self.around.calls.clone()],
-            occurrences: 0,
-            kept: 0,
-            patterns: Vec::new(),
-            outside: false,
-            overrun: None,
-            at_most: false,
-            unknown: None,
-            doubt: None,
-            assumptions: Vec::new(),
+            ..Access::new(span, op, array)
         })
     }
 

@@ -38,20 +38,7 @@ impl Machine<'_> {
             }
             ExprKind::AddressOf(inner) => Ty::Pointer(Rc::new(self.type_of(inner))),
             ExprKind::Member { base, name, arrow, .. } => {
-                let mut ty = self.type_of(base);
-                if *arrow && let Ty::Pointer(inner) = &ty {
-                    ty = (**inner).clone();
-                }
-                match (&ty, name.parse::<usize>()) {
-                    (Ty::Record(layout), Ok(number)) => {
-                        layout.fields.get(number).map_or_else(unknown, |field| field.ty.clone())
-                    }
-                    (Ty::Array(element, _), Ok(_)) => (**element).clone(),
-                    (Ty::Record(layout), Err(_)) => {
-                        layout.field(name).map_or_else(unknown, |field| field.ty.clone())
-                    }
-                    _ => unknown(),
-                }
+                self.type_of_member(base, name, *arrow).unwrap_or_else(unknown)
             }
             ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Step { .. }
                 if let Some(ty) = self.type_of_operator(expr) =>
@@ -71,31 +58,46 @@ impl Machine<'_> {
             }
             ExprKind::Comma(_, b) => self.type_of(b),
             ExprKind::Path(path) => self.type_of_value(path).unwrap_or(Ty::Scalar(Scalar::I32)),
-            ExprKind::Call { callee, .. } => {
-                if let ExprKind::Path(path) = &callee.kind {
-                    let name = path.name.strip_prefix("make_").unwrap_or(&path.name);
-                    if let Some(ty) = super::types::builtin(name) {
-                        return ty;
-                    }
-                    let from = self.namespace();
-                    let mut named = meant(self.program.functions(&path.name), &path.qualifiers, &from);
-                    if let (Some(function), None) = (named.next(), named.next())
-                        && function.template_params.is_empty()
-                        && function.owner.as_ref() != Some(&path.name)
-                    {
-                        let function = Arc::clone(function);
-                        let own = function.owner.is_some();
-                        let env = if own { self.env() } else { self.lookups.memo.no_env() };
-                        return self.within_head(&function, env, |machine| {
-                            machine.resolve_type(&function.return_type)
-                        });
-                    }
-                    return self.resolve_type(&Type::Named(path.clone()));
-                }
-                self.type_of_method(expr).unwrap_or_else(unknown)
-            }
+            ExprKind::Call { callee, .. } => match &callee.kind {
+                ExprKind::Path(path) => self.type_of_call(path),
+                _ => self.type_of_method(expr).unwrap_or_else(unknown),
+            },
             _ => unknown(),
         }
+    }
+
+    /// That of a member; a number is the place of one in the order of the declaration.
+    fn type_of_member(&mut self, base: &Expr, name: &str, arrow: bool) -> Option<Ty> {
+        let mut ty = self.type_of(base);
+        if arrow && let Ty::Pointer(inner) = &ty {
+            ty = (**inner).clone();
+        }
+        match (&ty, name.parse::<usize>()) {
+            (Ty::Record(layout), Ok(number)) => layout.fields.get(number).map(|field| field.ty.clone()),
+            (Ty::Array(element, _), Ok(_)) => Some((**element).clone()),
+            (Ty::Record(layout), Err(_)) => layout.field(name).map(|field| field.ty.clone()),
+            _ => None,
+        }
+    }
+
+    /// What a function of this name returns, or the type of this name that is constructed.
+    fn type_of_call(&mut self, path: &Path) -> Ty {
+        let name = path.name.strip_prefix("make_").unwrap_or(&path.name);
+        if let Some(ty) = super::types::builtin(name) {
+            return ty;
+        }
+        let from = self.namespace();
+        let mut named = meant(self.program.functions(&path.name), &path.qualifiers, &from);
+        if let (Some(function), None) = (named.next(), named.next())
+            && function.template_params.is_empty()
+            && function.owner.as_ref() != Some(&path.name)
+        {
+            let function = Arc::clone(function);
+            let own = function.owner.is_some();
+            let env = if own { self.env() } else { self.lookups.memo.no_env() };
+            return self.within_head(&function, env, |machine| machine.resolve_type(&function.return_type));
+        }
+        self.resolve_type(&Type::Named(Box::new(path.clone())))
     }
 }
 

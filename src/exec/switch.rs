@@ -3,11 +3,19 @@
 use super::condition::Truth;
 use super::join::Join;
 use super::machine::{LoopMask, Machine, State};
-use super::value::Value;
+use super::value::{Condition, Value};
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::{Blocks, SplitKind};
 use crate::ir::{Case, Expr};
 use crate::source::Span;
+
+/// What is known of a label.
+struct Entry {
+    /// That the value is the label's.
+    condition: Condition,
+    /// For which threads that holds.
+    truth: Truth,
+}
 
 impl Machine<'_> {
     pub(super) fn run_switch(&mut self, value: &Expr, cases: &[Case]) {
@@ -31,24 +39,23 @@ impl Machine<'_> {
             let label = self.evaluate(case.value.as_ref()?);
             let matches = self.binary(crate::ir::BinaryOp::Eq, value, &label, span);
             let condition = self.condition_of(&matches, span);
-            Some(self.truth(&condition, false))
+            let truth = self.truth(&condition, false);
+            Some(Entry { condition, truth })
         };
-        let truths: Vec<Option<Truth>> = cases.iter().map(&mut truth_of).collect();
-        if truths.iter().flatten().all(|truth| truth.decided) {
-            return self.run_known_cases(cases, &truths, span, before);
+        let entries: Vec<Option<Entry>> = cases.iter().map(&mut truth_of).collect();
+        if entries.iter().flatten().all(|entry| entry.truth.decided) {
+            return self.run_known_cases(cases, &entries, span, before);
         }
-        let may_hold = |truth: &Truth| !truth.decided || !truth.can_hold.is_empty();
-        let entries = truths.into_iter().enumerate().filter_map(|(at, truth)| Some((at, truth?)));
-        self.run_unknown_cases(cases, entries.filter(|(_, truth)| may_hold(truth)).collect(), before, span);
+        self.run_unknown_cases(cases, &entries, before, span);
     }
 
     /// Each case is run once, by the threads that match it and those that fall into it: they meet at its
     /// label. `default`, wherever it stands, takes whoever matches nothing.
-    fn run_known_cases(&mut self, cases: &[Case], truths: &[Option<Truth>], span: Span, before: &ThreadSet) {
+    fn run_known_cases(&mut self, cases: &[Case], entries: &[Option<Entry>], span: Span, before: &ThreadSet) {
         let mut waiting = *before;
         let mut entering: Vec<ThreadSet> = Vec::with_capacity(cases.len());
-        for truth in truths {
-            let matching = truth.as_ref().map_or(ThreadSet::NONE, |truth| truth.can_hold.and(&waiting));
+        for entry in entries {
+            let matching = entry.as_ref().map_or(ThreadSet::NONE, |entry| entry.truth.can_hold.and(&waiting));
             waiting = waiting.minus(&matching);
             entering.push(matching);
         }
@@ -74,27 +81,34 @@ impl Machine<'_> {
     fn run_unknown_cases(
         &mut self,
         cases: &[Case],
-        unknown: Vec<(usize, Truth)>,
+        entries: &[Option<Entry>],
         before: &ThreadSet,
         span: Span,
     ) {
         self.state.active = *before;
         let start = self.state.clone();
         let mut joined: Option<State> = None;
-        let entries = unknown
-            .into_iter()
-            .map(|(at, truth)| (at, Some(truth)))
-            .chain(cases.iter().position(|case| case.value.is_none()).map(|at| (at, None)));
-        for (at, truth) in entries {
+        let may_hold = |entry: &Entry| !entry.truth.decided || !entry.truth.can_hold.is_empty();
+        let labels = entries.iter().enumerate().filter_map(|(at, entry)| Some((at, Some(entry.as_ref()?))));
+        let labels = labels.filter(|(_, entry)| entry.is_some_and(may_hold));
+        // Who matches nothing goes to `default`, or past the switch.
+        let default = cases.iter().position(|case| case.value.is_none()).unwrap_or(cases.len());
+        let all_agree = entries.iter().flatten().all(|entry| entry.truth.uniform);
+        for (at, entry) in labels.chain([(default, None)]) {
             self.state = start.clone();
-            let uniform = truth.as_ref().is_none_or(|t| t.uniform);
+            match entry {
+                Some(entry) => self.claim(&entry.condition, true),
+                None => entries.iter().flatten().for_each(|other| self.claim(&other.condition, false)),
+            }
+            let truth = entry.map(|entry| &entry.truth);
+            let uniform = truth.map_or(all_agree, |truth| truth.uniform);
             let why = Unknown::new(Reason::DataDependentMask, span, "which case of a switch is taken");
             if !uniform {
                 self.state.add_doubt(&why);
             }
-            let blocks = truth.as_ref().map_or(Blocks::NONE, |truth| truth.blocks[0]);
+            let blocks = truth.map_or(Blocks::NONE, |truth| truth.blocks[0]);
             self.enter_passable(blocks);
-            self.state.facts.extend(truth.and_then(|t| t.equality));
+            self.state.facts.extend(truth.and_then(|truth| truth.equality));
             self.in_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
             self.state.facts.truncate(start.facts.len());
             if let Some(mask) = self.state.loops.last_mut() {

@@ -86,6 +86,16 @@ struct Open {
     taken: Vec<bool>,
 }
 
+/// What comes after a directive.
+enum Then {
+    /// The next one.
+    Next,
+    /// The directive of this number: the lines between are not compiled.
+    SkipTo(u32),
+    /// This header.
+    Enter(Arc<SourceFile>),
+}
+
 impl<'r> Replay<'r> {
     /// Starts with `macros`, whose file 0 is the main file.
     pub(super) fn new(
@@ -165,60 +175,10 @@ impl<'r> Replay<'r> {
             }
             let index = top.next as u32;
             top.next += 1;
-            let skip_to = match &directive.kind {
-                DirectiveKind::Define(define) => {
-                    let place = MacroRef { file: top.number, index };
-                    self.macros.set(&define.name, self.from, Some(place));
-                    None
-                }
-                DirectiveKind::Undef(name) => {
-                    let name = file.file.text.get(name.clone()).unwrap_or("");
-                    self.macros.set(name, self.from, None);
-                    None
-                }
-                DirectiveKind::If { test, next } => {
-                    let taken = self.test(file, top.number, test);
-                    top.taken.push(taken);
-                    (!taken).then_some(*next)
-                }
-                DirectiveKind::Elif { test, next } => {
-                    let before = top.taken.last().copied().unwrap_or(true);
-                    let taken = !before && self.test(file, top.number, test);
-                    if taken && let Some(last) = top.taken.last_mut() {
-                        *last = true;
-                    }
-                    (!taken).then_some(*next)
-                }
-                DirectiveKind::Else { next } => match top.taken.last_mut() {
-                    Some(taken) if !*taken => {
-                        *taken = true;
-                        None
-                    }
-                    _ => Some(*next),
-                },
-                DirectiveKind::Endif => {
-                    top.taken.pop();
-                    None
-                }
-                DirectiveKind::Include { .. } => {
-                    match file.included(index as usize, self.includes) {
-                        Some(found) if !self.once.contains(found.id) => return Some(Arc::clone(found)),
-                        Some(_) => {}
-                        None => file.miss(index as usize),
-                    }
-                    None
-                }
-                DirectiveKind::IncludeMacro(range) => {
-                    if let Some(found) = self.include_macro(file, top.number, range) {
-                        return Some(found);
-                    }
-                    None
-                }
-                DirectiveKind::PragmaOnce => {
-                    self.once.insert(file.file.id);
-                    None
-                }
-                DirectiveKind::Other => None,
+            let skip_to = match self.follow(file, top, index) {
+                Then::Next => None,
+                Then::SkipTo(next) => Some(next),
+                Then::Enter(header) => return Some(header),
             };
             if let Some(next) = skip_to {
                 top.next = next as usize;
@@ -229,6 +189,57 @@ impl<'r> Replay<'r> {
             }
         }
         None
+    }
+
+    /// Does what one directive of the topmost file says.
+    fn follow(&mut self, file: &Directives, top: &mut Open, index: u32) -> Then {
+        let Some(directive) = file.list.get(index as usize) else { return Then::Next };
+        let skip_unless = |taken: bool, next: u32| if taken { Then::Next } else { Then::SkipTo(next) };
+        match &directive.kind {
+            DirectiveKind::Define(define) => {
+                let place = MacroRef { file: top.number, index };
+                self.macros.set(&define.name, self.from, Some(place));
+            }
+            DirectiveKind::Undef(name) => {
+                let name = file.file.text.get(name.clone()).unwrap_or("");
+                self.macros.set(name, self.from, None);
+            }
+            DirectiveKind::If { test, next } => {
+                let taken = self.test(file, top.number, test);
+                top.taken.push(taken);
+                return skip_unless(taken, *next);
+            }
+            DirectiveKind::Elif { test, next } => {
+                let before = top.taken.last().copied().unwrap_or(true);
+                let taken = !before && self.test(file, top.number, test);
+                if taken && let Some(last) = top.taken.last_mut() {
+                    *last = true;
+                }
+                return skip_unless(taken, *next);
+            }
+            DirectiveKind::Else { next } => {
+                let taken = top.taken.last_mut().is_some_and(|taken| !std::mem::replace(taken, true));
+                return skip_unless(taken, *next);
+            }
+            DirectiveKind::Endif => {
+                top.taken.pop();
+            }
+            DirectiveKind::Include { .. } => match file.included(index as usize, self.includes) {
+                Some(found) if !self.once.contains(found.id) => return Then::Enter(Arc::clone(found)),
+                Some(_) => {}
+                None => file.miss(index as usize),
+            },
+            DirectiveKind::IncludeMacro(range) => {
+                if let Some(found) = self.include_macro(file, top.number, range) {
+                    return Then::Enter(found);
+                }
+            }
+            DirectiveKind::PragmaOnce => {
+                self.once.insert(file.file.id);
+            }
+            DirectiveKind::Other => {}
+        }
+        Then::Next
     }
 
     fn blank(&mut self, start: u32, end: u32) {

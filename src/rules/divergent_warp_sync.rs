@@ -134,87 +134,93 @@ fn is_own(case: &Case<'_>, fault: &LaneFault) -> bool {
     (case.says)(fault.span, &[&defined])
 }
 
-fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) -> Diagnostic {
+/// What is said of a fault, but for where it is.
+struct Words {
+    level: Level,
+    message: String,
+    notes: Vec<&'static str>,
+    help: String,
+}
+
+/// What to do about a mask that names lanes which do not come.
+const MASK_BEFORE: &str =
+    "compute the mask before the condition: `unsigned mask = __ballot_sync(0xffffffff, condition);`";
+
+fn words(fault: &LaneFault) -> Words {
     let name = &fault.name;
-    let mut labels = Vec::new();
-    let mut notes = Vec::new();
-    let mut helps = Vec::new();
-    let mut level = RULE.level;
-    let message = match fault.what {
+    let level = RULE.level;
+    match fault.what {
         Lanes::Gone => {
-            level = Level::Deny;
-            notes.push("from compute capability 7.0 on, a mask must name the participating lanes".to_owned());
             let mask = if name.starts_with("__shfl") { "0xffffffff, value, ..." } else { "0xffffffff, ..." };
-            helps.push(format!("if the whole warp reaches it, use `{name}_sync({mask})`"));
-            format!("`{name}` is not available from compute capability 7.0 on")
+            Words {
+                level: Level::Deny,
+                message: format!("`{name}` is not available from compute capability 7.0 on"),
+                notes: vec!["from compute capability 7.0 on, a mask must name the participating lanes"],
+                help: format!("if the whole warp reaches it, use `{name}_sync({mask})`"),
+            }
         }
-        Lanes::Unnamed { mask, lane, .. } => {
-            notes.push("a participating lane must be in the mask".to_owned());
-            helps.push("set each lane's own bit in its mask".to_owned());
-            format!("lane {lane} executes this `{name}`, but is not in its own mask {mask:#010x}")
-        }
+        Lanes::Unnamed { mask, lane, .. } => Words {
+            level,
+            message: format!("lane {lane} executes this `{name}`, but is not in its own mask {mask:#010x}"),
+            notes: vec!["a participating lane must be in the mask"],
+            help: "set each lane's own bit in its mask".to_owned(),
+        },
         Lanes::Missing { mask, lanes, then, .. } => {
-            let (what, own) = match then {
-                Some(span) => {
-                    labels.push((span, "these lanes synchronize with others here".to_owned()));
-                    ("the two may wait for each other: the kernel may hang", None)
-                }
-                None => ("these lanes exit without synchronizing with any others", Some(Level::Note)),
-            };
-            level = own.unwrap_or(level);
-            notes.push(what.to_owned());
-            notes.push(
-                "the CUDA programming guide leaves the result undefined if a lane in the mask does \
-                        not execute it"
-                    .to_owned(),
-            );
-            helps.push(
-                "let every lane of the warp reach it, or compute the mask before the condition: `unsigned \
-                 mask = __ballot_sync(0xffffffff, condition);`"
-                    .to_owned(),
-            );
             let (who, verb) = lane_words(lanes, "does", "do");
-            format!("{who} {verb} not reach this `{name}`, but its mask {mask:#010x} includes them")
+            let (level, waiting) = match then {
+                Some(_) => (level, "the two may wait for each other: the kernel may hang"),
+                None => (Level::Note, "these lanes exit without synchronizing with any others"),
+            };
+            let undefined = "the CUDA programming guide leaves the result undefined if a lane in the mask does \
+                             not execute it";
+            Words {
+                level,
+                message: format!(
+                    "{who} {verb} not reach this `{name}`, but its mask {mask:#010x} includes them"
+                ),
+                notes: vec![waiting, undefined],
+                help: format!("let every lane of the warp reach it, or {MASK_BEFORE}"),
+            }
         }
         Lanes::Unread { reader, source, why, .. } => {
-            notes.push("no lane reads a participating lane: every result is undefined".to_owned());
-            helps.push("read from participating lanes".to_owned());
             let why = match why {
                 NotThere::Unnamed => "that lane is not in the mask",
                 NotThere::Beyond => "the block has no such lane",
                 NotThere::Exited => "that lane has exited",
             };
-            format!("lane {reader} reads lane {source} with this `{name}`, but {why}")
+            Words {
+                level,
+                message: format!("lane {reader} reads lane {source} with this `{name}`, but {why}"),
+                notes: vec!["no lane reads a participating lane: every result is undefined"],
+                help: "read from participating lanes".to_owned(),
+            }
         }
-        Lanes::Chosen { mask } => {
-            level = Level::Note;
-            notes.push(
-                "a lane that reads other data may not arrive, and the lanes here wait for it".to_owned(),
-            );
-            helps.push(
-                "let every lane of the warp reach it, or compute the mask before the condition: `unsigned mask = \
-                 __ballot_sync(0xffffffff, condition);`"
-                    .to_owned(),
-            );
-            format!(
+        Lanes::Chosen { mask } => Words {
+            level: Level::Note,
+            message: format!(
                 "possible: data choose which lanes come to this `{name}`, and its mask {mask:#010x} names others"
-            )
-        }
-        Lanes::Happens => {
-            level = Level::Note;
-            notes.push(
-                "`__activemask()` does not synchronize: lanes that should take part may be \
-                        elsewhere"
-                    .to_owned(),
-            );
-            helps.push(
-                "compute the mask before the condition: `unsigned mask = __ballot_sync(0xffffffff, \
-                 condition);`"
-                    .to_owned(),
-            );
-            format!("`__activemask()` names only the lanes that happen to be at this `{name}`")
-        }
-    };
+            ),
+            notes: vec!["a lane that reads other data may not arrive, and the lanes here wait for it"],
+            help: format!("let every lane of the warp reach it, or {MASK_BEFORE}"),
+        },
+        Lanes::Happens => Words {
+            level: Level::Note,
+            message: format!("`__activemask()` names only the lanes that happen to be at this `{name}`"),
+            notes: vec![
+                "`__activemask()` does not synchronize: lanes that should take part may be elsewhere",
+            ],
+            help: MASK_BEFORE.to_owned(),
+        },
+    }
+}
+
+fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) -> Diagnostic {
+    let Words { level, message, notes, help } = words(fault);
+    let mut notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
+    let mut labels = Vec::new();
+    if let Lanes::Missing { then: Some(span), .. } = fault.what {
+        labels.push((span, "these lanes synchronize with others here".to_owned()));
+    }
     if let Some(split) = &fault.split {
         let words = match fault.what {
             Lanes::Missing { lanes, .. } => {
@@ -237,7 +243,7 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
         notes.extend(case.instance_words(number));
         notes.extend(case.calls_words(number, &fault.calls, &[]));
     }
-    let kernel = run.kernel.clone();
+    let (helps, kernel) = (vec![help], run.kernel.clone());
     Diagnostic { labels, notes, helps, kernel, ..Diagnostic::plain(RULE.id, level, fault.span, message) }
 }
 

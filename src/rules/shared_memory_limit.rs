@@ -36,8 +36,8 @@
 //! ```
 //!
 //! ## Limits
-//! - A launch must give its amount of dynamic shared memory. Of several launches with the same block, the one with
-//!   the most counts.
+//! - A launch must give its amount of dynamic shared memory. An amount that host code bounds by `min` is not known. Of
+//!   several launches with the same block, the one with the most counts.
 //! - Calls of `cudaFuncSetAttribute` are searched for in the kernel's files and the launch's files. A call that names
 //!   another kernel counts for that kernel only, and a product of numbers in it allows this many bytes; any other call
 //!   may allow this kernel anything. If the call is in a file that neither includes, the finding is wrong: allow it

@@ -366,35 +366,10 @@ impl<'a> Flow<'a> {
                 self.write(target, None, false);
                 self.pointed(target, true);
             }
-            ExprKind::Index(base, index) => {
-                if self.places.part_of(expr).is_none() {
-                    self.seed(base);
-                    self.seed(index);
-                }
-                self.pointed(base, true);
-                self.expr(index);
-            }
-            ExprKind::Deref(pointer) => {
-                if self.places.part_of(expr).is_none() {
-                    self.seed(pointer);
-                }
-                self.pointed(pointer, true);
-            }
-            ExprKind::Member { base, arrow, name, .. } => {
-                if let ExprKind::Path(path) = &base.kind
-                    && Coordinate::of(&path.name).is_some_and(Coordinate::is_within_block)
-                    && let Some(axis) = ["x", "y", "z"].iter().position(|axis| **axis == **name)
-                {
-                    self.axes[axis] = true;
-                    return;
-                }
-                if *arrow && self.places.part_of(expr).is_none() {
-                    self.seed(base);
-                }
-                self.pointed(base, true);
-            }
+            ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => self.place(expr),
             ExprKind::AddressOf(inner) => {
-                self.taken.extend(self.places.part_of(inner).filter(|local| !self.shared.contains(local)));
+                let own = |local: &LocalId| !self.shared.contains(local);
+                self.taken.extend(self.places.part_of(inner).filter(own));
                 self.pointed(inner, true);
             }
             ExprKind::Conditional(cond, a, b) => {
@@ -412,10 +387,9 @@ impl<'a> Flow<'a> {
             ExprKind::Call { callee, args } => self.call(expr, callee, args),
             ExprKind::Asm(asm) => self.assembly(asm),
             ExprKind::Lambda(lambda) => {
-                lambda.params.iter().for_each(|param| {
-                    self.matters.insert(param.local);
-                    self.course.insert(param.local);
-                });
+                let params = || lambda.params.iter().map(|param| param.local);
+                self.matters.extend(params());
+                self.course.extend(params());
                 self.seed_course(expr);
                 self.stmts(&lambda.body);
             }
@@ -431,13 +405,43 @@ impl<'a> Flow<'a> {
                 self.expr(a);
                 self.pointed(b, followed);
             }
+            ExprKind::Construct(Type::Scalar(_), items) => items.iter().for_each(|item| self.expr(item)),
             ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
                 items.iter().for_each(|item| self.expr(item));
                 // A member may be a reference to it.
-                if !matches!(expr.kind, ExprKind::Construct(Type::Scalar(_), _)) {
-                    self.taken.extend(items.iter().filter_map(root).map(|(local, _)| local));
-                }
+                self.taken.extend(items.iter().filter_map(root).map(|(local, _)| local));
             }
+            _ => {}
+        }
+    }
+
+    /// A part of an object, or where a pointer leads.
+    fn place(&mut self, expr: &'a Expr) {
+        let is_elsewhere = self.places.part_of(expr).is_none();
+        match &expr.kind {
+            ExprKind::Index(base, index) => {
+                if is_elsewhere {
+                    self.seed(base);
+                    self.seed(index);
+                }
+                self.pointed(base, true);
+                self.expr(index);
+            }
+            ExprKind::Deref(pointer) => {
+                if is_elsewhere {
+                    self.seed(pointer);
+                }
+                self.pointed(pointer, true);
+            }
+            ExprKind::Member { base, arrow, name, .. } => match axis_of(base, name) {
+                Some(axis) => self.axes[axis] = true,
+                None => {
+                    if *arrow && is_elsewhere {
+                        self.seed(base);
+                    }
+                    self.pointed(base, true);
+                }
+            },
             _ => {}
         }
     }
@@ -568,4 +572,11 @@ fn each_local(expr: &Expr, visit: &mut dyn FnMut(LocalId)) {
 fn each_local_of(stmt: &Stmt, visit: &mut dyn FnMut(LocalId)) {
     own_exprs(stmt, &mut |expr| each_local(expr, visit));
     own_stmts(stmt, &mut |inner| each_local_of(inner, visit));
+}
+
+/// The axis, if a member of an expression is a thread's coordinate or the block's length along it.
+fn axis_of(base: &Expr, name: &str) -> Option<usize> {
+    let ExprKind::Path(path) = &base.kind else { return None };
+    Coordinate::of(&path.name).filter(|it| it.is_within_block())?;
+    ["x", "y", "z"].iter().position(|axis| *axis == name)
 }

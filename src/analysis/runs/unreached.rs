@@ -135,7 +135,8 @@ impl<'a> Found<'a> {
                 continue;
             }
             let array = self.trace.adopt(&array);
-            self.trace.accesses.push(Access::unreached(expr.span, *op, array));
+            let paths = vec![Vec::new()];
+            self.trace.accesses.push(Access { paths, ..Access::new(expr.span, *op, array) });
         }
     }
 }

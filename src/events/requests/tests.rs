@@ -35,28 +35,10 @@ impl Run {
         });
         let key = (SPAN, AccessOp::Store, 0, Some(4));
         let access = || Access {
-            span: SPAN,
-            op: AccessOp::Store,
-            atomic: None,
             bytes: Some(4),
-            align: 0,
             scalar: true,
-            joins_members: 0,
-            matrices: 0,
-            around: false,
-            fragment: false,
             tiles_fit: true,
-            array: 0,
-            paths: Vec::new(),
-            occurrences: 0,
-            kept: 0,
-            patterns: Vec::new(),
-            outside: false,
-            overrun: None,
-            at_most: false,
-            unknown: None,
-            doubt: None,
-            assumptions: Vec::new(),
+            ..Access::new(SPAN, AccessOp::Store, 0)
         };
         let site = requests.site(&mut trace.accesses, key, None, true, access);
         Run { requests, trace, world: World::new(SHAPE), site }

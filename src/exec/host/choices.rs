@@ -4,6 +4,7 @@
 //! remembers what it is made of. At a launch every way through the choices is taken, and those
 //! that a condition around rules out are dropped.
 
+use super::settled::Settled;
 use super::{DEEPEST, MOST_CASES, MOST_TRIES};
 use crate::domain::{Int, Key, Origin, SymbolId};
 use crate::exec::machine::{How, Machine, Made, Mode};
@@ -18,6 +19,8 @@ const MOST_LISTED: usize = 32;
 struct Claims<'a> {
     /// Whether one of those that no choice bears on is not so.
     refuted: bool,
+    /// Whether one of those is not so when each limit is reached.
+    rules_out_limits: bool,
     /// The others.
     open: Vec<&'a (Condition, bool)>,
 }
@@ -117,37 +120,36 @@ impl Machine<'_> {
 
     /// The number, when the choices went as `way` says. `facts`: whether what the conditions
     /// around say of symbols is used.
-    fn settled(&self, int: &Int, way: &Way, facts: bool) -> Option<i64> {
-        let mut sum = int.base.as_constant()?;
+    fn settled(&self, int: &Int, way: &Way, facts: bool) -> Option<Settled> {
+        let mut sum = Settled::exact(int.base.as_constant()?);
         for (id, factor) in &int.terms {
-            let value = self.settled_symbol(*id, way, facts)?;
-            sum = sum.wrapping_add(factor.as_constant()?.wrapping_mul(value));
+            sum = sum.plus(factor.as_constant()?, self.settled_symbol(*id, way, facts)?);
         }
         Some(sum)
     }
 
-    fn settled_symbol(&self, id: SymbolId, way: &Way, facts: bool) -> Option<i64> {
+    fn settled_symbol(&self, id: SymbolId, way: &Way, facts: bool) -> Option<Settled> {
         if facts && let Some((_, value)) = self.state.facts.iter().rev().find(|(symbol, _)| *symbol == id) {
-            return Some(*value);
+            return Some(Settled::exact(*value));
         }
         let Made { how, x, y, .. } = self.host.made.get(&id)?;
         if let How::Either(choice) = how {
             let (_, side) = way.iter().find(|(made, _)| made == choice)?;
             return self.settled(if *side { x } else { y }, way, facts);
         }
+        let (settled_x, settled_y) = (self.settled(x, way, facts), self.settled(y, way, facts));
         match how {
-            How::Operation(op) => {
-                return operate(*op, self.settled(x, way, facts)?, self.settled(y, way, facts)?);
+            How::Operation(op) => Settled::operation(*op, settled_x?, settled_y?),
+            How::Max => Some(Settled::max(settled_x?, settled_y?)),
+            // What a choice leaves open may be either number, and no limit.
+            How::Min => {
+                let is_open = |settled: Option<Settled>, int: &Int| {
+                    settled.is_none() && self.open_choice(int, way).is_some()
+                };
+                let waits = is_open(settled_x, x) || is_open(settled_y, y);
+                if waits { None } else { Settled::min(settled_x, settled_y) }
             }
-            How::Max => return Some(self.settled(x, way, facts)?.max(self.settled(y, way, facts)?)),
-            How::Min | How::Either(_) => {}
-        }
-        match (how, self.settled(x, way, facts), self.settled(y, way, facts)) {
-            (How::Min, Some(x), Some(y)) => Some(x.min(y)),
-            // A limit is there because it is usually reached.
-            (How::Min, Some(limit), None) if self.open_choice(y, way).is_none() => Some(limit),
-            (How::Min, None, Some(limit)) if self.open_choice(x, way).is_none() => Some(limit),
-            _ => None,
+            How::Either(_) => None,
         }
     }
 
@@ -175,7 +177,7 @@ impl Machine<'_> {
 
     /// The numbers in every way through the choices they depend on, as far as known, without
     /// repetition. Ways that a condition around rules out are left out.
-    pub(crate) fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<i64>>> {
+    pub(crate) fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<Settled>>> {
         let mut found = Vec::new();
         let mut tries = MOST_TRIES;
         // What no choice bears on that a way makes holds or fails on every way.
@@ -183,7 +185,11 @@ impl Machine<'_> {
         let claims = self.state.claims.iter().map(|claim| &**claim);
         let (fixed, open): (Vec<_>, Vec<_>) =
             claims.partition(|claim| self.is_free(&claim.0, made.as_deref()));
-        let claims = Claims { refuted: fixed.into_iter().any(|claim| self.refutes(claim, &[])), open };
+        let claims = Claims {
+            refuted: fixed.iter().any(|claim| self.refutes(claim, &[])),
+            rules_out_limits: fixed.iter().any(|claim| self.refutes_limits(claim, &[])),
+            open,
+        };
         // Most numbers are the same on every way.
         let differs =
             |number: &Option<Int>| number.as_ref().is_some_and(|n| self.open_choice(n, &[]).is_some());
@@ -194,9 +200,12 @@ impl Machine<'_> {
             // Too many ways, of which those that were tried do not lead here.
             return vec![vec![None; numbers.len()]];
         }
-        let settled = |number: &Option<Int>| number.as_ref().and_then(|n| self.settled(n, &[], true));
-        let same: Vec<Option<i64>> = numbers.iter().map(settled).collect();
-        let whole = |case: Vec<Option<i64>>| {
+        let settled = |number: &Option<Int>| {
+            let settled = number.as_ref().and_then(|n| self.settled(n, &[], true));
+            settled.filter(|it| it.is_exact() || !claims.rules_out_limits)
+        };
+        let same: Vec<Option<Settled>> = numbers.iter().map(settled).collect();
+        let whole = |case: Vec<Option<Settled>>| {
             let mut row = same.clone();
             differing.iter().zip(case).for_each(|(at, number)| row[*at] = number);
             row
@@ -210,7 +219,7 @@ impl Machine<'_> {
         claims: &Claims<'_>,
         way: &mut Vec<(SymbolId, bool)>,
         tries: &mut u32,
-        found: &mut Vec<Vec<Option<i64>>>,
+        found: &mut Vec<Vec<Option<Settled>>>,
     ) {
         if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize || *tries == 0 {
             return;
@@ -227,7 +236,11 @@ impl Machine<'_> {
         if claims.refuted || claims.open.iter().any(|claim| self.refutes(claim, way)) {
             return;
         }
-        let row: Vec<Option<i64>> = numbers.iter().map(|n| self.settled(n, way, true)).collect();
+        let row = numbers.iter().map(|number| self.settled(number, way, true));
+        // Where a condition around rules out that limits are reached, the numbers that they bound are not known.
+        let is_reached =
+            !claims.rules_out_limits && !claims.open.iter().any(|claim| self.refutes_limits(claim, way));
+        let row: Vec<Option<Settled>> = row.map(|it| it.filter(|it| it.is_exact() || is_reached)).collect();
         if !found.contains(&row) {
             found.push(row);
         }
@@ -236,6 +249,15 @@ impl Machine<'_> {
     /// Whether what was claimed is not so when the choices went as `way` says.
     fn refutes(&self, (condition, claimed): &(Condition, bool), way: &Way) -> bool {
         self.follows(condition, way).is_some_and(|holds| holds != *claimed)
+    }
+
+    /// Whether what was claimed is not so when, besides, each limit is reached.
+    fn refutes_limits(&self, (condition, claimed): &(Condition, bool), way: &Way) -> bool {
+        self.holds_if(condition, &|int| {
+            let settled = self.settled(int, way, false).or_else(|| self.settled(int, way, true));
+            settled.map(|it| Settled::exact(it.value))
+        })
+        .is_some_and(|holds| holds != *claimed)
     }
 
     /// The choices on which numbers depend, or more; `None` if they are many.
@@ -265,21 +287,24 @@ impl Machine<'_> {
 
     /// Whether a condition holds when the choices went as `way` says, if that decides it.
     pub(super) fn follows(&self, condition: &Condition, way: &Way) -> Option<bool> {
+        self.holds_if(condition, &|int| {
+            self.settled(int, way, false).or_else(|| self.settled(int, way, true))
+        })
+    }
+
+    /// Whether a condition holds if the differences in it are these, if that decides it.
+    fn holds_if(&self, condition: &Condition, difference: &impl Fn(&Int) -> Option<Settled>) -> Option<bool> {
         match condition {
             Condition::Known(bits) => Some(!bits.is_empty()),
-            Condition::Compare { difference, relation, .. } => {
-                let difference =
-                    self.settled(difference, way, false).or_else(|| self.settled(difference, way, true));
-                Some(relation.holds(difference?))
-            }
+            Condition::Compare { difference: int, relation, .. } => difference(int)?.has(*relation),
             Condition::Opaque(..) => None,
-            Condition::Not(inner) => self.follows(inner, way).map(|holds| !holds),
-            Condition::And(a, b) => match (self.follows(a, way), self.follows(b, way)) {
+            Condition::Not(inner) => self.holds_if(inner, difference).map(|holds| !holds),
+            Condition::And(a, b) => match (self.holds_if(a, difference), self.holds_if(b, difference)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
                 (Some(true), Some(true)) => Some(true),
                 _ => None,
             },
-            Condition::Or(a, b) => match (self.follows(a, way), self.follows(b, way)) {
+            Condition::Or(a, b) => match (self.holds_if(a, difference), self.holds_if(b, difference)) {
                 (Some(true), _) | (_, Some(true)) => Some(true),
                 (Some(false), Some(false)) => Some(false),
                 _ => None,
@@ -295,18 +320,4 @@ fn plain(int: &Int) -> Option<Vec<(u32, i64)>> {
         parts.push((id.packed(), factor.as_constant()?));
     }
     Some(parts)
-}
-
-fn operate(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
-    Some(match op {
-        BinaryOp::Mul => x.checked_mul(y)?,
-        BinaryOp::Div => x.checked_div(y)?,
-        BinaryOp::Rem => x.checked_rem(y)?,
-        BinaryOp::Shl => x.checked_shl(u32::try_from(y).ok()?)?,
-        BinaryOp::Shr => x.checked_shr(u32::try_from(y).ok()?)?,
-        BinaryOp::And => x & y,
-        BinaryOp::Or => x | y,
-        BinaryOp::Xor => x ^ y,
-        _ => return None,
-    })
 }

@@ -32,7 +32,7 @@ impl Machine<'_> {
             }
             None => {
                 let before = self.state.claims.len();
-                self.claim(condition.clone(), true);
+                self.claim(&condition, true);
                 if self.host.lenient && !self.some_way_meets(&condition) {
                     self.state.claims.truncate(before);
                     self.doubt_numbers(claim, true, EndedBy::Assert, span);

@@ -316,38 +316,9 @@ impl Padding {
         after: &Sites,
         rows: Rows,
     ) -> Option<Padding> {
-        let more = match &rows {
-            Rows::Declared => {
-                array.dimension_spans.last().is_some_and(|it| text::is_longer((case.text)(*it).trim()))
-            }
-            Rows::Pitched { .. } => false,
-        };
-        let elements = if more { "more element" } else { "element" };
-        let by = match (rows.before(), extra) {
-            ([], 1) => format!("one {elements}"),
-            (before, _) if before.iter().all(|(_, other)| *other == extra) => plural(extra, elements),
-            (before, _) => {
-                let all: Vec<String> = before.iter().map(|(_, extra)| extra.to_string()).collect();
-                format!("{} and {}", all.join(", "), plural(extra, elements))
-            }
-        };
+        let by = extra_words(case, array, extra, &rows);
         let complete = after.are_fine();
-        let (who, verb) = match after.count() {
-            1 => ("this access".to_owned(), "takes"),
-            2 => ("both accesses".to_owned(), "take"),
-            many => (format!("all {many} accesses"), "take"),
-        };
-        let ideal = after.wavefronts() == after.ideal();
-        let gain = match after.same_worst() {
-            Some(worst) if ideal => format!("{verb} {}", plural(worst.into(), "wavefront")),
-            _ if ideal => format!("{verb} the fewest wavefronts possible"),
-            _ => format!(
-                "{verb} {} in total instead of {}; the minimum is {}",
-                plural(after.wavefronts(), "wavefront"),
-                before.wavefronts(),
-                after.ideal()
-            ),
-        };
+        let (who, gain) = gain_words(before, after);
         let elements = |extra: u64| {
             let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
             rows.saturating_mul(extra).saturating_mul(array.element_bytes.unwrap_or(0))
@@ -403,6 +374,46 @@ impl Padding {
         let saved = before.wavefronts().saturating_sub(left);
         Some(Padding { extra, rows, edits, basis, title, help, complete, left, saved, helped })
     }
+}
+
+/// By how much the rows grow: `one element`, `2 and 3 elements`.
+fn extra_words(case: &Case<'_>, array: &Array, extra: u64, rows: &Rows) -> String {
+    let more = match rows {
+        Rows::Declared => {
+            array.dimension_spans.last().is_some_and(|it| text::is_longer((case.text)(*it).trim()))
+        }
+        Rows::Pitched { .. } => false,
+    };
+    let elements = if more { "more element" } else { "element" };
+    match (rows.before(), extra) {
+        ([], 1) => format!("one {elements}"),
+        (before, _) if before.iter().all(|(_, other)| *other == extra) => plural(extra, elements),
+        (before, _) => {
+            let all: Vec<String> = before.iter().map(|(_, extra)| extra.to_string()).collect();
+            format!("{} and {}", all.join(", "), plural(extra, elements))
+        }
+    }
+}
+
+/// Which accesses gain by it, and what they take then.
+fn gain_words(before: &Sites, after: &Sites) -> (String, String) {
+    let (who, verb) = match after.count() {
+        1 => ("this access".to_owned(), "takes"),
+        2 => ("both accesses".to_owned(), "take"),
+        many => (format!("all {many} accesses"), "take"),
+    };
+    let ideal = after.wavefronts() == after.ideal();
+    let gain = match after.same_worst() {
+        Some(worst) if ideal => format!("{verb} {}", plural(worst.into(), "wavefront")),
+        _ if ideal => format!("{verb} the fewest wavefronts possible"),
+        _ => format!(
+            "{verb} {} in total instead of {}; the minimum is {}",
+            plural(after.wavefronts(), "wavefront"),
+            before.wavefronts(),
+            after.ideal()
+        ),
+    };
+    (who, gain)
 }
 
 /// `a, b and c`.
