@@ -215,3 +215,112 @@ template <class T, int N> struct Array {
 };
 
 }  // namespace cutlass
+
+// Of PyTorch: the numbers of the types that a tensor may hold (`c10/core/ScalarType.h`), and the types. `Half` and the
+// like are known by name, as the toolkit's are. `preproc/dispatch.h` asks for these.
+namespace c10 {
+
+template <class T> struct alignas(2 * sizeof(T)) complex { T real_; T imag_; };
+
+namespace ScalarType {
+
+inline constexpr int Byte = 0;
+inline constexpr int Char = 1;
+inline constexpr int Short = 2;
+inline constexpr int Int = 3;
+inline constexpr int Long = 4;
+inline constexpr int Half = 5;
+inline constexpr int Float = 6;
+inline constexpr int Double = 7;
+inline constexpr int ComplexHalf = 8;
+inline constexpr int ComplexFloat = 9;
+inline constexpr int ComplexDouble = 10;
+inline constexpr int Bool = 11;
+inline constexpr int BFloat16 = 15;
+inline constexpr int Float8_e5m2 = 23;
+inline constexpr int Float8_e4m3fn = 24;
+
+}  // namespace ScalarType
+
+namespace impl {
+
+template <int Kind> struct ScalarTypeToCPPType {};
+template <> struct ScalarTypeToCPPType<0> { using type = unsigned char; };
+template <> struct ScalarTypeToCPPType<1> { using type = signed char; };
+template <> struct ScalarTypeToCPPType<2> { using type = short; };
+template <> struct ScalarTypeToCPPType<3> { using type = int; };
+template <> struct ScalarTypeToCPPType<4> { using type = long long; };
+template <> struct ScalarTypeToCPPType<5> { using type = c10::Half; };
+template <> struct ScalarTypeToCPPType<6> { using type = float; };
+template <> struct ScalarTypeToCPPType<7> { using type = double; };
+template <> struct ScalarTypeToCPPType<9> { using type = c10::complex<float>; };
+template <> struct ScalarTypeToCPPType<10> { using type = c10::complex<double>; };
+template <> struct ScalarTypeToCPPType<11> { using type = bool; };
+template <> struct ScalarTypeToCPPType<15> { using type = c10::BFloat16; };
+template <> struct ScalarTypeToCPPType<23> { using type = c10::Float8_e5m2; };
+template <> struct ScalarTypeToCPPType<24> { using type = c10::Float8_e4m3fn; };
+template <int Kind> using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<Kind>::type;
+
+}  // namespace impl
+
+}  // namespace c10
+
+namespace c10 {
+
+inline constexpr int kByte = 0;
+inline constexpr int kChar = 1;
+inline constexpr int kShort = 2;
+inline constexpr int kInt = 3;
+inline constexpr int kLong = 4;
+inline constexpr int kHalf = 5;
+inline constexpr int kFloat = 6;
+inline constexpr int kDouble = 7;
+inline constexpr int kComplexHalf = 8;
+inline constexpr int kComplexFloat = 9;
+inline constexpr int kComplexDouble = 10;
+inline constexpr int kBool = 11;
+inline constexpr int kBFloat16 = 15;
+inline constexpr int kFloat8_e5m2 = 23;
+inline constexpr int kFloat8_e4m3fn = 24;
+
+}  // namespace c10
+
+namespace at {
+
+inline constexpr int kByte = 0;
+inline constexpr int kChar = 1;
+inline constexpr int kShort = 2;
+inline constexpr int kInt = 3;
+inline constexpr int kLong = 4;
+inline constexpr int kHalf = 5;
+inline constexpr int kFloat = 6;
+inline constexpr int kDouble = 7;
+inline constexpr int kComplexHalf = 8;
+inline constexpr int kComplexFloat = 9;
+inline constexpr int kComplexDouble = 10;
+inline constexpr int kBool = 11;
+inline constexpr int kBFloat16 = 15;
+inline constexpr int kFloat8_e5m2 = 23;
+inline constexpr int kFloat8_e4m3fn = 24;
+
+}  // namespace at
+
+namespace torch {
+
+inline constexpr int kByte = 0;
+inline constexpr int kChar = 1;
+inline constexpr int kShort = 2;
+inline constexpr int kInt = 3;
+inline constexpr int kLong = 4;
+inline constexpr int kHalf = 5;
+inline constexpr int kFloat = 6;
+inline constexpr int kDouble = 7;
+inline constexpr int kComplexHalf = 8;
+inline constexpr int kComplexFloat = 9;
+inline constexpr int kComplexDouble = 10;
+inline constexpr int kBool = 11;
+inline constexpr int kBFloat16 = 15;
+inline constexpr int kFloat8_e5m2 = 23;
+inline constexpr int kFloat8_e4m3fn = 24;
+
+}  // namespace torch
