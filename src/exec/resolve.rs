@@ -2,7 +2,7 @@
 
 use super::machine::{Frame, Machine, Mode, ObjectKind};
 use super::templates::Undecided;
-use super::types::{Binding, Env, Ty, builtin, nameless, of_torch};
+use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
 use crate::ir::namespace::{Namespace, meant};
@@ -145,7 +145,7 @@ impl Machine<'_> {
         if let Some(ty) = self.fragment_type(path) {
             return ty;
         }
-        builtin(name).or_else(|| of_torch(path)).unwrap_or_else(|| Ty::Unknown(self.hidden_name(path)))
+        builtin(name).unwrap_or_else(|| Ty::Unknown(self.hidden_name(path)))
     }
 
     /// The record of this name for these template arguments, laid out.

@@ -5,7 +5,7 @@
 
 pub(crate) use super::value::{Binding, Env, FieldLayout, Layout, Ty};
 use crate::domain::Int;
-use crate::ir::{Name, Path, Qualifiers, Scalar, Type, unpack};
+use crate::ir::{Name, Qualifiers, Scalar, Type, unpack};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -281,9 +281,6 @@ pub(crate) fn builtin(name: &str) -> Option<Ty> {
         "half" | "__half" | "half_t" | "__nv_bfloat16" | "nv_bfloat16" | "bfloat16_t" | "__half_raw" => {
             half(name)
         }
-        // PyTorch's: see [`of_torch`].
-        "c10::Half" | "c10::BFloat16" => half(name),
-        "c10::Float8_e5m2" | "c10::Float8_e4m3fn" => sized(name, 1),
         "__nv_fp8_e4m3" | "__nv_fp8_e5m2" | "__nv_fp8_storage_t" => sized(name, 1),
         "half2" | "__half2" => vector(name, &half("half"), 2),
         "__nv_bfloat162" | "nv_bfloat162" => vector(name, &half("nv_bfloat16"), 2),
@@ -310,15 +307,6 @@ pub(crate) fn builtin(name: &str) -> Option<Ty> {
             vector(name, &Ty::Scalar(element), lanes as usize)
         }
     })
-}
-
-/// A type that PyTorch defines in `c10`, under whichever of its namespaces the path names: `at::Half`.
-/// Sizes: `c10/util/Half.h`, `BFloat16.h`, `Float8_e5m2.h` and `Float8_e4m3fn.h`.
-#[must_use]
-pub(crate) fn of_torch(path: &Path) -> Option<Ty> {
-    let (namespace, _) = path.qualifiers.last()?;
-    let is_torch = matches!(&**namespace, "c10" | "at" | "torch");
-    if is_torch { builtin(&format!("c10::{}", path.name)) } else { None }
 }
 
 fn vector(name: &str, element: &Ty, lanes: usize) -> Ty {

@@ -28,7 +28,7 @@ impl Defines {
             let _ = writeln!(text, "#define {} {}", one_line(name), one_line(value));
         }
         let builtin = read("<built-in>", text);
-        let fallback = read("<well-known>", format!("{FALLBACK}{DISPATCH}"));
+        let fallback = read("<well-known>", FALLBACK.to_owned());
         Defines { macros: Macros::new(&builtin, &fallback) }
     }
 
@@ -105,9 +105,6 @@ const BUILTIN: &str = "\
 #define __DATE__ \"\"
 #define __TIME__ \"\"
 ";
-
-/// Macros that run code once for each type, of libraries whose headers would define them.
-const DISPATCH: &str = include_str!("dispatch.h");
 
 /// Names that a library's own header would define. Invisible to `#if`.
 const FALLBACK: &str = "\
