@@ -1,6 +1,7 @@
 //! What is known where two ways through the code meet?
 
 use super::machine::{Machine, State};
+use super::operators::merge_parts;
 use super::value::Value;
 use crate::domain::{SymbolId, Unknown};
 use crate::events::Blocks;
@@ -121,12 +122,21 @@ impl Machine<'_> {
     fn join_values(&mut self, held: &Value, failed: &Value, how: &Join) -> Value {
         match how {
             Join::Uniform(choice, _) => self.choose(held, failed, *choice),
-            Join::Varying(why) => match (held, failed) {
-                (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
-                _ => match self.lost(held, failed) {
-                    Value::Opaque(variation, ..) => Value::opaque(variation, why.clone()),
-                    other => other,
-                },
+            Join::Varying(why) => self.join_varying(held, failed, why),
+        }
+    }
+
+    /// A value that may be either in any thread. Of an object only the parts that differ are lost: in a branch that
+    /// moves `loader.last`, `loader.end` stays what it was.
+    fn join_varying(&self, held: &Value, failed: &Value, why: &Unknown) -> Value {
+        match (held, failed) {
+            (Value::Undefined, other) | (other, Value::Undefined) => other.clone(),
+            (Value::Aggregate(x), Value::Aggregate(y)) => merge_parts(x, y, |held, failed| {
+                if held.is_surely(failed) { held.clone() } else { self.join_varying(held, failed, why) }
+            }),
+            _ => match self.lost(held, failed) {
+                Value::Opaque(variation, ..) => Value::opaque(variation, why.clone()),
+                other => other,
             },
         }
     }

@@ -398,10 +398,17 @@ impl Machine<'_> {
     }
 }
 
-fn merge_parts(x: &[(Steps, Value)], y: &[(Steps, Value)], merge: impl Fn(&Value, &Value) -> Value) -> Value {
-    let mut merged: Vec<(Steps, Value)> = Vec::new();
-    for (path, left) in x {
-        let right = y.iter().find(|(other, _)| other == path);
+/// An object whose parts are made of those of two. What only one of them has was never written in the other.
+pub(super) fn merge_parts(
+    x: &[(Steps, Value)],
+    y: &[(Steps, Value)],
+    merge: impl Fn(&Value, &Value) -> Value,
+) -> Value {
+    let mut merged: Vec<(Steps, Value)> = Vec::with_capacity(x.len());
+    for (at, (path, left)) in x.iter().enumerate() {
+        // Mostly they are in the same order.
+        let beside = y.get(at).filter(|(other, _)| other == path);
+        let right = beside.or_else(|| y.iter().find(|(other, _)| other == path));
         merged.push((path.clone(), right.map_or_else(|| left.clone(), |(_, right)| merge(left, right))));
     }
     merged.extend(y.iter().filter(|(path, _)| !x.iter().any(|(p, _)| p == path)).cloned());
