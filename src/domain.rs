@@ -22,6 +22,7 @@ pub(crate) use block::Shape;
 pub(crate) use divisors::{gcd, lcm};
 pub(crate) use int::{Int, NotAffine, fits};
 pub(crate) use lanes::{Lanes, Spread};
+pub(crate) use quotients::Division;
 pub(crate) use sight::Sight;
 pub(crate) use sight::{MOST_ALIGNED, hashed};
 pub(crate) use symbol::{AmongBlocks, Key, Origin, Remainder, Symbol, SymbolId, Symbols, joined};

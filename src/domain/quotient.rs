@@ -12,7 +12,7 @@
 //! A remainder by a constant is brought into one form: multiples of the divisor go, the known part becomes what it is
 //! modulo the divisor, and a common factor of divisor and unknown part is taken out.
 
-use super::quotients::Quotient;
+use super::quotients::{Division, Quotient};
 use super::{Int, Lanes, Origin, SymbolId, World, gcd};
 
 impl World {
@@ -36,7 +36,7 @@ impl World {
         let step = gcd(least.terms_gcd(), m.unsigned_abs()) as i64;
         let terms = least.terms.iter().map(|(id, f)| (*id, f.map(shape, |v| v / step))).collect();
         let reduced = Int::of(least.base.map(shape, |v| v.div_euclid(step)), terms);
-        let often = self.quotient(&reduced, &Int::constant(m / step), (true, false))?;
+        let often = self.quotient(&reduced, &Int::constant(m / step), Division::Floor)?;
         Some(self.sub(&least, &self.scale(&often, m)))
     }
 
@@ -56,9 +56,14 @@ impl World {
         Some(Int::of(multiple.base.map(shape, |v| v / m), terms))
     }
 
-    /// The quotient of two numbers, rounded down or towards zero: one symbol for equal numbers.
-    pub(crate) fn quotient(&mut self, a: &Int, b: &Int, (floors, unsigned): (bool, bool)) -> Option<Int> {
-        if let Some(known) = self.quotients.find(a, b, floors) {
+    /// The quotient of two numbers: one symbol for equal numbers that are divided alike.
+    pub(crate) fn quotient(&mut self, a: &Int, b: &Int, division: Division) -> Option<Int> {
+        let is_positive = |int: &Int| self.bounds(int).0.is_some_and(|low| low >= 0);
+        let division = match division {
+            Division::Unsigned(_) if is_positive(a) && is_positive(b) => Division::Signed,
+            division => division,
+        };
+        if let Some(known) = self.quotients.find(a, b, division) {
             return Some(Int::symbol(known));
         }
         if self.quotients.is_full() {
@@ -67,12 +72,14 @@ impl World {
         let own = a.terms.iter().chain(&b.terms).map(|(id, _)| *id).filter(|id| id.is_per_thread());
         let origin = own.map(|id| self.symbols.get(id).origin).max().unwrap_or(Origin::Own);
         let range = match (b.as_constant(), self.bounds(a)) {
-            (Some(by @ 1..), (low, high)) if floors || low.is_some_and(|low| low >= 0) => {
+            (Some(by @ 1..), (low, high))
+                if division == Division::Floor || low.is_some_and(|low| low >= 0) =>
+            {
                 (low.map(|low| low.div_euclid(by)), high.map(|high| high.div_euclid(by)))
             }
             // The divisor of an unsigned division, too, is 1 or more.
             (_, (Some(0..), high)) => {
-                let may_turn = self.bounds(b).0.is_none_or(|low| low < 0) && !unsigned;
+                let may_turn = division == Division::Signed && !is_positive(b);
                 (if may_turn { high.map(|high| -high) } else { Some(0) }, high)
             }
             _ => (None, None),
@@ -81,13 +88,13 @@ impl World {
             true => self.symbols.fresh_of_warp(origin, range),
             false => self.symbols.fresh_per_thread(origin, range),
         };
-        self.quotients.add(Quotient { dividend: a.clone(), divisor: b.clone(), floors, symbol });
+        self.quotients.add(Quotient { dividend: a.clone(), divisor: b.clone(), division, symbol });
         Some(Int::symbol(symbol))
     }
 
     /// By what constant a symbol is the quotient, rounded down, and of what.
     pub(super) fn floored(&self, symbol: SymbolId) -> Option<(&Int, i64)> {
-        let quotient = self.quotients.of(symbol).filter(|it| it.floors)?;
+        let quotient = self.quotients.of(symbol).filter(|it| it.division == Division::Floor)?;
         Some((&quotient.dividend, quotient.divisor.as_constant()?))
     }
 

@@ -18,21 +18,33 @@ pub(super) struct Quotients {
     by_symbol: FxHashMap<SymbolId, u32>,
 }
 
+/// How two numbers are divided. A number that may be below 0 is a large one where it has no sign, so that the quotients
+/// of the same numbers may differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Division {
+    /// Rounded down.
+    Floor,
+    /// Rounded towards zero.
+    Signed,
+    /// Of numbers without a sign, of so many bytes.
+    Unsigned(u64),
+}
+
 /// A quotient.
 #[derive(Debug)]
 pub(super) struct Quotient {
     pub dividend: Int,
     pub divisor: Int,
-    /// Rounded down, else towards zero.
-    pub floors: bool,
+    pub division: Division,
     pub symbol: SymbolId,
 }
 
 impl Quotients {
     /// The symbol that stands for a quotient.
-    pub(super) fn find(&self, dividend: &Int, divisor: &Int, floors: bool) -> Option<SymbolId> {
+    pub(super) fn find(&self, dividend: &Int, divisor: &Int, division: Division) -> Option<SymbolId> {
         let alike = self.by_operands.get(&hash(dividend, divisor))?;
-        let same = |it: &&Quotient| it.floors == floors && it.dividend == *dividend && it.divisor == *divisor;
+        let same =
+            |it: &&Quotient| it.division == division && it.dividend == *dividend && it.divisor == *divisor;
         alike.iter().filter_map(|at| self.list.get(*at as usize)).find(same).map(|it| it.symbol)
     }
 

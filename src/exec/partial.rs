@@ -15,7 +15,7 @@
 use super::arithmetic::promote;
 use super::machine::{Machine, Mode};
 use super::value::{Offset, Partial, Relation, Value};
-use crate::domain::{Int, NotAffine, Origin, ThreadSet, Unknown, Variation, fits};
+use crate::domain::{Division, Int, NotAffine, Origin, ThreadSet, Unknown, Variation, fits};
 use crate::ir::{BinaryOp, Scalar};
 use crate::source::Span;
 use std::rc::Rc;
@@ -145,7 +145,10 @@ impl Machine<'_> {
 
     /// A quotient or remainder in terms of how often the divisor fits into each thread's dividend.
     fn quotient_or_rest(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Int> {
-        let kind = (false, scalar.is_unsigned());
+        let kind = match scalar.is_unsigned() {
+            true => Division::Unsigned(scalar.bytes()),
+            false => Division::Signed,
+        };
         let world = &mut self.world;
         // What division makes of numbers below 0 differs from the floor.
         let floors = !x.is_per_thread() || world.bounds(x).0.is_some_and(|low| low >= 0);

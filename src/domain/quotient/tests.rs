@@ -15,7 +15,11 @@ fn value(world: &World, int: &Int, thread: usize, given: &[(SymbolId, i64)]) -> 
             let quotient = world.quotients.of(*id).expect("a quotient");
             let dividend = value(world, &quotient.dividend, thread, given);
             let divisor = value(world, &quotient.divisor, thread, given);
-            if quotient.floors { dividend.div_euclid(divisor) } else { dividend / divisor }
+            if quotient.division == Division::Floor {
+                dividend.div_euclid(divisor)
+            } else {
+                dividend / divisor
+            }
         });
         factor.at(thread, SHAPE) * number
     };
@@ -62,10 +66,10 @@ fn one_round_after_another_is_the_next() {
 fn a_row_and_its_column_are_the_number() {
     let mut world = World::new(SHAPE);
     let n = Int::symbol(world.symbols.fresh("n".into(), Origin::Given, None, None));
-    let row = world.quotient(&threads(), &n, (false, false)).expect("a quotient");
+    let row = world.quotient(&threads(), &n, Division::Signed).expect("a quotient");
     let begins = world.mul(&row, &n).expect("a product");
     let column = world.sub(&threads(), &begins);
-    let again = world.quotient(&threads(), &n, (false, false)).expect("a quotient");
+    let again = world.quotient(&threads(), &n, Division::Signed).expect("a quotient");
     let begins = world.mul(&again, &n).expect("a product");
     assert!(column.is_per_thread());
     assert_eq!(world.add(&begins, &column), threads());
@@ -78,7 +82,7 @@ fn a_quotient_that_a_warp_has_in_common_says_so() {
     let warps = Int::known(Lanes::coordinate(0, world.shape).map(world.shape, |x| x / 32));
     let threads = Int::known(Lanes::coordinate(0, world.shape));
     for (dividend, is_one) in [(warps, true), (threads, false)] {
-        let quotient = world.quotient(&dividend, &n, (false, false)).expect("a quotient");
+        let quotient = world.quotient(&dividend, &n, Division::Signed).expect("a quotient");
         assert_eq!(world.symbols.get(quotient.terms[0].0).of_warp, is_one);
     }
 }
