@@ -10,6 +10,7 @@ mod words;
 
 use super::lexer::{Kind, Lexer, Token};
 use super::{MaskKind, Masked};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 pub(crate) use words::is_specifier;
@@ -68,6 +69,8 @@ struct Masker<'t> {
     before: Option<usize>,
     /// The brackets that are open at the one being looked at.
     open: Vec<usize>,
+    /// Names that look like macros and are types that the text declares above.
+    types: FxHashSet<&'t str>,
     edits: Vec<Edit>,
     masked: Vec<Masked>,
 }
@@ -86,6 +89,7 @@ impl<'t> Masker<'t> {
             gone,
             before: None,
             open: Vec::new(),
+            types: FxHashSet::default(),
             edits: Vec::new(),
             masked: Vec::new(),
         };

@@ -11,8 +11,13 @@ impl Masker<'_> {
     pub(super) fn unknown_macro(&mut self, at: usize, word: &str) {
         match word {
             "namespace" => return self.namespace(at),
-            "class" | "struct" => return self.class(at),
-            _ if is_keyword(word) => return,
+            "class" | "struct" => {
+                self.note_type(at);
+                return self.class(at);
+            }
+            "union" | "enum" | "using" | "typename" => return self.note_type(at),
+            "typedef" => return self.note_typedef(at),
+            _ if is_keyword(word) || self.types.contains(word) => return,
             _ => {}
         }
         let next = at + 1;
@@ -31,6 +36,34 @@ impl Masker<'_> {
             let alone = self.begins_statement() && self.begins_line(next);
             let kind = if alone { MaskKind::Statement } else { MaskKind::Other };
             self.mask(at, at, kind, "");
+        }
+    }
+
+    /// Notes the `TYPE` of `struct TYPE {`, `using TYPE =` and `typename TYPE,`.
+    fn note_type(&mut self, at: usize) {
+        let word = self.word(at + 1);
+        let ends = matches!(self.kind(at + 2), Some(Kind::Punct(b'{' | b':' | b';' | b'=' | b',' | b'>')));
+        if is_upper(word) && ends {
+            self.types.insert(word);
+        }
+    }
+
+    /// Notes the `TYPE` of `typedef struct { ... } TYPE;`.
+    fn note_typedef(&mut self, typedef: usize) {
+        let mut at = typedef + 1;
+        // Not beyond the next: so each token is looked at once.
+        while self.kind(at).is_some() && self.word(at) != "typedef" {
+            if self.is(at, b';') {
+                let word = self.word(at - 1);
+                if is_upper(word) {
+                    self.types.insert(word);
+                }
+                return;
+            }
+            match self.partner_of(at) {
+                Some(partner) if partner < at => return,
+                partner => at = partner.unwrap_or(at) + 1,
+            }
         }
     }
 

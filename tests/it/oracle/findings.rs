@@ -155,6 +155,17 @@ impl Finding {
         base(&self.kernel) == base(&launch.kernel) && (names_this || !names_another)
     }
 
+    /// Whether it tells of the element after the last of a row. To copy an object of a class binds a reference to it
+    /// first, and the sanitizer allows a reference to the element after the last.
+    fn is_one_past_a_row(&self) -> bool {
+        let told = self.message.split_once("with the subscript ").and_then(|(_, told)| {
+            let (subscript, dimension) = told.split_once(" in its ")?;
+            let (_, elements) = dimension.split_once("which has ")?;
+            Some((subscript, elements.split(' ').next()?))
+        });
+        told.is_some_and(|(subscript, elements)| subscript == elements)
+    }
+
     /// Whether the array that it tells of is sized where it is declared.
     pub fn is_of_sized_array(&self) -> bool {
         self.labels.iter().any(|label| label.text.ends_with("counted from 0"))
@@ -263,6 +274,6 @@ pub fn unconfirmed(told: &[Finding], launches: &[Launch]) -> Vec<String> {
         let mut its = launches.iter().filter(|launch| it.is_of(launch)).peekable();
         its.peek().is_some() && its.all(|launch| !launch.given_up)
     };
-    let is_certain = |it: &&Finding| !is_possible(it) && ran(it);
+    let is_certain = |it: &&Finding| !is_possible(it) && !it.is_one_past_a_row() && ran(it);
     told.iter().filter(is_certain).filter(|it| !is_confirmed(it)).map(words).collect()
 }
