@@ -3,7 +3,7 @@
 use super::condition::{Truth, listed};
 use super::machine::{Machine, Mode};
 use super::tree::Together;
-use super::types::{FieldLayout, Ty};
+use super::types::{Binding, FieldLayout, Ty};
 use super::value::{Condition, Pointer, Step, Target, Value};
 use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::events::{AccessOp, Split, SplitKind};
@@ -167,7 +167,13 @@ impl Machine<'_> {
     }
 
     fn cast(&mut self, ty: &Type, inner: &Expr) -> Value {
+        let written = ty;
         let ty = self.resolve_type(ty);
+        if matches!(ty, Ty::Unknown(_)) && self.may_be_operator(written, inner) {
+            self.evaluate(inner);
+            let words = "a name in parentheses, which may be a type or a number";
+            return Value::opaque(Variation::Maybe, Unknown::new(Reason::Unsupported, inner.span, words));
+        }
         // `static_cast<Wide>(narrow)` makes an object as `Wide(narrow)` does.
         if let Ty::Record(layout) = &ty
             && let Some(made) = self.of_other_class(layout, inner)
@@ -188,6 +194,20 @@ impl Machine<'_> {
             (Value::Pointer(pointer), Some(pointee)) => Value::Pointer(Pointer { pointee, ..pointer }),
             (value, _) => value,
         }
+    }
+
+    /// Whether `(name) - x` may as well be a difference: nothing says that the name is a type.
+    fn may_be_operator(&self, ty: &Type, inner: &Expr) -> bool {
+        let Type::Named(path) = ty else { return false };
+        let is_param = path.qualifiers.is_empty()
+            && self
+                .frame()
+                .is_some_and(|frame| matches!(frame.env.bindings.get(&path.name), Some(Binding::Type(_))));
+        let is_sign = matches!(
+            inner.kind,
+            ExprKind::Unary(UnaryOp::Neg | UnaryOp::Plus, _) | ExprKind::Deref(_) | ExprKind::AddressOf(_)
+        );
+        is_sign && !is_param
     }
 
     /// `sizeof expression`

@@ -179,10 +179,30 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Whether a qualified name is that of a number, as far as what is declared in the file tells.
+    fn is_constant(&self, qualified: Node<'_>) -> bool {
+        let mut name = qualified;
+        while let Some(inner) = field(name, "name") {
+            name = inner;
+        }
+        let name = self.text(name);
+        let (outline, is_type) = (self.outline, builtin_type(name).is_some());
+        let is_value = outline.variables.contains(name) || outline.members.contains(name);
+        is_value && !is_type && !outline.types.contains(name)
+    }
+
     /// `(a * (b)) - c` parses as a cast of `-c` to a pointer to a function. With a number in the
-    /// place of `a` it cannot.
+    /// place of `a` it cannot. `(Tile::rows) - c` parses as a cast to `Tile::rows`.
     pub(super) fn variable_as_type(&mut self, cast: Node<'_>) -> Option<Expr> {
-        let ty = field(field(cast, "type")?, "type")?;
+        let descriptor = field(cast, "type")?;
+        let ty = field(descriptor, "type")?;
+        if ty.kind() == "qualified_identifier" && descriptor.named_child_count() == 1 && self.is_constant(ty)
+        {
+            // Without its parentheses it can be nothing else.
+            let (start, end) = (self.start(cast), self.start(field(cast, "value")?));
+            let text = self.source.get(start..end)?.replace(['(', ')'], " ");
+            return Some(self.patch(cast, start, text));
+        }
         if ty.kind() != "type_identifier" || !self.is_variable(self.text(ty)) {
             return None;
         }

@@ -33,6 +33,8 @@ pub(super) struct Outline<'t> {
     pub functions: FxHashSet<&'t str>,
     /// Names of variables outside functions, and enumerators.
     pub variables: FxHashSet<&'t str>,
+    /// Names of data members.
+    pub members: FxHashSet<&'t str>,
     pub namespaces: FxHashSet<&'t str>,
     /// What aliases of namespaces stand for; `None` where that is not the same everywhere.
     pub namespace_aliases: FxHashMap<&'t str, Option<Vec<&'t str>>>,
@@ -60,6 +62,7 @@ impl<'t> Outline<'t> {
             types: FxHashSet::default(),
             functions: FxHashSet::default(),
             variables: FxHashSet::default(),
+            members: FxHashSet::default(),
             namespaces: FxHashSet::default(),
             namespace_aliases: FxHashMap::default(),
             packs: packs(&tree.expanded.file.text),
@@ -120,7 +123,10 @@ impl<'t> Outline<'t> {
         let innermost = |wanted: Found| levels.iter().rev().find(|level| level.what == wanted);
         let function = innermost(Found::Function).map(|level| level.node.id());
         match what {
-            Found::Record => self.note_record(levels, node),
+            Found::Record => {
+                self.note_record(levels, node);
+                self.note_members(node);
+            }
             Found::Enum => {
                 self.types.extend(field(node, "name").map(|name| self.tree.text(name)));
                 if function.is_none() {
@@ -219,6 +225,17 @@ impl<'t> Outline<'t> {
         let name = self.name(&name);
         self.taken.insert(name.clone());
         self.record_names.insert(node.id(), name);
+    }
+
+    fn note_members(&mut self, record: Node<'t>) {
+        let Some(body) = field(record, "body") else { return };
+        let mut cursor = body.walk();
+        for member in body.named_children(&mut cursor).filter(|it| it.kind() == "field_declaration") {
+            let mut cursor = member.walk();
+            let declared = member.children_by_field_name("declarator", &mut cursor);
+            let names = declared.filter(|it| !is_function_declarator(*it)).filter_map(innermost_name);
+            self.members.extend(names.map(|name| self.tree.text(name)));
+        }
     }
 
     fn note_alias(&mut self, node: Node<'t>) {
