@@ -14,10 +14,12 @@
 //! Layouts that leave the indices as they are come first, then skews, then exclusive ors and rotations. Extra
 //! operations in an index count against a layout ([`PER_WAVEFRONT`]). If something about an array is unknown, there
 //! is no remedy, only the reason.
+//! How many elements longer rows get is decided apart ([`longer`]), as that is checked by running the kernel again.
 
 mod family;
 mod interleaved;
 mod layout;
+pub(crate) mod longer;
 mod requests;
 mod rounds;
 mod tiles;

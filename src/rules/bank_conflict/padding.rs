@@ -1,42 +1,19 @@
-//! Would longer rows help, and is that proved?
+//! Which rows of an array are made longer, and how is that written?
 //!
-//! A padding is offered only when the kernel, run again with it, finds every access of the array
-//! at its ideal (or strictly better, which is then said) on every target asked for, every vector
-//! access still aligned, and the block still inside the target's shared memory. Where the rows are
-//! walked by a distance that is written out, it changes too, if it is proved that every access then
-//! finds its element.
-//!
-//! A `wmma` call leaves no other layout than longer rows, as it asks for lines at one distance. Banks repeat after
-//! 128 bytes and the call wants lines a multiple of 16 bytes apart, so seven lengths are all that there are:
-//!
-//! ```text
-//! half s[64][16], 8 lines of 16 bytes at a time      wavefronts for each 8 lines
-//!     rows of 32 bytes                                2: line 4 lies where line 0 does
-//!     rows of 48, 80, 112, 144 bytes                  1: 16 bytes times an odd number
-//!     rows of 64, 96, 128 bytes                       4, 2, 8
-//! ```
-//!
-//! Of such an array the length with the fewest wavefronts is told even where one of its accesses takes more than
-//! before, as no block does.
+//! For each kind of rows that the text has, [`longer`] finds the length that was checked. A padding is
+//! offered only with it. Where the rows are walked by a distance that is written out, it changes too, if it is proved
+//! that every access then finds its element.
 
 mod pitched;
 pub(super) mod text;
 
 use super::super::{Case, KernelRun, Length, Pitched, plural};
 use super::declared::{asked, by_its_numbers, is_written_out, not_run};
-use crate::banks::Target;
-use crate::codegen::Merges;
 use crate::diagnostic::{Basis, Edit, Fix};
-use crate::events::{Access, AccessOp, Array, Pattern, Trace};
+use crate::events::{Access, AccessOp, Array};
+use crate::remedy::Run;
+use crate::remedy::longer::{self, Lengthened, Sites, find};
 use crate::source::Span;
-use crate::verdict::Totals;
-
-/// The most elements tried.
-const MOST: u64 = 8;
-/// Bytes after which banks repeat.
-const PERIOD: u64 = 128;
-/// Bytes by which the lines of a `wmma` tile may be farther apart.
-const LINE_STEP: u64 = 16;
 
 /// A padding that the model has checked.
 #[derive(Clone, Debug)]
@@ -72,95 +49,6 @@ pub(super) enum Longer {
     None(u64),
     /// None of those that were tried is seen to help.
     Unknown,
-}
-
-/// One access of the array in one run on one target.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Site {
-    place: (usize, usize, Span, AccessOp),
-    wavefronts: u64,
-    ideal: u64,
-    usual: u64,
-    worst: u32,
-    /// Bytes per lane of the instruction that the compiler makes of it and its neighbours.
-    width: u32,
-    /// Whether the compiler makes, or may make, one instruction of it and its neighbours.
-    joined: bool,
-}
-
-/// The accesses of one array in all runs, on all targets.
-struct Sites {
-    list: Vec<Site>,
-    /// Whether `wmma` calls are among them.
-    tiles: bool,
-}
-
-impl Sites {
-    /// `None` when some access of the array is not known.
-    fn of(runs: &[KernelRun], name: Span) -> Option<Sites> {
-        let mut sites = Sites { list: Vec::new(), tiles: false };
-        runs.iter().enumerate().try_for_each(|(number, run)| sites.add(number, run, name))?;
-        Some(sites)
-    }
-
-    /// Adds the accesses of one run; `None` when one of them is not known.
-    fn add(&mut self, run: usize, kernel: &KernelRun, name: Span) -> Option<()> {
-        let merges = Merges::of(&kernel.trace);
-        for (target, judgements) in kernel.judgements.iter().enumerate() {
-            for (at, (access, judgement)) in kernel.trace.accesses.iter().zip(judgements).enumerate() {
-                // What only the profiler's page shows is no cost that padding could save.
-                if kernel.trace.arrays[access.array].name_span == name && !judgement.page_only {
-                    let totals = judgement.totals?;
-                    // The request that it is a part of is counted where it begins.
-                    let totals = if judgement.follows { Totals::default() } else { totals };
-                    let place = (run, target, access.span, access.op);
-                    let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
-                    let wide = merges.any(at, 0).filter(|wide| !wide.single);
-                    self.tiles |= access.fragment;
-                    self.list.push(Site {
-                        place,
-                        wavefronts,
-                        ideal,
-                        usual: totals.usual,
-                        worst: totals.worst.wavefronts,
-                        width: wide.map_or(access.bytes.unwrap_or(0), |wide| wide.bytes),
-                        joined: wide.is_some(),
-                    });
-                }
-            }
-        }
-        Some(())
-    }
-
-    fn wavefronts(&self) -> u64 {
-        self.list.iter().fold(0, |sum, site| sum.saturating_add(site.wavefronts))
-    }
-
-    fn ideal(&self) -> u64 {
-        self.list.iter().fold(0, |sum, site| sum.saturating_add(site.ideal))
-    }
-
-    /// Whether none of them is to be reported.
-    fn are_fine(&self) -> bool {
-        self.list.iter().all(|site| site.wavefronts <= site.usual)
-    }
-
-    /// Places in the text.
-    fn count(&self) -> u64 {
-        let mut spans: Vec<(Span, AccessOp)> = Vec::new();
-        for (_, _, span, op) in self.list.iter().map(|site| site.place) {
-            if !spans.contains(&(span, op)) {
-                spans.push((span, op));
-            }
-        }
-        spans.len() as u64
-    }
-
-    /// Wavefronts of the worst request, if they are the same everywhere, whatever the compiler joins.
-    fn same_worst(&self) -> Option<u32> {
-        let first = self.list.first()?.worst;
-        self.list.iter().all(|site| site.worst == first && !site.joined).then_some(first)
-    }
 }
 
 /// What makes the rows longer.
@@ -237,26 +125,39 @@ impl Padding {
     pub(super) fn run(&self, case: &Case<'_>, name: Span, run: usize) -> Option<KernelRun> {
         self.rows.run(case, name, run, self.extra)
     }
+}
 
-    /// Looks for the smallest padding of the array declared at `name` that helps.
-    pub(super) fn search(case: &Case<'_>, name: Span) -> Longer {
-        let array = case.runs.iter().find_map(|run| find(&run.trace, name));
-        let Some((array, before)) = array.zip(Sites::of(case.runs, name)) else { return Longer::Unknown };
-        let free = case.runs.iter().filter_map(|run| find(&run.trace, name)).all(Array::has_free_rows);
+/// An array whose rows are made longer.
+struct Search<'a> {
+    case: &'a Case<'a>,
+    runs: &'a [Run<'a>],
+    array: &'a Array,
+    before: &'a Sites,
+}
+
+/// Looks for the smallest padding of the array declared at `name` that helps. `runs` are those of the case.
+pub(super) fn search<'a>(case: &'a Case<'a>, runs: &'a [Run<'a>], name: Span) -> Longer {
+    let array = runs.iter().find_map(|run| find(run.trace, name));
+    let Some((array, before)) = array.zip(Sites::of(runs, name)) else { return Longer::Unknown };
+    let free = runs.iter().filter_map(|run| find(run.trace, name)).all(Array::has_free_rows);
+    Search { case, runs, array, before: &before }.in_all_rows(free)
+}
+
+impl Search<'_> {
+    fn in_all_rows(&self, free: bool) -> Longer {
         let mut best = None;
         let mut none = false;
         if free {
-            best = Padding::with(case, array, &before, Rows::Declared, &mut false);
+            best = self.with(Rows::Declared, &mut false);
         }
         // Rows that are declared may be further apart than those that are walked.
         if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
-            case.padder.pitches(name, None, &mut |pitched| {
+            self.case.padder.pitches(self.array.name_span, None, &mut |pitched| {
                 // Rows that are walked as they are declared.
                 let declared = matches!(pitched.length, Length::Row(_));
                 let mut all = true;
-                let rows = Rows::Pitched { pitched, before: Vec::new() };
-                let found = Padding::with(case, array, &before, rows, &mut all);
-                none |= found.is_none() && declared && all && before.tiles;
+                let found = self.with(Rows::Pitched { pitched, before: Vec::new() }, &mut all);
+                none |= found.is_none() && declared && all && self.before.tiles;
                 let complete = found.as_ref().is_some_and(|padding| padding.complete);
                 if complete || best.is_none() {
                     best = found;
@@ -264,29 +165,27 @@ impl Padding {
                 complete
             });
         }
-        while let Some(more) = best.as_ref().and_then(|padding| padding.with_other_rows(case, array, &before))
-        {
+        while let Some(more) = best.as_ref().and_then(|padding| self.with_other_rows(padding)) {
             best = Some(more);
         }
         match best {
             Some(padding) => Longer::Help(Box::new(padding)),
-            None if none => Longer::None(before.wavefronts()),
+            None if none => Longer::None(self.before.wavefronts()),
             None => Longer::Unknown,
         }
     }
 
-    /// The same and other rows of the array longer, too, where the launches are left to whoever reads the help.
-    fn with_other_rows(&self, case: &Case<'_>, array: &Array, before: &Sites) -> Option<Padding> {
-        let Rows::Pitched { pitched: first, before: others } = &self.rows else { return None };
-        if self.complete || !matches!(first.length, Length::Given(_)) {
+    /// A padding and other rows of the array longer, too, where the launches are left to whoever reads the help.
+    fn with_other_rows(&self, padding: &Padding) -> Option<Padding> {
+        let Rows::Pitched { pitched: first, before: others } = &padding.rows else { return None };
+        if padding.complete || !matches!(first.length, Length::Given(_)) {
             return None;
         }
         let mut best: Option<Padding> = None;
-        case.padder.pitches(array.name_span, Some((first, self.extra)), &mut |pitched| {
-            let others = others.iter().cloned().chain([(first.clone(), self.extra)]);
-            let rows = Rows::Pitched { pitched, before: others.collect() };
-            let found = Padding::with(case, array, before, rows, &mut true);
-            let better = |found: &Padding| found.left < best.as_ref().map_or(self.left, |best| best.left);
+        self.case.padder.pitches(self.array.name_span, Some((first, padding.extra)), &mut |pitched| {
+            let others = others.iter().cloned().chain([(first.clone(), padding.extra)]);
+            let found = self.with(Rows::Pitched { pitched, before: others.collect() }, &mut true);
+            let better = |found: &Padding| found.left < best.as_ref().map_or(padding.left, |best| best.left);
             if let Some(found) = found.filter(better) {
                 best = Some(found);
             }
@@ -296,8 +195,20 @@ impl Padding {
     }
 
     /// The best padding of these rows; `all` stays set if each length was judged.
-    fn with(case: &Case<'_>, array: &Array, before: &Sites, rows: Rows, all: &mut bool) -> Option<Padding> {
-        let (extra, after) = best(case, array, before, &rows, all)?;
+    fn with(&self, rows: Rows, all: &mut bool) -> Option<Padding> {
+        let Search { case, runs, array, before } = *self;
+        let (name, element) = (array.name_span, array.element_bytes.unwrap_or(1));
+        let lengthened = |run: Option<KernelRun>| run.map(Lengthened::from);
+        let longer = longer::Rows {
+            runs,
+            targets: case.targets,
+            array,
+            again: &|run, extra| lengthened(rows.run(case, name, run, extra)),
+            forecast: &|run, extra| lengthened(rows.forecast(case, name, run, extra)),
+            in_indices: matches!(rows, Rows::Pitched { .. }),
+            grown: &|extra| rows.grown(extra, element),
+        };
+        let (extra, after) = longer::best(&longer, before, all)?;
         // Instances of a template differ in their rows: only a padding that serves all is offered. With tiles,
         // none takes more than before.
         let instances = case.runs.iter().any(|run| run.kernel != case.runs[0].kernel);
@@ -305,17 +216,11 @@ impl Padding {
             *all = false;
             return None;
         }
-        Padding::describe(case, array, extra, before, &after, rows)
+        self.describe(extra, &after, rows)
     }
 
-    fn describe(
-        case: &Case<'_>,
-        array: &Array,
-        extra: u64,
-        before: &Sites,
-        after: &Sites,
-        rows: Rows,
-    ) -> Option<Padding> {
+    fn describe(&self, extra: u64, after: &Sites, rows: Rows) -> Option<Padding> {
+        let Search { case, array, before, .. } = *self;
         let by = extra_words(case, array, extra, &rows);
         let complete = after.are_fine();
         let (who, gain) = gain_words(before, after);
@@ -368,11 +273,17 @@ impl Padding {
             "pad the rows by {by}: {changes}{asked_too}; {who} of `{}` then {gain}{cost}",
             array.name
         );
-        let better = before.list.iter().zip(&after.list).filter(|(old, new)| new.wavefronts < old.wavefronts);
-        let helped = better.map(|(old, _)| (old.place.2, old.place.3)).collect();
+        let helped = after.helped(before);
         let left = after.wavefronts();
         let saved = before.wavefronts().saturating_sub(left);
         Some(Padding { extra, rows, edits, basis, title, help, complete, left, saved, helped })
+    }
+}
+
+impl From<KernelRun> for Lengthened {
+    fn from(run: KernelRun) -> Lengthened {
+        let KernelRun { trace, judgements, dynamic_bytes, .. } = run;
+        Lengthened { trace, judgements, dynamic_bytes: dynamic_bytes.map(|(bytes, _)| bytes) }
     }
 }
 
@@ -446,133 +357,6 @@ fn declared(case: &Case<'_>, array: &Array, edits: &[Edit]) -> String {
     format!("{ty}{}{}", array.name, dimensions.collect::<String>())
 }
 
-/// The numbers of elements by which rows are made longer.
-fn lengths(element: u64, tiles: bool) -> Vec<u64> {
-    if !tiles {
-        return (1..=MOST).collect();
-    }
-    let fits = |extra: &u64| (extra * element).is_multiple_of(LINE_STEP);
-    (1..PERIOD.div_ceil(element.max(1))).filter(fits).collect()
-}
-
-/// The padding with the fewest wavefronts, and of those the smallest, that was run and found better; `all` stays
-/// set if each length was judged.
-fn best(case: &Case<'_>, array: &Array, before: &Sites, rows: &Rows, all: &mut bool) -> Option<(u64, Sites)> {
-    let name = array.name_span;
-    // Rows that are no multiple of the widest access cannot all be accessed so.
-    let widest = before.list.iter().map(|site| u64::from(site.width)).max().unwrap_or(1).max(1);
-    let element = array.element_bytes.unwrap_or(1);
-    let splits = |extra: u64| {
-        matches!(rows, Rows::Pitched { .. }) && !extra.saturating_mul(element).is_multiple_of(widest)
-    };
-    let forecast = |run: usize, extra| rows.forecast(case, name, run, extra);
-    // Forecasts are of use when they know what is known.
-    let trusted = matches!(effect(case, name, before, None, |run| forecast(run, 0)),
-        Effect::Known(sites) if sites.list == before.list);
-    let guess = |extra| match trusted {
-        _ if splits(extra) => Effect::Worse,
-        true => effect(case, name, before, None, |run| forecast(run, extra)),
-        false => Effect::Unknown,
-    };
-    let lengths = lengths(element, before.tiles).into_iter();
-    let mut tried: Vec<(u64, Effect)> = lengths.map(|extra| (extra, guess(extra))).collect();
-    let mut proved = vec![false; tried.len()];
-    loop {
-        *all &= !tried.iter().any(|(_, effect)| matches!(effect, Effect::Apart));
-        let rank = |effect: &Effect| match effect {
-            Effect::Known(sites) => (!sites.are_fine(), sites.wavefronts()),
-            // It may be the best.
-            Effect::Unknown => (false, 0),
-            Effect::Worse | Effect::Apart => (true, u64::MAX),
-        };
-        let at = (0..tried.len()).min_by_key(|&at| rank(&tried[at].1))?;
-        let (extra, known) = &mut tried[at];
-        if matches!(known, Effect::Worse | Effect::Apart)
-            || matches!(known, Effect::Known(sites) if sites.wavefronts() >= before.wavefronts())
-        {
-            return None;
-        }
-        if proved[at] {
-            let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
-            return Some((*extra, sites));
-        }
-        let grown = rows.grown(*extra, element);
-        *known = match effect(case, name, before, grown, |run| rows.run(case, name, run, *extra)) {
-            Effect::Unknown => Effect::Apart,
-            other => other,
-        };
-        proved[at] = true;
-        // None can be better, and the smaller ones were tried.
-        let ideal = matches!(known, Effect::Known(sites) if sites.wavefronts() == sites.ideal());
-        if ideal && matches!(rows, Rows::Pitched { .. }) {
-            let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
-            return Some((*extra, sites));
-        }
-    }
-}
-
-/// What a padding does to the accesses of the array.
-enum Effect {
-    Known(Sites),
-    /// Not possible, or worse for some access.
-    Worse,
-    /// Not to be compared: accesses are no longer joined, or others, there is no room for them, or one run takes
-    /// more wavefronts and all together take fewer.
-    Apart,
-    Unknown,
-}
-
-/// What a padding does, by what `padded` says of each run, if launches give the block `grown` bytes more.
-fn effect(
-    case: &Case<'_>,
-    name: Span,
-    before: &Sites,
-    grown: Option<u64>,
-    padded: impl Fn(usize) -> Option<KernelRun>,
-) -> Effect {
-    let mut all = Sites { list: Vec::new(), tiles: false };
-    let mut costs_a_run = false;
-    for (number, run) in case.runs.iter().enumerate() {
-        // A run without the array is as before.
-        if find(&run.trace, name).is_none() {
-            continue;
-        }
-        let Some(again) = padded(number) else { return Effect::Unknown };
-        if !has_room(case, &again, grown) {
-            return Effect::Apart;
-        }
-        if !is_aligned(&again, name) {
-            // What is not aligned as it is says nothing of other lengths.
-            return if is_aligned(run, name) { Effect::Worse } else { Effect::Apart };
-        }
-        let known = all.list.len();
-        if all.add(number, &again, name).is_none() {
-            return Effect::Unknown;
-        }
-        if all.list.len() > before.list.len() {
-            return Effect::Apart;
-        }
-        let pairs = || all.list[known..].iter().zip(&before.list[known..]);
-        // Accesses that are no longer joined to their neighbours are more instructions.
-        if pairs().any(|(new, old)| new.place != old.place || new.width < old.width) {
-            return Effect::Apart;
-        }
-        let (then, now) = pairs().fold((0u64, 0u64), |(then, now), (new, old)| {
-            (then.saturating_add(new.wavefronts), now.saturating_add(old.wavefronts))
-        });
-        let worse = |(new, old): (&Site, &Site)| new.wavefronts > old.wavefronts;
-        if !before.tiles && pairs().any(worse) {
-            return Effect::Worse;
-        }
-        costs_a_run |= then > now;
-    }
-    match all.list.len() == before.list.len() {
-        true if !costs_a_run => Effect::Known(all),
-        true if all.wavefronts() >= before.wavefronts() => Effect::Worse,
-        _ => Effect::Apart,
-    }
-}
-
 /// The type in front of a declared name, with a space behind it; empty when more stands there.
 pub(super) fn written_type(before: &str) -> String {
     if before.contains(|c: char| !(c.is_alphanumeric() || c.is_whitespace() || "_:<>".contains(c))) {
@@ -581,39 +365,4 @@ pub(super) fn written_type(before: &str) -> String {
     let storage = ["__shared__", "static", "extern"];
     let words = before.split_whitespace().filter(|word| !storage.contains(word));
     words.flat_map(|word| [word, " "]).collect()
-}
-
-fn find(trace: &Trace, name: Span) -> Option<&Array> {
-    trace.arrays.iter().find(|array| array.name_span == name)
-}
-
-/// Whether vector accesses and tiles stay aligned.
-fn is_aligned(run: &KernelRun, name: Span) -> bool {
-    let of_array = |a: &&Access| run.trace.arrays[a.array].name_span == name;
-    run.trace.accesses.iter().filter(of_array).all(|access| {
-        let bytes = access.bytes.unwrap_or(1);
-        // A type that is less aligned than its size is split by the compiler.
-        let natural = bytes.is_power_of_two() && (access.align == 0 || access.align >= bytes);
-        let multiple = |offset: i64| offset % i64::from(bytes) == 0;
-        let active = |p: &Pattern| (0..32).filter(|lane| p.active >> lane & 1 == 1).collect::<Vec<usize>>();
-        (!natural
-            || access.patterns.iter().all(|p| {
-                p.unit % u64::from(bytes) == 0
-                    && active(p).into_iter().all(|lane| {
-                        multiple(p.offsets[lane])
-                            && p.varying.iter().all(|(_, factors)| multiple(factors[lane]))
-                    })
-            }))
-            && (!access.fragment || access.tiles_fit)
-    })
-}
-
-/// Whether the block stays inside static shared memory; and where launches give it `grown` bytes more, inside
-/// what they may ask for.
-fn has_room(case: &Case<'_>, run: &KernelRun, grown: Option<u64>) -> bool {
-    let declared: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
-    let most = |of: fn(&Target) -> u32| case.targets.iter().map(|target| u64::from(of(target))).min();
-    let Some(grown) = grown else { return Some(declared) <= most(Target::static_shared_limit) };
-    let given = run.dynamic_bytes.map(|(bytes, _)| bytes.saturating_add(grown).saturating_add(declared));
-    given.is_some_and(|bytes| Some(bytes) <= most(Target::dynamic_shared_limit))
 }

@@ -5,7 +5,7 @@
 
 use super::super::{Case, Fixed, KernelRun, plural};
 use super::declared::asked;
-use super::padding::{Longer, Padding};
+use super::padding::{self, Longer, Padding};
 use super::rewrite::{self, Unwritten};
 use super::spelling::{change, name};
 use super::undecided::{no_layout, uncounted_words, undecided_words, why_words};
@@ -47,12 +47,6 @@ impl<'a> Remedy<'a> {
                 fix: None,
             };
         }
-        let (padding, fixed) = match Padding::search(case, name) {
-            Longer::Help(padding) => (Some(*padding), None),
-            Longer::None(wavefronts) => (None, Some(wavefronts)),
-            Longer::Unknown => (None, None),
-        };
-        let is_complete = padding.as_ref().is_some_and(|padding| padding.complete);
         let of = |number: usize, run: &'a KernelRun| Run {
             trace: &run.trace,
             judgements: &run.judgements,
@@ -61,6 +55,12 @@ impl<'a> Remedy<'a> {
             of: (number, &case.runs[number].trace),
         };
         let runs: Vec<Run<'a>> = case.runs.iter().enumerate().map(|(at, run)| of(at, run)).collect();
+        let (padding, fixed) = match padding::search(case, &runs, name) {
+            Longer::Help(padding) => (Some(*padding), None),
+            Longer::None(wavefronts) => (None, Some(wavefronts)),
+            Longer::Unknown => (None, None),
+        };
+        let is_complete = padding.as_ref().is_some_and(|padding| padding.complete);
         let happens = case.launches.iter().filter(|launch| launch.refuted.is_none());
         let given = |launch: &LaunchSite| launch.dynamic_bytes.and_then(|bytes| u64::try_from(bytes).ok());
         let given: Option<Vec<u64>> = happens.map(given).collect();

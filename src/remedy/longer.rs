@@ -1,0 +1,316 @@
+//! With how many elements more in each row do the accesses of an array take the fewest wavefronts?
+//!
+//! A length counts only when the kernel, run again with it, finds every access of the array at its ideal (or strictly
+//! better) on every target asked for, every vector access still aligned, and the block still inside the target's
+//! shared memory. Which lengths are worth such a run is told by forecasts, folds over the events of one run.
+//!
+//! A `wmma` call leaves no other layout than longer rows, as it asks for lines at one distance. Banks repeat after
+//! 128 bytes and the call wants lines a multiple of 16 bytes apart, so seven lengths are all that there are:
+//!
+//! ```text
+//! half s[64][16], 8 lines of 16 bytes at a time      wavefronts for each 8 lines
+//!     rows of 32 bytes                                2: line 4 lies where line 0 does
+//!     rows of 48, 80, 112, 144 bytes                  1: 16 bytes times an odd number
+//!     rows of 64, 96, 128 bytes                       4, 2, 8
+//! ```
+//!
+//! Of such an array the length with the fewest wavefronts is told even where one of its accesses takes more than
+//! before, as no block does.
+
+use super::Run;
+use crate::banks::Target;
+use crate::codegen::Merges;
+use crate::events::{Access, AccessOp, Array, Pattern, Trace};
+use crate::source::Span;
+use crate::verdict::{Judgement, Totals};
+
+/// The most elements tried.
+const MOST: u64 = 8;
+/// Bytes after which banks repeat.
+const PERIOD: u64 = 128;
+/// Bytes by which the lines of a `wmma` tile may be farther apart.
+const LINE_STEP: u64 = 16;
+
+/// A run with longer rows. Only the accesses of their array are in it.
+pub(crate) struct Lengthened {
+    /// What happened.
+    pub trace: Trace,
+    /// What the bank model says: by target, then by access of the trace.
+    pub judgements: Vec<Vec<Judgement>>,
+    /// The most bytes of dynamic shared memory that it is launched with, if known.
+    pub dynamic_bytes: Option<u64>,
+}
+
+/// The rows of an array, and how they are made longer.
+pub(crate) struct Rows<'a> {
+    /// The runs as they are.
+    pub runs: &'a [Run<'a>],
+    /// The targets asked for.
+    pub targets: &'a [Target],
+    /// The array.
+    pub array: &'a Array,
+    /// The run of this number, made again with so many elements more in each row.
+    pub again: &'a dyn Fn(usize, u64) -> Option<Lengthened>,
+    /// What that will most likely be, without a run for each length.
+    pub forecast: &'a dyn Fn(usize, u64) -> Option<Lengthened>,
+    /// Whether the distance between rows is written in the indices, so that a row has to hold whole accesses.
+    pub in_indices: bool,
+    /// Bytes that launches then give the block more, if that is for whoever writes them to see to.
+    pub grown: &'a dyn Fn(u64) -> Option<u64>,
+}
+
+/// One access of the array in one run on one target.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Site {
+    place: (usize, usize, Span, AccessOp),
+    wavefronts: u64,
+    ideal: u64,
+    usual: u64,
+    worst: u32,
+    /// Bytes per lane of the instruction that the compiler makes of it and its neighbours.
+    width: u32,
+    /// Whether the compiler makes, or may make, one instruction of it and its neighbours.
+    joined: bool,
+}
+
+/// The accesses of one array in all runs, on all targets.
+pub(crate) struct Sites {
+    list: Vec<Site>,
+    /// Whether `wmma` calls are among them.
+    pub tiles: bool,
+}
+
+impl Sites {
+    /// `None` when some access of the array is not known.
+    pub(crate) fn of(runs: &[Run<'_>], name: Span) -> Option<Sites> {
+        let mut sites = Sites { list: Vec::new(), tiles: false };
+        runs.iter()
+            .enumerate()
+            .try_for_each(|(number, run)| sites.add(number, (run.trace, run.judgements), name))?;
+        Some(sites)
+    }
+
+    /// Adds the accesses of one run; `None` when one of them is not known.
+    fn add(&mut self, run: usize, (trace, judged): (&Trace, &[Vec<Judgement>]), name: Span) -> Option<()> {
+        let merges = Merges::of(trace);
+        for (target, judgements) in judged.iter().enumerate() {
+            for (at, (access, judgement)) in trace.accesses.iter().zip(judgements).enumerate() {
+                // What only the profiler's page shows is no cost that padding could save.
+                if trace.arrays[access.array].name_span == name && !judgement.page_only {
+                    let totals = judgement.totals?;
+                    // The request that it is a part of is counted where it begins.
+                    let totals = if judgement.follows { Totals::default() } else { totals };
+                    let place = (run, target, access.span, access.op);
+                    let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
+                    let wide = merges.any(at, 0).filter(|wide| !wide.single);
+                    self.tiles |= access.fragment;
+                    self.list.push(Site {
+                        place,
+                        wavefronts,
+                        ideal,
+                        usual: totals.usual,
+                        worst: totals.worst.wavefronts,
+                        width: wide.map_or(access.bytes.unwrap_or(0), |wide| wide.bytes),
+                        joined: wide.is_some(),
+                    });
+                }
+            }
+        }
+        Some(())
+    }
+
+    pub(crate) fn wavefronts(&self) -> u64 {
+        self.list.iter().fold(0, |sum, site| sum.saturating_add(site.wavefronts))
+    }
+
+    pub(crate) fn ideal(&self) -> u64 {
+        self.list.iter().fold(0, |sum, site| sum.saturating_add(site.ideal))
+    }
+
+    /// Whether none of them is to be reported.
+    pub(crate) fn are_fine(&self) -> bool {
+        self.list.iter().all(|site| site.wavefronts <= site.usual)
+    }
+
+    /// Places in the text.
+    pub(crate) fn count(&self) -> u64 {
+        let mut spans: Vec<(Span, AccessOp)> = Vec::new();
+        for (_, _, span, op) in self.list.iter().map(|site| site.place) {
+            if !spans.contains(&(span, op)) {
+                spans.push((span, op));
+            }
+        }
+        spans.len() as u64
+    }
+
+    /// The accesses that take fewer wavefronts than `before`.
+    pub(crate) fn helped(&self, before: &Sites) -> Vec<(Span, AccessOp)> {
+        let better = before.list.iter().zip(&self.list).filter(|(old, new)| new.wavefronts < old.wavefronts);
+        better.map(|(old, _)| (old.place.2, old.place.3)).collect()
+    }
+
+    /// Wavefronts of the worst request, if they are the same everywhere, whatever the compiler joins.
+    pub(crate) fn same_worst(&self) -> Option<u32> {
+        let first = self.list.first()?.worst;
+        self.list.iter().all(|site| site.worst == first && !site.joined).then_some(first)
+    }
+}
+
+/// The numbers of elements by which rows are made longer.
+fn lengths(element: u64, tiles: bool) -> Vec<u64> {
+    if !tiles {
+        return (1..=MOST).collect();
+    }
+    let fits = |extra: &u64| (extra * element).is_multiple_of(LINE_STEP);
+    (1..PERIOD.div_ceil(element.max(1))).filter(fits).collect()
+}
+
+/// The length with the fewest wavefronts, and of those the smallest, that was run and found better; `all` stays
+/// set if each length was judged.
+pub(crate) fn best(rows: &Rows<'_>, before: &Sites, all: &mut bool) -> Option<(u64, Sites)> {
+    // Rows that are no multiple of the widest access cannot all be accessed so.
+    let widest = before.list.iter().map(|site| u64::from(site.width)).max().unwrap_or(1).max(1);
+    let element = rows.array.element_bytes.unwrap_or(1);
+    let splits = |extra: u64| rows.in_indices && !extra.saturating_mul(element).is_multiple_of(widest);
+    // Forecasts are of use when they know what is known.
+    let trusted = matches!(effect(rows, before, None, |run| (rows.forecast)(run, 0)),
+        Effect::Known(sites) if sites.list == before.list);
+    let guess = |extra| match trusted {
+        _ if splits(extra) => Effect::Worse,
+        true => effect(rows, before, None, |run| (rows.forecast)(run, extra)),
+        false => Effect::Unknown,
+    };
+    let lengths = lengths(element, before.tiles).into_iter();
+    let mut tried: Vec<(u64, Effect)> = lengths.map(|extra| (extra, guess(extra))).collect();
+    let mut proved = vec![false; tried.len()];
+    loop {
+        *all &= !tried.iter().any(|(_, effect)| matches!(effect, Effect::Apart));
+        let rank = |effect: &Effect| match effect {
+            Effect::Known(sites) => (!sites.are_fine(), sites.wavefronts()),
+            // It may be the best.
+            Effect::Unknown => (false, 0),
+            Effect::Worse | Effect::Apart => (true, u64::MAX),
+        };
+        let at = (0..tried.len()).min_by_key(|&at| rank(&tried[at].1))?;
+        let (extra, known) = &mut tried[at];
+        if matches!(known, Effect::Worse | Effect::Apart)
+            || matches!(known, Effect::Known(sites) if sites.wavefronts() >= before.wavefronts())
+        {
+            return None;
+        }
+        if proved[at] {
+            let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
+            return Some((*extra, sites));
+        }
+        let grown = (rows.grown)(*extra);
+        *known = match effect(rows, before, grown, |run| (rows.again)(run, *extra)) {
+            Effect::Unknown => Effect::Apart,
+            other => other,
+        };
+        proved[at] = true;
+        // None can be better, and the smaller ones were tried.
+        let ideal = matches!(known, Effect::Known(sites) if sites.wavefronts() == sites.ideal());
+        if ideal && rows.in_indices {
+            let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
+            return Some((*extra, sites));
+        }
+    }
+}
+
+/// What longer rows do to the accesses of the array.
+enum Effect {
+    Known(Sites),
+    /// Not possible, or worse for some access.
+    Worse,
+    /// Not to be compared: accesses are no longer joined, or others, there is no room for them, or one run takes
+    /// more wavefronts and all together take fewer.
+    Apart,
+    Unknown,
+}
+
+/// What a length does, by what `longer` says of each run, if launches give the block `grown` bytes more.
+fn effect(
+    rows: &Rows<'_>,
+    before: &Sites,
+    grown: Option<u64>,
+    longer: impl Fn(usize) -> Option<Lengthened>,
+) -> Effect {
+    let name = rows.array.name_span;
+    let mut all = Sites { list: Vec::new(), tiles: false };
+    let mut costs_a_run = false;
+    for (number, run) in rows.runs.iter().enumerate() {
+        // A run without the array is as before.
+        if find(run.trace, name).is_none() {
+            continue;
+        }
+        let Some(again) = longer(number) else { return Effect::Unknown };
+        if !has_room(rows.targets, &again, grown) {
+            return Effect::Apart;
+        }
+        if !is_aligned(&again.trace, name) {
+            // What is not aligned as it is says nothing of other lengths.
+            return if is_aligned(run.trace, name) { Effect::Worse } else { Effect::Apart };
+        }
+        let known = all.list.len();
+        if all.add(number, (&again.trace, &again.judgements), name).is_none() {
+            return Effect::Unknown;
+        }
+        if all.list.len() > before.list.len() {
+            return Effect::Apart;
+        }
+        let pairs = || all.list[known..].iter().zip(&before.list[known..]);
+        // Accesses that are no longer joined to their neighbours are more instructions.
+        if pairs().any(|(new, old)| new.place != old.place || new.width < old.width) {
+            return Effect::Apart;
+        }
+        let (then, now) = pairs().fold((0u64, 0u64), |(then, now), (new, old)| {
+            (then.saturating_add(new.wavefronts), now.saturating_add(old.wavefronts))
+        });
+        let worse = |(new, old): (&Site, &Site)| new.wavefronts > old.wavefronts;
+        if !before.tiles && pairs().any(worse) {
+            return Effect::Worse;
+        }
+        costs_a_run |= then > now;
+    }
+    match all.list.len() == before.list.len() {
+        true if !costs_a_run => Effect::Known(all),
+        true if all.wavefronts() >= before.wavefronts() => Effect::Worse,
+        _ => Effect::Apart,
+    }
+}
+
+/// The array that is declared there.
+pub(crate) fn find(trace: &Trace, name: Span) -> Option<&Array> {
+    trace.arrays.iter().find(|array| array.name_span == name)
+}
+
+/// Whether vector accesses and tiles stay aligned.
+fn is_aligned(trace: &Trace, name: Span) -> bool {
+    let of_array = |a: &&Access| trace.arrays[a.array].name_span == name;
+    trace.accesses.iter().filter(of_array).all(|access| {
+        let bytes = access.bytes.unwrap_or(1);
+        // A type that is less aligned than its size is split by the compiler.
+        let natural = bytes.is_power_of_two() && (access.align == 0 || access.align >= bytes);
+        let multiple = |offset: i64| offset % i64::from(bytes) == 0;
+        let active = |p: &Pattern| (0..32).filter(|lane| p.active >> lane & 1 == 1).collect::<Vec<usize>>();
+        (!natural
+            || access.patterns.iter().all(|p| {
+                p.unit % u64::from(bytes) == 0
+                    && active(p).into_iter().all(|lane| {
+                        multiple(p.offsets[lane])
+                            && p.varying.iter().all(|(_, factors)| multiple(factors[lane]))
+                    })
+            }))
+            && (!access.fragment || access.tiles_fit)
+    })
+}
+
+/// Whether the block stays inside static shared memory; and where launches give it `grown` bytes more, inside
+/// what they may ask for.
+fn has_room(targets: &[Target], run: &Lengthened, grown: Option<u64>) -> bool {
+    let declared: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
+    let most = |of: fn(&Target) -> u32| targets.iter().map(|target| u64::from(of(target))).min();
+    let Some(grown) = grown else { return Some(declared) <= most(Target::static_shared_limit) };
+    let given = run.dynamic_bytes.map(|bytes| bytes.saturating_add(grown).saturating_add(declared));
+    given.is_some_and(|bytes| Some(bytes) <= most(Target::dynamic_shared_limit))
+}
