@@ -7,7 +7,7 @@ use super::arithmetic::common;
 use super::machine::Machine;
 use super::types::Ty;
 use super::value::{Pointer, Value};
-use crate::domain::{Origin, Reason, Unknown, Variation};
+use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{Assumption, Differs};
 use crate::ir::Expr;
 use crate::source::Span;
@@ -104,7 +104,7 @@ impl Machine<'_> {
                 }
                 Some((false, words)) if !truth.mixed => self.usual_value(b, &a, words, cond.span),
                 _ if truth.uniform => {
-                    let id = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
+                    let id = self.choice_by(&condition);
                     self.choose(&a, &b, id)
                 }
                 _ => self.lost(&a, &b),

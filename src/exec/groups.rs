@@ -5,7 +5,7 @@ use super::intrinsics::unseen;
 use super::machine::Machine;
 use super::tree::Together;
 use super::types::Ty;
-use super::value::{Group, Value};
+use super::value::{Group, Target, Value};
 use crate::builtins::{self, GroupMember, Kind};
 use crate::domain::{Int, Lanes, Reason, Unknown, Variation};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg};
@@ -71,26 +71,26 @@ impl Machine<'_> {
 
     pub(super) fn group_of(&mut self, expr: &Expr) -> Option<Group> {
         let value = match &expr.kind {
-            ExprKind::Local(_) | ExprKind::Member { .. } | ExprKind::Deref(_) | ExprKind::This => {
-                let ty = self.type_of(expr);
-                if let Ty::Unknown(name) = &ty
+            // To look must change nothing and access nothing, since the caller goes on if there is no group.
+            _ if self.names_variable(expr) => {
+                let place = match &expr.kind {
+                    // A member of the class whose method runs.
+                    ExprKind::Path(path) => self.own_member(&path.name, expr.span)?.ok()?,
+                    _ => match self.type_of(expr) {
+                        Ty::Unknown(name) if group_type(&name).is_some() => return group_type(&name),
+                        _ => self.locate(expr).ok()?,
+                    },
+                };
+                if let Ty::Unknown(name) = &place.pointee
                     && let Some(group) = group_type(name)
                 {
                     return Some(group);
                 }
-                match self.locate(expr) {
-                    Ok(pointer) if !self.is_shared(&pointer) && !self.is_atomic_object(&pointer.pointee) => {
-                        self.read(&pointer, expr.span)
+                match &place.target {
+                    Target::Place(_) if !self.is_atomic_object(&place.pointee) => {
+                        self.read(&place, expr.span)
                     }
                     _ => return None,
-                }
-            }
-            // A member of the class whose method runs.
-            ExprKind::Path(path) if path.qualifiers.is_empty() => {
-                let pointer = self.own_member(&path.name, expr.span)?.ok()?;
-                match &pointer.pointee {
-                    Ty::Unknown(name) => return group_type(name),
-                    _ => self.read(&pointer, expr.span),
                 }
             }
             ExprKind::Call { callee, .. } => match &callee.kind {
@@ -105,6 +105,26 @@ impl Machine<'_> {
         match value {
             Value::Group(group) => Some(group),
             _ => None,
+        }
+    }
+
+    /// Whether an expression only names a variable, or a part of one: to find it runs no function, and loads no
+    /// pointer from memory.
+    fn names_variable(&self, expr: &Expr) -> bool {
+        let pointer = match &expr.kind {
+            ExprKind::Local(_) | ExprKind::This => return true,
+            ExprKind::Path(path) => return path.qualifiers.is_empty(),
+            ExprKind::Member { base, arrow: false, .. } => return self.names_variable(base),
+            ExprKind::Member { base, .. } | ExprKind::Deref(base) => base,
+            _ => return false,
+        };
+        match &pointer.kind {
+            ExprKind::This => true,
+            ExprKind::Local(local) => {
+                let slot = self.frame().and_then(|frame| frame.slots.get(local.0 as usize));
+                slot.is_some_and(|slot| !slot.reference && matches!(slot.ty, Ty::Pointer(_)))
+            }
+            _ => false,
         }
     }
 

@@ -19,7 +19,7 @@ use super::slots::{Slot, Slots};
 use super::types::Ty;
 use super::value::NOWHERE;
 use super::value::{Condition, Place, Pointer, Steps, Target, Value};
-use crate::domain::{Origin, Reason, Unknown, Variation};
+use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::visit::{Found, visit_stmts};
 use crate::ir::{Declaration, Expr, Name, Path, Stmt, Storage, TemplateArg, Type};
 use crate::source::Span;
@@ -101,7 +101,7 @@ impl Machine<'_> {
         let held = std::mem::replace(&mut self.state, start);
         self.claim(&condition, false);
         self.run(otherwise);
-        let choice = self.world.symbols.fresh("a condition".into(), Origin::Choice, Some(0), Some(1));
+        let choice = self.choice_by(&condition);
         let why = truth.why.unwrap_or_else(|| {
             Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
         });

@@ -215,7 +215,17 @@ impl Machine<'_> {
     /// The numbers of a row on every way through host code. Ways that agree on the first `settled` of them are one,
     /// without the others on which they differ.
     fn distinct_cases(&mut self, row: &[Option<Int>], settled: usize) -> Vec<Vec<Option<Settled>>> {
-        let found = self.cases(row);
+        let (mut found, are_all) = self.cases(row);
+        if !are_all {
+            // Too many ways, as the arguments may differ on each: those that the block and the template arguments
+            // depend on come first.
+            let (first, are_all) = self.cases(&row[..settled]);
+            found = first;
+            if !are_all {
+                found.push(vec![None; settled]);
+            }
+            found.iter_mut().for_each(|case| case.resize(row.len(), None));
+        }
         self.host.cut |= found.is_empty();
         let mut cases: Vec<Vec<Option<Settled>>> = Vec::new();
         for case in found {

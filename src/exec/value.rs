@@ -183,6 +183,19 @@ impl Relation {
         self.holds(ordering as i64)
     }
 
+    /// As it is written.
+    #[must_use]
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            Relation::Less => "<",
+            Relation::LessEqual => "<=",
+            Relation::Greater => ">",
+            Relation::GreaterEqual => ">=",
+            Relation::Equal => "==",
+            Relation::NotEqual => "!=",
+        }
+    }
+
     /// The same, seen from the other side: `a < b` is `b > a`.
     #[must_use]
     pub(crate) fn mirrored(self) -> Relation {

@@ -175,9 +175,22 @@ impl Machine<'_> {
         })
     }
 
+    /// The choice that a condition makes: the same one wherever the same numbers are compared.
+    pub(crate) fn choice_by(&mut self, condition: &Condition) -> SymbolId {
+        let name = "a condition";
+        if self.mode == Mode::Host
+            && let Condition::Compare { difference, relation, .. } = condition
+            && let Some(compared) = plain(difference)
+        {
+            let key = Key::Operation(relation.sign(), compared, Vec::new());
+            return self.world.symbols.intern(key, |_| name.into(), Origin::Choice, Some(0), Some(1));
+        }
+        self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1))
+    }
+
     /// The numbers in every way through the choices they depend on, as far as known, without
-    /// repetition. Ways that a condition around rules out are left out.
-    pub(crate) fn cases(&self, numbers: &[Option<Int>]) -> Vec<Vec<Option<Settled>>> {
+    /// repetition, and whether these are all. Ways that a condition around rules out are left out.
+    pub(crate) fn cases(&self, numbers: &[Option<Int>]) -> (Vec<Vec<Option<Settled>>>, bool) {
         let mut found = Vec::new();
         let mut tries = MOST_TRIES;
         // What no choice bears on that a way makes holds or fails on every way.
@@ -196,9 +209,10 @@ impl Machine<'_> {
         let differing: Vec<usize> = (0..numbers.len()).filter(|at| differs(&numbers[*at])).collect();
         let differ: Vec<&Int> = differing.iter().filter_map(|at| numbers[*at].as_ref()).collect();
         self.cases_from(&differ, &claims, &mut Vec::new(), &mut tries, &mut found);
-        if found.is_empty() && tries == 0 {
+        let are_all = found.len() < MOST_CASES && tries > 0;
+        if found.is_empty() && !are_all {
             // Too many ways, of which those that were tried do not lead here.
-            return vec![vec![None; numbers.len()]];
+            return (vec![vec![None; numbers.len()]], false);
         }
         let settled = |number: &Option<Int>| {
             let settled = number.as_ref().and_then(|n| self.settled(n, &[], true));
@@ -210,7 +224,7 @@ impl Machine<'_> {
             differing.iter().zip(case).for_each(|(at, number)| row[*at] = number);
             row
         };
-        found.into_iter().map(whole).collect()
+        (found.into_iter().map(whole).collect(), are_all)
     }
 
     fn cases_from(
