@@ -27,7 +27,7 @@ const FILE_STEP_BUDGET: u64 = 100 * STEP_BUDGET;
 /// What the further variants of one kernel take before the rest is left out.
 const FURTHER_STEP_BUDGET: u64 = 2 * STEP_BUDGET;
 /// The same for all kernels of a file.
-const FILE_FURTHER_STEP_BUDGET: u64 = FILE_STEP_BUDGET / 10;
+const FILE_FURTHER_STEP_BUDGET: u64 = FILE_STEP_BUDGET / 20;
 /// What a further run counts for besides its steps: its result is kept, judged and shown.
 const FURTHER_RUN: u64 = 500;
 /// By how much less a run takes then.
