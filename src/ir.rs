@@ -799,6 +799,8 @@ pub struct Module {
     pub enums: Vec<(Name, Option<Type>)>,
     /// Explicit instantiations: `template __global__ void k<float, 4>(...)`.
     pub instantiations: Vec<Path>,
+    /// Those of classes: `template class Buffer<float>`.
+    pub class_instantiations: Vec<Path>,
     /// Parts that did not parse.
     pub damage: Vec<Span>,
     /// Whether `cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte)` (or the per-function

@@ -79,11 +79,11 @@ fn item<'t>(outline: &Outline<'t>, levels: &[Level<'t>], what: Found, node: Node
                 prototype(outline, levels, node, *only, module);
             }
         }
-        Found::Instantiation => {
-            if let [only] = prototypes(node).as_slice() {
-                module.instantiations.extend(instantiation(outline, levels, *only));
-            }
-        }
+        Found::Instantiation => match prototypes(node).as_slice() {
+            [only] => module.instantiations.extend(instantiation(outline, levels, *only)),
+            [] => module.class_instantiations.extend(class_instantiation(outline, levels, node)),
+            _ => {}
+        },
         Found::EightByteBanks => module.eight_byte_banks = true,
         Found::Damage => {
             let lowerer = Lowerer::new(outline, levels);
@@ -188,6 +188,12 @@ fn typedef_of<'t>(node: Node<'t>) -> Option<Node<'t>> {
 fn instantiation<'t>(outline: &Outline<'t>, levels: &[Level<'t>], declarator: Node<'t>) -> Option<Path> {
     let function = function::function_declarator(declarator)?;
     Lowerer::new(outline, levels).path(field(function, "declarator")?)
+}
+
+/// The path of an explicit instantiation's class.
+fn class_instantiation<'t>(outline: &Outline<'t>, levels: &[Level<'t>], node: Node<'t>) -> Option<Path> {
+    let path = Lowerer::new(outline, levels).path(field(node, "declarator")?)?;
+    path.args.is_some().then_some(path)
 }
 
 #[cfg(test)]

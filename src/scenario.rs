@@ -8,7 +8,7 @@
 pub(crate) mod hosts;
 mod shape;
 
-use crate::events::{LaunchArg, LaunchSite, Refuted, Trace};
+use crate::events::{Access, LaunchArg, LaunchSite, Refuted, Trace};
 use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
@@ -20,8 +20,10 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// The most scenarios of one kernel that are run.
-const MOST: usize = 16;
+/// The scenarios of one kernel that are run whatever they take.
+const FIRST: usize = 16;
+/// The most further ones that are run, if they are cheap.
+const MOST_FURTHER: usize = 1024;
 /// What a template argument that none before has counts for, where it is the only one of its place.
 const ONE: usize = 1 << 16;
 /// The most explicit instantiations of one kernel that are told apart.
@@ -58,6 +60,8 @@ pub(crate) struct Scenario {
     /// For how many ways to run the kernel it stands, itself among them, of which none is run; 0 for a
     /// scenario that is run.
     pub left_out: usize,
+    /// Whether it comes after the first few of its kernel, and is run only while that is cheap.
+    pub is_further: bool,
 }
 
 impl Scenario {
@@ -77,6 +81,7 @@ impl Scenario {
             misfit: None,
             alternatives: Vec::new(),
             left_out: 0,
+            is_further: false,
         }
     }
 
@@ -153,6 +158,8 @@ pub(crate) struct Probes<'a> {
     silent: Vec<[u32; 3]>,
     /// How the scenarios that were found will go.
     found: KernelBudget,
+    /// What further variants of other kernels took before.
+    further: u64,
 }
 
 impl<'a> Probes<'a> {
@@ -165,7 +172,21 @@ impl<'a> Probes<'a> {
             of_kernel: KernelBudget::default(),
             silent: Vec::new(),
             found: KernelBudget::default(),
+            further: budget.further(),
         }
+    }
+
+    /// Whether the runs, where there are any, tell something of an access.
+    fn tell(&self) -> bool {
+        let is_known = |access: &Access| access.unknown.is_none();
+        self.runs.is_empty() || self.runs.iter().any(|(_, trace)| trace.accesses.iter().any(is_known))
+    }
+
+    /// Whether one more variant may be run beyond the first few: those before it were cheap.
+    #[must_use]
+    pub(crate) fn has_room(&self) -> bool {
+        let is_long = self.of_kernel.too_long().or(self.found.too_long()).is_some();
+        !is_long && self.budget.has_room(self.further)
     }
 
     /// A run, made now if it was not before.
@@ -204,6 +225,12 @@ impl<'a> Probes<'a> {
         }
     }
 
+    /// Drops the runs that were made after so many others, but for the one with this setting.
+    fn keep_only(&mut self, before: usize, setting: &Setting) {
+        let later = self.runs.split_off(before);
+        self.runs.extend(later.into_iter().filter(|(known, _)| known == setting));
+    }
+
     /// Keeps a run that was made elsewhere.
     fn keep(&mut self, setting: Setting, trace: Trace) {
         self.of_kernel.count_run(&trace);
@@ -236,14 +263,14 @@ pub(crate) fn scenarios(
         groups.retain(|group| group.refuted.is_none());
     }
     drop_vague(&mut groups, kernel);
-    let (groups, left_out) = varied(groups, |group| (group.block, &group.template_args));
+    let (groups, others) = varied(groups, |group| (group.block, &group.template_args));
     if groups.is_empty() {
         // Without a launch, not even defaults are known to be used.
         let unseen = || vec![vec![LaunchArg::Unknown; kernel.template_params.len()]];
         let instantiated =
             Some(instantiations(program, kernel)).filter(|all| all.iter().any(|a| !a.is_empty()));
         let instantiated = instantiated.unwrap_or_else(unseen);
-        let mut without = |template_args| match fixed {
+        let without = |template_args: Vec<LaunchArg>, probes: &mut Probes<'_>| match fixed {
             Some((block, block_from)) => {
                 let setting = Setting { template_args, ..Setting::of(block) };
                 Scenario { block_from, ..Scenario::of(setting) }
@@ -253,12 +280,10 @@ pub(crate) fn scenarios(
                 Search { program, kernel, template_args, args, partly, probes, is_deep: true }.scenario()
             }
         };
-        let (instantiated, left_out) = varied(instantiated, |args| ([None; 3], args));
-        let mut found: Vec<Scenario> = instantiated.into_iter().map(&mut without).collect();
-        found.extend(others(&found, left_out));
-        return found;
+        let (instantiated, others) = varied(instantiated, |args| ([None; 3], args));
+        return all_scenarios(instantiated, others, probes, without, |args| args);
     }
-    let mut scenario = |group: Group| match known_shape(group.block) {
+    let scenario = |group: Group, probes: &mut Probes<'_>| match known_shape(group.block) {
         Some(block) => {
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
             let residues = group.residues(kernel);
@@ -279,8 +304,41 @@ pub(crate) fn scenarios(
             Scenario { launch, refuted, rival, ..search.scenario() }
         }
     };
-    let mut found: Vec<Scenario> = groups.into_iter().map(&mut scenario).collect();
-    found.extend(others(&found, left_out.into_iter().map(|group| group.template_args).collect()));
+    all_scenarios(groups, others, probes, scenario, |group| group.template_args)
+}
+
+/// The scenarios of the first ways to run a kernel, those of the others while they are cheap to find, and what stands
+/// for the rest. `args` are the template arguments of a way.
+fn all_scenarios<T>(
+    first: Vec<T>,
+    others: Vec<T>,
+    probes: &mut Probes<'_>,
+    mut scenario: impl FnMut(T, &mut Probes<'_>) -> Scenario,
+    args: impl FnOnce(T) -> Vec<LaunchArg>,
+) -> Vec<Scenario> {
+    let mut found: Vec<Scenario> = first.into_iter().map(|way| scenario(way, probes)).collect();
+    let count = others.len();
+    let mut others = others.into_iter();
+    let (first, budget) = (found.len(), probes.budget);
+    let tells = probes.tell();
+    // How hard the first ones are tried does not depend on the others.
+    let of_kernel = probes.of_kernel;
+    while found.len() < first + count.min(MOST_FURTHER) && probes.has_room() && tells {
+        let Some(way) = others.next() else { break };
+        let before = probes.runs.len();
+        budget.run_further(true);
+        let further = scenario(way, probes);
+        budget.run_further(false);
+        // Of hundreds of variants no more is kept than what is asked for again.
+        probes.keep_only(before, &further.setting);
+        found.push(Scenario { is_further: true, ..further });
+    }
+    probes.of_kernel = of_kernel;
+    let left = count - (found.len() - first);
+    if let (Some(rest), Some(way)) = (rest(&found, left), others.next()) {
+        let setting = Setting { template_args: args(way), ..rest.setting };
+        found.push(Scenario { setting, is_further: true, ..rest });
+    }
     found
 }
 
@@ -289,14 +347,7 @@ pub(crate) fn scenarios(
 pub(crate) fn rest(found: &[Scenario], count: usize) -> Option<Scenario> {
     let like = found.last().filter(|_| count > 0)?;
     let setting = Setting { args: Vec::new(), ..like.setting.clone() };
-    Some(Scenario { setting, alternatives: Vec::new(), left_out: count, ..like.clone() })
-}
-
-/// The same, by their template arguments.
-fn others(found: &[Scenario], left_out: Vec<Vec<LaunchArg>>) -> Option<Scenario> {
-    let mut rest = rest(found, left_out.len())?;
-    rest.setting.template_args = left_out.into_iter().next()?;
-    Some(rest)
+    Some(Scenario { setting, alternatives: Vec::new(), left_out: count, is_further: false, ..like.clone() })
 }
 
 /// Adds a launch to the group of its block and template arguments.
@@ -369,11 +420,11 @@ fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
     groups.retain(|group| !all.iter().any(|other| covers(other, group)));
 }
 
-/// At most [`MOST`] ways to run a kernel, and those that are left out; `of` says the block and template arguments
+/// At most [`FIRST`] ways to run a kernel, and the others; `of` says the block and template arguments
 /// of each. Every block comes first, then each template argument that none before has at its place, where there
 /// are fewer of them rather than where there are many, then pairs of arguments that none before has, then the rest.
 fn varied<T>(ways: Vec<T>, of: impl Fn(&T) -> ([Option<i64>; 3], &[LaunchArg])) -> (Vec<T>, Vec<T>) {
-    if ways.len() <= MOST {
+    if ways.len() <= FIRST {
         return (ways, Vec::new());
     }
     let (blocks, args): (Vec<_>, Vec<_>) = ways.iter().map(of).unzip();
@@ -381,7 +432,7 @@ fn varied<T>(ways: Vec<T>, of: impl Fn(&T) -> ([Option<i64>; 3], &[LaunchArg])) 
     let kinds = |place: usize| numbers.iter().filter_map(|of| of.get(place)).max().map_or(1, |last| last + 1);
     let kinds: Vec<usize> = (0..args.iter().map(|args| args.len()).max().unwrap_or(0)).map(kinds).collect();
     let mut kept: Vec<usize> = Vec::new();
-    while kept.len() < MOST {
+    while kept.len() < FIRST {
         let news = |at: usize| {
             let new = |is_like: &dyn Fn(&Vec<usize>) -> bool| !kept.iter().any(|at| is_like(&numbers[*at]));
             let args = &numbers[at];
@@ -398,11 +449,11 @@ fn varied<T>(ways: Vec<T>, of: impl Fn(&T) -> ([Option<i64>; 3], &[LaunchArg])) 
         };
         kept.push(best);
     }
-    let (mut run, mut left_out) = (Vec::new(), Vec::new());
+    let (mut first, mut others) = (Vec::new(), Vec::new());
     for (at, way) in ways.into_iter().enumerate() {
-        if kept.contains(&at) { &mut run } else { &mut left_out }.push(way);
+        if kept.contains(&at) { &mut first } else { &mut others }.push(way);
     }
-    (run, left_out)
+    (first, others)
 }
 
 /// Lists of template arguments, equal ones at one place by the same number.

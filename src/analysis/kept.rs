@@ -295,7 +295,7 @@ impl Memory {
         let before = self.before.parts.get(&owner).map_or(&[][..], Vec::as_slice);
         let known = before.iter().find_map(|part| part.still(&judged, &self.differences, budget, sources));
         let part = known.unwrap_or_else(|| {
-            let start = budget.steps();
+            let start = budget.mark();
             let (program, sought) = judged.program.watched();
             let texts = Texts::new(sources, &program, true);
             let report = make(&program, &texts);

@@ -107,8 +107,17 @@ impl Subject<'_> {
         let brings_lanes_together = wants_facts && self.brings_lanes_together();
         // Instances mostly differ in what they compute, not in which lanes meet: one for each block is run for that.
         let mut blocks_seen: Vec<([u32; 3], bool)> = Vec::new();
-        for scenario in self.scenarios {
-            let why = match scenario.left_out {
+        // How many ways to run the kernel are left out because the further ones before them were not cheap.
+        let mut left_out = 0;
+        for (at, scenario) in self.scenarios.iter().enumerate() {
+            if scenario.is_further && left_out > 0 {
+                continue;
+            }
+            left_out = match scenario.left_out {
+                0 if scenario.is_further && !(probes.has_room() && any_known(&runs)) => self.further_from(at),
+                count => count,
+            };
+            let why = match left_out {
                 0 => probes.of_kernel.too_long().map(|stopped| {
                     format!("this variant was not run: {stopped} others of the kernel are too long to follow")
                 }),
@@ -124,6 +133,7 @@ impl Subject<'_> {
                 runs.push(self.judged(scenario, &mut |_| not_run(&traces, unknown.clone())));
                 continue;
             }
+            self.budget.run_further(scenario.is_further);
             let mut facts = Facts::default();
             // The sites that they speak of, by number.
             let mut spoken_of: Vec<(Span, AccessOp)> = Vec::new();
@@ -176,8 +186,15 @@ impl Subject<'_> {
             }
             probes.of_kernel.count_scenario(&run.trace);
             runs.push(run);
+            self.budget.run_further(false);
         }
         runs
+    }
+
+    /// For how many ways to run the kernel the scenarios from this one on stand that are run only while that is cheap.
+    fn further_from(&self, at: usize) -> usize {
+        let further = self.scenarios.iter().skip(at).filter(|it| it.is_further);
+        further.map(|it| it.left_out.max(1)).sum()
     }
 
     /// Adds what follows from a run that is made to see global memory, where that is asked for.
@@ -438,6 +455,11 @@ fn residues_of(demands: &[(String, i64)]) -> Vec<Residues> {
 /// Where the sites of a run are, and what they do.
 fn places(trace: &Trace) -> impl Iterator<Item = (Span, AccessOp)> + '_ {
     trace.accesses.iter().map(|access| (access.span, access.op))
+}
+
+/// Whether anything is known of an access of these runs.
+fn any_known(runs: &[KernelRun]) -> bool {
+    !runs.iter().all(|run| nothing_known(&run.judgements))
 }
 
 fn nothing_known(judgements: &[Vec<Judgement>]) -> bool {

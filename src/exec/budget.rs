@@ -6,6 +6,9 @@
 //! others. So would a file of thousands of kernels: hence the runs for one file have a budget too. Once it
 //! is spent, the kernels that follow are run with less effort, which is enough for most, and say where
 //! they stopped if it is not.
+//!
+//! A kernel may have hundreds of instances. The first few are always run, the others as long as they are cheap. What
+//! the others take counts apart, so that the kernels that follow are run as if there were none.
 
 use super::machine::{Effort, Extra, Machine, Mode};
 use crate::domain::{Reason, Unknown};
@@ -21,6 +24,12 @@ const PROOF_STEP_BUDGET: u64 = 10 * STEP_BUDGET;
 const HOST_STEP_BUDGET: u64 = 150_000;
 /// What all runs for one file take before less effort is made.
 const FILE_STEP_BUDGET: u64 = 100 * STEP_BUDGET;
+/// What the further variants of one kernel take before the rest is left out.
+const FURTHER_STEP_BUDGET: u64 = 2 * STEP_BUDGET;
+/// The same for all kernels of a file.
+const FILE_FURTHER_STEP_BUDGET: u64 = FILE_STEP_BUDGET / 20;
+/// What a further run counts for besides its steps: its result is kept, judged and shown.
+const FURTHER_RUN: u64 = 500;
 /// By how much less a run takes then.
 const THRIFT: u64 = 16;
 /// Runs of one kernel that may be stopped, until little is tried with the others.
@@ -32,6 +41,10 @@ const MOST_STOPPED_SCENARIOS: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct FileBudget {
     steps: Cell<u64>,
+    /// What further variants of kernels took, which is not among the steps.
+    further: Cell<u64>,
+    /// Whether the runs that are made now are those of further variants.
+    is_further: Cell<bool>,
 }
 
 impl FileBudget {
@@ -43,46 +56,89 @@ impl FileBudget {
 
     /// Counts the steps of a run.
     pub(super) fn charge(&self, steps: u64) {
-        self.steps.set(self.steps.get().saturating_add(steps));
+        match self.is_further.get() {
+            true => self.further.set(self.further.get().saturating_add(steps).saturating_add(FURTHER_RUN)),
+            false => self.steps.set(self.steps.get().saturating_add(steps)),
+        }
     }
 
-    /// The steps so far.
-    #[must_use]
-    pub(crate) fn steps(&self) -> u64 {
-        self.steps.get()
+    /// Says whether the runs that follow are those of further variants of a kernel.
+    pub(crate) fn run_further(&self, is_further: bool) {
+        self.is_further.set(is_further);
     }
 
-    /// What was spent since there were so many steps.
+    /// What further variants of kernels took so far.
     #[must_use]
-    pub(crate) fn spent_since(&self, start: u64) -> Spent {
-        Spent { start, steps: self.steps.get().saturating_sub(start) }
+    pub(crate) fn further(&self) -> u64 {
+        self.further.get()
+    }
+
+    /// Whether one more variant may be run of a kernel whose first further variant came after so many steps.
+    #[must_use]
+    pub(crate) fn has_room(&self, first: u64) -> bool {
+        let further = self.further.get();
+        #[cfg(test)]
+        let (further, first) = (further / super::forgetful::patience(), first / super::forgetful::patience());
+        further.saturating_sub(first) < FURTHER_STEP_BUDGET
+            && further < FILE_FURTHER_STEP_BUDGET
+            && self.effort() == Effort::Whole
+    }
+
+    /// What was spent so far.
+    #[must_use]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { steps: self.steps.get(), further: self.further.get() }
+    }
+
+    /// What was spent since then.
+    #[must_use]
+    pub(crate) fn spent_since(&self, start: Mark) -> Spent {
+        let Mark { steps, further } = self.mark();
+        let took =
+            Mark { steps: steps.saturating_sub(start.steps), further: further.saturating_sub(start.further) };
+        Spent { start, took }
     }
 
     /// Counts the steps of runs that were made before. False, and nothing is counted, where they would not take
     /// the same steps now.
     #[must_use]
     pub(crate) fn spend(&self, spent: &Spent) -> bool {
-        let in_time = |start: u64| start.saturating_add(spent.steps) < FILE_STEP_BUDGET;
-        let alike = self.steps.get() == spent.start || in_time(spent.start) && in_time(self.steps.get());
+        let now = self.mark();
+        let is_alike = |now: u64, start: u64, took: u64, most: u64| {
+            let in_time = |start: u64| start.saturating_add(took) < most;
+            now == start || in_time(start) && in_time(now)
+        };
+        let Spent { start, took } = spent;
+        let alike = is_alike(now.steps, start.steps, took.steps, FILE_STEP_BUDGET)
+            && is_alike(now.further, start.further, took.further, FILE_FURTHER_STEP_BUDGET);
         if alike {
-            self.charge(spent.steps);
+            self.steps.set(now.steps.saturating_add(took.steps));
+            self.further.set(now.further.saturating_add(took.further));
         }
         alike
     }
 }
 
+/// What was spent up to some moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    steps: u64,
+    /// On further variants.
+    further: u64,
+}
+
 /// What some runs for a file took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spent {
-    /// The steps before them.
-    start: u64,
+    /// What was spent before them.
+    start: Mark,
     /// Their own.
-    steps: u64,
+    took: Mark,
 }
 
 /// How many runs of one kernel were stopped, and so how hard the next is tried: a kernel too long to be
 /// run to its end is so in another block and in another variant, which need not be found out each time.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KernelBudget {
     runs: usize,
     scenarios: usize,

@@ -2,7 +2,7 @@
 
 use super::barriers::contents;
 use super::budget::FileBudget;
-use super::launch::launch_environment;
+use super::launch::{bind_launched, launch_environment};
 use super::machine::{Aim, Bounds, Effort, Frame, Machine, Mode, Pitch};
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
@@ -151,7 +151,8 @@ fn run_in_lengths(
             machine.settings.pads.clone_from(&setting.pads);
             machine.settings.pitch = setting.pitch.clone().map(Box::new);
             machine.settings.residues.clone_from(&setting.residues);
-            machine.start(function, &setting.template_args, &setting.types, &setting.args);
+            let env = launch_environment(&mut machine, function, &setting.template_args);
+            machine.start(function, env, &setting.types, &setting.args);
             steps += machine.steps_taken();
             machine
         };
@@ -180,7 +181,7 @@ fn run_in_lengths(
 pub(crate) fn run_host(
     program: &Program,
     function: &Arc<Function>,
-    template_args: &[LaunchArg],
+    instance: &Instance,
     launching: &Rc<FxHashSet<Name>>,
     lenient: bool,
 ) -> (Vec<LaunchSite>, bool) {
@@ -189,8 +190,19 @@ pub(crate) fn run_host(
     machine.host.lenient = lenient;
     let globals = machine.globals_frame();
     machine.state.frames.push(globals);
-    machine.start(function, template_args, &[], &[]);
+    let mut env = launch_environment(&mut machine, function, &instance.args);
+    bind_launched(&mut machine, &function.owner_params, &instance.of_class, &mut env);
+    machine.start(function, env, &[], &[]);
     (machine.trace.launches, machine.host.cut)
+}
+
+/// Which function a template stands for, as far as known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Instance {
+    /// Its own template arguments.
+    pub args: Vec<LaunchArg>,
+    /// Those of the class that it is a method of.
+    pub of_class: Vec<LaunchArg>,
 }
 
 /// The template arguments of an explicit instantiation.
@@ -204,14 +216,13 @@ impl Machine<'_> {
     fn start(
         &mut self,
         function: &Arc<Function>,
-        template_args: &[LaunchArg],
+        mut env: Env,
         types: &[(Name, Type)],
         args: &[Option<i64>],
     ) {
         if function.body.is_none() {
             return;
         }
-        let mut env = launch_environment(self, function, template_args);
         for (name, ty) in types {
             let known = env.bindings.get(name).is_some_and(|it| !matches!(it, Binding::Type(Ty::Unknown(_))));
             if !known {

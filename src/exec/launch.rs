@@ -9,7 +9,8 @@ use crate::domain::{Int, gcd};
 use crate::events::{LaunchArg, LaunchSite};
 use crate::ir::namespace::meant;
 use crate::ir::{
-    Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, TemplateParamKind, Type,
+    Expr, ExprKind, Function, FunctionKind, Launch, Path, Scalar, TemplateArg, TemplateParam,
+    TemplateParamKind, Type,
 };
 use crate::source::Span;
 use std::rc::Rc;
@@ -472,6 +473,17 @@ pub(crate) fn launch_environment(machine: &mut Machine<'_>, function: &Function,
     {
         env.bind(&params[at].name, pack);
     }
+    bind_launched(machine, params, args, &mut env);
+    env
+}
+
+/// Binds template parameters to what is known of their arguments, as far as the first pack.
+pub(crate) fn bind_launched(
+    machine: &mut Machine<'_>,
+    params: &[TemplateParam],
+    args: &[LaunchArg],
+    env: &mut Env,
+) {
     for (param, arg) in params.iter().zip(args).take_while(|(param, _)| !param.pack) {
         let bound = match arg {
             LaunchArg::Value(value) => Some(Binding::Value(Value::int(*value))),
@@ -486,5 +498,4 @@ pub(crate) fn launch_environment(machine: &mut Machine<'_>, function: &Function,
             env.bindings.insert(param.name.clone(), bound);
         }
     }
-    env
 }

@@ -281,6 +281,21 @@ fn functions_know_who_calls_them() {
     assert_eq!(print::declaration(&module.records[0].constants[0]), "static const int W = 3");
 }
 
+/// The preprocessor takes `class` out of `template class S<float>;`.
+#[test]
+fn explicit_instantiations_of_classes_are_kept() {
+    let module = module(
+        "namespace n { template <class T, int N> class S { void m() {} }; }
+         template       n::S<float, 4>;
+         namespace n { template        EXPORTED S<int, 2>; }
+         template void f<int>(int);",
+    );
+    let paths: Vec<String> = module.class_instantiations.iter().map(print::path).collect();
+    assert_eq!(paths, ["n::S<float, 4>", "S<int, 2>"]);
+    assert_eq!(module.instantiations.len(), 1);
+    assert!(module.damage.is_empty());
+}
+
 #[test]
 fn nested_classes_are_reached_through_their_outer_class() {
     let module = module("template <int N> struct A { struct B { int x[N]; B(int y) : z(y) {} }; B b; };");

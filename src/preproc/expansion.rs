@@ -2,7 +2,8 @@
 //!
 //! The C rules: arguments are expanded before they are put in, unless `#` or `##` touches
 //! them; the result is scanned again; a macro is not expanded inside its own expansion.
-//! Every step is counted, so that no set of definitions can make this slow.
+//! Directives among the arguments are carried out before these are expanded, as by GCC. Every step is counted, so
+//! that no set of definitions can make this slow.
 
 use super::lexer::{Kind, Lexer, Token, is_ident};
 use super::macros::{MacroRef, Macros};
@@ -266,6 +267,8 @@ impl<'a> Expander<'a> {
                 None => {
                     self.step(1)?;
                     let token = input.text.as_mut().and_then(|lexer| lexer.next()).ok_or(LeaveAsIs)?;
+                    // A `#define` between the arguments counts for all of them, as they are expanded after that.
+                    self.at = self.at.max(token.end);
                     Piece::of(token, 0, true)
                 }
             };

@@ -5,10 +5,10 @@
 //! function around it alone, with parameters that are not known.
 
 use crate::events::{LaunchArg, LaunchSite};
-use crate::exec::entry::{instantiation, run_host};
+use crate::exec::entry::{Instance, instantiation, run_host};
 use crate::ir::program::Program;
 use crate::ir::visit::{self, called_names};
-use crate::ir::{Expr, ExprKind, Function, FunctionKind, Module, Name};
+use crate::ir::{Expr, ExprKind, Function, FunctionKind, Module, Name, Path, TemplateArg};
 use crate::relevance::JudgedKernels;
 use crate::source::{FileId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,8 +54,8 @@ pub(crate) fn launches(
     let mut found: Vec<LaunchSite> = Vec::new();
     let run = |function: &Arc<Function>, lenient: bool, found: &mut Vec<LaunchSite>| {
         let mut cut = false;
-        for args in template_arguments(program, function, is_own(function)) {
-            let (launches, left) = run_host(program, function, &args, &calls.launching, lenient);
+        for instance in instances(program, function, is_own(function)) {
+            let (launches, left) = run_host(program, function, &instance, &calls.launching, lenient);
             cut |= left;
             for launch in launches {
                 let is_full = found.len() >= MOST;
@@ -130,30 +130,56 @@ fn may_launch(program: &Program, function: &Function, wanted: &JudgedKernels) ->
     sites.is_empty() || by_call() || !sites.iter().all(other)
 }
 
-/// The function templates that the file's own text instantiates, whichever header they are in.
+/// The function templates that the file's own text instantiates, and the methods of class templates, whichever header
+/// they are in.
 fn instantiated_here(program: &Program) -> impl Iterator<Item = &Arc<Function>> {
-    let paths = program.modules.first().map_or(&[][..], |module| &module.instantiations);
+    let own = program.modules.first();
+    let paths = own.map_or(&[][..], |module| &module.instantiations);
     let named = paths.iter().flat_map(|path| program.functions(&path.name));
-    named.filter(|f| !f.template_params.is_empty())
+    let classes = own.map_or(&[][..], |module| &module.class_instantiations);
+    let functions = program.modules.iter().flat_map(|module| &module.functions);
+    let methods = functions.filter(|f| classes.iter().any(|path| is_method_of(program, f, path)));
+    named.filter(|f| !f.template_params.is_empty()).chain(methods)
 }
 
 fn is_instantiated(program: &Program, function: &Function) -> bool {
     let mut paths = program.modules.iter().flat_map(|module| &module.instantiations);
+    let mut classes = program.modules.iter().flat_map(|module| &module.class_instantiations);
     !function.template_params.is_empty() && paths.any(|path| path.name == function.name)
+        || classes.any(|path| is_method_of(program, function, path))
 }
 
-/// The template arguments a host function is explicitly instantiated with; else nothing is known. Of a
-/// function that is not the file's own, those that the file's own text gives it.
-fn template_arguments(program: &Program, function: &Function, is_own: bool) -> Vec<Vec<LaunchArg>> {
-    let modules = if is_own { program.modules.len() } else { 1 };
-    let paths = program.modules.iter().take(modules).flat_map(|module| &module.instantiations);
-    let lists: Vec<Vec<LaunchArg>> = paths
+/// Whether a function is a method of the class template that a path means. Of one with specialisations it is not asked
+/// which of them that is.
+fn is_method_of(program: &Program, function: &Function, path: &Path) -> bool {
+    function.owner.as_ref() == Some(&path.name)
+        && !function.owner_params.is_empty()
+        && matches!(program.records(&path.name), [only]
+            if only.specialization.is_empty() && only.template_params.len() == function.owner_params.len())
+}
+
+/// The template arguments that a host function, or the class that it is a method of, is explicitly instantiated with;
+/// else nothing is known. Of a function that is not the file's own, those that the file's own text gives it.
+fn instances(program: &Program, function: &Function, is_own: bool) -> Vec<Instance> {
+    let modules = || program.modules.iter().take(if is_own { program.modules.len() } else { 1 });
+    let known = |args: &Vec<TemplateArg>| instantiation(program, args);
+    let paths = modules().flat_map(|module| &module.instantiations);
+    let mut found: Vec<Instance> = paths
         .filter(|path| path.name == function.name && !function.template_params.is_empty())
         .filter_map(|path| path.args.as_ref())
-        .map(|args| instantiation(program, args))
+        .map(|args| Instance { args: known(args), of_class: Vec::new() })
         .take(MOST_INSTANCES)
         .collect();
-    if lists.is_empty() { vec![Vec::new()] } else { lists }
+    if found.is_empty() {
+        let classes = modules().flat_map(|module| &module.class_instantiations);
+        found = classes
+            .filter(|path| is_method_of(program, function, path))
+            .filter_map(|path| path.args.as_ref())
+            .map(|args| Instance { args: Vec::new(), of_class: known(args) })
+            .take(MOST_INSTANCES)
+            .collect();
+    }
+    if found.is_empty() { vec![Instance::default()] } else { found }
 }
 
 /// Which functions lead where, by name.

@@ -301,7 +301,11 @@ fn ten_thousand_scenarios_and_what_is_told_of_them() {
     };
     let several = launches(&|at| format!("k<{}><<<1, {}>>>(p);\n", at + 1, at % 1024 + 1));
     let told = run(&several);
-    assert!(has_witness(&told) && told.stdout.contains("were not run: 16 others were"), "{}", told.stdout);
+    assert!(
+        has_witness(&told) && told.stdout.contains("variants, including this one, were not run: "),
+        "{}",
+        told.stdout
+    );
     let switch = launches(&|at| format!("if (c == {at}) k<7><<<1, {}>>>(p);\n", at % 1024 + 1));
     assert_judged(&switch);
     let choices = repeated(10_000, |at| format!("if (p[{at}]) b = {};\n", at % 1024 + 1));

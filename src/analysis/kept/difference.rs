@@ -73,6 +73,7 @@ fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Differ
         aliases,
         enums,
         instantiations,
+        class_instantiations,
         damage: _,
         volatile,
         eight_byte_banks,
@@ -81,13 +82,23 @@ fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Differ
         file: _,
     } = before;
     let lead = moves.lead(
-        &(records, variables, aliases, enums, instantiations, volatile, eight_byte_banks),
+        &(
+            records,
+            variables,
+            aliases,
+            enums,
+            instantiations,
+            class_instantiations,
+            volatile,
+            eight_byte_banks,
+        ),
         &(
             &now.records,
             &now.variables,
             &now.aliases,
             &now.enums,
             &now.instantiations,
+            &now.class_instantiations,
             &now.volatile,
             &now.eight_byte_banks,
         ),

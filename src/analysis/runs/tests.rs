@@ -36,26 +36,59 @@ fn a_variant_that_is_not_run_is_not_known() {
     assert_eq!(reasons, ["this variant was not run: 4 others of the kernel are too long to follow"; 3]);
 }
 
+/// A kernel of which a run takes so many rounds, and `count` launches of it.
+fn instances(rounds: usize, count: usize) -> String {
+    let mut text = format!(
+        "template <int N> __global__ void k(int *out) {{\n__shared__ int s[64];\nint at = threadIdx.x;\n\
+         for (int i = 0; i < {rounds}; i++) at = (at * 5 + N) % 64;\ns[at] = N;\n}}\nvoid launch(int *out) {{\n"
+    );
+    for n in 0..count {
+        writeln!(text, "k<{n}><<<1, 32>>>(out);").unwrap();
+    }
+    text + "}\n"
+}
+
 #[test]
-fn variants_beyond_the_most_that_are_run_are_not_silent() {
-    let all = |count: usize| {
-        let mut text = String::from(
-            "template <int N> __global__ void k(int *out) {\n__shared__ int s[64];\ns[threadIdx.x] = N;\n}\nvoid launch(int *out) {\n",
-        );
-        for n in 0..count {
-            writeln!(text, "k<{n}><<<1, 32>>>(out);").unwrap();
-        }
-        verdicts(&(text + "}\n"))
+fn hundreds_of_variants_are_run_that_are_cheap() {
+    let found = verdicts(&instances(1, 200));
+    assert_eq!(found.len(), 200);
+    assert!(found.iter().all(|it| it.status == Status::Exact), "{found:#?}");
+}
+
+#[test]
+fn variants_that_are_not_cheap_are_left_out_and_not_silent() {
+    let all = |count: usize| verdicts(&instances(1000, count));
+    let first = all(16);
+    assert!(first.iter().all(|it| it.status == Status::Exact), "{first:#?}");
+    let found = all(300);
+    let is_unknown = |it: &&SiteVerdict| it.status == Status::Unknown;
+    let unknown: Vec<&SiteVerdict> = found.iter().filter(is_unknown).collect();
+    let run = found.len() - unknown.len();
+    assert!((17..200).contains(&run), "{run} were run");
+    let reasons: Vec<&str> = unknown.iter().filter_map(|it| it.reason.as_deref()).collect();
+    let left = 300 - run;
+    assert_eq!(reasons, [format!("{left} variants, including this one, were not run: {run} others were")]);
+    assert_eq!(unknown[0].kernel, format!("k<{run}>"));
+    let one_more = all(run + 1);
+    let reasons: Vec<&str> = one_more.iter().filter_map(|it| it.reason.as_deref()).collect();
+    assert_eq!(reasons, [format!("this variant was not run: {run} others of the kernel were")]);
+}
+
+/// What the variants of one kernel take is not missing for the next.
+#[test]
+fn a_kernel_after_many_variants_is_run_as_if_it_were_alone() {
+    let long = "__global__ void long_loop(int *out) {\n__shared__ int t[64];\nint at = threadIdx.x;\n\
+                for (int i = 0; i < 1000; i++) at = (at * 3 + 1) % 64;\nt[at] = 1;\n}\n\
+                void run_it(int *out) { long_loop<<<1, 32>>>(out); }\n";
+    let of = |text: &str| -> Vec<SiteVerdict> {
+        verdicts(text).into_iter().filter(|it| it.kernel == "long_loop").collect()
     };
-    assert!(all(16).iter().all(|it| it.status == Status::Exact));
-    let one_more = all(17);
-    let unknown: Vec<&SiteVerdict> = one_more.iter().filter(|it| it.status == Status::Unknown).collect();
-    assert_eq!((one_more.len(), unknown.len()), (17, 1));
-    assert_eq!(unknown[0].kernel, "k<16>");
-    assert_eq!(unknown[0].reason.as_deref(), Some("this variant was not run: 16 others of the kernel were"));
-    let many = all(20);
-    let reasons: Vec<&str> = many.iter().filter_map(|it| it.reason.as_deref()).collect();
-    assert_eq!(reasons, ["4 variants, including this one, were not run: 16 others were"]);
+    let (alone, after) = (of(long), of(&(instances(1000, 300) + long)));
+    let figures = |found: &[SiteVerdict]| -> Vec<_> {
+        found.iter().map(|it| (it.status, it.wavefronts, it.reason.clone())).collect()
+    };
+    assert_eq!(figures(&alone), figures(&after));
+    assert_eq!(alone[0].status, Status::Exact);
 }
 
 #[test]
@@ -77,16 +110,20 @@ __global__ void k(int *out, int n) {
 #[test]
 fn the_variants_that_are_run_differ_in_each_argument() {
     let mut text = String::from(
-        "template <class T, int N> __global__ void k(T *out) {\n__shared__ T s[64];\ns[threadIdx.x] = N;\n}\nvoid launch(float *f, double *d) {\n",
+        "template <class T, int N> __global__ void k(T *out) {\n__shared__ T s[64];\nint at = threadIdx.x;\n\
+         for (int i = 0; i < 1000; i++) {\nat = (at * 5 + N) % 64;\nat = at ^ at >> 2;\n}\ns[at] = N;\n}\n\
+         void launch() {\n",
     );
-    for (ty, out) in [("float", "f"), ("double", "d")] {
-        for n in 0..12 {
-            writeln!(text, "k<{ty}, {n}><<<1, 32>>>({out});").unwrap();
+    let types = ["short", "int", "float", "double"];
+    for ty in types {
+        for n in 0..14 {
+            writeln!(text, "k<{ty}, {n}><<<1, 32>>>(({ty} *)0);").unwrap();
         }
     }
     let found = verdicts(&(text + "}\n"));
     let run: Vec<&SiteVerdict> = found.iter().filter(|it| it.status == Status::Exact).collect();
-    assert_eq!(run.len(), 16);
-    assert!((0..12).all(|n| run.iter().any(|it| it.kernel.ends_with(&format!(", {n}>")))), "{run:#?}");
-    assert!(["float", "double"].iter().all(|ty| run.iter().any(|it| it.kernel.contains(ty))));
+    // In the order of the text, two of the types would have come.
+    assert!((16..42).contains(&run.len()), "{} were run", run.len());
+    assert!((0..14).all(|n| run.iter().any(|it| it.kernel.ends_with(&format!(", {n}>")))), "{run:#?}");
+    assert!(types.iter().all(|ty| run.iter().any(|it| it.kernel.contains(ty))));
 }

@@ -177,14 +177,18 @@ impl Masker<'_> {
         }
     }
 
-    /// `template class Name<float>;`: the grammar wants a declared name.
+    /// `template class Name<float>;`: the grammar takes it without `class`, as if it declared something. Nothing is
+    /// instantiated by `extern template class Name<float>;`.
     fn class_instantiation(&mut self, at: usize) {
         if !matches!(self.word(at + 1), "class" | "struct") {
             return;
         }
         let end = (at + 2..at + 256).find(|&next| self.is(next, b';') || self.is(next, b'{'));
-        if let Some(end) = end.filter(|&end| self.is(end, b';')) {
-            self.mask(at, end - 1, MaskKind::Other, "");
+        let Some(end) = end.filter(|&end| self.is(end, b';')) else { return };
+        let is_declared = self.before.is_some_and(|before| self.word(before) == "extern");
+        match is_declared || !self.is(end - 1, b'>') {
+            true => self.mask(at, end - 1, MaskKind::Other, ""),
+            false => self.mask(at + 1, at + 1, MaskKind::Other, ""),
         }
     }
 
