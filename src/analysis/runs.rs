@@ -98,15 +98,21 @@ pub struct Subject<'a> {
     pub asks: Asks,
 }
 
+/// In which blocks it was seen which lanes meet. Instances mostly differ in what they compute, not in that: one for
+/// each block is run for it.
+struct LanesSeen {
+    are_wanted: bool,
+    /// Each with whether the launch gives it.
+    blocks: Vec<([u32; 3], bool)>,
+}
+
 impl Subject<'_> {
     /// Runs all scenarios; `probes` are runs that were made before.
     #[must_use]
     pub fn run_all(&self, mut probes: Probes<'_>) -> Vec<KernelRun> {
         let mut runs: Vec<KernelRun> = Vec::new();
-        let wants_facts = matches!(self.follow, Follow::Facts | Follow::Proof);
-        let brings_lanes_together = wants_facts && self.brings_lanes_together();
-        // Instances mostly differ in what they compute, not in which lanes meet: one for each block is run for that.
-        let mut blocks_seen: Vec<([u32; 3], bool)> = Vec::new();
+        let mut lanes =
+            LanesSeen { are_wanted: self.wants_facts() && self.brings_lanes_together(), blocks: Vec::new() };
         // How many ways to run the kernel are left out because the further ones before them were not cheap.
         let mut left_out = 0;
         for (at, scenario) in self.scenarios.iter().enumerate() {
@@ -134,61 +140,70 @@ impl Subject<'_> {
                 continue;
             }
             self.budget.run_further(scenario.is_further);
-            let mut facts = Facts::default();
-            // The sites that they speak of, by number.
-            let mut spoken_of: Vec<(Span, AccessOp)> = Vec::new();
-            let mut ways = 0;
-            let mut tracer = |variant: &Variant| {
-                let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
-                let usual = *variant == Variant::of(scenario);
-                if wants_facts && self.is_given(scenario) && usual {
-                    let happens = scenario.refuted.is_none();
-                    let dynamic = scenario.least_dynamic.filter(|_| happens).map(|(bytes, _)| bytes);
-                    let none = scenario.no_dynamic.is_some_and(|_| happens);
-                    facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic, none);
-                    self.add_global_memory(&mut facts, scenario, variant);
-                    spoken_of = places(&trace).collect();
-                    self.drop_hidden_orders(&mut facts);
-                    if self.follow == Follow::Proof {
-                        facts.prove_freedom(&trace, Shape { dims: variant.block });
-                    }
-                }
-                let block = (variant.block, self.is_given(scenario));
-                if usual && brings_lanes_together && !blocks_seen.contains(&block) {
-                    blocks_seen.push(block);
-                    let trace =
-                        run_lanes(self.program, self.kernel, &setting(scenario, variant), self.budget);
-                    let all_seen = !self.nameless().any(|it| it.mentions.lanes);
-                    let shape = Shape { dims: variant.block };
-                    facts.add_lanes(&trace, shape, self.is_given(scenario), all_seen);
-                }
-                ways += 1;
-                if self.follow == Follow::Nothing || wants_facts && ways > 1 {
-                    trace.tree = EventTree::default();
-                }
-                trace
-            };
-            let mut run = match scenario.misfit_words() {
-                Some(why) => {
-                    let trace = tracer(&Variant::of(scenario));
-                    let unknown = Unknown::new(Reason::BlockShape, self.kernel.name_span, why);
-                    self.judged(scenario, &mut |_| not_run(&[&trace], unknown.clone()))
-                }
-                None => self.judged(scenario, &mut tracer),
-            };
-            let count = spoken_of.len();
-            if spoken_of.into_iter().eq(places(&run.trace).take(count)) {
-                run.facts = facts;
-            }
-            // It speaks for one of several ways.
-            if wants_facts && ways > 1 {
-                run.trace.tree = EventTree::default();
-            }
-            probes.of_kernel.count_scenario(&run.trace);
-            runs.push(run);
+            runs.push(self.run_scenario(scenario, &mut probes, &mut lanes));
             self.budget.run_further(false);
         }
         runs
+    }
+
+    fn wants_facts(&self) -> bool {
+        matches!(self.follow, Follow::Facts | Follow::Proof)
+    }
+
+    /// Runs a scenario, in all its ways, and what is made of it beside the cost.
+    fn run_scenario(&self, scenario: &Scenario, probes: &mut Probes<'_>, lanes: &mut LanesSeen) -> KernelRun {
+        let wants_facts = self.wants_facts();
+        let mut facts = Facts::default();
+        // The sites that they speak of, by number.
+        let mut spoken_of: Vec<(Span, AccessOp)> = Vec::new();
+        let mut ways = 0;
+        let mut tracer = |variant: &Variant| {
+            let mut trace = probes.take(self.program, self.kernel, &setting(scenario, variant));
+            let usual = *variant == Variant::of(scenario);
+            if wants_facts && self.is_given(scenario) && usual {
+                let happens = scenario.refuted.is_none();
+                let dynamic = scenario.least_dynamic.filter(|_| happens).map(|(bytes, _)| bytes);
+                let none = scenario.no_dynamic.is_some_and(|_| happens);
+                facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic, none);
+                self.add_global_memory(&mut facts, scenario, variant);
+                spoken_of = places(&trace).collect();
+                self.drop_hidden_orders(&mut facts);
+                if self.follow == Follow::Proof {
+                    facts.prove_freedom(&trace, Shape { dims: variant.block });
+                }
+            }
+            let block = (variant.block, self.is_given(scenario));
+            if usual && lanes.are_wanted && !lanes.blocks.contains(&block) {
+                lanes.blocks.push(block);
+                let trace = run_lanes(self.program, self.kernel, &setting(scenario, variant), self.budget);
+                let all_seen = !self.nameless().any(|it| it.mentions.lanes);
+                let shape = Shape { dims: variant.block };
+                facts.add_lanes(&trace, shape, self.is_given(scenario), all_seen);
+            }
+            ways += 1;
+            if self.follow == Follow::Nothing || wants_facts && ways > 1 {
+                trace.tree = EventTree::default();
+            }
+            trace
+        };
+        let mut run = match scenario.misfit_words() {
+            Some(why) => {
+                let trace = tracer(&Variant::of(scenario));
+                let unknown = Unknown::new(Reason::BlockShape, self.kernel.name_span, why);
+                self.judged(scenario, &mut |_| not_run(&[&trace], unknown.clone()))
+            }
+            None => self.judged(scenario, &mut tracer),
+        };
+        let count = spoken_of.len();
+        if spoken_of.into_iter().eq(places(&run.trace).take(count)) {
+            run.facts = facts;
+        }
+        // It speaks for one of several ways.
+        if wants_facts && ways > 1 {
+            run.trace.tree = EventTree::default();
+        }
+        probes.of_kernel.count_scenario(&run.trace);
+        run
     }
 
     /// For how many ways to run the kernel the scenarios from this one on stand that are run only while that is cheap.

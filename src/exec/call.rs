@@ -21,6 +21,14 @@ use std::sync::Arc;
 /// The most calls within two of the same function, in one run.
 const MOST_RECURSIONS: u32 = 2048;
 
+/// The parameters of a function that is called.
+struct Bound {
+    env: Rc<Env>,
+    slots: Slots,
+    /// Those whose arguments are known at the launch.
+    from_launch: Vec<LocalId>,
+}
+
 impl Machine<'_> {
     /// A call. `used`: whether its value is.
     pub(crate) fn call(&mut self, expr: &Expr, callee: &Expr, args: &[Expr], used: bool) -> Value {
@@ -171,7 +179,50 @@ impl Machine<'_> {
             return self.call_unknown(&function.name, args, span);
         }
         let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };
-        let mut env = self.call_env(function, path, this.as_ref());
+        let Bound { env, slots, from_launch } =
+            self.bind_arguments(function, path, this.as_ref(), args, span);
+        let given = self.given(function, &slots, this.as_ref());
+        let mut frame = Frame {
+            function: Arc::clone(function),
+            slice: self.slice_of(function, given),
+            slots,
+            env,
+            namespace: Arc::clone(&function.namespace),
+            this,
+            result: Value::Undefined,
+            returned: ThreadSet::NONE,
+            may_have_returned: ThreadSet::NONE,
+        };
+        frame.forget_stale();
+        if !self.trace.entered.contains(&function.name_span) {
+            self.trace.entered.push(function.name_span);
+        }
+        let name: Arc<str> = Arc::clone(&function.name);
+        self.trace.tree.note_mentions(function.mentions.volatile, function.mentions.waits);
+        self.around.calls.push(Call { function: name, span });
+        self.compiler.at_launch.enter(self.state.frames.len(), &from_launch);
+        self.enter_uniform_call(function, args);
+        let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
+        self.around.calls.pop();
+        match (result, &function.return_type) {
+            (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::opaque(
+                Variation::Maybe,
+                Unknown::new(Reason::Unsupported, span, "a function without a known result"),
+            ),
+            (value, _) => value,
+        }
+    }
+
+    /// Evaluates the arguments of a call and binds the parameters of a function to them.
+    fn bind_arguments(
+        &mut self,
+        function: &Arc<Function>,
+        path: &Path,
+        this: Option<&Pointer>,
+        args: &[Expr],
+        span: Span,
+    ) -> Bound {
+        let mut env = self.call_env(function, path, this);
         let mut slots = Slots::unwritten(function.locals.len());
         let (mut pending, mut from_launch) = (Vec::new(), Vec::new());
         for (at, param) in function.params.iter().enumerate() {
@@ -208,67 +259,50 @@ impl Machine<'_> {
         let env = self.bind_rest(&function.template_params, env);
         let env = self.bind_rest(&function.owner_params, env);
         let env = self.lookups.memo.shared_env(function, env);
-        for ((local, mut slot), param) in pending.into_iter().zip(&function.params) {
-            let ty =
-                self.within_head(function, Rc::clone(&env), |machine| machine.resolve_written(&param.ty));
-            if matches!(slot.value, Value::Undefined)
-                && let Some(default) = &param.default
-            {
-                slot.value = self.within_head(function, Rc::clone(&env), |machine| machine.evaluate(default));
-            }
-            if let Ty::Record(layout) = &ty {
-                let source = match &slot.value {
-                    Value::Pointer(pointer) if slot.reference => {
-                        Slot { ty: pointer.pointee.clone(), ..slot.clone() }
-                    }
-                    _ => slot.clone(),
-                };
-                if let Some(made) = self.made_of_other(layout, source, span) {
-                    slot = Slot { value: made, ty: ty.clone(), reference: false };
-                }
-            }
-            if !slot.reference {
-                slot.value = self.convert(slot.value, &decayed(&ty));
-                if !matches!(ty, Ty::Unknown(_)) {
-                    slot.ty = decayed(&ty);
-                }
-            } else if let Value::Pointer(pointer) = &slot.value {
-                let pointer = self.as_declared(pointer.clone(), &ty);
-                slot.ty = pointer.pointee.clone();
-                slot.value = Value::Pointer(pointer);
-            }
+        for ((local, slot), param) in pending.into_iter().zip(&function.params) {
+            let slot = self.bound_parameter(function, &env, param, slot, span);
             slots.set(local.0 as usize, slot);
         }
-        let given = self.given(function, &slots, this.as_ref());
-        let mut frame = Frame {
-            function: Arc::clone(function),
-            slice: self.slice_of(function, given),
-            slots,
-            env,
-            namespace: Arc::clone(&function.namespace),
-            this,
-            result: Value::Undefined,
-            returned: ThreadSet::NONE,
-            may_have_returned: ThreadSet::NONE,
-        };
-        frame.forget_stale();
-        if !self.trace.entered.contains(&function.name_span) {
-            self.trace.entered.push(function.name_span);
+        Bound { env, slots, from_launch }
+    }
+
+    /// What a parameter holds that is given an argument, or its default.
+    fn bound_parameter(
+        &mut self,
+        function: &Arc<Function>,
+        env: &Rc<Env>,
+        param: &Param,
+        mut slot: Slot,
+        span: Span,
+    ) -> Slot {
+        let ty = self.within_head(function, Rc::clone(env), |machine| machine.resolve_written(&param.ty));
+        if matches!(slot.value, Value::Undefined)
+            && let Some(default) = &param.default
+        {
+            slot.value = self.within_head(function, Rc::clone(env), |machine| machine.evaluate(default));
         }
-        let name: Arc<str> = Arc::clone(&function.name);
-        self.trace.tree.note_mentions(function.mentions.volatile, function.mentions.waits);
-        self.around.calls.push(Call { function: name, span });
-        self.compiler.at_launch.enter(self.state.frames.len(), &from_launch);
-        self.enter_uniform_call(function, args);
-        let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
-        self.around.calls.pop();
-        match (result, &function.return_type) {
-            (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::opaque(
-                Variation::Maybe,
-                Unknown::new(Reason::Unsupported, span, "a function without a known result"),
-            ),
-            (value, _) => value,
+        if let Ty::Record(layout) = &ty {
+            let source = match &slot.value {
+                Value::Pointer(pointer) if slot.reference => {
+                    Slot { ty: pointer.pointee.clone(), ..slot.clone() }
+                }
+                _ => slot.clone(),
+            };
+            if let Some(made) = self.made_of_other(layout, source, span) {
+                slot = Slot { value: made, ty: ty.clone(), reference: false };
+            }
         }
+        if !slot.reference {
+            slot.value = self.convert(slot.value, &decayed(&ty));
+            if !matches!(ty, Ty::Unknown(_)) {
+                slot.ty = decayed(&ty);
+            }
+        } else if let Value::Pointer(pointer) = &slot.value {
+            let pointer = self.as_declared(pointer.clone(), &ty);
+            slot.ty = pointer.pointee.clone();
+            slot.value = Value::Pointer(pointer);
+        }
+        slot
     }
 
     /// Where the pointers given to a function lead.

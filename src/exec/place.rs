@@ -29,39 +29,7 @@ impl Machine<'_> {
                     _ => Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue")),
                 }
             }
-            ExprKind::Index(base, index) => {
-                if let Some(element) = self.own_element(expr) {
-                    return Ok(element);
-                }
-                if let Some(place) = self.called_place(expr) {
-                    return place;
-                }
-                let (base, declared) = self.indexed(base);
-                let index = self.evaluate(index);
-                match base {
-                    Value::Pointer(pointer) => {
-                        if let Some(length) = declared {
-                            self.note_extent(&pointer, &index, length);
-                            self.note_row_end(&pointer, &index, length);
-                            self.note_outside(&pointer, &index, length, expr.span);
-                        }
-                        Ok(self.moved(pointer, &index, expr.span))
-                    }
-                    Value::Opaque(_, why, ..) => {
-                        self.note_lost_pointer(expr.span);
-                        Err(why)
-                    }
-                    // `2[s]`
-                    base => match index {
-                        Value::Pointer(pointer) => Ok(self.moved(pointer, &base, expr.span)),
-                        _ => Err(Unknown::new(
-                            Reason::UnknownPointer,
-                            expr.span,
-                            "indexing something that is not followed",
-                        )),
-                    },
-                }
-            }
+            ExprKind::Index(base, index) => self.locate_element(expr, base, index),
             ExprKind::Conditional(cond, then, otherwise) => {
                 self.conditional_place(cond, then, otherwise, expr.span)
             }
@@ -102,6 +70,41 @@ impl Machine<'_> {
             _ => self.called_place(expr).unwrap_or_else(|| {
                 Err(Unknown::new(Reason::Unsupported, expr.span, "not an lvalue that is followed"))
             }),
+        }
+    }
+
+    /// Where `base[index]` lies.
+    fn locate_element(&mut self, expr: &Expr, base: &Expr, index: &Expr) -> Result<Pointer, Unknown> {
+        if let Some(element) = self.own_element(expr) {
+            return Ok(element);
+        }
+        if let Some(place) = self.called_place(expr) {
+            return place;
+        }
+        let (base, declared) = self.indexed(base);
+        let index = self.evaluate(index);
+        match base {
+            Value::Pointer(pointer) => {
+                if let Some(length) = declared {
+                    self.note_extent(&pointer, &index, length);
+                    self.note_row_end(&pointer, &index, length);
+                    self.note_outside(&pointer, &index, length, expr.span);
+                }
+                Ok(self.moved(pointer, &index, expr.span))
+            }
+            Value::Opaque(_, why, ..) => {
+                self.note_lost_pointer(expr.span);
+                Err(why)
+            }
+            // `2[s]`
+            base => match index {
+                Value::Pointer(pointer) => Ok(self.moved(pointer, &base, expr.span)),
+                _ => Err(Unknown::new(
+                    Reason::UnknownPointer,
+                    expr.span,
+                    "indexing something that is not followed",
+                )),
+            },
         }
     }
 

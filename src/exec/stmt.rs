@@ -336,14 +336,7 @@ impl Machine<'_> {
         let id = self.around.next_split;
         let before = self.state.active;
         if truth.decided {
-            let kind = |_: &ThreadSet| SplitKind::Known;
-            let (one, other) = (before.and(&truth.can_hold), before.minus(&truth.can_hold));
-            let apart = !one.is_empty() && !other.is_empty();
-            self.in_branch(apart, |machine| machine.run_side(id, span, true, one, kind, run));
-            let rest = std::mem::replace(&mut self.state.active, before);
-            self.in_branch(apart, |machine| machine.run_side(id, span, false, other, kind, run));
-            self.state.active = self.state.active.or(&rest);
-            return;
+            return self.run_known_sides(id, &truth.can_hold, span, run);
         }
         if let Some((taken, words)) = &truth.guard
             && !truth.mixed
@@ -410,6 +403,24 @@ impl Machine<'_> {
             self.state.active = before;
             (self.state.doubt, self.state.chosen) = start_doubt;
         }
+    }
+
+    /// Runs both sides of a condition of which it is known for which threads it holds.
+    fn run_known_sides(
+        &mut self,
+        id: u32,
+        holds: &ThreadSet,
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+    ) {
+        let before = self.state.active;
+        let kind = |_: &ThreadSet| SplitKind::Known;
+        let (one, other) = (before.and(holds), before.minus(holds));
+        let apart = !one.is_empty() && !other.is_empty();
+        self.in_branch(apart, |machine| machine.run_side(id, span, true, one, kind, run));
+        let rest = std::mem::replace(&mut self.state.active, before);
+        self.in_branch(apart, |machine| machine.run_side(id, span, false, other, kind, run));
+        self.state.active = self.state.active.or(&rest);
     }
 
     fn enter_side(&mut self, exact: Option<ThreadSet>, possible: &ThreadSet, why: &Unknown, chosen: bool) {

@@ -117,7 +117,6 @@ impl Machine<'_> {
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = !self.program.functions(name).is_empty();
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
-        // Whose second pointer is only read from.
         let copies_together = builtins::kind(name) == Some(Kind::CopyInStage);
         let mut has_target = false;
         for (at, arg) in args.iter().enumerate() {
@@ -156,32 +155,9 @@ impl Machine<'_> {
             }
             variation = if host { variation } else { variation.max(value.variation()) };
             self.note_pitched_escape(&value, span, "it goes to a function that is not visible");
-            if let Value::Pointer(pointer) = &value {
-                self.note_flattened(pointer);
-                if let Target::Place(place) = &pointer.target {
-                    let why = callee.may_have_changed(span);
-                    match host {
-                        true => self.write(pointer, Value::opaque(Variation::Uniform, why), span),
-                        false => self.change_whole(place, why, span),
-                    }
-                } else if copies_memory(name) && self.is_shared(pointer) {
-                    let op = if at == 0 { AccessOp::Store } else { AccessOp::Load };
-                    self.touch_unknown(pointer, (op, pointer.pointee.constant_size()), name, span);
-                } else if !host && !is_pure && !is_reserved && self.is_shared(pointer) {
-                    let op = if copies_together && has_target { AccessOp::Load } else { AccessOp::Store };
-                    self.touch_unknown(pointer, (op, None), name, span);
-                }
-            } else if !host && !is_pure {
-                if let Value::Aggregate(_) = &value
-                    && !is_reserved
-                    && builtins::kind(name).is_none()
-                {
-                    self.touch_in(&value, name, span);
-                }
-                if !self.memory.exposed.is_empty() && self.may_lead_elsewhere(arg, &value) {
-                    self.write_somewhere(span);
-                }
-            }
+            // Of two pointers the second is only read from.
+            let op = if copies_together && has_target { AccessOp::Load } else { AccessOp::Store };
+            self.leave_to_unseen(callee, (at, arg), &value, (is_pure, op), span);
             has_target |= !matches!(value, Value::Group(_));
         }
         if waits && !host {
@@ -193,6 +169,45 @@ impl Machine<'_> {
             variation,
             Unknown::new(Reason::UnknownFunction, span, self.lookups.memo.unseen(name, callee)),
         )
+    }
+
+    /// What a function that is not seen may do with an argument, by its place: to shared memory that a pointer leads to
+    /// it does `op`.
+    fn leave_to_unseen(
+        &mut self,
+        callee: Callee<'_>,
+        (at, arg): (usize, &Expr),
+        value: &Value,
+        (is_pure, op): (bool, AccessOp),
+        span: Span,
+    ) {
+        let (name, host) = (callee.name(), self.mode == Mode::Host);
+        let is_reserved = builtins::is_reserved(name);
+        if let Value::Pointer(pointer) = value {
+            self.note_flattened(pointer);
+            if let Target::Place(place) = &pointer.target {
+                let why = callee.may_have_changed(span);
+                match host {
+                    true => self.write(pointer, Value::opaque(Variation::Uniform, why), span),
+                    false => self.change_whole(place, why, span),
+                }
+            } else if copies_memory(name) && self.is_shared(pointer) {
+                let op = if at == 0 { AccessOp::Store } else { AccessOp::Load };
+                self.touch_unknown(pointer, (op, pointer.pointee.constant_size()), name, span);
+            } else if !host && !is_pure && !is_reserved && self.is_shared(pointer) {
+                self.touch_unknown(pointer, (op, None), name, span);
+            }
+        } else if !host && !is_pure {
+            if let Value::Aggregate(_) = value
+                && !is_reserved
+                && builtins::kind(name).is_none()
+            {
+                self.touch_in(value, name, span);
+            }
+            if !self.memory.exposed.is_empty() && self.may_lead_elsewhere(arg, value) {
+                self.write_somewhere(span);
+            }
+        }
     }
 
     /// Whether something that is handed on is a pointer, or an object that holds pointers or lambdas.

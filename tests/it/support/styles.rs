@@ -73,6 +73,7 @@ impl Tree {
 
 impl Case {
     /// The kernel as CUDA.
+    #[expect(clippy::too_many_lines, reason = "one kernel, written in each style")]
     pub fn text(&self, style: Style) -> String {
         let int = if self.sign == Sign::Unsigned { "unsigned" } else { "int" };
         let (ty, bytes) = self.element;
