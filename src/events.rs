@@ -37,7 +37,7 @@ pub(crate) use lanes::{LaneMask, LaneOp, LaneOps};
 pub use launch::{Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub(crate) use occurrence::{Moment, Occurrence, Partly};
 pub use pitch::{PitchFacts, PitchPiece};
-pub use request::{CopiedFrom, Pattern};
+pub use request::{CopiedFrom, First, Pattern};
 pub(crate) use requests::{Numbers, RequestMark, Requests};
 pub use straight::{Straight, Unrolled};
 pub(crate) use tile::Tile;

@@ -373,7 +373,7 @@ impl Totals {
                 warp: pattern.first_warp,
                 moved: pattern.moved,
                 turned: pattern.unit != 0,
-                path: pattern.path,
+                path: pattern.first.path,
             };
         }
     }

@@ -134,15 +134,15 @@ impl Merges {
                     op: access.op,
                     bytes,
                     active: pattern.active,
-                    epoch: pattern.epoch,
-                    stretch: (access.op == AccessOp::Store).then_some(pattern.stretch),
+                    epoch: pattern.first.epoch,
+                    stretch: (access.op == AccessOp::Store).then_some(pattern.first.stretch),
                     warps: pattern.warps,
                     unit: pattern.unit,
                     open_unit: pattern.open_unit,
                     added: pattern.added,
                     shape,
                 };
-                let (time, region) = (pattern.occurrence, pattern.region);
+                let (time, region) = (pattern.first.occurrence, pattern.first.region);
                 let member = Member { first, access: at, pattern: number, time, region };
                 groups.entry(group).or_default().push(member);
             }
@@ -279,7 +279,7 @@ impl Joiner<'_> {
     /// The sites without a join whose rounds are each code of its own.
     fn written_out(&self) -> Vec<bool> {
         let is = |(access, wide): (&Access, &Vec<Option<Wide>>)| {
-            let regions = access.patterns.iter().map(|pattern| pattern.region);
+            let regions = access.patterns.iter().map(|pattern| pattern.first.region);
             let (first, last) = (regions.clone().min().unwrap_or(0), regions.max().unwrap_or(0));
             wide.iter().all(Option::is_none) && self.trace.straight.is_written_out(first, last)
         };
@@ -315,12 +315,13 @@ impl Joiner<'_> {
     /// Whether the compiler moves the later of two to the earlier, as far as branches go.
     fn in_line(&self, group: &Group, one: &Member, other: &Member) -> bool {
         let (one, other) = (self.pattern(one), self.pattern(other));
-        let (first, then) = if one.position <= other.position { (one, other) } else { (other, one) };
+        let (first, then) =
+            if one.first.position <= other.first.position { (one, other) } else { (other, one) };
         group.op == AccessOp::Store
-            || first.stretch == then.stretch
+            || first.first.stretch == then.first.stretch
             || (first.moved == then.moved
-                && then.branches.starts_with(&first.branches)
-                && self.trace.straight.together(first.region, then.region) == Some(true))
+                && then.first.branches.starts_with(&first.first.branches)
+                && self.trace.straight.together(first.first.region, then.first.region) == Some(true))
     }
 
     /// Whether they are of one round and of nothing else, by all warps that ever come to their sites,
@@ -335,10 +336,10 @@ impl Joiner<'_> {
                 && pattern.moved.is_some()
                 && pattern.moved == first.moved
                 && i64::from(pattern.apart) % wide == 0
-                && self
-                    .trace
-                    .straight
-                    .is_written_out(pattern.region.min(first.region), pattern.region.max(first.region))
+                && self.trace.straight.is_written_out(
+                    pattern.first.region.min(first.first.region),
+                    pattern.first.region.max(first.first.region),
+                )
         })
     }
 
@@ -348,15 +349,15 @@ impl Joiner<'_> {
         let (first, then) = (self.pattern(one), self.pattern(other));
         let window = |pattern: &Pattern| pattern.moved.map(|moved| (moved, pattern.first_warp));
         let alone = |pattern: &Pattern| !pattern.elsewhere && pattern.times == first.times;
-        first.position < then.position
-            && first.stretch != then.stretch
+        first.first.position < then.first.position
+            && first.first.stretch != then.first.stretch
             && window(first).is_some()
             && window(first) == window(then)
-            && first.turn == then.turn
+            && first.first.turn == then.first.turn
             && alone(first)
             && alone(then)
-            && then.branches.starts_with(&first.branches)
-            && self.trace.straight.together(first.region, then.region) == Some(true)
+            && then.first.branches.starts_with(&first.first.branches)
+            && self.trace.straight.together(first.first.region, then.first.region) == Some(true)
     }
 
     /// Joins runs of `count` neighbours that begin aligned in every lane.
@@ -381,7 +382,7 @@ impl Joiner<'_> {
             let Some((parts, straight)) = self.neighbours(group, members, head, count) else { continue };
             let accesses = parts.iter().map(|part| &self.trace.accesses[part.access]);
             let certainty = certainty(accesses, group.bytes, count, array);
-            let iteration = self.pattern(head).iteration;
+            let iteration = self.pattern(head).first.iteration;
             let sure = known
                 && straight
                 && certainty == Certainty::Sure
@@ -389,13 +390,14 @@ impl Joiner<'_> {
                 && parts
                     .iter()
                     .map(|part| self.pattern(part))
-                    .all(|part| part.iteration == iteration && part.sight.hidden == sight.hidden);
+                    .all(|part| part.first.iteration == iteration && part.sight.hidden == sight.hidden);
             let alone = self.single.is_some();
             if certainty == Certainty::Never || (alone && !(sure && self.are_by_themselves(&parts, wide))) {
                 continue;
             }
             let patterns = parts.iter().map(|part| self.pattern(part));
-            let one_stretch = patterns.clone().all(|part| part.stretch == self.pattern(head).stretch);
+            let one_stretch =
+                patterns.clone().all(|part| part.first.stretch == self.pattern(head).first.stretch);
             let free = match one_stretch && array >= wide as u64 {
                 false => nothing_between(group.op, patterns),
                 true => self.order.may_move(self.trace, group, wide, patterns),
@@ -446,10 +448,10 @@ impl Joiner<'_> {
             });
             // Of those that lie there, rather one of the same code.
             let own = self.pattern(head);
-            let of_code = |other: &&Member| self.pattern(other).stretch == own.stretch;
+            let of_code = |other: &&Member| self.pattern(other).first.stretch == own.first.stretch;
             let alike = |other: &&Member| {
                 let other = self.pattern(other);
-                (other.iteration, other.sight.hidden) == (own.iteration, own.sight.hidden)
+                (other.first.iteration, other.sight.hidden) == (own.first.iteration, own.sight.hidden)
             };
             let next = there.clone().find(|other| of_code(other) && alike(other));
             let next = next.or_else(|| there.clone().find(of_code)).or_else(|| there.next());
@@ -472,7 +474,7 @@ impl Joiner<'_> {
         }
         let joined = parts.iter().map(|part| place(part)).collect();
         let mut again = Vec::new();
-        if let Some(earliest) = parts.iter().min_by_key(|part| self.pattern(part).position)
+        if let Some(earliest) = parts.iter().min_by_key(|part| self.pattern(part).first.position)
             && group.op == AccessOp::Load
         {
             let begins = |k: usize| parts[0].first + k as i64 * i64::from(group.bytes);

@@ -34,6 +34,30 @@ pub struct Pattern {
     /// If the counter of a loop that was run for all rounds at once moves every lane by one access
     /// from round to round: an unknown multiple of this many bytes is added besides; 0 for none.
     pub walk: Option<u64>,
+    /// A power of two, 16 at most: by multiples of it the offsets of all threads differ, those that do not
+    /// take part among them.
+    pub apart: u8,
+    /// When it first happened.
+    pub first: First,
+    /// Whether it happened in another region or epoch, too.
+    pub elsewhere: bool,
+    /// By which ways in all.
+    pub ways: Ways,
+    /// The warps that do it: bit `w` is warp `w`.
+    pub warps: u32,
+    /// The lowest warp that does it.
+    pub first_warp: u32,
+    /// How often it happens in a block, as far as loops are counted.
+    pub count: u64,
+    /// How often each warp does it, likewise.
+    pub times: [u64; 32],
+    /// How often in which loop of unknown length, the innermost around it, if there is one.
+    pub within: SmallVec<[(Option<Span>, u64); 1]>,
+}
+
+/// When a request first happened.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct First {
     /// How often the array had gone from being read to being written, or back, before it first
     /// happened.
     pub turn: u32,
@@ -47,11 +71,6 @@ pub struct Pattern {
     pub stretch: u32,
     /// The branches around that, outermost first, by number.
     pub branches: SmallVec<[u32; 4]>,
-    /// A power of two, 16 at most: by multiples of it the offsets of all threads differ, those that do not
-    /// take part among them.
-    pub apart: u8,
-    /// Whether it happened in another region or epoch, too.
-    pub elsewhere: bool,
     /// Block barriers and rounds of uncounted loops passed before it first happened: two requests
     /// with equal numbers have none between them.
     pub epoch: u32,
@@ -59,22 +78,10 @@ pub struct Pattern {
     pub occurrence: u32,
     /// By which calls at first: index into [`Access::paths`](super::Access::paths).
     pub path: u32,
-    /// By which ways in all.
-    pub ways: Ways,
     /// Shared accesses of any site before it first happened, in program order, itself among them.
     pub position: u32,
     /// Those of them that are not loads.
     pub writes: u32,
-    /// The warps that do it: bit `w` is warp `w`.
-    pub warps: u32,
-    /// The lowest warp that does it.
-    pub first_warp: u32,
-    /// How often it happens in a block, as far as loops are counted.
-    pub count: u64,
-    /// How often each warp does it, likewise.
-    pub times: [u64; 32],
-    /// How often in which loop of unknown length, the innermost around it, if there is one.
-    pub within: SmallVec<[(Option<Span>, u64); 1]>,
 }
 
 /// What the lanes of an asynchronous copy read from global memory.

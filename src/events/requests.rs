@@ -11,8 +11,8 @@ mod reduce;
 pub(crate) use journal::RequestMark;
 
 use super::{
-    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, Occurrence, Partly, Pattern, SymbolFacts, Trace,
-    Ways,
+    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, Occurrence, Partly, Pattern, SymbolFacts,
+    Trace, Ways,
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
@@ -270,7 +270,7 @@ impl Requests {
             let pattern = &mut access.patterns[at];
             let (elsewhere, before) = (pattern.elsewhere, pattern.count);
             pattern.happens(warp, it.times, it.within);
-            pattern.elsewhere |= (pattern.epoch, pattern.region) != (moment.epoch, moment.region);
+            pattern.elsewhere |= (pattern.first.epoch, pattern.first.region) != (moment.epoch, moment.region);
             let was = pattern.ways;
             pattern.ways = was.and(ways);
             let new_way = was != pattern.ways;
@@ -302,19 +302,21 @@ impl Requests {
             added,
             sight,
             walk,
-            turn: moment.turn,
-            region: moment.region,
-            iteration: moment.iteration,
-            stretch: moment.stretch,
-            branches: SmallVec::from_slice(moment.branches),
+            first: First {
+                turn: moment.turn,
+                region: moment.region,
+                iteration: moment.iteration,
+                stretch: moment.stretch,
+                branches: SmallVec::from_slice(moment.branches),
+                epoch: moment.epoch,
+                occurrence: access.occurrences,
+                path,
+                position: self.accesses,
+                writes: self.writes,
+            },
             apart,
             elsewhere: false,
-            epoch: moment.epoch,
-            occurrence: access.occurrences,
-            path,
             ways,
-            position: self.accesses,
-            writes: self.writes,
             warps: 0,
             first_warp: warp,
             count: 0,

@@ -10,8 +10,8 @@ pub(super) fn nothing_between<'a>(op: AccessOp, parts: impl Iterator<Item = &'a 
         numbers.clone().max().unwrap_or(0) - numbers.min().unwrap_or(0)
     };
     match op {
-        AccessOp::Store => span(|part| part.position) as usize + 1 == parts.clone().count(),
-        _ => span(|part| part.writes) == 0,
+        AccessOp::Store => span(|part| part.first.position) as usize + 1 == parts.clone().count(),
+        _ => span(|part| part.first.writes) == 0,
     }
 }
 
@@ -25,7 +25,8 @@ impl Order {
     pub(super) fn of(trace: &Trace) -> Order {
         let mut by_array: Vec<Vec<(u32, usize, usize)>> = vec![Vec::new(); trace.arrays.len()];
         for (at, access) in trace.accesses.iter().enumerate() {
-            let places = access.patterns.iter().enumerate().map(|(n, pattern)| (pattern.position, at, n));
+            let places =
+                access.patterns.iter().enumerate().map(|(n, pattern)| (pattern.first.position, at, n));
             by_array[access.array].extend(places);
         }
         by_array.iter_mut().for_each(|places| places.sort_unstable());
@@ -41,9 +42,10 @@ impl Order {
         wide: i64,
         parts: impl Iterator<Item = &'a Pattern> + Clone,
     ) -> bool {
-        let positions = parts.clone().map(|part| part.position);
+        let positions = parts.clone().map(|part| part.first.position);
         let (from, to) = (positions.clone().min().unwrap_or(0), positions.max().unwrap_or(0));
-        if parts.clone().map(|part| part.turn).max() == parts.clone().map(|part| part.turn).min() {
+        if parts.clone().map(|part| part.first.turn).max() == parts.clone().map(|part| part.first.turn).min()
+        {
             return true;
         }
         let places = &self.0[group.array];
@@ -52,8 +54,8 @@ impl Order {
         let in_the_way = |&(position, access, pattern): &(u32, usize, usize)| {
             let (other, pattern) = (&trace.accesses[access], &trace.accesses[access].patterns[pattern]);
             let passed = |part: &&Pattern| match group.op {
-                AccessOp::Store => part.position < position,
-                _ => part.position > position,
+                AccessOp::Store => part.first.position < position,
+                _ => part.first.position > position,
             };
             other.op != group.op
                 && parts.clone().filter(passed).any(|part| {

@@ -2,7 +2,7 @@
 
 use super::Places;
 use super::series::{bits, series};
-use crate::events::{Access, Pattern, Trace};
+use crate::events::{Access, First, Pattern, Trace};
 use crate::output::op_word;
 use std::fmt::Write;
 
@@ -123,7 +123,7 @@ fn request(out: &mut String, places: Places<'_>, access: &Access, number: usize,
             line(places.by(calls).trim_start_matches(", ").to_owned());
         }
     }
-    let Pattern { position, epoch, region, iteration, stretch, branches, .. } = pattern;
+    let First { position, epoch, region, iteration, stretch, branches, .. } = &pattern.first;
     let branches = if branches.is_empty() { String::new() } else { format!(", branches {branches:?}") };
     line(format!(
         "first as number {position}, epoch {epoch}, region {region}, iteration {iteration}, stretch {stretch}{branches}"

@@ -81,7 +81,7 @@ impl Run {
         let (mut requests, mut counted) = (0u64, 0u64);
         for pattern in &access.patterns {
             for (innermost, times) in &pattern.within {
-                let weight = self.weight(*innermost, access.path(pattern.path));
+                let weight = self.weight(*innermost, access.path(pattern.first.path));
                 requests = requests.saturating_add(*times);
                 counted = counted.saturating_add(times.saturating_mul(weight));
             }
