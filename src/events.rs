@@ -26,7 +26,7 @@ mod tile;
 mod tree;
 mod ways;
 
-pub use access::{Access, AccessOp, Call, Within};
+pub use access::{Access, AccessOp, Call, Tiles, Within};
 pub use array::Array;
 pub use assumption::Assumption;
 pub use atomic::{Atomic, Operation, Scope, Seen};

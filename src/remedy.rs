@@ -201,12 +201,8 @@ pub(crate) struct Found<'a> {
     /// Whether some reads make no request, as what they read is in a register. With another index the compiler
     /// may not see that it still is: a store in between may be to the same element, for all it knows.
     pub in_registers: bool,
-    /// How many requests there are if each access stays one by itself.
-    pub requests: u64,
-    /// How many of them are by an index; others are of `wmma` calls, which ask for lines at a distance.
-    pub indexed: u64,
-    /// And as the compiler makes them now.
-    now: u64,
+    /// How many requests there are.
+    pub requested: Requested,
     /// How many requests there are whose lanes are where data say, on all targets; what they cost is in no sum.
     pub by_data: u64,
     /// Accesses whose cost is in no sum, since it is not known. Then no bound is told.
@@ -232,6 +228,17 @@ pub(crate) struct Found<'a> {
     pub ways: Option<usize>,
     /// The fewest wavefronts that the requests take which the compiler makes now, by site and target.
     ideal: Vec<Vec<u64>>,
+}
+
+/// How many requests the accesses of an array make.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requested {
+    /// How many requests there are if each access stays one by itself.
+    pub requests: u64,
+    /// How many of them are by an index; others are of `wmma` calls, which ask for lines at a distance.
+    pub indexed: u64,
+    /// And as the compiler makes them now.
+    now: u64,
 }
 
 /// The wavefronts of an array in one run of the kernel, on all targets.
@@ -273,8 +280,8 @@ impl Found<'_> {
     /// What a layout costs, in operations: its wavefronts, what its index takes more, and the instructions that
     /// are no longer joined, each of which counts as a wavefront.
     fn price(&self, tried: &Tried) -> Option<u64> {
-        let apart = self.requests.saturating_sub(self.now);
-        let indexed = self.indexed.saturating_add(self.by_data);
+        let apart = self.requested.requests.saturating_sub(self.requested.now);
+        let indexed = self.requested.indexed.saturating_add(self.by_data);
         let operations = indexed.saturating_mul(tried.operations.into());
         let wavefronts = tried.wavefronts().ok()?.saturating_add(apart);
         Some(wavefronts.saturating_mul(PER_WAVEFRONT).saturating_add(operations))
@@ -287,9 +294,9 @@ impl Found<'_> {
 
     /// Whether a layout whose index takes so many operations more could be worth it.
     fn could_be_worth(&self, operations: u64) -> bool {
-        let apart = self.requests.saturating_sub(self.now);
+        let apart = self.requested.requests.saturating_sub(self.requested.now);
         let least = self.bound.saturating_add(apart).saturating_mul(PER_WAVEFRONT);
-        let indexed = self.indexed.saturating_add(self.by_data);
+        let indexed = self.requested.indexed.saturating_add(self.by_data);
         let price = least.saturating_add(indexed.saturating_mul(operations));
         price < self.before.saturating_mul(PER_WAVEFRONT)
     }
@@ -453,9 +460,7 @@ fn search_in<'a>(
         bound,
         at_most,
         in_registers,
-        requests,
-        indexed,
-        now,
+        requested: Requested { requests, indexed, now },
         by_data,
         uncounted: scales.requests.uncounted.spans(),
         tried,

@@ -119,9 +119,10 @@ impl Slice {
         let without = |set: &FxHashSet<LocalId>| -> FxHashSet<LocalId> {
             flow.seen.iter().filter(|local| !set.contains(local)).copied().collect()
         };
-        let taken = flow.taken.iter().any(|local| matters.contains(local)) || flow.pointers_out;
+        let taken = flow.pointers.taken.iter().any(|local| matters.contains(local)) || flow.pointers.lead_out;
         let data = without(&matters);
-        let is_changed = |local: &&LocalId| flow.changed.contains(local) || flow.taken.contains(local);
+        let is_changed =
+            |local: &&LocalId| flow.changed.contains(local) || flow.pointers.taken.contains(local);
         let stale = data.iter().filter(is_changed).copied().collect();
         let mut slice = Slice {
             passing: without(&carried).union(&data).copied().collect(),

@@ -245,7 +245,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     if let Some(stopped) = &trace.stopped {
         return Judgement::because(stopped);
     }
-    if access.fragment && target.capability < FRAGMENTS_KNOWN {
+    if access.tiles.fragment && target.capability < FRAGMENTS_KNOWN {
         let reason = format!("how {target} spreads a wmma fragment over the lanes is unknown");
         return Judgement::unknown(Reason::Hardware, reason);
     }

@@ -40,15 +40,10 @@ pub struct Access {
     /// Of a copied struct whose alignment is less than its size: bytes up to which the compiler joins
     /// its members into one access; 0 for anything else.
     pub joins_members: u32,
-    /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
-    pub matrices: u8,
+    /// The matrices or tiles that it moves, if it does.
+    pub tiles: Tiles,
     /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
     pub around: bool,
-    /// Whether it is what a `wmma` call makes of itself from 8.0 on.
-    pub fragment: bool,
-    /// Of a `wmma` call: whether each tile surely starts at a multiple of 32 bytes and its lines lie a multiple
-    /// of 16 bytes apart, as the call demands.
-    pub tiles_fit: bool,
     /// Index into [`Trace::arrays`](super::Trace::arrays).
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first; one list for each way there.
@@ -72,6 +67,18 @@ pub struct Access {
     pub doubt: Option<Unknown>,
     /// What was taken for granted.
     pub assumptions: Vec<Assumption>,
+}
+
+/// What is known of the 8x8 matrices or tiles that an access moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tiles {
+    /// For `ldmatrix` and `stmatrix`: how many 8x8 matrices; each takes its rows' addresses from 8 lanes.
+    pub matrices: u8,
+    /// Whether it is what a `wmma` call makes of itself from 8.0 on.
+    pub fragment: bool,
+    /// Of a `wmma` call: whether each tile surely starts at a multiple of 32 bytes and its lines lie a multiple
+    /// of 16 bytes apart, as the call demands.
+    pub tiles_fit: bool,
 }
 
 /// In which loops of unknown length requests stand.
@@ -108,10 +115,8 @@ impl Access {
             align: 0,
             scalar: false,
             joins_members: 0,
-            matrices: 0,
             around: false,
-            fragment: false,
-            tiles_fit: false,
+            tiles: Tiles::default(),
             array,
             paths: Vec::new(),
             occurrences: 0,
@@ -135,10 +140,8 @@ impl Access {
             align: self.align,
             scalar: self.scalar,
             joins_members: self.joins_members,
-            matrices: self.matrices,
             around: self.around,
-            fragment: self.fragment,
-            tiles_fit: self.tiles_fit,
+            tiles: self.tiles,
             paths: self.paths.clone(),
             ..Access::new(self.span, self.op, array)
         }
@@ -147,7 +150,7 @@ impl Access {
     /// Whether the instruction demands all lanes of a warp: `ldmatrix`, `stmatrix` and `wmma`.
     #[must_use]
     pub fn is_warp_wide(&self) -> bool {
-        self.fragment || matches!(self.op, AccessOp::MatrixLoad | AccessOp::MatrixStore)
+        self.tiles.fragment || matches!(self.op, AccessOp::MatrixLoad | AccessOp::MatrixStore)
     }
 
     /// Whether other atomics may come at the same time: what it does to a place is one step.

@@ -70,7 +70,7 @@ impl Requests {
         if let Some(&site) = self.sites.get(&key) {
             let known = &mut accesses[site];
             known.atomic = known.atomic.zip(atomic).map(|(known, atomic)| known.or(atomic));
-            known.tiles_fit &= tiles_fit;
+            known.tiles.tiles_fit &= tiles_fit;
             return site;
         }
         let site = accesses.len();

@@ -8,7 +8,7 @@ use super::types::Ty;
 use super::value::{Offset, Pointer, Target};
 use crate::domain::{Int, Lanes, Reason, Unknown};
 use crate::events::{
-    Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Moment, Numbers, Occurrence, Partly,
+    Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Moment, Numbers, Occurrence, Partly, Tiles,
 };
 use crate::source::Span;
 
@@ -146,10 +146,8 @@ impl Machine<'_> {
             align: split_alignment(ty, bytes),
             scalar: matches!(ty, Ty::Scalar(_)),
             joins_members: joined_members(ty, bytes),
-            matrices: self.at_hand.matrices,
             around: self.at_hand.copying.as_ref().is_some_and(|copying| copying.around),
-            fragment: self.at_hand.fragment,
-            tiles_fit,
+            tiles: Tiles { matrices: self.at_hand.matrices, fragment: self.at_hand.fragment, tiles_fit },
             paths: vec![self.around.calls.clone()],
             ..Access::new(span, op, array)
         })

@@ -47,7 +47,7 @@ fn misaligned(trace: &Trace, event: &AccessEvent, shape: Shape) -> Option<Misali
     let access = trace.accesses.get(event.access)?;
     let array = &trace.arrays[access.array];
     let bytes = match access.op {
-        AccessOp::Load | AccessOp::Store if access.fragment => return None,
+        AccessOp::Load | AccessOp::Store if access.tiles.fragment => return None,
         // A struct with a lesser alignment than its size is taken apart by the compiler, as are a packed
         // struct's members: only a vector is surely one access, and a number in an array of numbers.
         AccessOp::Load | AccessOp::Store => {
@@ -55,7 +55,7 @@ fn misaligned(trace: &Trace, event: &AccessEvent, shape: Shape) -> Option<Misali
         }
         AccessOp::AsyncCopy => access.bytes?,
         // A row of a matrix.
-        AccessOp::MatrixLoad | AccessOp::MatrixStore if access.matrices > 0 => 16,
+        AccessOp::MatrixLoad | AccessOp::MatrixStore if access.tiles.matrices > 0 => 16,
         AccessOp::MatrixLoad | AccessOp::MatrixStore | AccessOp::Atomic => return None,
     };
     if !matches!(bytes, 2 | 4 | 8 | 16) {
@@ -69,7 +69,7 @@ fn misaligned(trace: &Trace, event: &AccessEvent, shape: Shape) -> Option<Misali
     }
     let known = i64::try_from(array.alignment).ok()?.clamp(1, multiple);
     let values = offset.base.spread(shape);
-    let rows = usize::from(access.matrices) * 8;
+    let rows = usize::from(access.tiles.matrices) * 8;
     let gives = |thread: &usize| rows == 0 || thread % 32 < rows;
     let mut threads = event.threads.threads().filter(gives).map(|thread| (thread, values[thread]));
     let first = threads.next()?;

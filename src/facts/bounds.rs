@@ -50,7 +50,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Ove
         let bytes_of_array = if array.dynamic { dynamic } else { array.bytes().filter(|size| *size > 0) };
         let (Some(bytes_of_array), Some(bytes)) = (bytes_of_array, access.bytes) else { continue };
         let Ok(size) = i64::try_from(bytes_of_array) else { continue };
-        let rows = usize::from(access.matrices) * 8;
+        let rows = usize::from(access.tiles.matrices) * 8;
         let outside = |thread: usize| {
             let (least, most) = bounds(&trace.tree, event, thread, shape)?;
             let above = least.filter(|least| least.saturating_add(i64::from(bytes)) > size);

@@ -403,7 +403,12 @@ impl<'a> Walk<'a> {
         let side = |live: &Live<'a>| {
             let bytes = i64::from(live.access.bytes?);
             let threads = live.event.threads;
-            Some(Side { offset: live.event.offset.as_ref()?, threads, bytes, rows: live.access.matrices })
+            Some(Side {
+                offset: live.event.offset.as_ref()?,
+                threads,
+                bytes,
+                rows: live.access.tiles.matrices,
+            })
         };
         let pair = (one.event.access, other.event.access);
         // Which lane of a warp writes last makes no difference then.

@@ -269,7 +269,7 @@ fn kind(access: &Access) -> usize {
 impl Step<'_> {
     /// The threads whose addresses it takes.
     fn threads(&self) -> impl Iterator<Item = usize> + '_ {
-        let rows = usize::from(self.access.matrices) * 8;
+        let rows = usize::from(self.access.tiles.matrices) * 8;
         self.event.threads.threads().filter(move |thread| rows == 0 || thread % 32 < rows)
     }
 

@@ -303,7 +303,10 @@ impl Lowerer<'_> {
         for mention in mentions(text, &[]) {
             let Some(Binding::Slot(local)) = self.scope.get(mention.name) else { continue };
             let kind = ExprKind::Local(*local);
-            if !self.shared.contains(local) && args.len() < MOST && !args.iter().any(|it| it.kind == kind) {
+            if !self.kinds.shared.contains(local)
+                && args.len() < MOST
+                && !args.iter().any(|it| it.kind == kind)
+            {
                 let at = start + mention.at;
                 args.push(Expr { kind, span: self.span_of(at, at + mention.name.len()) });
             }
@@ -321,7 +324,7 @@ impl Lowerer<'_> {
         let mut done: Vec<Change> = Vec::new();
         for mention in mentions(text, known) {
             let Some(Binding::Slot(local)) = self.scope.get(mention.name) else { continue };
-            let shared = self.shared.contains(local);
+            let shared = self.kinds.shared.contains(local);
             let subscripts = if shared { mention.subscripts } else { 0 };
             let at = start + mention.at;
             let change = (*local, subscripts, mention.written, self.span_of(at, at + mention.name.len()));

@@ -246,10 +246,10 @@ impl Lowerer<'_> {
             self.scope.constants.insert(local, init.clone());
         }
         if specifiers.shared && self.in_function {
-            self.shared.insert(local);
+            self.kinds.shared.insert(local);
         }
         if matches!(declared.ty, Type::Reference(_)) && self.in_function {
-            self.references.insert(local);
+            self.kinds.references.insert(local);
         }
         Some(Declaration {
             local,

@@ -373,7 +373,7 @@ impl<'t> Lowerer<'t> {
             let name = self.name(declared.name.map_or("", |name| self.text(name)));
             let local = self.declare(&name);
             if matches!(ty, Type::Reference(_)) {
-                self.references.insert(local);
+                self.kinds.references.insert(local);
             }
             let to_data = matches!(&ty, Type::Pointer(to) if !matches!(**to, Type::Pointer(_)));
             let restrict = to_data && self.text(node).contains("__restrict");

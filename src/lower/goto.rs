@@ -12,7 +12,7 @@ use crate::ir::{Name, Stmt, StmtKind};
 impl Lowerer<'_> {
     /// The body of a function, its jumps sorted out.
     pub(super) fn sort_jumps(&self, body: Vec<Stmt>) -> Vec<Stmt> {
-        if !self.has_labels {
+        if !self.labels.any {
             return body;
         }
         let span = body.first().map(|first| first.span);

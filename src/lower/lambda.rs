@@ -74,7 +74,7 @@ impl Lowerer<'_> {
                         let local = *local;
                         if reference {
                             copies.shared.push(local);
-                        } else if !self.shared.contains(&local) {
+                        } else if !self.kinds.shared.contains(&local) {
                             let inner = self.declare(&self.name(self.text(capture)));
                             out.push(copied(local, inner, self.span(capture)));
                         }
@@ -94,7 +94,7 @@ impl Lowerer<'_> {
             if !copies.all
                 || local.0 >= copies.from
                 || copies.shared.contains(&local)
-                || self.shared.contains(&local)
+                || self.kinds.shared.contains(&local)
             {
                 continue;
             }
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
         }
         // `&r = e` names what `e` is, for as long as the lambda lives.
         if child_of_kind(node, "&").is_some() {
-            self.addresses.insert(local);
+            self.kinds.addresses.insert(local);
             if let ExprKind::Cast(Type::Auto, inner) = value.kind {
                 value = *inner;
             }

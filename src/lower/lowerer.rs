@@ -61,21 +61,14 @@ pub(super) struct Lowerer<'t> {
     pub fixed_span: Option<Span>,
     pub scope: Scope,
     pub locals: Vec<Local>,
-    /// Those of them that are `__shared__`.
-    pub shared: FxHashSet<LocalId>,
-    /// Those that hold the address of what their name stands for.
-    pub addresses: FxHashSet<LocalId>,
-    /// Those that are references.
-    pub references: FxHashSet<LocalId>,
+    /// What they are.
+    pub kinds: Kinds,
     /// What the lambdas around copy, innermost last.
     pub copies: Vec<Copies>,
     pub depth: u32,
     /// Loops lowered so far.
     pub loops: u32,
-    /// Labels of the switch at hand that stand inside one of its statements.
-    pub labels_inside: u32,
-    /// Whether the function has labels.
-    pub has_labels: bool,
+    pub labels: Labels,
     /// Whether there is a frame for slots.
     pub in_function: bool,
     /// Whether slots mean nothing, because a local type is being lowered.
@@ -93,6 +86,26 @@ pub(super) struct Lowerer<'t> {
     pub function_name: Name,
 }
 
+/// The labels of a function.
+#[derive(Default)]
+pub(super) struct Labels {
+    /// How many of the switch at hand stand inside one of its statements.
+    pub inside: u32,
+    /// Whether a `goto` leads to one.
+    pub any: bool,
+}
+
+/// What the slots of locals are.
+#[derive(Default)]
+pub(super) struct Kinds {
+    /// Those of them that are `__shared__`.
+    pub shared: FxHashSet<LocalId>,
+    /// Those that hold the address of what their name stands for.
+    pub addresses: FxHashSet<LocalId>,
+    /// Those that are references.
+    pub references: FxHashSet<LocalId>,
+}
+
 impl<'t> Lowerer<'t> {
     /// For an item inside `levels`.
     pub(super) fn new(outline: &'t Outline<'t>, levels: &[Level<'t>]) -> Lowerer<'t> {
@@ -104,14 +117,11 @@ impl<'t> Lowerer<'t> {
             fixed_span: None,
             scope: Scope::default(),
             locals: Vec::new(),
-            shared: FxHashSet::default(),
-            addresses: FxHashSet::default(),
-            references: FxHashSet::default(),
+            kinds: Kinds::default(),
             copies: Vec::new(),
             depth: 0,
             loops: 0,
-            labels_inside: 0,
-            has_labels: false,
+            labels: Labels::default(),
             in_function: false,
             in_local_record: false,
             slot_uses: 0,

@@ -182,7 +182,7 @@ impl Lowerer<'_> {
                 return known.unwrap_or(Expr { kind: unknown, span });
             }
             let slot = Expr { kind: ExprKind::Local(self.captured(local)), span };
-            if self.addresses.contains(&local) {
+            if self.kinds.addresses.contains(&local) {
                 return Expr { kind: ExprKind::Deref(Box::new(slot)), span };
             }
             return slot;

@@ -113,7 +113,7 @@ impl Lowerer<'_> {
             "for_range_loop" => self.range_for(node, out),
             "goto_statement" => {
                 let label = field(node, "label").map_or("", |label| self.text(label));
-                self.has_labels = true;
+                self.labels.any = true;
                 out.push(self.stmt_at(node, StmtKind::Goto(self.name(label))));
             }
             "labeled_statement" => {
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
                 out.push(self.stmt_at(node, StmtKind::Unsupported("throw", Vec::new())));
             }
             "case_statement" => {
-                self.labels_inside += 1;
+                self.labels.inside += 1;
                 let mut body = Vec::new();
                 self.case_body(node, &mut body);
                 out.push(self.stmt_at(node, StmtKind::Unsupported(LABEL_INSIDE, body)));
@@ -326,7 +326,7 @@ impl Lowerer<'_> {
         let mut init = Vec::new();
         let value = self.condition(node, &mut init);
         let mut cases: Vec<Case> = Vec::new();
-        let labels_around = std::mem::take(&mut self.labels_inside);
+        let labels_around = std::mem::take(&mut self.labels.inside);
         let Some(body) = field(node, "body") else { return };
         if body.kind() != "compound_statement" {
             let inner = self.body(body);
@@ -340,7 +340,7 @@ impl Lowerer<'_> {
         }
         self.scope.leave(mark);
         // Where such a label leads is not followed, so that all that follows may happen or not.
-        let kind = match std::mem::replace(&mut self.labels_inside, labels_around) {
+        let kind = match std::mem::replace(&mut self.labels.inside, labels_around) {
             0 => StmtKind::Switch { value, cases },
             _ => {
                 init.push(self.stmt_at(node, StmtKind::Expr(value)));

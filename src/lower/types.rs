@@ -202,7 +202,7 @@ impl Lowerer<'_> {
         match inner.kind() {
             // `decltype(r)` of a reference is one, too.
             "identifier" if named => match self.scope.get(self.text(inner)) {
-                Some(Binding::Slot(local)) => self.references.contains(local),
+                Some(Binding::Slot(local)) => self.kinds.references.contains(local),
                 _ => false,
             },
             "identifier" | "field_expression" => !named,

@@ -32,14 +32,21 @@ struct Row<'a> {
     assumptions: Vec<String>,
     rests_on: Vec<RestsOn>,
     reason: Option<&'a str>,
+    #[serde(flatten)]
+    cost: Cost,
+    uncounted_loops: Vec<Loop>,
+    table: Option<Stride<'a>>,
+}
+
+/// What an access costs, as far as it is known.
+#[derive(Serialize)]
+struct Cost {
     requests: Option<u64>,
     wavefronts: Option<u64>,
     ideal: Option<u64>,
     usual: Option<u64>,
     worst: Option<u32>,
     worst_ideal: Option<u32>,
-    uncounted_loops: Vec<Loop>,
-    table: Option<Stride<'a>>,
 }
 
 #[derive(Serialize)]
@@ -135,12 +142,14 @@ pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
             assumptions: verdict.assumptions.iter().map(ToString::to_string).collect(),
             rests_on: verdict.assumptions.iter().map(RestsOn::of).collect(),
             reason: verdict.reason.as_deref(),
-            requests: verdict.requests,
-            wavefronts: verdict.wavefronts,
-            ideal: verdict.ideal,
-            usual: verdict.usual,
-            worst: verdict.worst,
-            worst_ideal: verdict.worst_ideal,
+            cost: Cost {
+                requests: verdict.requests,
+                wavefronts: verdict.wavefronts,
+                ideal: verdict.ideal,
+                usual: verdict.usual,
+                worst: verdict.worst,
+                worst_ideal: verdict.worst_ideal,
+            },
             uncounted_loops: verdict.uncounted_loops.iter().map(|span| Loop::of(sources, *span)).collect(),
             table: verdict.table.as_ref().map(Stride::of),
         };

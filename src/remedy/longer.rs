@@ -103,7 +103,7 @@ impl Sites {
                     let place = (run, target, access.span, access.op);
                     let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
                     let wide = merges.any(at, 0).filter(|wide| !wide.single);
-                    self.tiles |= access.fragment;
+                    self.tiles |= access.tiles.fragment;
                     self.list.push(Site {
                         place,
                         wavefronts,
@@ -301,7 +301,7 @@ fn is_aligned(trace: &Trace, name: Span) -> bool {
                             && p.varying.iter().all(|(_, factors)| multiple(factors[lane]))
                     })
             }))
-            && (!access.fragment || access.tiles_fit)
+            && (!access.tiles.fragment || access.tiles.tiles_fit)
     })
 }
 

@@ -330,7 +330,7 @@ impl<'a> Requests<'a> {
                 continue;
             }
             let Some(site) = sites.get(event.access).copied().flatten() else { continue };
-            if self.sites[site].access.fragment && event.tile.is_none() {
+            if self.sites[site].access.tiles.fragment && event.tile.is_none() {
                 return Err(Undecided::Fragment(self.sites[site].access.span));
             }
             if by_data.contains(&event.access) {
@@ -511,7 +511,7 @@ pub(super) fn is_matrix(access: &Access) -> bool {
 
 /// The lanes whose addresses count: of matrices, eight for each.
 pub(super) fn asked(access: &Access) -> u32 {
-    let count = if is_matrix(access) { 8 * u32::from(access.matrices.max(1)) } else { 32 };
+    let count = if is_matrix(access) { 8 * u32::from(access.tiles.matrices.max(1)) } else { 32 };
     u32::MAX.checked_shr(32u32.saturating_sub(count)).unwrap_or(0)
 }
 

@@ -71,7 +71,8 @@ impl Uncounted {
         joined: u64,
     ) -> Result<(), Undecided> {
         let is_simple = matches!(access.op, AccessOp::Load | AccessOp::Store | AccessOp::Atomic);
-        let width = access.bytes.filter(|bytes| bytes.is_power_of_two() && is_simple && !access.fragment);
+        let width =
+            access.bytes.filter(|bytes| bytes.is_power_of_two() && is_simple && !access.tiles.fragment);
         let width = u64::from(width.ok_or(Undecided::Unknown(access.span))?).max(joined);
         if access.outside {
             return Err(Undecided::Outside(access.span));

@@ -293,7 +293,8 @@ impl<'a> Scales<'a> {
         let split = || Why::Split(access.span);
         let lane = lanes(request.pattern.active).next().ok_or_else(split)?;
         let start = request.offsets[lane].checked_add(start).and_then(|at| at.checked_sub(tile.lanes[lane]));
-        let moved = start.and_then(|start| tiles::moved(tile, start, layout, self.element, access.tiles_fit));
+        let moved =
+            start.and_then(|start| tiles::moved(tile, start, layout, self.element, access.tiles.tiles_fit));
         let distance = moved.ok_or_else(split)?;
         let known = *distances.entry((request.site, tile.distance)).or_insert(distance);
         if known == distance { Ok(()) } else { Err(split()) }

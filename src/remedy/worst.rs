@@ -69,7 +69,7 @@ impl Turns {
     pub(super) fn of(access: &Access, target: &Target) -> Option<Turns> {
         if !matches!(target.family(), Family::Modern | Family::Fermi)
             || !matches!(access.bytes, Some(1 | 2 | 4))
-            || access.fragment
+            || access.tiles.fragment
         {
             return None;
         }

@@ -30,17 +30,11 @@ pub(super) struct Flow<'a> {
     kept: FxHashSet<LocalId>,
     /// Into which variable the value of an expression goes, and whether as a whole (`=`).
     flows: Vec<(LocalId, &'a Expr, bool)>,
-    /// Values written through pointers, the pointers, and arguments of functions that may do so.
-    through_pointers: Vec<&'a Expr>,
-    /// Variables whose address is taken, arrays that become pointers among them.
-    pub(super) taken: FxHashSet<LocalId>,
+    /// What is known of its pointers.
+    pub(super) pointers: Pointers<'a>,
     /// Whether what the next expression points to is known to whoever uses it.
     followed: bool,
-    /// Variables given to functions.
-    handed: FxHashSet<LocalId>,
     pub(super) places: Places,
-    /// Pointers declared here.
-    pointers: Vec<LocalId>,
     /// Calls of functions that only compute data, and the variables that they may change.
     pub(super) calls: FxHashMap<usize, Vec<LocalId>>,
     plains: &'a Plains,
@@ -50,9 +44,22 @@ pub(super) struct Flow<'a> {
     pub(super) shared: FxHashSet<LocalId>,
     pub(super) aliases: FxHashSet<LocalId>,
     pub(super) global: FxHashSet<LocalId>,
-    /// Whether pointers given to the function may lead to its caller's variables.
-    pub(super) pointers_out: bool,
     pub(super) axes: [bool; 3],
+}
+
+/// What is known of the pointers of a function.
+#[derive(Default)]
+pub(super) struct Pointers<'a> {
+    /// Values written through pointers, the pointers, and arguments of functions that may do so.
+    written: Vec<&'a Expr>,
+    /// Variables whose address is taken, arrays that become pointers among them.
+    pub(super) taken: FxHashSet<LocalId>,
+    /// Variables given to functions.
+    handed: FxHashSet<LocalId>,
+    /// Pointers declared here.
+    declared: Vec<LocalId>,
+    /// Whether pointers given to the function may lead to its caller's variables.
+    pub(super) lead_out: bool,
 }
 
 impl<'a> Flow<'a> {
@@ -67,7 +74,7 @@ impl<'a> Flow<'a> {
         let mut first = Flow::new(function, given, program, plains);
         first.stmts(body);
         let places = first.with_leads();
-        if !first.pointers.iter().any(|pointer| places.leads(*pointer)) {
+        if !first.pointers.declared.iter().any(|pointer| places.leads(*pointer)) {
             return first;
         }
         let mut flow = Flow { places, ..Flow::new(function, given, program, plains) };
@@ -110,12 +117,8 @@ impl<'a> Flow<'a> {
             changed: FxHashSet::default(),
             kept: FxHashSet::default(),
             flows: Vec::new(),
-            through_pointers: Vec::new(),
-            taken: FxHashSet::default(),
             followed: false,
-            handed: FxHashSet::default(),
             places: Places::default(),
-            pointers: Vec::new(),
             calls: FxHashMap::default(),
             plains,
             depth: 0,
@@ -123,7 +126,7 @@ impl<'a> Flow<'a> {
             shared: FxHashSet::default(),
             aliases: FxHashSet::default(),
             global: FxHashSet::default(),
-            pointers_out: given.escaping,
+            pointers: Pointers { lead_out: given.escaping, ..Pointers::default() },
             axes: [false; 3],
         };
         for param in &function.params {
@@ -154,7 +157,7 @@ impl<'a> Flow<'a> {
             .iter()
             .copied()
             .chain(assigned)
-            .filter(|l| !self.taken.contains(l) && !self.handed.contains(l))
+            .filter(|l| !self.pointers.taken.contains(l) && !self.pointers.handed.contains(l))
             .collect();
         loop {
             let known = &self.global;
@@ -176,8 +179,10 @@ impl<'a> Flow<'a> {
     /// The variables, with the pointers that surely lead to one of them.
     fn with_leads(&self) -> Places {
         let mut places = self.places.clone();
-        let mut open: Vec<LocalId> = self.pointers.clone();
-        open.retain(|pointer| !self.taken.contains(pointer) && !self.handed.contains(pointer));
+        let mut open: Vec<LocalId> = self.pointers.declared.clone();
+        open.retain(|pointer| {
+            !self.pointers.taken.contains(pointer) && !self.pointers.handed.contains(pointer)
+        });
         let mut given: FxHashMap<LocalId, Vec<&Expr>> = FxHashMap::default();
         for (local, value, whole) in &self.flows {
             if *whole && open.contains(local) {
@@ -202,7 +207,7 @@ impl<'a> Flow<'a> {
 
     /// What is carried at the least, of what matters.
     pub(super) fn carried_of(&self, matters: &FxHashSet<LocalId>) -> FxHashSet<LocalId> {
-        let kept = self.kept.iter().chain(&self.taken).filter(|local| matters.contains(local));
+        let kept = self.kept.iter().chain(&self.pointers.taken).filter(|local| matters.contains(local));
         self.course.iter().chain(kept).copied().collect()
     }
 
@@ -213,12 +218,12 @@ impl<'a> Flow<'a> {
             into.entry(*local).or_default().push(value);
         }
         let mut waiting: Vec<LocalId> = found.iter().copied().collect();
-        let (mut pointers, mut followed) = (self.pointers_out, false);
+        let (mut pointers, mut followed) = (self.pointers.lead_out, false);
         let mut values = Vec::<&Expr>::new();
         loop {
             if pointers && !followed {
                 followed = true;
-                values.extend_from_slice(&self.through_pointers);
+                values.extend_from_slice(&self.pointers.written);
             }
             for value in values {
                 each_local(value, &mut |local| {
@@ -228,7 +233,7 @@ impl<'a> Flow<'a> {
                 });
             }
             let Some(local) = waiting.pop() else { return found };
-            pointers |= self.taken.contains(&local);
+            pointers |= self.pointers.taken.contains(&local);
             values = into.remove(&local).unwrap_or_default();
         }
     }
@@ -282,7 +287,7 @@ impl<'a> Flow<'a> {
                             // It may stand for any variable.
                             self.course.insert(declaration.local);
                             let other = declaration.init.as_ref().and_then(root);
-                            self.taken.extend(other.map(|(local, _)| local));
+                            self.pointers.taken.extend(other.map(|(local, _)| local));
                         }
                     } else {
                         self.places.own(declaration.local, &declaration.ty, self.program);
@@ -290,7 +295,7 @@ impl<'a> Flow<'a> {
                             && declaration.storage == Storage::Automatic
                             && !is_indirect(pointee)
                         {
-                            self.pointers.push(declaration.local);
+                            self.pointers.declared.push(declaration.local);
                         }
                     }
                     self.type_lengths(&declaration.ty);
@@ -371,8 +376,8 @@ impl<'a> Flow<'a> {
                     self.flows.push((local, target, false));
                 }
                 self.seed(target);
-                self.through_pointers.push(target);
-                self.through_pointers.extend(value);
+                self.pointers.written.push(target);
+                self.pointers.written.extend(value);
             }
         }
     }

@@ -192,7 +192,8 @@ pub(super) fn alignment(access: &Access, active: u32, offsets: &[i64; 32], targe
 pub(super) fn can_be_aligned(access: &Access, active: u32, offsets: &[i64; 32]) -> bool {
     let matrix = matches!(access.op, AccessOp::MatrixLoad | AccessOp::MatrixStore);
     // A matrix access takes its addresses from eight lanes for each matrix.
-    let active = if matrix { active & low_lanes(8 * u32::from(access.matrices.max(1))) } else { active };
+    let active =
+        if matrix { active & low_lanes(8 * u32::from(access.tiles.matrices.max(1))) } else { active };
     let align = asked_alignment(access) as i64;
     let mut lanes = (0..32).filter(|lane| active >> lane & 1 == 1).map(|lane| offsets[lane]);
     let first = lanes.next().unwrap_or(0);
@@ -259,8 +260,8 @@ fn bank_access(access: &Access, target: &Target) -> banks::Access {
         AccessOp::Load => banks::Access::Load,
         AccessOp::Store => banks::Access::Store,
         AccessOp::AsyncCopy => banks::Access::AsyncCopy,
-        AccessOp::MatrixLoad => banks::Access::MatrixLoad { matrices: access.matrices.max(1) },
-        AccessOp::MatrixStore => banks::Access::MatrixStore { matrices: access.matrices.max(1) },
+        AccessOp::MatrixLoad => banks::Access::MatrixLoad { matrices: access.tiles.matrices.max(1) },
+        AccessOp::MatrixStore => banks::Access::MatrixStore { matrices: access.tiles.matrices.max(1) },
         AccessOp::Atomic => banks::Access::Atomic(atomics::kind(access, target)),
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::{Lanes, Shape, ThreadSet};
-use crate::events::{AccessEvent, Branches, Moment, Stored};
+use crate::events::{AccessEvent, Branches, Moment, Stored, Tiles};
 use crate::source::FileId;
 
 const SPAN: Span = Span { file: FileId(0), start: 0, end: 1 };
@@ -37,7 +37,7 @@ impl Run {
         let access = || Access {
             bytes: Some(4),
             scalar: true,
-            tiles_fit: true,
+            tiles: Tiles { tiles_fit: true, ..Tiles::default() },
             ..Access::new(SPAN, AccessOp::Store, 0)
         };
         let site = requests.site(&mut trace.accesses, key, None, true, access);

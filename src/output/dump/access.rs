@@ -60,13 +60,13 @@ fn kind(access: &Access) -> String {
     if access.joins_members > 0 {
         let _ = write!(out, ", members joined up to {}", access.joins_members);
     }
-    if access.matrices > 0 {
-        let _ = write!(out, ", {} matrices", access.matrices);
+    if access.tiles.matrices > 0 {
+        let _ = write!(out, ", {} matrices", access.tiles.matrices);
     }
     if access.around {
         out.push_str(", around the first-level cache");
     }
-    if access.fragment {
+    if access.tiles.fragment {
         out.push_str(", part of a wmma call");
     }
     out

@@ -130,7 +130,7 @@ impl<'a> Remedy<'a> {
             _ => None,
         };
         let of_array = |run: &KernelRun, access: &Access| {
-            access.fragment && name.is_none_or(|name| run.trace.arrays[access.array].name_span == name)
+            access.tiles.fragment && name.is_none_or(|name| run.trace.arrays[access.array].name_span == name)
         };
         case.runs.iter().any(|run| run.trace.accesses.iter().any(|access| of_array(run, access)))
     }
@@ -500,7 +500,7 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
                     saved,
                     plural(found.before, "wavefront"),
                     plural(fewest.operations.into(), "integer operation"),
-                    plural(found.indexed, "request"),
+                    plural(found.requested.indexed, "request"),
                 ) + &ways(found),
             )
         }

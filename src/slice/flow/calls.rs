@@ -41,10 +41,10 @@ impl<'a> Flow<'a> {
                 _ => args.iter().chain([callee]).for_each(|part| self.seed_course(part)),
             }
             args.iter().for_each(|arg| self.seed(arg));
-            self.through_pointers.extend(args);
+            self.pointers.written.extend(args);
             // They may be taken by reference.
             for local in args.iter().filter_map(handed) {
-                self.handed.insert(local);
+                self.pointers.handed.insert(local);
                 self.note_kept(local);
                 self.flows.extend(args.iter().map(|arg| (local, arg, false)));
             }
@@ -76,7 +76,7 @@ impl<'a> Flow<'a> {
     pub(super) fn assembly(&mut self, asm: &'a Asm) {
         for (_, target) in &asm.outputs {
             if let Some((local, _)) = root(target) {
-                self.handed.insert(local);
+                self.pointers.handed.insert(local);
                 self.flows.extend(asm.inputs.iter().map(|(_, value)| (local, value, false)));
             }
             self.write(target, None, false);
@@ -85,7 +85,7 @@ impl<'a> Flow<'a> {
         for (_, value) in &asm.inputs {
             if !is_arithmetic(asm) {
                 self.seed(value);
-                self.through_pointers.push(value);
+                self.pointers.written.push(value);
             }
             self.expr(value);
         }

@@ -18,7 +18,7 @@ impl<'a> Flow<'a> {
         let followed = std::mem::take(&mut self.followed);
         self.called_by_operator(expr);
         if !followed {
-            self.taken.extend(self.places.array(expr));
+            self.pointers.taken.extend(self.places.array(expr));
         }
         match &expr.kind {
             ExprKind::Assign(op, target, value) => {
@@ -34,7 +34,7 @@ impl<'a> Flow<'a> {
             ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => self.place(expr),
             ExprKind::AddressOf(inner) => {
                 let own = |local: &LocalId| !self.shared.contains(local);
-                self.taken.extend(self.places.part_of(inner).filter(own));
+                self.pointers.taken.extend(self.places.part_of(inner).filter(own));
                 self.pointed(inner, true);
             }
             ExprKind::Conditional(cond, a, b) => {
@@ -77,10 +77,10 @@ impl<'a> Flow<'a> {
                     && ends_with_effect(ty, self.program)
                 {
                     self.seed_course(expr);
-                    self.through_pointers.extend(items);
+                    self.pointers.written.extend(items);
                 }
                 // A member may be a reference to it.
-                self.taken.extend(items.iter().filter_map(root).map(|(local, _)| local));
+                self.pointers.taken.extend(items.iter().filter_map(root).map(|(local, _)| local));
             }
             _ => {}
         }
