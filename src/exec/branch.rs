@@ -1,0 +1,306 @@
+//! How are the two sides of a condition run?
+//!
+//! A decided condition splits the set of active threads and nothing is copied: writes only reach active threads. An
+//! undecided one runs both sides from copies of the state and joins them.
+
+use super::condition::{Truth, listed};
+use super::join::Join;
+use super::machine::{Machine, Mode};
+use super::value::Value;
+use crate::domain::{Origin, Reason, ThreadSet, Unknown};
+use crate::events::{Assumption, Blocks, Differs, Split, SplitKind};
+use crate::ir::{Expr, Stmt, StmtKind};
+use crate::source::Span;
+
+impl Machine<'_> {
+    /// `if`: the value of the condition decides what runs.
+    pub(crate) fn branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
+        if self.mode == Mode::Host {
+            return self.host_branch(value, cond, then, otherwise);
+        }
+        let span = cond.span;
+        let condition = self.condition_of(value, span);
+        let mut truth = self.truth(&condition, only_leaves(then));
+        let leaving = |taken: bool| only_leaves(if taken { then } else { otherwise });
+        if !truth.uniform && truth.guard.as_ref().is_some_and(|(taken, _)| leaving(*taken)) {
+            truth.forget_usual_side();
+        }
+        truth.chosen =
+            !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
+        truth.own_data = !truth.decided && !truth.uniform && self.is_of_own_data(cond);
+        let alone = self.state.active.threads().nth(1).is_none();
+        if !truth.decided && (truth.uniform || alone) {
+            truth.turn = self.frame().and_then(|it| it.slice.turn(cond));
+            // A thread that goes alone takes one side or the other.
+            let side = truth.turn.filter(|_| alone);
+            match side {
+                Some(true) => truth.holds = Some(self.state.active),
+                Some(false) => truth.fails = Some(self.state.active),
+                None => {}
+            }
+        }
+        self.fork(
+            &truth,
+            span,
+            &mut |machine, side| machine.run(if side { then } else { otherwise }),
+            [then.is_empty(), otherwise.is_empty()],
+        );
+    }
+
+    /// Whether a condition depends on what each thread reads from global memory for itself.
+    pub(super) fn is_of_own_data(&self, cond: &Expr) -> bool {
+        self.frame().is_some_and(|it| it.slice.is_of_own_data(cond, self.program))
+    }
+
+    /// Runs both sides of a condition as far as it lets threads through. `empty` says of each
+    /// side (holds, fails) whether nothing happens there.
+    pub(crate) fn fork(
+        &mut self,
+        truth: &Truth,
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+        empty: [bool; 2],
+    ) {
+        let holds = self.state.active.and(&truth.can_hold);
+        if truth.decided && (holds.is_empty() || holds == self.state.active) {
+            return self.run_sides(truth, span, run, empty);
+        }
+        let mark = self.branch_mark();
+        let mut run_apart = |machine: &mut Self, side: bool| {
+            let mark = machine.branch_mark();
+            run(machine, side);
+            machine.end_branch(&mark);
+        };
+        self.run_sides(truth, span, &mut run_apart, empty);
+        self.end_branch(&mark);
+    }
+
+    fn run_sides(
+        &mut self,
+        truth: &Truth,
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+        empty: [bool; 2],
+    ) {
+        self.around.next_split += 1;
+        let id = self.around.next_split;
+        let before = self.state.active;
+        if truth.decided {
+            return self.run_known_sides(id, &truth.can_hold, span, run);
+        }
+        if let Some((taken, words)) = &truth.guard
+            && !truth.mixed
+        {
+            return self.run_guard(id, truth, *taken, words, span, run, empty);
+        }
+        let why = truth.why.clone().unwrap_or_else(|| {
+            Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
+        });
+        let start = self.state.clone();
+        let marks = self.state.assumptions.len();
+        if let Some((_, words)) = &truth.guard {
+            words.iter().for_each(|it| self.assume(it.clone()));
+        }
+        let data = |_: &ThreadSet| truth.split_kind(String::new());
+        self.enter_side(truth.holds, &truth.can_hold, &why, truth.chosen);
+        // Any of the threads may take either side.
+        let is_free = truth.chosen && !truth.uniform;
+        let [holds, fails] = if is_free { [Blocks::ALL; 2] } else { truth.blocks };
+        self.enter_passable(if truth.turn == Some(true) { Blocks::ALL } else { holds });
+        let first = self.state.passable.last().copied().unwrap_or_default();
+        if let Some(side) = truth.turn {
+            self.trace.tree.note_turn(if side { first } else { first ^ 1 });
+        }
+        self.state.facts.extend(truth.equality);
+        let side = self.state.active;
+        let split = !truth.uniform;
+        self.in_branch(true, |machine| match split {
+            true => machine.run_side(id, span, true, side, data, run),
+            false => run(machine, true),
+        });
+        self.state.facts.truncate(start.facts.len());
+        self.assume_no_more_than(marks.max(start.assumptions.len()));
+        let all_stayed = self.state.active == side;
+        let start_doubt = (start.doubt.clone(), start.chosen);
+        if split && !all_stayed {
+            self.note_maybe_left(&start, &why);
+        }
+        let before_sides = (split && self.mode == Mode::Device).then(|| start.clone());
+        let held = std::mem::replace(&mut self.state, start);
+        self.enter_side(truth.fails, &truth.can_fail, &why, truth.chosen);
+        let fails = if truth.turn == Some(false) { Blocks::ALL } else { fails };
+        match truth.uniform || truth.turn.is_some() {
+            true => self.enter_other_side(first, fails),
+            false => self.enter_passable(fails),
+        }
+        let side = self.state.active;
+        self.in_branch(true, |machine| match split {
+            true => machine.run_side(id, span, false, side, data, run),
+            false => run(machine, false),
+        });
+        if let Some(start) = before_sides.filter(|_| self.state.active != side) {
+            self.note_maybe_left(&start, &why);
+        }
+        let join = if truth.uniform {
+            let name = "the side of a condition";
+            Join::Uniform(self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1)), why)
+        } else {
+            Join::Varying(why)
+        };
+        let all_stayed = all_stayed && self.state.active == side;
+        self.join(held, join);
+        if all_stayed {
+            self.state.active = before;
+            (self.state.doubt, self.state.chosen) = start_doubt;
+        }
+    }
+
+    /// Runs both sides of a condition of which it is known for which threads it holds.
+    fn run_known_sides(
+        &mut self,
+        id: u32,
+        holds: &ThreadSet,
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+    ) {
+        let before = self.state.active;
+        let kind = |_: &ThreadSet| SplitKind::Known;
+        let (one, other) = (before.and(holds), before.minus(holds));
+        let apart = !one.is_empty() && !other.is_empty();
+        self.in_branch(apart, |machine| machine.run_side(id, span, true, one, kind, run));
+        let rest = std::mem::replace(&mut self.state.active, before);
+        self.in_branch(apart, |machine| machine.run_side(id, span, false, other, kind, run));
+        self.state.active = self.state.active.or(&rest);
+    }
+
+    fn enter_side(&mut self, exact: Option<ThreadSet>, possible: &ThreadSet, why: &Unknown, chosen: bool) {
+        match exact {
+            Some(bits) => self.state.active = self.state.active.and(&bits),
+            None => {
+                self.state.active = self.state.active.and(possible);
+                match chosen {
+                    true => self.state.add_choice(why),
+                    false => self.state.add_doubt(why),
+                }
+            }
+        }
+    }
+
+    /// A bounds guard: the side an interior block takes decides what follows; the other side is
+    /// run for its sites alone.
+    #[allow(clippy::too_many_arguments)]
+    fn run_guard(
+        &mut self,
+        id: u32,
+        truth: &Truth,
+        taken: bool,
+        words: &[Assumption],
+        span: Span,
+        run: &mut dyn FnMut(&mut Self, bool),
+        empty: [bool; 2],
+    ) {
+        let before = self.state.active;
+        let hold = match (taken, truth.holds, truth.fails) {
+            (true, Some(bits), _) => bits,
+            (false, _, Some(bits)) => self.world.all.minus(&bits),
+            (true, None, _) => truth.can_hold,
+            (false, _, None) => ThreadSet::NONE,
+        };
+        let text = listed(words);
+        let kind = |_: &ThreadSet| truth.split_kind(text.clone());
+        let mut leaves_at_edge = false;
+        // The side that an interior block does not enter.
+        let idle = if before.and(&hold).is_empty() {
+            Some(true)
+        } else if before.minus(&hold).is_empty() {
+            Some(false)
+        } else {
+            None
+        };
+        let mut others = None;
+        if let Some(side) = idle.filter(|side| !empty[usize::from(!side)]) {
+            let start = self.state.clone();
+            let why = truth
+                .why
+                .clone()
+                .unwrap_or_else(|| Unknown::new(Reason::DataDependentMask, span, text.clone()));
+            (self.state.doubt, self.state.chosen) = (Some(why), false);
+            let active = self.state.active;
+            self.in_branch(true, |machine| machine.run_side(id, span, side, active, kind, run));
+            let leaves = self.state.active.is_empty();
+            let there = std::mem::replace(&mut self.state, start);
+            self.state.course.also_left(there.course);
+            others = Some(there.frames);
+            self.state.may_have_left |= leaves && words.iter().any(Assumption::may_cut_short);
+            leaves_at_edge = leaves && words.iter().any(Assumption::is_of_inner_block);
+        }
+        if idle.is_none() && !empty[1] {
+            self.may_differ(span, Differs::OtherSide);
+        }
+        let marks = self.state.assumptions.len();
+        let start = self.state.frames.clone();
+        let bounds = self.state.bounds.len();
+        self.around.next_split += 1;
+        self.state.bounds.push(self.around.next_split << 1);
+        // For which blocks it holds, the assumptions tell.
+        self.trace.tree.note_branch(self.around.next_split << 1, Blocks::ALL);
+        words.iter().for_each(|it| self.assume(it.clone()));
+        self.state.active = before.and(&hold);
+        let side = self.state.active;
+        self.in_branch(true, |machine| machine.run_side(id, span, true, side, kind, run));
+        let rest = std::mem::replace(&mut self.state.active, before);
+        let side = before.minus(&hold);
+        self.in_branch(true, |machine| machine.run_side(id, span, false, side, kind, run));
+        self.state.active = self.state.active.or(&rest);
+        self.state.bounds.truncate(bounds);
+        // What follows rests on the guard only if taking it changed something.
+        let frames = || start.iter().zip(&self.state.frames);
+        let learned = frames().any(|(then, now)| now.slots.learned_since(&then.slots));
+        let stayed = self.state.active == before;
+        if stayed && !learned && !leaves_at_edge {
+            self.assume_no_more_than(marks);
+        }
+        // The others go on with other values, or while these have left.
+        let others = others.as_ref().unwrap_or(&start);
+        let differs =
+            others.iter().zip(&self.state.frames).any(|(then, now)| now.slots.learned_since(&then.slots));
+        if differs || !stayed {
+            self.may_differ(span, Differs::OtherSide);
+        }
+    }
+
+    pub(super) fn run_side(
+        &mut self,
+        id: u32,
+        span: Span,
+        branch: bool,
+        taken: ThreadSet,
+        kind: impl Fn(&ThreadSet) -> SplitKind,
+        run: &mut dyn FnMut(&mut Self, bool),
+    ) {
+        let before = self.state.active;
+        self.state.active = taken;
+        if taken.is_empty() {
+            return;
+        }
+        let whole = self.everyone().minus(&taken).is_empty();
+        let kind = kind(&taken);
+        let split = !(whole && kind == SplitKind::Known);
+        if split {
+            self.around.splits.push(Split { id, span, branch, taken, before, kind, of_loop: false });
+        }
+        run(self, branch);
+        if split {
+            self.around.splits.pop();
+        }
+    }
+}
+
+/// Whether a branch does nothing but leave.
+fn only_leaves(body: &[Stmt]) -> bool {
+    body.last().is_some_and(|last| match &last.kind {
+        StmtKind::Return(_) | StmtKind::Break | StmtKind::Continue => true,
+        StmtKind::Block(inner) => only_leaves(inner),
+        _ => false,
+    })
+}
