@@ -1,7 +1,7 @@
 //! Which regions are one piece of straight code?
 
 /// Loops that are unrolled whole although nothing in the source says so, with what stands around them:
-/// the first and last region ([`Pattern::region`](super::Pattern::region)) of straight code, in order, apart from each other.
+/// the first and last region ([`First::region`](super::First::region)) of straight code, in order, apart from each other.
 #[derive(Clone, Debug, Default)]
 pub struct Straight {
     surely: Vec<(u32, u32)>,

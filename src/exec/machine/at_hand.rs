@@ -10,7 +10,7 @@ pub struct AtHand {
     pub matrices: u8,
     /// Whether the access recorded now is a part of a `wmma` call.
     pub fragment: bool,
-    /// As [`Access::tiles_fit`](crate::events::Access::tiles_fit), of that call.
+    /// As [`Tiles::tiles_fit`](crate::events::Tiles::tiles_fit), of that call.
     pub tiles_fit: bool,
     /// The tile that it asks for.
     pub tile: Option<Arc<Tile>>,
