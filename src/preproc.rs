@@ -6,6 +6,7 @@ mod builtin;
 pub mod comments;
 mod condition;
 mod constant;
+mod declared;
 mod directives;
 mod expansion;
 mod lexer;

@@ -8,9 +8,9 @@ mod attributes;
 mod unknown;
 mod words;
 
+use super::declared::DeclaredTypes;
 use super::lexer::{Kind, Lexer, Token};
 use super::{MaskKind, Masked};
-use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 pub(crate) use words::is_specifier;
@@ -69,8 +69,7 @@ struct Masker<'t> {
     before: Option<usize>,
     /// The brackets that are open at the one being looked at.
     open: Vec<usize>,
-    /// Names that look like macros and are types that the text declares above.
-    types: FxHashSet<&'t str>,
+    declared: DeclaredTypes<'t>,
     edits: Vec<Edit>,
     masked: Vec<Masked>,
 }
@@ -89,7 +88,7 @@ impl<'t> Masker<'t> {
             gone,
             before: None,
             open: Vec::new(),
-            types: FxHashSet::default(),
+            declared: DeclaredTypes::default(),
             edits: Vec::new(),
             masked: Vec::new(),
         };
@@ -101,6 +100,7 @@ impl<'t> Masker<'t> {
 
     fn run(&mut self) {
         for at in 0..self.tokens.len() {
+            self.declared.see(self.word(at));
             match self.tokens[at].kind {
                 _ if self.gone[at] => {}
                 Kind::Ident => {

@@ -5,6 +5,7 @@
 //! the result keep their own places: code that is passed to a macro is found where it is written.
 
 use super::builtin::is_short_fallback;
+use super::declared::DeclaredTypes;
 use super::expansion::{Expander, Kept, must_separate};
 use super::lexer::{Kind, Lexer, Token};
 use super::macros::Macros;
@@ -28,19 +29,14 @@ pub(crate) fn expand_text(base: &str, macros: &Macros) -> Option<(String, SpanMa
         limit: length.saturating_mul(4).saturating_add(64 << 10),
     };
     let mut lexer = Lexer::new(base);
-    let mut before = "";
-    // Short names that are types here.
-    let mut types: Vec<&str> = Vec::new();
+    let mut declared = DeclaredTypes::default();
     while let Some(token) = lexer.next() {
         let Some(name) = base.get(token.range()) else { continue };
-        let before = std::mem::replace(&mut before, name);
+        declared.see(name);
         if token.kind != Kind::Ident {
             continue;
         }
-        if is_short_fallback(name) && names_a_type(before) {
-            types.push(name);
-        }
-        if types.contains(&name) {
+        if is_short_fallback(name) && declared.is_type(name) {
             continue;
         }
         let Some(place) = macros.get_or_fallback(name, token.start) else { continue };
@@ -58,11 +54,6 @@ pub(crate) fn expand_text(base: &str, macros: &Macros) -> Option<(String, SpanMa
         }
     }
     writer.finish()
-}
-
-/// Whether a word stands before the name of a type that it declares.
-fn names_a_type(word: &str) -> bool {
-    matches!(word, "struct" | "class" | "union" | "enum" | "using" | "typename")
 }
 
 /// Whether a well-known short name stands where only attributes can.

@@ -229,7 +229,8 @@ impl Masker<'_> {
         if self.is_ident(next)
             && self.tokens[next].space
             && !is_keyword(self.word(next))
-            && (self.kind(next + 1) == Some(Kind::String) || super::words::is_upper(self.word(next)))
+            && (self.kind(next + 1) == Some(Kind::String)
+                || super::super::declared::is_upper(self.word(next)))
             && self.word_before() != "extern"
         {
             self.mask(next, next, MaskKind::Other, "");

@@ -3,7 +3,8 @@
 //! Only what cannot be C++ otherwise is touched: two names side by side where one belongs,
 //! a call without `;` at the end of its line, statements among arguments.
 
-use super::words::{begins_declaration, is_builtin_type, is_keyword, is_specifier, is_upper};
+use super::super::declared::is_upper;
+use super::words::{begins_declaration, is_builtin_type, is_keyword, is_specifier};
 use super::{Kind, MaskKind, Masker};
 
 impl Masker<'_> {
@@ -11,13 +12,8 @@ impl Masker<'_> {
     pub(super) fn unknown_macro(&mut self, at: usize, word: &str) {
         match word {
             "namespace" => return self.namespace(at),
-            "class" | "struct" => {
-                self.note_type(at);
-                return self.class(at);
-            }
-            "union" | "enum" | "using" | "typename" => return self.note_type(at),
-            "typedef" => return self.note_typedef(at),
-            _ if is_keyword(word) || self.types.contains(word) => return,
+            "class" | "struct" => return self.class(at),
+            _ if is_keyword(word) || self.declared.is_type(word) => return,
             _ => {}
         }
         let next = at + 1;
@@ -36,34 +32,6 @@ impl Masker<'_> {
             let alone = self.begins_statement() && self.begins_line(next);
             let kind = if alone { MaskKind::Statement } else { MaskKind::Other };
             self.mask(at, at, kind, "");
-        }
-    }
-
-    /// Notes the `TYPE` of `struct TYPE {`, `using TYPE =` and `typename TYPE,`.
-    fn note_type(&mut self, at: usize) {
-        let word = self.word(at + 1);
-        let ends = matches!(self.kind(at + 2), Some(Kind::Punct(b'{' | b':' | b';' | b'=' | b',' | b'>')));
-        if is_upper(word) && ends {
-            self.types.insert(word);
-        }
-    }
-
-    /// Notes the `TYPE` of `typedef struct { ... } TYPE;`.
-    fn note_typedef(&mut self, typedef: usize) {
-        let mut at = typedef + 1;
-        // Not beyond the next: so each token is looked at once.
-        while self.kind(at).is_some() && self.word(at) != "typedef" {
-            if self.is(at, b';') {
-                let word = self.word(at - 1);
-                if is_upper(word) {
-                    self.types.insert(word);
-                }
-                return;
-            }
-            match self.partner_of(at) {
-                Some(partner) if partner < at => return,
-                partner => at = partner.unwrap_or(at) + 1,
-            }
         }
     }
 

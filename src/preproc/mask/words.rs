@@ -126,10 +126,3 @@ pub(super) fn is_keyword(word: &str) -> bool {
                 | "not"
         )
 }
-
-/// Whether a word looks like a macro: capitals, digits and `_`.
-pub(super) fn is_upper(word: &str) -> bool {
-    word.len() >= 2
-        && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
-        && word.bytes().any(|byte| byte.is_ascii_uppercase())
-}
