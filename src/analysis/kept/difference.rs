@@ -61,9 +61,8 @@ impl Differences {
     }
 }
 
-fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Difference> {
-    let moves = moves(before.file, now.file, sources)?;
-    let mut functions = Vec::new();
+/// What a module holds besides its functions, as far as a kernel is judged by it.
+fn beside_functions(module: &Module) -> impl Hash + '_ {
     // No kernel is judged by what the others say: comments are heard elsewhere, and what is damaged is itself
     // another than before.
     let Module {
@@ -80,29 +79,14 @@ fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Differ
         comments: _,
         is_cut_short: _,
         file: _,
-    } = before;
-    let lead = moves.lead(
-        &(
-            records,
-            variables,
-            aliases,
-            enums,
-            instantiations,
-            class_instantiations,
-            volatile,
-            eight_byte_banks,
-        ),
-        &(
-            &now.records,
-            &now.variables,
-            &now.aliases,
-            &now.enums,
-            &now.instantiations,
-            &now.class_instantiations,
-            &now.volatile,
-            &now.eight_byte_banks,
-        ),
-    );
+    } = module;
+    (records, variables, aliases, enums, instantiations, class_instantiations, volatile, eight_byte_banks)
+}
+
+fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Difference> {
+    let moves = moves(before.file, now.file, sources)?;
+    let mut functions = Vec::new();
+    let lead = moves.lead(&beside_functions(before), &beside_functions(now));
     if !lead || before.functions.len() != now.functions.len() {
         return None;
     }
