@@ -30,6 +30,13 @@ pub(crate) enum Division {
     Unsigned(u64),
 }
 
+impl Division {
+    /// That of C++ integers of so many bytes.
+    pub(crate) fn of(unsigned: bool, bytes: u64) -> Division {
+        if unsigned { Division::Unsigned(bytes) } else { Division::Signed }
+    }
+}
+
 /// A quotient.
 #[derive(Debug)]
 pub(super) struct Quotient {

@@ -4,7 +4,7 @@
 //! all threads have the same. What is left is not affine: the caller knows what it can say of it.
 
 use super::int::fits;
-use super::quotients::Quotients;
+use super::quotients::{Division, Quotients};
 use super::results::Results;
 use super::{Int, Key, Lanes, NotAffine, Origin, Shape, SymbolId, Symbols, ThreadSet, gcd, joined, lcm};
 use rustc_hash::FxHashMap;
@@ -272,43 +272,43 @@ impl World {
         Ok(())
     }
 
-    /// C++ `/`: towards zero; without a sign, the operands are 64 bits.
-    pub(crate) fn div(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
+    /// C++ `/`, towards zero, or `%`, with the sign of the dividend.
+    pub(crate) fn divide(
+        &mut self,
+        op: &'static str,
+        a: &Int,
+        b: &Int,
+        division: Division,
+    ) -> Result<Int, NotAffine> {
+        let is_rest = op == "%";
+        let may_be_large = [a, b].iter().any(|it| self.bounds(it).0.is_none_or(|low| low < 0));
+        // Another number where one of them is below 0: so it has another name.
+        let name = match (division, is_rest) {
+            (Division::Unsigned(_), _) if !may_be_large => op,
+            (Division::Unsigned(8), false) => "64-bit unsigned /",
+            (Division::Unsigned(8), true) => "64-bit unsigned %",
+            (Division::Unsigned(_), false) => "unsigned /",
+            (Division::Unsigned(_), true) => "unsigned %",
+            _ => op,
+        };
         if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
-            let div = |a: i64, b: i64| match b {
-                0 => 0,
-                _ if signed => a.wrapping_div(b),
-                _ => (a as u64 / b as u64) as i64,
+            // What has no sign and fewer bytes is not below 0.
+            let is_large = division == Division::Unsigned(8);
+            let apply = |a: i64, b: i64| match (b, is_large, is_rest) {
+                (0, ..) => 0,
+                (_, true, false) => (a as u64 / b as u64) as i64,
+                (_, true, true) => (a as u64 % b as u64) as i64,
+                (_, false, false) => a.wrapping_div(b),
+                (_, false, true) => a.wrapping_rem(b),
             };
-            let name = if signed { "/" } else { "unsigned /" };
-            return Ok(Int::known(self.results.of(name, x, y, || x.zip(y, self.shape, div))));
+            return Ok(Int::known(self.results.of(name, x, y, || x.zip(y, self.shape, apply))));
         }
         match b.as_constant() {
             Some(divisor) if divisor > 0 => {
                 self.take_nonnegative(a)?;
-                self.floor_div(a, divisor)
+                if is_rest { self.floor_rem(a, divisor) } else { self.floor_div(a, divisor) }
             }
-            _ => self.symbolic_operation("/", a, b, 0),
-        }
-    }
-
-    /// C++ `%`: the sign of the dividend; without a sign, the operands are 64 bits.
-    pub(crate) fn rem(&mut self, a: &Int, b: &Int, signed: bool) -> Result<Int, NotAffine> {
-        if let (Some(x), Some(y)) = (a.as_known(), b.as_known()) {
-            let rem = |a: i64, b: i64| match b {
-                0 => 0,
-                _ if signed => a.wrapping_rem(b),
-                _ => (a as u64 % b as u64) as i64,
-            };
-            let name = if signed { "%" } else { "unsigned %" };
-            return Ok(Int::known(self.results.of(name, x, y, || x.zip(y, self.shape, rem))));
-        }
-        match b.as_constant() {
-            Some(divisor) if divisor > 0 => {
-                self.take_nonnegative(a)?;
-                self.floor_rem(a, divisor)
-            }
-            _ => self.symbolic_operation("%", a, b, 0),
+            _ => self.symbolic_operation(name, a, b, 0),
         }
     }
 
@@ -392,7 +392,12 @@ impl World {
             Key::Operation(op, ka, kb),
             |symbols| {
                 let words = |int: &Int| parenthesize(&describe(symbols, int));
-                joined(&[words(a).as_str(), op, words(b).as_str()], " ")
+                // `n / m (unsigned)`
+                let (kind, op) = op.rsplit_once(' ').map_or((None, op), |(kind, op)| (Some(kind), op));
+                let kind = kind.map(|kind| format!("({kind})"));
+                let (a, b) = (words(a), words(b));
+                let parts = [Some(a.as_str()), Some(op), Some(b.as_str()), kind.as_deref()];
+                joined(&parts.into_iter().flatten().collect::<Vec<&str>>(), " ")
             },
             origin.unwrap_or(Origin::Given),
             nonnegative.then_some(0),

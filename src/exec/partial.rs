@@ -145,10 +145,7 @@ impl Machine<'_> {
 
     /// A quotient or remainder in terms of how often the divisor fits into each thread's dividend.
     fn quotient_or_rest(&mut self, op: BinaryOp, x: &Int, y: &Int, scalar: Scalar) -> Option<Int> {
-        let kind = match scalar.is_unsigned() {
-            true => Division::Unsigned(scalar.bytes()),
-            false => Division::Signed,
-        };
+        let kind = Division::of(scalar.is_unsigned(), scalar.bytes());
         let world = &mut self.world;
         // What division makes of numbers below 0 differs from the floor.
         let floors = !x.is_per_thread() || world.bounds(x).0.is_some_and(|low| low >= 0);
@@ -351,8 +348,8 @@ impl Machine<'_> {
             BinaryOp::Add => Ok(world.add(x, y)),
             BinaryOp::Sub => Ok(world.sub(x, y)),
             BinaryOp::Mul => world.mul(x, y),
-            BinaryOp::Div => world.div(x, y, signed),
-            BinaryOp::Rem => world.rem(x, y, signed),
+            BinaryOp::Div => world.divide("/", x, y, Division::of(scalar.is_unsigned(), scalar.bytes())),
+            BinaryOp::Rem => world.divide("%", x, y, Division::of(scalar.is_unsigned(), scalar.bytes())),
             BinaryOp::Shl => world.shl(x, y),
             BinaryOp::Shr => world.shr(x, y, signed),
             BinaryOp::And => world.and(x, y),
