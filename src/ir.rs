@@ -791,6 +791,8 @@ pub struct Module {
     pub functions: Vec<Arc<Function>>,
     /// Structs, classes and unions, nested ones too.
     pub records: Vec<Arc<Record>>,
+    /// Class templates that are only declared, without members: `template <class T, int N = 4> struct S;`.
+    pub declared_classes: Vec<Arc<Record>>,
     /// File-scope variables and constants, enumerators too (each with an initialiser).
     pub variables: Vec<Arc<Declaration>>,
     /// Type aliases at file or namespace scope.

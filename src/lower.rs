@@ -65,6 +65,10 @@ fn item<'t>(outline: &Outline<'t>, levels: &[Level<'t>], what: Found, node: Node
             let record = lowerer.enclosed_record(node, &enclosing);
             module.records.extend(record.map(Arc::new));
         }
+        Found::Template if !in_function && !inside(Found::Record) => {
+            let declared = Lowerer::new(outline, levels).declared_class(node);
+            module.declared_classes.extend(declared.map(Arc::new));
+        }
         Found::Enum => enumeration(outline, levels, node, module),
         Found::Alias if !in_function && !inside(Found::Record) => {
             let heads = Enclosing::new(outline, levels).templates;

@@ -175,25 +175,28 @@ impl Machine<'_> {
         let mut records = program.records_meant(path, &from);
         let specialized = records.clone().filter(|record| !record.specialization.is_empty());
         let first = records.clone().next()?;
-        let primary = records.find(|record| record.specialization.is_empty()).unwrap_or(first);
-        let primary = Arc::clone(primary);
+        let defined = records.find(|record| record.specialization.is_empty());
+        let declared = || program.declared_class_meant(path, &from).filter(|_| path.args.is_some());
+        let is_declared_only = defined.is_none();
+        let primary = Arc::clone(defined.or_else(declared).unwrap_or(first));
         if primary.name.is_empty() {
             return None;
         }
         let outer = self.env();
         let mut env = self.bind(&primary.template_params, path.args.as_deref(), &outer);
+        if path.args.is_some() {
+            env = self.within(self.lookups.memo.no_env(), &primary.namespace, |machine| {
+                machine.bind_rest(&primary.template_params, env)
+            });
+        }
         let mut chosen = Arc::clone(&primary);
         let specialized: Vec<Arc<Record>> = specialized.cloned().collect();
         if path.args.is_some() && !specialized.is_empty() {
-            let filled = Env { bindings: env.bindings.clone() };
-            let filled = self.within(self.lookups.memo.no_env(), &primary.namespace, |machine| {
-                machine.bind_rest(&primary.template_params, filled)
-            });
             let explicit = path.args.as_deref().unwrap_or_default();
-            match self.specialization_of(&primary, &specialized, explicit, &filled) {
+            match self.specialization_of(&primary, &specialized, explicit, &env) {
                 Ok(Some((record, found))) => (chosen, env) = (record, found),
                 // The primary template has no body that is seen.
-                Ok(None) if !primary.specialization.is_empty() => {
+                Ok(None) if is_declared_only => {
                     return Some(Ty::Unknown(path.name.clone()));
                 }
                 Ok(None) => {}

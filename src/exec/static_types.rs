@@ -6,7 +6,7 @@ use super::operator_functions::operator_of;
 use super::types::{Binding, Ty, nameless};
 use super::value::Value;
 use crate::ir::namespace::meant;
-use crate::ir::{BinaryOp, Expr, ExprKind, Function, Path, Scalar, Type, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Type, UnaryOp};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -87,7 +87,12 @@ impl Machine<'_> {
             return ty;
         }
         let from = self.namespace();
-        let mut named = meant(self.program.functions(&path.name), &path.qualifiers, &from);
+        let named: Vec<Arc<Function>> =
+            meant(self.program.functions(&path.name), &path.qualifiers, &from).cloned().collect();
+        let is_bare = path.qualifiers.is_empty() && named.iter().any(|function| function.owner.is_some());
+        let near = if is_bare { Some(self.classes_in_sight()) } else { None };
+        let is_in_sight = |owner: &Name| near.as_ref().is_none_or(|classes| classes.contains(owner));
+        let mut named = named.iter().filter(|function| function.owner.as_ref().is_none_or(is_in_sight));
         if let (Some(function), None) = (named.next(), named.next())
             && function.template_params.is_empty()
             && function.owner.as_ref() != Some(&path.name)
@@ -102,6 +107,14 @@ impl Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// The classes whose methods a bare name may mean.
+    fn classes_in_sight(&mut self) -> Vec<Name> {
+        let mut classes = self.own_bases();
+        classes.extend(self.enclosing_names());
+        classes.extend(self.frame().and_then(|frame| frame.function.owner.clone()));
+        classes
+    }
+
     /// The type that a name is, or that the value has which it stands for. In `sizeof(Name)` either may be
     /// meant, and a name that is not visible is as likely a type.
     pub(super) fn type_named_or_of(&mut self, path: &Path) -> Ty {

@@ -1,7 +1,9 @@
 //! What is visible from one file, its own module and those of the headers that it includes?
 
 use super::namespace::{Named, meant};
-use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, Type};
+use super::{
+    Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, TemplateParamKind, Type,
+};
 use crate::source::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,6 +46,8 @@ impl Sought {
 struct Index {
     functions: FxHashMap<Name, Vec<Arc<Function>>>,
     records: FxHashMap<Name, Vec<Arc<Record>>>,
+    /// Class templates that have specialisations, and are themselves only declared.
+    declared: FxHashMap<Name, Vec<Arc<Record>>>,
     variables: FxHashMap<Name, Vec<Arc<Declaration>>>,
     aliases: FxHashMap<Name, Vec<Arc<Alias>>>,
     enums: FxHashMap<Name, Option<Type>>,
@@ -76,6 +80,21 @@ impl Index {
         }
         for (name, ty) in module.enums.iter().filter(|(name, _)| wanted(name)) {
             self.enums.entry(name.clone()).or_insert_with(|| ty.clone());
+        }
+    }
+
+    /// Adds what a class template is declared with that its definition does not say: what its parameters are by
+    /// default, or that there is one, if only specialisations are defined.
+    fn declare(&mut self, declared: &Arc<Record>) {
+        let Some(named) = self.records.get_mut(&declared.name) else { return };
+        let is_primary = |it: &&mut Arc<Record>| {
+            it.namespace == declared.namespace
+                && it.specialization.is_empty()
+                && it.template_params.len() == declared.template_params.len()
+        };
+        match named.iter_mut().find(is_primary) {
+            Some(primary) => take_defaults(primary, declared),
+            None => self.declared.entry(declared.name.clone()).or_default().push(Arc::clone(declared)),
         }
     }
 
@@ -121,6 +140,9 @@ impl Program {
             for record in beside {
                 index.records.entry(record.name.clone()).or_default().push(record);
             }
+        }
+        for module in modules.iter().chain(&standard) {
+            module.declared_classes.iter().for_each(|declared| index.declare(declared));
         }
         Program { modules, standard, index: Arc::new(index), sought: None }
     }
@@ -219,6 +241,13 @@ impl Program {
             .filter(move |it| !is_of_library(it) || is_standard(it.namespace(), path, around))
     }
 
+    /// The class template that a path in the namespace `from` means, of which only specialisations are defined.
+    #[must_use]
+    pub(crate) fn declared_class_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Record>> {
+        let declared = self.index.declared.get(&path.name)?;
+        self.meant(declared, path, from).next()
+    }
+
     /// The file-scope variable or constant that a path in the namespace `from` means.
     #[must_use]
     pub(crate) fn variable_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Declaration>> {
@@ -241,6 +270,34 @@ impl Program {
     pub(crate) fn own_kernels(&self) -> impl Iterator<Item = &Arc<Function>> {
         let own = self.modules.first().map_or(&[][..], |module| module.functions.as_slice());
         own.iter().filter(|f| f.kind == FunctionKind::Kernel && f.body.is_some())
+    }
+}
+
+/// Gives the parameters of a class template the defaults that stand only at an earlier declaration. A default may name
+/// the parameters before it, so these have to have the same names there, or none.
+fn take_defaults(primary: &mut Arc<Record>, declared: &Record) {
+    let mut filled = Vec::new();
+    for (at, (own, other)) in primary.template_params.iter().zip(&declared.template_params).enumerate() {
+        if let Some(kind) = with_default(&own.kind, &other.kind) {
+            filled.push((at, kind));
+        }
+        if !other.name.is_empty() && other.name != own.name {
+            break;
+        }
+    }
+    if !filled.is_empty() {
+        let params = &mut Arc::make_mut(primary).template_params;
+        filled.into_iter().for_each(|(at, kind)| params[at].kind = kind);
+    }
+}
+
+/// What a template parameter is with the default of another declaration; none if that adds nothing.
+fn with_default(own: &TemplateParamKind, other: &TemplateParamKind) -> Option<TemplateParamKind> {
+    use TemplateParamKind::{Type, Value};
+    match (own, other) {
+        (Type(None), Type(Some(default))) => Some(Type(Some(default.clone()))),
+        (Value(ty, None), Value(_, Some(default))) => Some(Value(ty.clone(), Some(default.clone()))),
+        _ => None,
     }
 }
 

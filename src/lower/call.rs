@@ -76,7 +76,9 @@ impl Lowerer<'_> {
             }
             _ => return None,
         };
-        if !self.is_type_name(name) || self.outline.functions.contains(name) {
+        // What a function declares for itself hides methods and functions of that name.
+        let is_own = matches!(self.scope.get(name), Some(Binding::Alias { .. } | Binding::TypeName(_)));
+        if !is_own && (!self.is_type_name(name) || self.outline.functions.contains(name)) {
             return None;
         }
         Some(self.named_type(callee))

@@ -81,6 +81,37 @@ impl<'t> Lowerer<'t> {
         Some(record)
     }
 
+    /// The class template that a template declaration declares and does not define: its parameters may have defaults
+    /// that the definition does not repeat.
+    pub(super) fn declared_class(&mut self, template: Node<'_>) -> Option<Record> {
+        let is_class = |node: &Node<'_>| matches!(node.kind(), "struct_specifier" | "class_specifier");
+        let node = children(template).into_iter().find(is_class)?;
+        let name = field(node, "name").filter(|name| name.kind() == "type_identifier")?;
+        if field(node, "body").is_some() {
+            return None;
+        }
+        let mark = self.scope.enter();
+        let template_params = self.template_head(template);
+        self.scope.leave(mark);
+        Some(Record {
+            name: self.name(self.text(name)),
+            namespace: self.namespace.clone(),
+            template_params,
+            specialization: Vec::new(),
+            union: false,
+            bases: Vec::new(),
+            fields: Vec::new(),
+            is_polymorphic: false,
+            packed: None,
+            constants: Vec::new(),
+            aliases: Vec::new(),
+            usings: Vec::new(),
+            align: None,
+            span: self.span(name),
+            extent: self.span(node),
+        })
+    }
+
     /// Whether a class has virtual functions or bases of its own.
     fn is_polymorphic(&self, node: Node<'_>, body: Node<'_>) -> bool {
         let is_virtual = |member: Node<'_>| child_of_kind(member, "virtual").is_some();

@@ -68,6 +68,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
     let Module {
         functions: _,
         records,
+        declared_classes,
         variables,
         aliases,
         enums,
@@ -80,7 +81,8 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         is_cut_short: _,
         file: _,
     } = module;
-    (records, variables, aliases, enums, instantiations, class_instantiations, volatile, eight_byte_banks)
+    let classes = (records, declared_classes);
+    (classes, variables, aliases, enums, instantiations, class_instantiations, volatile, eight_byte_banks)
 }
 
 fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Difference> {
