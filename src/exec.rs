@@ -22,6 +22,7 @@ pub(crate) mod budget;
 mod call;
 mod captured;
 mod closed_type;
+mod collective;
 mod compiler;
 mod condition;
 mod conditional;

@@ -124,6 +124,11 @@ pub enum Assumption {
         /// Which, and where it is from.
         words: Arc<str>,
     },
+    /// A function of a library that is not at hand does what its known releases do.
+    LibraryWorks {
+        /// The function, and the releases.
+        words: Arc<str>,
+    },
     /// A type has this size, and others give no other verdict.
     ElementSize {
         /// The type.
@@ -163,6 +168,7 @@ impl Assumption {
             Assumption::EveryLane { .. } => "every-lane",
             Assumption::LeastConflict { .. } => "least-conflict",
             Assumption::Block { .. } => "block",
+            Assumption::LibraryWorks { .. } => "library-works",
             Assumption::ElementSize { .. } => "element-size",
         }
     }
@@ -260,7 +266,7 @@ impl Display for Assumption {
                 write!(out, "every lane that may be active is; data decide which ones are ({why})")
             }
             Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
-            Assumption::Block { words } => out.write_str(words),
+            Assumption::Block { words } | Assumption::LibraryWorks { words } => out.write_str(words),
             Assumption::ElementSize { name, bytes, others, conflicts } => {
                 let others: Vec<String> = others.iter().map(ToString::to_string).collect();
                 let verdict =

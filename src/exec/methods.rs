@@ -124,6 +124,9 @@ impl Machine<'_> {
         if let Some(value) = self.sync_method(object, path, args, expr.span) {
             return value;
         }
+        if let Some(value) = self.collective_method(object, path, args, expr.span) {
+            return value;
+        }
         let methods = self.methods(object, path, args);
         if methods.is_empty() {
             let is_held = |layout: &Layout| layout.record.is_some() && layout.field(&path.name).is_some();

@@ -240,7 +240,7 @@ impl Machine<'_> {
     }
 
     /// A variable that a function may change that is not followed.
-    fn change_referred(&mut self, arg: &Expr, callee: Callee<'_>, span: Span) {
+    pub(super) fn change_referred(&mut self, arg: &Expr, callee: Callee<'_>, span: Span) {
         let Some(variable) = variable_of(arg) else { return };
         // Nothing is assigned to a lambda; what it may change was seen to where it was handed over.
         let slot = self.frame().and_then(|frame| frame.slots.get(variable.0 as usize));
