@@ -137,6 +137,8 @@ pub struct KernelRun {
     pub refuted: Option<Arc<Refuted>>,
     /// Another kernel that the launch may mean as well, by the place of its name.
     pub rival: Option<Span>,
+    /// A launch that may give another block, which is not known.
+    pub open_launch: Option<Span>,
     /// Whether host code limits the block by `min`, and it is the one at the limit.
     pub is_at_limit: bool,
     /// The array that the block just fills, if that is why it is this one.

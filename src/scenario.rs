@@ -42,6 +42,8 @@ pub(crate) struct Scenario {
     pub refuted: Option<Arc<Refuted>>,
     /// Another kernel that the launch may mean as well, by the place of its name.
     pub rival: Option<Span>,
+    /// A launch that may give another block, which is not known.
+    pub open_launch: Option<Span>,
     /// Whether host code limits the block by `min` at each such launch, and this is the block at the limit.
     pub is_at_limit: bool,
     /// The most bytes of dynamic shared memory that such launches give, and the one that does, if that is known of
@@ -73,6 +75,7 @@ impl Scenario {
             launch: None,
             refuted: None,
             rival: None,
+            open_launch: None,
             is_at_limit: false,
             dynamic_bytes: None,
             least_dynamic: None,
@@ -127,6 +130,8 @@ struct Group {
     refuted: Option<Arc<Refuted>>,
     /// Another kernel that each of them may mean.
     rival: Option<Span>,
+    /// A launch that is taken to be like these, and of whose block less is known.
+    open: Option<Span>,
     /// Whether host code limits the block at each of them, and it is the one at the limit.
     is_at_limit: bool,
     /// The most bytes of dynamic shared memory that they give, and which does, if that is known of all.
@@ -290,11 +295,11 @@ pub(crate) fn scenarios(
             let (template_args, args) = (group.template_args, group.args);
             let setting = Setting { template_args, args, residues, ..Setting::of(block) };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
-            let is_at_limit = group.is_at_limit && fixed.is_none();
+            let (is_at_limit, open_launch) = (group.is_at_limit && fixed.is_none(), group.open);
             let Group { dynamic_bytes, least_dynamic, no_dynamic, .. } = group;
             let scenario =
                 Scenario { block_from, launch, refuted, rival, is_at_limit, ..Scenario::of(setting) };
-            Scenario { dynamic_bytes, least_dynamic, no_dynamic, ..scenario }
+            Scenario { open_launch, dynamic_bytes, least_dynamic, no_dynamic, ..scenario }
         }
         None => {
             let (template_args, partly) = (group.template_args, group.block);
@@ -386,6 +391,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             span: launch.span,
             refuted: launch.refuted.clone(),
             rival: launch.rival,
+            open: None,
             is_at_limit: launch.is_at_limit,
             dynamic_bytes,
             least_dynamic: some_dynamic,
@@ -417,7 +423,12 @@ fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
         };
         args && !defaults && block && known(more) > known(less)
     };
+    let open = |group: &Group| {
+        let less = all.iter().find(|less| less.block != group.block && covers(group, less));
+        less.map(|less| less.span)
+    };
     groups.retain(|group| !all.iter().any(|other| covers(other, group)));
+    groups.iter_mut().for_each(|group| group.open = open(group));
 }
 
 /// At most [`FIRST`] ways to run a kernel, and the others; `of` says the block and template arguments

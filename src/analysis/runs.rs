@@ -430,6 +430,7 @@ impl Subject<'_> {
             launch: scenario.launch,
             refuted: scenario.refuted.clone(),
             rival: scenario.rival,
+            open_launch: scenario.open_launch,
             is_at_limit: scenario.is_at_limit,
             fills: scenario.fills.clone(),
             misfit: scenario.misfit_words(),

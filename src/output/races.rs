@@ -32,6 +32,8 @@ pub struct Row {
     assumptions: Vec<String>,
     /// The races, or what is in doubt.
     reasons: Vec<Reason>,
+    /// A launch that may give another block, of which nothing is said.
+    open_launch: Option<At>,
 }
 
 /// A race, or a reason for a doubt.
@@ -94,6 +96,7 @@ fn row(sources: &Sources, name: Span, run: &KernelRun) -> Option<Row> {
         },
         assumptions: if races == Races::Proved { assumptions(run) } else { Vec::new() },
         reasons: reasons.into_iter().map(of).collect(),
+        open_launch: run.open_launch.map(|span| At::of(sources, span)),
     })
 }
 
@@ -113,11 +116,18 @@ pub fn render_text(rows: &[Row]) -> Vec<u8> {
         it.assumptions.iter().for_each(|assumed| {
             let _ = writeln!(out, "  assumed: {assumed}");
         });
+        let place = |at: &At| match at.file == it.file {
+            true => at.line.to_string(),
+            false => format!("{}:{}", one_line(&at.file), at.line),
+        };
+        if let Some(launch) = &it.open_launch {
+            let _ = writeln!(
+                out,
+                "  line {}: this launch may give another block, which is not known",
+                place(launch)
+            );
+        }
         for why in it.reasons.iter().take(MOST_REASONS) {
-            let place = |at: &At| match at.file == it.file {
-                true => at.line.to_string(),
-                false => format!("{}:{}", one_line(&at.file), at.line),
-            };
             let places: Vec<String> = why.places.iter().map(place).collect();
             let lines = match places.as_slice() {
                 [] => String::new(),

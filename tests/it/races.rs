@@ -28,6 +28,14 @@ fn kernels_stand_as_their_names_say() {
 }
 
 #[test]
+fn a_launch_whose_block_is_not_always_known_is_told() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (rows, _) = standings(root, "fixtures/launches/nothing-to-do.cu");
+    let lines: Vec<_> = rows.iter().map(|row| row["open_launch"]["line"].as_u64()).collect();
+    assert_eq!(lines, [None, Some(31), None]);
+}
+
+#[test]
 fn kernels_whose_buffers_take_turns_stand_as_their_names_say() {
     stand_as_named(
         "fixtures/races/turns.cu",
