@@ -45,6 +45,7 @@ impl Machine<'_> {
         atomic: Option<Atomic>,
     ) {
         let Target::Memory(object, offset) = &pointer.target else { return };
+        let span = self.around.placed(span);
         if self.record_alternatives(op, pointer, bytes, span, atomic) {
             return;
         }
@@ -113,7 +114,7 @@ impl Machine<'_> {
             is_at_most: self.looping.enumerating > 0,
             is_kept,
             times: self.weight,
-            calls: &self.around.calls,
+            calls: self.around.calls_around(self.trace.accesses[event.access].span),
             branch: self.state.passable.last().copied(),
             within: self.looping.uncounted.last().copied(),
             moment: Moment {
@@ -148,7 +149,7 @@ impl Machine<'_> {
             joins_members: joined_members(ty, bytes),
             around: self.at_hand.copying.as_ref().is_some_and(|copying| copying.around),
             tiles: Tiles { matrices: self.at_hand.matrices, fragment: self.at_hand.fragment, tiles_fit },
-            paths: vec![self.around.calls.clone()],
+            paths: vec![self.around.calls_around(span).to_vec()],
             ..Access::new(span, op, array)
         })
     }

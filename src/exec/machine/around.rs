@@ -3,12 +3,15 @@
 use super::state::State;
 use crate::domain::{ThreadSet, Unknown};
 use crate::events::{Call, Split};
+use crate::source::{FileId, Span};
 
 /// The calls and conditions around the code that runs.
 #[derive(Default)]
 pub struct Around {
     /// The calls around.
     pub calls: Vec<Call>,
+    /// How many of them are around the one of a function of a library that has no text here.
+    pub library: Option<usize>,
     /// Calls of a function within two of its own.
     pub recursions: u32,
     /// `return`s run so far.
@@ -21,6 +24,24 @@ pub struct Around {
     pub departures: Vec<(ThreadSet, Split)>,
     /// States in which one side of a branch left a loop or function that the other stayed in.
     pub left: Vec<Left>,
+}
+
+impl Around {
+    /// Where something is done: what such a library does, its call does.
+    pub(crate) fn placed(&self, span: Span) -> Span {
+        match self.library.and_then(|at| self.calls.get(at)) {
+            Some(call) if span.file == FileId::NO_TEXT => call.span,
+            _ => span,
+        }
+    }
+
+    /// The calls around what is done in such a place.
+    pub(crate) fn calls_around(&self, span: Span) -> &[Call] {
+        match self.library {
+            Some(at) if self.calls.get(at).is_some_and(|call| call.span == span) => &self.calls[..at],
+            _ => &self.calls,
+        }
+    }
 }
 
 /// How a side of a branch left.
