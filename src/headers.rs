@@ -15,6 +15,8 @@
 //! | `"utils.cuh"` | `src/lib/utils.cuh`, `src/old/utils.cuh` | neither: the text does not tell |
 //! | `<string.h>` | `compat/string.h` | the system's |
 //! | `<lib/scan.cuh>` | `include/lib/scan.cuh` | that one |
+//! | `<cuda_runtime.h>` | the toolkit's, in a folder of `-I` | nothing: what it says is built in |
+//! | `<cub/cub.cuh>`, `"3rdparty/cub/cub.cuh"` | any | the same, but for CUB's own files |
 //! | `<lib/scan.cuh>` | the same, one of a thousand headers in `include` | that one, unless it leads to hundreds of others: then `-I` tells |
 
 mod leads;
@@ -32,6 +34,7 @@ use leads::Leads;
 use nearest::nearest;
 pub(crate) use nearest::normalise;
 pub use nearest::{Files, NoFiles};
+use provided::{CUB, is_of_cub};
 pub(crate) use provided::{is_of_host_library, is_provided};
 
 /// A header's items, once someone has lowered it.
@@ -52,7 +55,7 @@ pub(crate) struct Reading {
 pub(crate) struct Headers {
     sources: Sources,
     disk: Box<dyn Files>,
-    include_dirs: Vec<PathBuf>,
+    include_dirs: Vec<IncludeDir>,
     /// Paths as the user gave them, by their keys.
     given: FxHashMap<PathBuf, PathBuf>,
     files: Mutex<FxHashMap<PathBuf, Option<Arc<SourceFile>>>>,
@@ -73,7 +76,7 @@ impl Headers {
             sources,
             given: given.iter().map(|path| (disk.key(path), path.clone())).collect(),
             disk,
-            include_dirs,
+            include_dirs: include_dirs.into_iter().map(IncludeDir::new).collect(),
             files: Mutex::default(),
             modules: Mutex::default(),
             leads: Leads::default(),
@@ -140,8 +143,18 @@ impl Headers {
 
 impl Includes for Headers {
     fn open(&self, from: &SourceFile, spec: &str, angled: bool) -> Option<Arc<SourceFile>> {
+        // A copy of CUB in the project says what is built in, too.
+        if is_of_cub(spec) && !from.path.components().any(|part| part.as_os_str() == CUB) {
+            return None;
+        }
         let beside = from.path.parent().map(|folder| folder.join(spec)).filter(|_| !angled);
-        let elsewhere = self.include_dirs.iter().map(|folder| folder.join(spec));
+        let is_followed = |folder: &IncludeDir, path: &PathBuf| {
+            !is_provided(spec) || !folder.is_foreign(self.disk.as_ref()) || self.is_given_path(path)
+        };
+        let elsewhere = self.include_dirs.iter().filter_map(|folder| {
+            let path = folder.path.join(spec);
+            is_followed(folder, &path).then_some(path)
+        });
         let found = beside.into_iter().chain(elsewhere).find_map(|path| self.find(&path));
         let spec = Path::new(spec);
         let is_bare = spec.file_name() == Some(spec.as_os_str());
@@ -151,6 +164,28 @@ impl Includes for Headers {
         let disk = self.disk.as_ref();
         let is_small = |path: &Path| self.leads.to_few(disk, path);
         found.or_else(|| self.find(nearest(disk, &from.path, spec, &is_small)?))
+    }
+}
+
+/// A folder of `-I`.
+struct IncludeDir {
+    path: PathBuf,
+    is_foreign: OnceLock<bool>,
+}
+
+impl IncludeDir {
+    /// What only a folder of the compiler, the system or the CUDA toolkit holds.
+    const SIGNS: [&str; 4] = ["cuda_runtime_api.h", "stdio.h", "cstddef", "cub/version.cuh"];
+
+    fn new(path: PathBuf) -> IncludeDir {
+        IncludeDir { path, is_foreign: OnceLock::new() }
+    }
+
+    /// Whether it is such a folder. Their headers are written for a compiler, with what only that one understands
+    /// (`__global__` is a macro there); what kernels need of them is built in.
+    fn is_foreign(&self, disk: &dyn Files) -> bool {
+        let holds = |sign: &&str| disk.read(&self.path.join(sign)).is_some();
+        *self.is_foreign.get_or_init(|| Self::SIGNS.iter().any(holds))
     }
 }
 

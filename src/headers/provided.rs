@@ -8,7 +8,7 @@
 #[must_use]
 pub(crate) fn is_provided(spec: &str) -> bool {
     if let Some((folder, _)) = spec.split_once('/') {
-        return FOLDERS.contains(&folder);
+        return FOLDERS.contains(&folder) || is_of_cub(spec);
     }
     // Only the headers of C++ have no extension.
     if !spec.contains('.') {
@@ -18,6 +18,21 @@ pub(crate) fn is_provided(spec: &str) -> bool {
     let listed = |lists: &[&str]| lists.iter().any(|list| list.split_whitespace().any(|word| word == stem));
     listed(&[C, POSIX, COMPILER, WINDOWS, CUDA, CUDA_LIBRARIES])
         || FAMILIES.iter().any(|start| stem.starts_with(start))
+}
+
+/// The folder of CUB.
+pub(super) const CUB: &str = "cub";
+
+/// Whether a header is one of CUB, which comes with the toolkit, and which projects copy.
+#[must_use]
+pub(super) fn is_of_cub(spec: &str) -> bool {
+    let mut parts = spec.split('/').skip_while(|part| *part != CUB).skip(1);
+    let parts = (parts.next(), parts.next().is_some());
+    matches!(
+        parts,
+        (Some("cub.cuh" | "version.cuh" | "config.cuh"), false)
+            | (Some("block" | "warp" | "thread" | "device" | "grid" | "agent" | "iterator" | "host"), true)
+    ) || matches!(parts, (Some(name), false) if name.starts_with("util_"))
 }
 
 /// Whether a header belongs to a library for host code that kernels are often written beside.
@@ -144,6 +159,16 @@ mod tests {
             "cudnn_ops.h",
         ] {
             assert!(is_provided(spec), "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_copy_of_cub_is_cub() {
+        for spec in ["3rdparty/cub/cub.cuh", "cub/block/block_reduce.cuh", "../cub/util_type.cuh"] {
+            assert!(is_of_cub(spec) && is_provided(spec), "{spec}");
+        }
+        for spec in ["cub.cuh", "lib/cub/mine.cuh", "lib/cub/block", "cubes/cub.cuh"] {
+            assert!(!is_of_cub(spec), "{spec}");
         }
     }
 

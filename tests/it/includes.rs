@@ -180,3 +180,33 @@ fn a_library_that_a_folder_leads_to_is_the_users_no_more() {
     let (_, _, err) = run(&root.path().join("own"), &["-I", include.to_str().unwrap(), "a.cu"]);
     assert_eq!(err, "cudalint: no findings in 1 file\n");
 }
+
+/// A build names the toolkit's folder to its compiler, and what the toolkit's headers say is built in.
+#[test]
+fn headers_of_the_toolkit_are_not_followed() {
+    let reduction = "#include <cub/cub.cuh>\n#include \"cuda_runtime.h\"\n#include <memory.h>\n\
+         __global__ void sum(float *out, const float *in) {\n\
+         \x20   typedef cub::BlockReduce<float, 128> Reduce;\n\
+         \x20   __shared__ typename Reduce::TempStorage temp;\n\
+         \x20   __shared__ float s[WIDTH * 128];\n\
+         \x20   s[threadIdx.x * WIDTH] = in[threadIdx.x];\n\
+         \x20   float all = Reduce(temp).Sum(in[threadIdx.x]);\n\
+         \x20   if (threadIdx.x == 0) out[0] = all + s[0];\n\
+         }\n\
+         void launch(float *o, const float *i) { sum<<<1, 128>>>(o, i); }\n";
+    let root = folder(&[
+        ("src/a.cu", reduction),
+        ("toolkit/cuda_runtime_api.h", ""),
+        ("toolkit/cuda_runtime.h", "#define threadIdx nothing\n#define __shared__ nothing\n"),
+        ("toolkit/cub/cub.cuh", "namespace cub { template <class T, int N> class BlockReduce {}; }\n"),
+        ("own/memory.h", "#define WIDTH 2\n"),
+    ]);
+    let with = |folders: &[&str]| {
+        let folders = folders.iter().flat_map(|folder| ["-I", folder]);
+        let arguments: Vec<&str> = ["accesses"].into_iter().chain(folders).chain(["src"]).collect();
+        run(root.path(), &arguments)
+    };
+    let (_, out, err) = with(&["toolkit", "own"]);
+    assert!(err.contains("4 accesses: 2 exact, 2 assumed"), "a header of the project counts: {out}{err}");
+    assert_eq!(with(&["own"]), (0, out, err));
+}
