@@ -171,6 +171,12 @@ const FALLBACK: &str = "\
 #define TORCH_CUDA_CPP_API
 #define TORCH_CUDA_API
 #define GPU_LAMBDA __host__ __device__
+#define CUT_BANK_CHECKER(array, index) array[index]
+#define CUT_SAFE_CALL(call) call
+#define CUT_CHECK_ERROR(message)
+#define CUT_EXIT(count, values)
+#define CUDA_SAFE_CALL(call) call
+#define CUFFT_SAFE_CALL(call) call
 #define AT_ALIGN(n) alignas(n)
 #define __ubsan_ignore_undefined__
 #define __ubsan_ignore_float_divide_by_zero__
