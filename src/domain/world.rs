@@ -10,6 +10,9 @@ use super::{Int, Key, Lanes, NotAffine, Origin, Shape, SymbolId, Symbols, Thread
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
+/// The most symbols of a number that is noted beside what it is in its type.
+const MOST_UNWRAPPED: usize = 64;
+
 /// What integer arithmetic needs to know and to note.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -126,9 +129,13 @@ impl World {
         renamed
     }
 
-    /// Notes that a symbol is a number but for a multiple of 2^32.
-    pub(crate) fn set_unwrapped(&mut self, symbol: SymbolId, int: Int) {
-        self.unwrapped.insert(symbol, int);
+    /// Notes that a symbol is a number but for a multiple of 2^32. Of a sum of very many it is not noted: a loop would
+    /// make one that grows with each iteration.
+    pub(crate) fn set_unwrapped(&mut self, symbol: SymbolId, int: &Int) {
+        let whole = self.unwrapped(int);
+        if whole.terms.len() <= MOST_UNWRAPPED {
+            self.unwrapped.insert(symbol, whole);
+        }
     }
 
     /// The same but for a multiple of 2^32, without the symbols of numbers that may have wrapped.
@@ -140,8 +147,8 @@ impl World {
         }
         let mut sum = Int::of(a.base.clone(), a.terms.iter().filter(|term| plain(term)).cloned().collect());
         for (id, factor) in a.terms.iter().filter(|term| !plain(term)) {
-            if let Some((factor, int)) = factor.as_constant().zip(self.unwrapped.get(id)) {
-                sum = self.add(&sum, &self.scale(&self.unwrapped(int), factor));
+            if let Some((factor, whole)) = factor.as_constant().zip(self.unwrapped.get(id)) {
+                sum = self.add(&sum, &self.scale(whole, factor));
             }
         }
         sum

@@ -269,7 +269,7 @@ impl Machine<'_> {
         let origin = self.own_origin([&int]);
         let id = self.fresh_own(origin, range_of(scalar), &[&int]);
         if bits >= 32 {
-            self.world.set_unwrapped(id, int);
+            self.world.set_unwrapped(id, &int);
         }
         Int::symbol(id)
     }
