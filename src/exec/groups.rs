@@ -155,6 +155,8 @@ impl Machine<'_> {
     }
 
     pub(super) fn group_sync(&mut self, group: Group, span: Span) -> Value {
+        // A tile's is a `__syncwarp`: nothing is kept in registers or joined over it.
+        self.compiler.epoch += u32::from(matches!(group, Group::Tile(_)));
         match group {
             Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),
             Group::Grid => self.barrier("sync", span, Waits::ForGrid),
