@@ -37,17 +37,15 @@ impl Lowerer<'_> {
         if let Some(first) = field(node, "initializer") {
             self.init_stmt(first, &mut init);
         }
-        let right = field(node, "right");
-        let walk = right.and_then(|right| self.walk(right, &mut init));
-        let unknown = |range: Expr| {
-            let span = range.span;
-            let which = Expr { kind: ExprKind::Unsupported("element of a range"), span };
-            Expr { kind: ExprKind::Index(Box::new(range), Box::new(which)), span }
-        };
-        let element = match &walk {
-            Some(walk) => Some(walk.element.clone()),
-            None => right.map(|range| unknown(self.full_expr(range))),
-        };
+        let walk = field(node, "right").map(|right| self.walk(right, &mut init));
+        let element = walk.as_ref().map(|walk| match walk {
+            Ok(walk) => walk.element.clone(),
+            Err(range) => {
+                let which = Expr { kind: ExprKind::Unsupported("element of a range"), span: range.span };
+                let kind = ExprKind::Index(Box::new(range.clone()), Box::new(which));
+                Expr { kind, span: range.span }
+            }
+        });
         let mut declared = Vec::new();
         self.declaration_stmt(node, &mut declared);
         let variable = declared.iter_mut().rev().find_map(|stmt| match &mut stmt.kind {
@@ -61,7 +59,7 @@ impl Lowerer<'_> {
         let Body { body, flat, rolled } = self.loop_body(node);
         self.scope.leave(mark);
         declared.extend(body);
-        let Some(walk) = walk.filter(|_| is_set) else {
+        let Some(Ok(walk)) = walk.filter(|_| is_set) else {
             init.extend(declared);
             out.push(self.stmt_at(node, StmtKind::Unsupported("range-based for", init)));
             return;
@@ -83,8 +81,9 @@ impl Lowerer<'_> {
         self.with_init(node, init, made, out);
     }
 
-    /// How to come from one element to the next, if that is known. What is computed before the first goes to `init`.
-    fn walk(&mut self, range: Node<'_>, init: &mut Vec<Stmt>) -> Option<Walk> {
+    /// How to come from one element to the next; the range where that is not known. What is computed before the first
+    /// element goes to `init`.
+    fn walk(&mut self, range: Node<'_>, init: &mut Vec<Stmt>) -> Result<Walk, Expr> {
         let span = self.span(range);
         let at = |kind| Expr { kind, span };
         let number = |n: i128| at(ExprKind::Int(n, Scalar::I32));
@@ -93,7 +92,7 @@ impl Lowerer<'_> {
                 children(range).into_iter().map(|element| self.full_expr(element)).collect();
             let is_plain = |it: &Expr| !matches!(it.kind, ExprKind::InitList(_) | ExprKind::Pack(_));
             if elements.len() > MOST_ELEMENTS || !elements.iter().all(is_plain) {
-                return None;
+                return Err(at(ExprKind::InitList(elements)));
             }
             let count = number(elements.len() as i128);
             for element in &mut elements {
@@ -103,25 +102,25 @@ impl Lowerer<'_> {
                     init.push(self.hidden_variable(once, Type::Auto, value));
                 }
             }
-            let mut element = elements.pop()?;
+            let Some(mut element) = elements.pop() else { return Err(at(ExprKind::InitList(elements))) };
             let index = self.hidden("index");
             while let Some(before) = elements.pop() {
                 let which = Box::new(number(elements.len() as i128));
                 let is_it = ExprKind::Binary(BinaryOp::Eq, Box::new(at(ExprKind::Local(index))), which);
                 element = at(ExprKind::Conditional(Box::new(at(is_it)), Box::new(before), Box::new(element)));
             }
-            return Some(Walk { index, count, element });
+            return Ok(Walk { index, count, element });
         }
         let array = self.full_expr(range);
         if !matches!(&array.kind, ExprKind::Local(local) if self.kinds.arrays.contains(local)) {
-            return None;
+            return Err(array);
         }
         let index = self.hidden("index");
         let element = |which| at(ExprKind::Index(Box::new(array.clone()), Box::new(which)));
         let size = |of| Box::new(at(ExprKind::SizeofExpr(Box::new(of))));
         let count = ExprKind::Binary(BinaryOp::Div, size(array.clone()), size(element(number(0))));
         let count = ExprKind::Cast(Type::Scalar(Scalar::I32), Box::new(at(count)));
-        Some(Walk { index, count: at(count), element: element(at(ExprKind::Local(index))) })
+        Ok(Walk { index, count: at(count), element: element(at(ExprKind::Local(index))) })
     }
 
     /// A slot that no name in the text means.
