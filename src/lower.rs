@@ -27,6 +27,7 @@ mod misparse;
 mod nodes;
 mod outline;
 mod path;
+mod range;
 mod record;
 mod scope;
 mod stmt;

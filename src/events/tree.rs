@@ -36,7 +36,8 @@ pub(crate) struct EventTree {
     is_volatile: bool,
     /// Whether some function that ran has a loop that may wait for what it reads, if that is read each time.
     has_waiting_loop: bool,
-    /// Whether it may be seen from outside when threads do something: they print, read a clock, or launch.
+    /// Whether it may be seen when threads do something: from outside, as they print, read a clock, or launch, or by
+    /// threads that come to a barrier object that one of them makes.
     is_watched: bool,
     /// What is known of the symbols in offsets.
     symbols: FxHashMap<SymbolId, Symbol>,
@@ -297,12 +298,12 @@ impl EventTree {
         self.has_waiting_loop |= waits;
     }
 
-    /// Whether it may be seen from outside when threads do something.
+    /// Whether it may be seen when threads do something.
     pub(crate) fn is_watched(&self) -> bool {
         self.is_watched
     }
 
-    /// It may be seen from outside when threads do something.
+    /// It may be seen when threads do something.
     pub(crate) fn set_watched(&mut self) {
         self.is_watched = true;
     }

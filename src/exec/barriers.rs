@@ -46,6 +46,9 @@ impl Machine<'_> {
     /// Records a barrier reached by the active threads.
     pub(crate) fn barrier(&mut self, name: &str, span: Span, waits: Waits) {
         self.compiler.epoch += 1;
+        if !matches!(waits, Waits::For { .. }) {
+            self.show_barrier_objects();
+        }
         if !self.recording {
             return;
         }

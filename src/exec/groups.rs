@@ -34,15 +34,18 @@ impl Machine<'_> {
             (Group::Block, Some(GroupMember::ThreadIndex)) => Some(self.all_axes("threadIdx")),
             (Group::Block, Some(GroupMember::BlockSize)) => Some(self.all_axes("blockDim")),
             (Group::Block, Some(GroupMember::BlockIndex)) => Some(self.all_axes("blockIdx")),
-            (Group::Tile(size), Some(GroupMember::ThreadRank)) => {
-                number(linear.map(shape, |v| v % i64::from(size)))
+            (Group::Tile { lanes, .. }, Some(GroupMember::ThreadRank)) => {
+                number(linear.map(shape, |v| v % i64::from(lanes)))
             }
-            (Group::Tile(size), Some(GroupMember::Size)) => number(Lanes::constant(i64::from(size))),
-            (Group::Tile(size), Some(GroupMember::TileRank)) => {
-                number(linear.map(shape, |v| v / i64::from(size)))
+            (Group::Tile { lanes, .. }, Some(GroupMember::Size)) => number(Lanes::constant(i64::from(lanes))),
+            // Both are of the group that was divided into tiles, which may be a tile itself.
+            (Group::Tile { lanes, of }, Some(GroupMember::TileRank)) => {
+                let around = of.map_or(i64::MAX, i64::from);
+                number(linear.map(shape, |v| v % around / i64::from(lanes)))
             }
-            (Group::Tile(size), Some(GroupMember::TileCount)) => {
-                number(Lanes::constant((shape.threads() as i64 + i64::from(size) - 1) / i64::from(size)))
+            (Group::Tile { lanes, of }, Some(GroupMember::TileCount)) => {
+                let around = of.map_or(shape.threads() as i64, i64::from);
+                number(Lanes::constant((around + i64::from(lanes) - 1) / i64::from(lanes)))
             }
             (Group::Grid, Some(GroupMember::Size | GroupMember::BlockRank)) => {
                 Some(self.uniform_unknown(name))
@@ -138,7 +141,7 @@ impl Machine<'_> {
         if !is_known || !self.program.functions(name).is_empty() {
             return None;
         }
-        let Value::Group(Group::Tile(1..=32)) = self.evaluate(&args[0]) else { return None };
+        let Value::Group(Group::Tile { lanes: 1..=32, .. }) = self.evaluate(&args[0]) else { return None };
         self.evaluate(value);
         for operation in rest {
             let is_made = match &operation.kind {
@@ -155,12 +158,14 @@ impl Machine<'_> {
     }
 
     pub(super) fn group_sync(&mut self, group: Group, span: Span) -> Value {
+        // A tile's is a `__syncwarp`: nothing is kept in registers or joined over it.
+        self.compiler.epoch += u32::from(matches!(group, Group::Tile { .. }));
         match group {
             Group::Block => self.barrier("sync", span, Waits::ForBlock(0)),
             Group::Grid => self.barrier("sync", span, Waits::ForGrid),
-            Group::Tile(lanes) if lanes > 32 => self.may_order(span),
-            Group::Tile(32) => self.warp_order(Together::Warp, true, span),
-            Group::Tile(_) => self.warp_order(Together::Some, true, span),
+            Group::Tile { lanes: 33.., .. } => self.may_order(span),
+            Group::Tile { lanes: 32, .. } => self.warp_order(Together::Warp, true, span),
+            Group::Tile { .. } => self.warp_order(Together::Some, true, span),
         }
         Value::Undefined
     }
@@ -176,8 +181,14 @@ impl Machine<'_> {
             }
             _ => args.get(1).and_then(|size| self.constant(size)),
         };
-        match size {
-            Some(size @ 1..=1024) => Some(Value::Group(Group::Tile(size as u32))),
+        // Tiles of those that happen to be here may be of any threads.
+        let of = match self.group_of(args.first()?) {
+            Some(Group::Block) => Some(None),
+            Some(Group::Tile { lanes, .. }) => Some(Some(lanes)),
+            _ => None,
+        };
+        match (size, of) {
+            (Some(size @ 1..=1024), Some(of)) => Some(Value::Group(Group::Tile { lanes: size as u32, of })),
             _ => Some(Value::opaque(Variation::Uniform, unseen("tiled_partition", args.first()?.span))),
         }
     }

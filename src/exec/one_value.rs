@@ -76,7 +76,7 @@ impl Machine<'_> {
     /// Whether it is a variable that holds a tile of 32 lanes.
     fn is_warp(&mut self, group: &Expr) -> bool {
         matches!(group.kind, ExprKind::Local(_))
-            && matches!(self.evaluate(group), Value::Group(Group::Tile(32)))
+            && matches!(self.evaluate(group), Value::Group(Group::Tile { lanes: 32, .. }))
     }
 
     /// Whether an operation of the library gives the same bits whichever of two operands comes first.

@@ -159,7 +159,7 @@ impl Machine<'_> {
         };
         // An object of a class that is not seen may wait where it begins to live; so may a macro that stands
         // before what looks like a declaration. The block as a group, and tiles of a warp, are only numbers.
-        let is_group = matches!(slot.value, Value::Group(Group::Block | Group::Tile(1..=32)));
+        let is_group = matches!(slot.value, Value::Group(Group::Block | Group::Tile { lanes: 1..=32, .. }));
         if matches!(slot.ty.innermost(), Ty::Unknown(_)) && !is_group {
             self.may_order(declaration.span);
         }

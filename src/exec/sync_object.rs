@@ -13,8 +13,9 @@
 //! ```
 //!
 //! A barrier object that was made for as many threads as the block has, and to which all of them come, is a barrier
-//! of the block. Whatever else these objects do may order threads, and is not followed: pipelines that threads share,
-//! arrivals apart from waits, copies that a barrier counts.
+//! of the block, if another one lies between: before, only the thread that made it knows of it. Whatever else these
+//! objects do may order threads, and is not followed: pipelines that threads share, arrivals apart from waits, copies
+//! that a barrier counts.
 
 use super::machine::{Counted, Machine, Mode};
 use super::types::{Binding, Layout, Ty};
@@ -93,6 +94,7 @@ impl Machine<'_> {
             }
             (Kind::Barrier, "arrive_and_wait") if args.is_empty() && self.is_of_block(object) => {
                 self.compiler.epoch += 1;
+                self.show_barrier_objects();
                 if self.recording {
                     let (threads, branches) = (self.state.active, self.branches());
                     let all = Some(true);
@@ -141,9 +143,13 @@ impl Machine<'_> {
         if self.sync_class(&to) != Some(Kind::Barrier) {
             return None;
         }
+        // Some barrier has to stay between this and the first thread that comes to the object.
+        self.trace.tree.set_watched();
         let (object, threads) = (self.evaluate(object), self.constant(count));
         if let Value::Pointer(Pointer { target: Target::Memory(object, Offset::Known(at)), .. }) = object {
-            self.memory.barrier_counts.push(Counted { object, at, threads });
+            let (branches, uncounted) = (self.state.passable.clone(), self.looping.uncounted.len());
+            let counted = Counted { object, at, threads, is_seen: false, branches, uncounted };
+            self.memory.barrier_counts.push(counted);
         } else {
             // It may be any of them.
             self.memory.barrier_counts.iter_mut().for_each(|it| it.threads = None);
@@ -242,14 +248,29 @@ impl Machine<'_> {
         let all = i64::try_from(self.shape().threads()).ok();
         let mut made =
             self.memory.barrier_counts.iter().filter(|it| it.object == *id && it.at == *at).peekable();
-        let counts = made.peek().is_some() && made.all(|it| it.threads.is_some() && it.threads == all);
+        let is_ready = |it: &Counted| it.is_seen && it.threads.is_some() && it.threads == all;
+        made.peek().is_some() && made.all(is_ready) && at.as_constant().is_some() && self.all_are_here()
+    }
+
+    /// Whether surely all threads of the block do what happens now.
+    fn all_are_here(&self) -> bool {
         let is_known = |split: &Split| split.kind == SplitKind::Known;
-        counts
-            && at.as_constant().is_some()
-            && self.state.doubt.is_none()
+        self.state.doubt.is_none()
             && self.world.all.minus(&self.state.active).is_empty()
             && self.around.splits.iter().all(is_known)
             && !self.state.may_have_left
+    }
+
+    /// A barrier of the block: if all threads surely come, all find the barrier objects that were made before.
+    pub(super) fn show_barrier_objects(&mut self) {
+        if self.memory.barrier_counts.is_empty() || !self.all_are_here() {
+            return;
+        }
+        let (branches, uncounted) = (&self.state.passable, self.looping.uncounted.len());
+        for made in &mut self.memory.barrier_counts {
+            let comes = made.uncounted == uncounted && branches.iter().all(|it| made.branches.contains(it));
+            made.is_seen |= comes;
+        }
     }
 }
 

@@ -116,8 +116,13 @@ impl Pointer {
 pub(crate) enum Group {
     /// `this_thread_block()`
     Block,
-    /// `tiled_partition<n>(block)`: groups of `n` consecutive threads.
-    Tile(u32),
+    /// `tiled_partition<n>(group)`: groups of so many consecutive threads.
+    Tile {
+        /// The threads of each.
+        lanes: u32,
+        /// The threads of the tile that it is a part of; `None` for the block.
+        of: Option<u32>,
+    },
     /// `this_grid()`
     Grid,
 }

@@ -251,6 +251,9 @@ impl Lowerer<'_> {
         if matches!(declared.ty, Type::Reference(_)) && self.in_function {
             self.kinds.references.insert(local);
         }
+        if matches!(declared.ty, Type::Array(..)) && self.in_function {
+            self.kinds.arrays.insert(local);
+        }
         Some(Declaration {
             local,
             namespace: self.namespace.clone(),

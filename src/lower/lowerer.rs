@@ -104,6 +104,8 @@ pub(super) struct Kinds {
     pub addresses: FxHashSet<LocalId>,
     /// Those that are references.
     pub references: FxHashSet<LocalId>,
+    /// Those that are arrays, as they are declared.
+    pub arrays: FxHashSet<LocalId>,
 }
 
 impl<'t> Lowerer<'t> {

@@ -12,10 +12,10 @@ use crate::syntax::field;
 use tree_sitter::Node;
 
 /// The body of a loop, and what [`StmtKind::Loop`] says of it.
-struct Body {
-    body: Vec<Stmt>,
-    flat: bool,
-    rolled: bool,
+pub(super) struct Body {
+    pub body: Vec<Stmt>,
+    pub flat: bool,
+    pub rolled: bool,
 }
 
 /// `switch (n) { case 0: do { f(); case 1: g(); } while (h()); }`.
@@ -177,7 +177,13 @@ impl Lowerer<'_> {
     }
 
     /// Wraps what stands in `inner` in a block when something precedes it.
-    fn with_init(&self, node: Node<'_>, mut init: Vec<Stmt>, inner: StmtKind, out: &mut Vec<Stmt>) {
+    pub(super) fn with_init(
+        &self,
+        node: Node<'_>,
+        mut init: Vec<Stmt>,
+        inner: StmtKind,
+        out: &mut Vec<Stmt>,
+    ) {
         let stmt = self.stmt_at(node, inner);
         if init.is_empty() {
             out.push(stmt);
@@ -215,7 +221,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn init_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+    pub(super) fn init_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         match node.kind() {
             "init_statement" => self.stmts(node, out),
             _ => self.stmt(node, out),
@@ -261,7 +267,7 @@ impl Lowerer<'_> {
     }
 
     /// The body, and what the compiler is to make of the loop.
-    fn loop_body(&mut self, node: Node<'_>) -> Body {
+    pub(super) fn loop_body(&mut self, node: Node<'_>) -> Body {
         let before = self.loops;
         let body = self.field_body(node, "body");
         let innermost = self.loops == before;
@@ -390,29 +396,6 @@ impl Lowerer<'_> {
                 self.stmt(child, out);
             }
         }
-    }
-
-    fn range_for(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let mark = self.scope.enter();
-        let mut body = Vec::new();
-        if let Some(first) = field(node, "initializer") {
-            self.init_stmt(first, &mut body);
-        }
-        let range = field(node, "right").map(|range| self.full_expr(range));
-        self.declaration_stmt(node, &mut body);
-        // Each element in turn: which one is not known.
-        let declared = body.iter_mut().rev().find_map(|stmt| match &mut stmt.kind {
-            StmtKind::Declare(list) => list.iter_mut().find(|it| it.init.is_none()),
-            _ => None,
-        });
-        if let (Some(declared), Some(range)) = (declared, range) {
-            let span = range.span;
-            let which = Expr { kind: ExprKind::Unsupported("element of a range"), span };
-            declared.init = Some(Expr { kind: ExprKind::Index(Box::new(range), Box::new(which)), span });
-        }
-        body.extend(self.field_body(node, "body"));
-        self.scope.leave(mark);
-        out.push(self.stmt_at(node, StmtKind::Unsupported("range-based for", body)));
     }
 
     fn try_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {

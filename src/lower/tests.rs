@@ -196,6 +196,24 @@ fn control_flow() {
 }
 
 #[test]
+fn lists_and_arrays_are_walked_with_an_index() {
+    check(
+        "for (int n : {32, m}) f(n);",
+        "{ auto element = m; int index = 0; while (index < 2; ++index) { \
+         int n = (index == 0) ? 32 : element; f(n); } }",
+    );
+    check(
+        "int a[3]; for (auto& x : a) x = 1;",
+        "int a[3]; { int index = 0; while (index < ((int)(sizeof a / sizeof a[0])); ++index) { \
+         auto& x = a[index]; x = 1; } }",
+    );
+    check(
+        "for (int n : {}) f(n);",
+        "<unsupported: range-based for> { int n = {}[<unsupported: element of a range>]; f(n); }",
+    );
+}
+
+#[test]
 fn what_is_not_modelled_keeps_its_contents() {
     check(
         "for (auto& x : a) x = 1;",

@@ -60,7 +60,8 @@
 //!   `__restrict__`; a pointer loaded from memory may point anywhere.
 //! - If the kernel calls unseen code, has a fence, uses the result of an atomic or of inline assembly, or waits in
 //!   any other way, only a barrier with no memory access after it is reported. If something is `volatile`, a clock is
-//!   read, text is printed or a kernel is launched, none is reported; nor is any beside named or grid barriers.
+//!   read, text is printed or a kernel is launched, none is reported; nor is any beside named or grid barriers, or
+//!   in a kernel that makes a `cuda::barrier`.
 //! - `cudalint` cannot see whether a barrier keeps warps in step so that they share a cache. So only `--unsafe-fixes`
 //!   removes it.
 //! - This rule runs each kernel with barriers once more.

@@ -340,6 +340,12 @@ fn very_many_of_everything() {
         format!("int a = threadIdx.x; {} s[a & 1023] = 1;", "a = a * a + n * a;\n".repeat(5000)),
         format!("int {} = 1;", "a".repeat(scaled(8 << 20))),
         format!("s[0] = {};", "9".repeat(scaled(4 << 20))),
+        format!("for (int i : {{{}}}) s[i & 1023] = 1;", "n, ".repeat(scaled(20_000))),
+        format!(
+            "{}s[n & 1023] = 1;{}",
+            "for (int i : f([&] { ".repeat(60),
+            " return n; })) n += i;".repeat(60)
+        ),
         format!("const char *c = \"{}\";", "a".repeat(scaled(20 << 20))),
         "for (int i = 0; i < 1000; i++) for (int j = 0; j < i; j++) for (int k = 0; k < j; k++)\n\
          s[(threadIdx.x ^ i ^ j ^ k) & 1023] += 1;"

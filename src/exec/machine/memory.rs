@@ -80,4 +80,10 @@ pub(crate) struct Counted {
     pub object: ObjectId,
     pub at: Int,
     pub threads: Option<i64>,
+    /// Whether a barrier of the block surely came after it was made, so that all threads find it made.
+    pub is_seen: bool,
+    /// The branches around the place where it was made that a block may pass by.
+    pub branches: Vec<u32>,
+    /// How many loops are around that place of which it is not known how often they run.
+    pub uncounted: usize,
 }

@@ -18,6 +18,9 @@ class thread_block {
 };
 ORACLE_QUIET static inline thread_block this_thread_block() { return {}; }
 
+// The threads of a tile; none of any other group.
+template <typename Group> struct threads_of_tile { static constexpr unsigned value = 0; };
+
 template <unsigned Size, typename Parent = void> class thread_block_tile {
     static_assert(Size && Size <= 32 && (Size & (Size - 1)) == 0, "a tile is a part of a warp");
 
@@ -35,8 +38,15 @@ template <unsigned Size, typename Parent = void> class thread_block_tile {
     ORACLE_QUIET unsigned thread_rank() const { return oracle::lane() % Size; }
     ORACLE_QUIET static constexpr unsigned size() { return Size; }
     ORACLE_QUIET static constexpr unsigned num_threads() { return Size; }
-    ORACLE_QUIET unsigned meta_group_rank() const { return oracle::linear_thread() / Size; }
-    ORACLE_QUIET unsigned meta_group_size() const { return this_thread_block().size() / Size; }
+    // Of the group that it is a part of.
+    ORACLE_QUIET unsigned meta_group_rank() const {
+        unsigned around = threads_of_tile<Parent>::value;
+        return (around ? oracle::linear_thread() % around : oracle::linear_thread()) / Size;
+    }
+    ORACLE_QUIET unsigned meta_group_size() const {
+        unsigned around = threads_of_tile<Parent>::value;
+        return (around ? around : this_thread_block().size()) / Size;
+    }
     template <typename T> ORACLE_AT_CALLER T shfl(T value, int source) const {
         int first = oracle::lane() & ~int(Size - 1);
         return oracle::exchanged(mask(), value, first | (source & int(Size - 1)), ORACLE_PLACE);
@@ -59,6 +69,9 @@ template <unsigned Size, typename Parent = void> class thread_block_tile {
     ORACLE_AT_CALLER int all(int p) const { return oracle::ballot(mask(), p == 0, ORACLE_PLACE) == 0; }
 };
 
+template <unsigned Size, typename Parent> struct threads_of_tile<thread_block_tile<Size, Parent>> {
+    static constexpr unsigned value = Size;
+};
 template <unsigned Size, typename Parent> ORACLE_QUIET thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
     return {};
 }
