@@ -796,6 +796,9 @@ pub struct Module {
     pub variables: Vec<Arc<Declaration>>,
     /// Type aliases at file or namespace scope.
     pub aliases: Vec<Arc<Alias>>,
+    /// `namespace fs = std::filesystem;`: the name, and those that it stands for. Of one that stands for different
+    /// namespaces in the file nothing is here.
+    pub namespace_aliases: Vec<(Name, Vec<Name>)>,
     /// Names that are enum types, with the underlying type if written.
     pub enums: Vec<(Name, Option<Type>)>,
     /// Explicit instantiations: `template __global__ void k<float, 4>(...)`.

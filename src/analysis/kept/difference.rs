@@ -70,6 +70,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         records,
         variables,
         aliases,
+        namespace_aliases,
         enums,
         instantiations,
         class_instantiations,
@@ -80,7 +81,8 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         is_cut_short: _,
         file: _,
     } = module;
-    (records, variables, aliases, enums, instantiations, class_instantiations, volatile, eight_byte_banks)
+    let names = (aliases, namespace_aliases, enums);
+    (records, variables, names, instantiations, class_instantiations, volatile, eight_byte_banks)
 }
 
 fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Difference> {
