@@ -99,7 +99,7 @@ impl Machine<'_> {
         if let Some((owner, args)) = path.qualifiers.last() {
             let owner_path =
                 Path { qualifiers: Vec::new(), name: owner.clone(), args: Some(args.clone()), global: false };
-            if let Some(layout) = self.owner_layout(&owner_path) {
+            if let Some(layout) = self.class_before(path, true) {
                 return self.member_type(&layout, path);
             }
             if (&**owner, &**name) == ("conditional", "type")
@@ -309,10 +309,8 @@ impl Machine<'_> {
 
     fn lookup_value(&mut self, path: &Path, span: Span) -> Option<Value> {
         let name = &path.name;
-        if let Some((owner, args)) = path.qualifiers.last() {
-            let args = (!args.is_empty()).then(|| args.clone());
-            let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args, global: false };
-            if let Some(layout) = self.owner_layout(&owner)
+        if !path.qualifiers.is_empty() {
+            if let Some(layout) = self.qualifying_class(path)
                 && let Some(value) = self.member_constant(&layout, name)
             {
                 return Some(value);

@@ -490,7 +490,10 @@ impl Machine<'_> {
         }
         let filled = Env { bindings: env.bindings.clone() };
         let no_env = self.lookups.memo.no_env();
+        // The run gets no further by it.
+        let steps = self.steps;
         let filled = self.within(no_env, at, |machine| machine.bind_rest(params, filled));
+        self.steps = steps;
         for param in params {
             if is_left(&param, &env)
                 && let Some(default) = filled.bindings.get(&param.name)
