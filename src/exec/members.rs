@@ -194,7 +194,14 @@ impl Machine<'_> {
         let ((name, args), before) = path.qualifiers.split_last()?;
         let args = (keeps_empty || !args.is_empty()).then(|| args.clone());
         let owner = Path { qualifiers: before.to_vec(), name: name.clone(), args, global: path.global };
-        let around = if before.is_empty() { None } else { self.class_before(&owner, keeps_empty) };
+        let (env, program) = (self.env(), self.program);
+        let may_be_class = |(name, args): &(Name, Vec<TemplateArg>)| {
+            !args.is_empty() || env.bindings.contains_key(name) || program.may_be_class(name)
+        };
+        let around = match before.iter().any(may_be_class) {
+            true => self.class_before(&owner, keeps_empty),
+            false => None,
+        };
         match around {
             Some(around) => match self.member_type(&around, &owner) {
                 Ty::Record(layout) => Some(layout),

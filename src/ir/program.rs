@@ -5,7 +5,7 @@ use super::{Alias, Declaration, Function, FunctionKind, Module, Name, Path, Reco
 use crate::source::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The items visible from one file, by name.
 #[derive(Debug, Default)]
@@ -56,6 +56,8 @@ struct Index {
     apart: FxHashSet<(Name, Name)>,
     /// What aliases of namespaces stand for; `None` where modules disagree.
     namespaces: FxHashMap<Name, Option<Vec<Qualifier>>>,
+    /// The names of member typedefs of all classes, once somebody asks.
+    member_types: OnceLock<FxHashSet<Name>>,
 }
 
 /// A name before `::`, with its template arguments.
@@ -290,6 +292,20 @@ impl Program {
     #[must_use]
     pub(crate) fn alias_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Alias>> {
         self.meant(self.aliases(&path.name), path, from).next()
+    }
+
+    /// Whether a class, a typedef or a member typedef of any class has this name: what is in front of `::` and has
+    /// not is a namespace, or not seen.
+    #[must_use]
+    pub(crate) fn may_be_class(&self, name: &Name) -> bool {
+        let index = &self.index;
+        let of_members = || {
+            let records = index.records.values().flatten();
+            records.flat_map(|record| &record.aliases).map(|alias| alias.name.clone()).collect()
+        };
+        index.records.contains_key(name)
+            || index.aliases.contains_key(name)
+            || index.member_types.get_or_init(of_members).contains(name)
     }
 
     /// The underlying type of the enum of this name, if it is one.
