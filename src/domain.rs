@@ -12,6 +12,8 @@ mod lanes;
 mod quotient;
 mod quotients;
 mod results;
+mod rounded;
+mod rounding;
 mod sight;
 mod symbol;
 mod thread_set;

@@ -47,6 +47,7 @@ mod fragment;
 mod groups;
 mod hidden;
 mod host;
+mod initialisers;
 mod intrinsics;
 mod join;
 mod lanes;

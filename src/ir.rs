@@ -614,7 +614,8 @@ impl TemplateParam {
     /// Whether it stands for something if it is given nothing.
     #[must_use]
     pub fn has_default(&self) -> bool {
-        matches!(self.kind, TemplateParamKind::Type(Some(_)) | TemplateParamKind::Value(_, Some(_)))
+        use TemplateParamKind::{Template, Type, Value};
+        matches!(self.kind, Type(Some(_)) | Template(Some(_)) | Value(_, Some(_)))
     }
 }
 
@@ -625,8 +626,8 @@ pub enum TemplateParamKind {
     Type(Option<Type>),
     /// `int N`, `bool B`, `class-enum E`
     Value(Type, Option<Expr>),
-    /// A template template parameter.
-    Template,
+    /// `template <typename> class Traits`, with the template that is its default.
+    Template(Option<Type>),
 }
 
 /// A function or method with a body, or (`body: None`) its declaration.
@@ -797,6 +798,9 @@ pub struct Module {
     pub variables: Vec<Arc<Declaration>>,
     /// Type aliases at file or namespace scope.
     pub aliases: Vec<Arc<Alias>>,
+    /// `namespace fs = std::filesystem;`: the name, and those that it stands for. Of one that stands for different
+    /// namespaces in the file nothing is here.
+    pub namespace_aliases: Vec<(Name, Vec<Name>)>,
     /// Names that are enum types, with the underlying type if written.
     pub enums: Vec<(Name, Option<Type>)>,
     /// Explicit instantiations: `template __global__ void k<float, 4>(...)`.

@@ -49,7 +49,8 @@ pub fn lower(tree: &SyntaxTree) -> Module {
     let outline = Outline::new(tree);
     let comments = tree.expanded.comments.clone();
     let (file, is_cut_short) = (Some(tree.expanded.file.id), tree.expanded.is_cut_short);
-    let mut module = Module { file, comments, is_cut_short, ..Module::default() };
+    let namespace_aliases = outline.namespace_aliases_in_order();
+    let mut module = Module { file, comments, is_cut_short, namespace_aliases, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
     module
 }

@@ -12,7 +12,7 @@ use crate::events::{Access, LaunchArg, LaunchSite, Refuted, Trace};
 use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
-use crate::ir::{Function, TemplateParamKind};
+use crate::ir::{Function, TemplateParam};
 use crate::shape::{BlockFrom, BlockOption};
 use crate::source::Span;
 use shape::Search;
@@ -403,10 +403,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
 /// Removes the groups that say less than another: a launch of which not everything is known is
 /// taken to be like one of which it is. Arguments left to their defaults are known.
 fn drop_vague(groups: &mut Vec<Group>, kernel: &Function) {
-    let by_default = |at: usize| {
-        let kind = kernel.template_params.get(at).map(|param| &param.kind);
-        matches!(kind, Some(TemplateParamKind::Type(Some(_)) | TemplateParamKind::Value(_, Some(_))))
-    };
+    let by_default = |at: usize| kernel.template_params.get(at).is_some_and(TemplateParam::has_default);
     let all = groups.clone();
     let covers = |more: &Group, less: &Group| {
         let args = less

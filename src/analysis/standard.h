@@ -1,4 +1,5 @@
-// What `<type_traits>`, `<array>` and `<cuda/atomic>` say, as far as kernels ask, and the same of CUTLASS and CUB.
+// What `<type_traits>`, `<array>` and `<cuda/atomic>` say, as far as kernels ask, and the same of CUTLASS and CUB; and
+// the views of tensors that PyTorch hands to kernels.
 //
 // But for `fill` no function that is here reads or writes an element: accesses are where its result is used. References
 // are not told apart from what they refer to, so nothing here asks for them; and `const` is known of template
@@ -283,3 +284,86 @@ template <class T = void> using maximum = cuda::maximum<T>;
 template <class T = void> using minimum = cuda::minimum<T>;
 
 }  // namespace thrust
+
+// What a kernel is given of a tensor: sizes and strides are the same for all threads, elements lie in global memory. No
+// view is made in a kernel but as a part of another.
+namespace at {
+
+template <class T> struct DefaultPtrTraits { using PtrType = T*; };
+template <class T> struct RestrictPtrTraits { using PtrType = T*; };
+
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits, class index_t = long long>
+struct TensorAccessorBase {
+  using PtrType = typename PtrTraits<T>::PtrType;
+  PtrType data_;
+  index_t* sizes_;
+  index_t* strides_;
+  __host__ __device__ index_t size(index_t i) { return sizes_[i]; }
+  __host__ __device__ index_t stride(index_t i) { return strides_[i]; }
+  __host__ __device__ PtrType data() { return data_; }
+};
+
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits, class index_t = long long>
+struct TensorAccessor : TensorAccessorBase<T, N, PtrTraits, index_t> {
+  __host__ __device__ TensorAccessor<T, N - 1, PtrTraits, index_t> operator[](index_t i) {
+    TensorAccessor<T, N - 1, PtrTraits, index_t> part;
+    part.data_ = this->data_ + this->strides_[0] * i;
+    part.sizes_ = this->sizes_ + 1;
+    part.strides_ = this->strides_ + 1;
+    return part;
+  }
+};
+template <class T, template <class U> class PtrTraits, class index_t>
+struct TensorAccessor<T, 1, PtrTraits, index_t> : TensorAccessorBase<T, 1, PtrTraits, index_t> {
+  __host__ __device__ T& operator[](index_t i) { return this->data_[this->strides_[0] * i]; }
+};
+
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits, class index_t = long long>
+struct GenericPackedTensorAccessorBase {
+  using PtrType = typename PtrTraits<T>::PtrType;
+  PtrType data_;
+  index_t sizes_[N];
+  index_t strides_[N];
+  __host__ __device__ index_t size(index_t i) { return sizes_[i]; }
+  __host__ __device__ index_t stride(index_t i) { return strides_[i]; }
+  __host__ __device__ PtrType data() { return data_; }
+};
+
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits, class index_t = long long>
+struct GenericPackedTensorAccessor : GenericPackedTensorAccessorBase<T, N, PtrTraits, index_t> {
+  __host__ __device__ TensorAccessor<T, N - 1, PtrTraits, index_t> operator[](index_t i) {
+    TensorAccessor<T, N - 1, PtrTraits, index_t> part;
+    part.data_ = this->data_ + this->strides_[0] * i;
+    part.sizes_ = this->sizes_ + 1;
+    part.strides_ = this->strides_ + 1;
+    return part;
+  }
+};
+template <class T, template <class U> class PtrTraits, class index_t>
+struct GenericPackedTensorAccessor<T, 1, PtrTraits, index_t> : GenericPackedTensorAccessorBase<T, 1, PtrTraits, index_t> {
+  __host__ __device__ T& operator[](index_t i) { return this->data_[this->strides_[0] * i]; }
+};
+
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits, class index_t = long long>
+using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, PtrTraits, index_t>;
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
+using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, PtrTraits, int>;
+template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTraits>
+using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, PtrTraits, long long>;
+
+}  // namespace at
+
+namespace torch {
+
+template <class T> using DefaultPtrTraits = at::DefaultPtrTraits<T>;
+template <class T> using RestrictPtrTraits = at::RestrictPtrTraits<T>;
+template <class T, size_t N, template <class U> class PtrTraits = at::DefaultPtrTraits, class index_t = long long>
+using TensorAccessor = at::TensorAccessor<T, N, PtrTraits, index_t>;
+template <class T, size_t N, template <class U> class PtrTraits = at::DefaultPtrTraits, class index_t = long long>
+using PackedTensorAccessor = at::GenericPackedTensorAccessor<T, N, PtrTraits, index_t>;
+template <class T, size_t N, template <class U> class PtrTraits = at::DefaultPtrTraits>
+using PackedTensorAccessor32 = at::GenericPackedTensorAccessor<T, N, PtrTraits, int>;
+template <class T, size_t N, template <class U> class PtrTraits = at::DefaultPtrTraits>
+using PackedTensorAccessor64 = at::GenericPackedTensorAccessor<T, N, PtrTraits, long long>;
+
+}  // namespace torch

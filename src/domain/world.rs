@@ -6,6 +6,7 @@
 use super::int::fits;
 use super::quotients::{Division, Quotients};
 use super::results::Results;
+use super::rounding::Rounding;
 use super::{Int, Key, Lanes, NotAffine, Origin, Shape, SymbolId, Symbols, ThreadSet, gcd, joined, lcm};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -30,6 +31,10 @@ pub(crate) struct World {
     unwrapped: FxHashMap<SymbolId, Int>,
     /// Quotients that are not affine.
     pub(super) quotients: Quotients,
+    /// How numbers were divided whose sign is not known.
+    pub(super) rounding: Rounding,
+    /// Whether anything may hang on the signs of numbers though no pattern of addresses shows it.
+    pub relied_on_signs: Cell<bool>,
     /// Results of operators on spread numbers, which loops ask for again and again.
     results: Results,
     /// How often a number with symbols of known range was seen to leave its type.
@@ -54,6 +59,8 @@ impl World {
             taken_nonnegative: Vec::new(),
             unwrapped: FxHashMap::default(),
             quotients: Quotients::default(),
+            rounding: Rounding::default(),
+            relied_on_signs: Cell::new(false),
             results: Results::default(),
             overflows: Cell::new(0),
         }
@@ -264,7 +271,7 @@ impl World {
 
     /// Notes that the unknown symbols of `a` are taken to be non-negative, where truncating
     /// division would otherwise differ from the floor that distributes. Of what threads read it is not.
-    fn take_nonnegative(&mut self, a: &Int) -> Result<(), NotAffine> {
+    pub(super) fn take_nonnegative(&mut self, a: &Int) -> Result<(), NotAffine> {
         if self.bounds(a).0.is_some_and(|low| low >= 0) {
             return Ok(());
         }
@@ -311,10 +318,7 @@ impl World {
             return Ok(Int::known(self.results.of(name, x, y, || x.zip(y, self.shape, apply))));
         }
         match b.as_constant() {
-            Some(divisor) if divisor > 0 => {
-                self.take_nonnegative(a)?;
-                if is_rest { self.floor_rem(a, divisor) } else { self.floor_div(a, divisor) }
-            }
+            Some(divisor) if divisor > 0 => self.divide_by(a, divisor, is_rest, division),
             _ => self.symbolic_operation(name, a, b, 0),
         }
     }
@@ -325,6 +329,11 @@ impl World {
     /// `floor(a / m) = floor((T + floor(base / g)) / (m / g))`: decided when `m / g` is 1, and
     /// uniform when `floor(base / g)` is.
     pub(super) fn floor_div(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
+        self.quotient_by(a, m, Division::Floor)
+    }
+
+    /// The same of a number of which it makes no difference how it is rounded, or is told.
+    pub(super) fn quotient_by(&mut self, a: &Int, m: i64, division: Division) -> Result<Int, NotAffine> {
         if m == 1 {
             return Ok(a.clone());
         }
@@ -336,7 +345,9 @@ impl World {
             return Ok(reduced);
         }
         if reduced.is_alike() {
-            return self.symbolic_operation("/", &reduced, &Int::constant(rest), 0);
+            let quotient = self.symbolic_operation("/", &reduced, &Int::constant(rest), 0)?;
+            self.note_rounding(&quotient, &reduced, false, division);
+            return Ok(quotient);
         }
         self.demand(a, m);
         Err(NotAffine)
@@ -344,6 +355,11 @@ impl World {
 
     /// `a - m·floor(a / m)` for `m > 0`.
     pub(crate) fn floor_rem(&mut self, a: &Int, m: i64) -> Result<Int, NotAffine> {
+        self.rest_by(a, m, Division::Floor)
+    }
+
+    /// The same of a number of which it makes no difference how it is rounded, or is told.
+    pub(super) fn rest_by(&mut self, a: &Int, m: i64, division: Division) -> Result<Int, NotAffine> {
         if self.within(a, 0, m - 1) {
             return Ok(a.clone());
         }
@@ -355,6 +371,7 @@ impl World {
         }
         if reduced.is_alike() {
             let high = self.symbolic_operation("%", &reduced, &Int::constant(rest), rest - 1)?;
+            self.note_rounding(&high, &reduced, true, division);
             return Ok(self.add(&self.scale(&high, step), &low));
         }
         self.demand(a, m);
@@ -362,7 +379,7 @@ impl World {
     }
 
     /// `(T + floor(base / g), m / g)` as in [`World::floor_div`].
-    fn reduce(&self, a: &Int, m: i64) -> (Int, i64) {
+    pub(super) fn reduce(&self, a: &Int, m: i64) -> (Int, i64) {
         let step = gcd(a.terms_gcd(), m.unsigned_abs()) as i64;
         let terms = a.terms.iter().map(|(id, f)| (*id, f.map(self.shape, |v| v / step))).collect();
         let base = a.base.map(self.shape, |v| v.div_euclid(step));
@@ -430,6 +447,9 @@ impl World {
     pub(crate) fn extremum(&mut self, a: &Int, b: &Int, max: bool) -> Result<Int, NotAffine> {
         let difference = self.sub(a, b);
         let (low, high) = self.bounds(&difference);
+        if low.is_some_and(|v| v >= 0) || high.is_some_and(|v| v <= 0) {
+            self.note_decided(&difference);
+        }
         if low.is_some_and(|v| v >= 0) {
             return Ok(if max { a.clone() } else { b.clone() });
         }

@@ -360,12 +360,18 @@ impl Machine<'_> {
         let mut env = Env::default();
         if let Some(Pointer { pointee: Ty::Record(layout), .. }) = this {
             env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
-        } else if let Some((owner, owner_args)) = path.qualifiers.last() {
+        } else if path.qualifiers.len() > 1
+            && let Some(layout) = self.qualifying_class(path)
+            && layout.holds(function.span)
+        {
+            // The arguments of the classes around belong to it, too.
+            env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+        } else if let Some((_, owner_args)) = path.qualifiers.last() {
             let bound = self.bind(&function.owner_params, Some(owner_args), &Env::default());
             env.bindings.extend(bound.bindings);
             let is_open = |param: &TemplateParam| !env.bindings.contains_key(&param.name);
             if function.owner_params.iter().any(is_open)
-                && let Some(layout) = self.qualifying_class(owner, owner_args)
+                && let Some(layout) = self.qualifying_class(path)
                 && layout.holds(function.span)
             {
                 env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));

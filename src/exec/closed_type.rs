@@ -5,10 +5,10 @@
 //! with a hole for each argument that is not known.
 
 use super::machine::Machine;
-use super::types::{Binding, Layout, Ty};
+use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
-use crate::ir::{Expr, ExprKind, Name, Path, Scalar, TemplateArg, Type};
+use crate::ir::{Expr, ExprKind, Name, Path, Record, Scalar, TemplateArg, Type};
 use std::rc::Rc;
 
 /// An argument of which nothing is known.
@@ -45,10 +45,10 @@ impl Machine<'_> {
     fn closed_record(&mut self, layout: &Rc<Layout>) -> Option<Type> {
         let record = layout.record.clone()?;
         let args = if record.specialization.is_empty() {
+            let written = self.count_written(&record, layout)?;
             let env = &layout.env.bindings;
-            // What follows the last that is bound is left to defaults.
-            let written = record.template_params.iter().rposition(|param| env.contains_key(&param.name))?;
-            let bound = record.template_params[..=written].iter().map(|param| env.get(&param.name).cloned());
+            let bound = record.template_params.iter().take(written);
+            let bound = bound.map(|param| env.get(&param.name).cloned());
             let mut args = bound.collect::<Option<Vec<Binding>>>()?;
             match args.pop() {
                 Some(Binding::Pack(pack)) => args.extend(pack.iter().cloned()),
@@ -76,6 +76,25 @@ impl Machine<'_> {
         let qualifiers = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
         let path = Path { qualifiers, name: record.name.clone(), args: Some(args), global: false };
         Some(Type::Named(Box::new(path)))
+    }
+
+    /// How many template arguments are to be written: what follows the last that is bound, and is not what it is by
+    /// default, is left to defaults. None if nothing is bound.
+    fn count_written(&mut self, record: &Record, layout: &Layout) -> Option<usize> {
+        let params = &record.template_params;
+        let mut env = Env { bindings: layout.env.bindings.clone() };
+        let last = params.iter().rposition(|param| env.bindings.contains_key(&param.name))?;
+        for (at, param) in params.iter().enumerate().take(last + 1).rev() {
+            let Some(bound) = env.bindings.remove(&param.name).filter(|_| param.has_default()) else {
+                return Some(at + 1);
+            };
+            env = self.bind_defaults(params, &record.namespace, env);
+            if !env.bindings.get(&param.name).is_some_and(|default| default.same(&bound)) {
+                return Some(at + 1);
+            }
+            env.bindings.remove(&param.name);
+        }
+        Some(0)
     }
 
     /// An argument, or a hole where it is not known.

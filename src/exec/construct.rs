@@ -5,13 +5,13 @@
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
-use super::types::{FieldLayout, Layout, Ty};
+use super::types::{Layout, Ty};
 use super::unseen::Callee;
 use super::value::NOWHERE;
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::ir::visit::children;
-use crate::ir::{Expr, ExprKind, Field, Function, Name, Path, Scalar, Stmt, StmtKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Path, Scalar, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -245,113 +245,6 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs the body of a constructor, which begins with the initialisers that it names: bases come first, then
-    /// members in the order of the class, each with its own initialiser or its default.
-    pub(super) fn run_constructor(&mut self, body: &[Stmt]) {
-        let this = self.frame().and_then(|frame| frame.this.clone());
-        let Some(this) = this else { return self.run(body) };
-        let Ty::Record(layout) = this.pointee.clone() else { return self.run(body) };
-        let Some(record) = layout.record.clone() else { return self.run(body) };
-        let count = body.iter().take_while(|stmt| initialised(stmt).is_some()).count();
-        let (written, rest) = body.split_at(count);
-        let is_written =
-            |name: &str| written.iter().any(|stmt| initialised(stmt).is_some_and(|it| **it == *name));
-        let of_bases: Vec<Name> = match record.bases.is_empty() {
-            true => Vec::new(),
-            false => {
-                let bases = self.bases(&record, &layout.env, BASES);
-                let made = bases.iter().filter(|base| self.has_constructors(base));
-                let names = made.map(|base| base.name.rsplit("::").next().unwrap_or(&base.name).into());
-                names.filter(|name: &Name| !is_written(name)).collect()
-            }
-        };
-        let due: Vec<&Field> = record
-            .fields
-            .iter()
-            .filter(|field| field.init.as_ref().is_some_and(depends) && !is_written(&field.name))
-            .collect();
-        if of_bases.is_empty() && due.is_empty() {
-            return self.run(body);
-        }
-        for name in of_bases {
-            let nothing = Expr { kind: ExprKind::InitList(Vec::new()), span: record.span };
-            self.initialises_base(&this, &name, &nothing);
-        }
-        let is_member = |stmt: &&Stmt| {
-            initialised(stmt).is_some_and(|name| record.fields.iter().any(|field| field.name == *name))
-        };
-        written.iter().filter(|stmt| !is_member(stmt)).for_each(|stmt| self.run(std::slice::from_ref(stmt)));
-        for field in &record.fields {
-            let own = written.iter().find(|stmt| initialised(stmt) == Some(&field.name));
-            let laid = layout.fields.iter().find(|laid| laid.name == field.name);
-            match (own, laid, &field.init) {
-                (Some(own), ..) => self.run(std::slice::from_ref(own)),
-                (None, Some(laid), Some(init)) if depends(init) => {
-                    self.initialise_member(&layout, &this, (laid, init));
-                }
-                _ => {}
-            }
-        }
-        self.run(rest);
-    }
-
-    /// A member that is a reference is bound by the first thing that it is given; false for any other
-    /// assignment. `this` is the object that is made.
-    pub(super) fn binds_member(&mut self, target: &Expr, value: &Expr) -> bool {
-        let ExprKind::Member { base, name, arrow: true, .. } = &target.kind else { return false };
-        let (ExprKind::This, Some(this)) = (&base.kind, self.frame().and_then(|frame| frame.this.clone()))
-        else {
-            return false;
-        };
-        let (Ty::Record(layout), Target::Place(place)) = (&this.pointee, &this.target) else { return false };
-        let Some(field) = layout.field(name) else { return self.initialises_base(&this, name, value) };
-        if !field.reference {
-            return false;
-        }
-        let mut place = place.clone();
-        if place.blurred {
-            return false;
-        }
-        place.path.push(Step::Member(name.clone()));
-        let ty = Ty::Pointer(Rc::new(field.ty.clone()));
-        if matches!(self.read_place(&place, &ty, target.span), Value::Pointer(_)) {
-            return false;
-        }
-        let bound = self.bound(value, &field.ty.clone());
-        self.write_place(&place, bound);
-        true
-    }
-
-    /// `: Base(a)`
-    fn initialises_base(&mut self, this: &Pointer, name: &Name, value: &Expr) -> bool {
-        let (Ty::Record(layout), Target::Place(place)) = (&this.pointee, &this.target) else { return false };
-        let Some(record) = layout.record.clone() else { return false };
-        let is_named = |base: &Rc<Layout>| base.name.rsplit("::").next() == Some(&**name);
-        let Some(base) = self.bases(&record, &layout.env, BASES).into_iter().find(is_named) else {
-            return false;
-        };
-        let args = match &value.kind {
-            ExprKind::InitList(items) => items.as_slice(),
-            _ => std::slice::from_ref(value),
-        };
-        let made = self.construct(&Ty::Record(Rc::clone(&base)), args, value.span);
-        let parts: Vec<(Steps, Value)> = match made {
-            Value::Aggregate(parts) => parts.to_vec(),
-            _ => {
-                let unknown = unmade(&base, value.span);
-                let whole =
-                    |field: &FieldLayout| (smallvec![Step::Member(field.name.clone())], unknown.clone());
-                base.fields.iter().map(whole).collect()
-            }
-        };
-        for (path, part) in parts {
-            let mut place = place.clone();
-            place.path.extend(path);
-            self.write_place(&place, part);
-        }
-        true
-    }
-
     /// What a reference to this type is bound to by its initialiser.
     pub(super) fn bound(&mut self, init: &Expr, ty: &Ty) -> Value {
         match self.locate(init) {
@@ -506,22 +399,6 @@ fn hands_on(constructor: &Function) -> bool {
     })
 }
 
-/// The member or base that a statement at the beginning of a constructor's body is the initialiser of: `: x(a)`.
-fn initialised(stmt: &Stmt) -> Option<&Name> {
-    let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), span }) = &stmt.kind else {
-        return None;
-    };
-    match &target.kind {
-        // `this` is not written there.
-        ExprKind::Member { base, name, arrow: true, .. }
-            if matches!(base.kind, ExprKind::This) && base.span == *span =>
-        {
-            Some(name)
-        }
-        _ => None,
-    }
-}
-
 /// Whether an expression is a variable or a member of one: it does nothing to ask for it again.
 fn is_variable(expr: &Expr) -> bool {
     match &expr.kind {
@@ -533,7 +410,7 @@ fn is_variable(expr: &Expr) -> bool {
 }
 
 /// Whether a default initialiser may name another member, or do anything.
-fn depends(init: &Expr) -> bool {
+pub(super) fn depends(init: &Expr) -> bool {
     let mut found = matches!(
         init.kind,
         ExprKind::Path(_)

@@ -102,7 +102,7 @@ fn is_free(env: &Env, function: &Function, name: &str) -> bool {
         && function
             .template_params
             .iter()
-            .any(|p| &*p.name == name && !matches!(p.kind, TemplateParamKind::Template))
+            .any(|p| &*p.name == name && !matches!(p.kind, TemplateParamKind::Template(_)))
 }
 
 pub(super) fn strip(ty: &Type) -> &Type {

@@ -333,8 +333,9 @@ impl Machine<'_> {
             .collect();
         if !names.is_empty() {
             let assumed = Assumption::NotNegative { names: names.into() };
+            let relied = self.world.relied_on_signs.get();
             for access in &mut self.trace.accesses {
-                if access.patterns.iter().any(|p| p.unit != 0 || !p.varying.is_empty()) {
+                if relied || access.patterns.iter().any(|p| p.unit != 0 || !p.varying.is_empty()) {
                     access.assumptions.push(assumed.clone());
                 }
             }

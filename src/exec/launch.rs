@@ -288,11 +288,8 @@ impl Machine<'_> {
             }
         }
         // What is neither written nor told by a type is the default.
-        let has_default = |at: usize| {
-            known.and_then(|f| f.template_params.get(at)).is_some_and(|param| {
-                matches!(param.kind, TemplateParamKind::Type(Some(_)) | TemplateParamKind::Value(_, Some(_)))
-            })
-        };
+        let has_default =
+            |at: usize| known.and_then(|f| f.template_params.get(at)).is_some_and(TemplateParam::has_default);
         while list.len() > written
             && has_default(list.len() - 1)
             && matches!(list.last(), Some(Argument::Known(LaunchArg::Unknown)))
@@ -334,7 +331,7 @@ impl Machine<'_> {
         for param in params.iter().skip(list.len()) {
             let so_far = Rc::new(Env { bindings: env.bindings.clone() });
             let (bound, arg) = match &param.kind {
-                TemplateParamKind::Type(Some(ty)) => {
+                TemplateParamKind::Type(Some(ty)) | TemplateParamKind::Template(Some(ty)) => {
                     let ty = self.within_head(function, so_far, |machine| machine.resolve_argument(ty));
                     let Some(closed) = self.closed_type(&ty) else { return };
                     (Binding::Type(ty), LaunchArg::Type(closed))

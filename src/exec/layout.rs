@@ -44,6 +44,8 @@ enum Begins {
 struct Placed {
     /// One past the last byte, if known.
     end: Option<u64>,
+    /// The bytes before that which are padding of a base: what follows may lie in them.
+    padding: u64,
     align: u64,
     /// Whether the alignment may be greater.
     open: bool,
@@ -52,6 +54,12 @@ struct Placed {
 }
 
 impl Placed {
+    /// The end as a multiple of a number, if that is the same whether or not padding is used.
+    fn end_at(&self, align: u64) -> Option<u64> {
+        let end = self.end?.next_multiple_of(align);
+        (end == (self.end? - self.padding).next_multiple_of(align)).then_some(end)
+    }
+
     /// Places something, and says where.
     fn place(&mut self, part: Part, written: u64) -> Begins {
         let align = self.packed.map_or(part.align, |limit| part.align.min(limit)).max(written).max(1);
@@ -61,9 +69,10 @@ impl Placed {
         let at = match self.end {
             _ if self.union => Some(0),
             Some(0) => Some(0),
-            Some(end) => (!open).then(|| end.next_multiple_of(align)),
-            None => None,
+            Some(_) if open => None,
+            _ => self.end_at(align),
         };
+        self.padding = 0;
         let after = at.zip(part.size).and_then(|(at, size)| at.checked_add(size));
         self.end = after.and_then(|after| Some(after.max(self.end?)));
         at.map_or(Begins::Multiple(align), Begins::At)
@@ -76,6 +85,7 @@ impl Machine<'_> {
         let mut fields = Vec::new();
         let mut placed = Placed {
             end: Some(0),
+            padding: 0,
             align: 1,
             open: false,
             union: record.union,
@@ -93,9 +103,9 @@ impl Machine<'_> {
             let Ty::Record(layout) = &ty else { continue };
             let at = self.begins(&begins, &layout.name);
             fields.extend(layout.fields.iter().map(|field| self.shifted(field, &at)));
-            // What follows may lie in its padding.
-            if has_padding_at_end(layout) {
-                placed.end = None;
+            match padding_at_end(layout) {
+                Some(padding) => placed.padding = padding,
+                None => placed.end = None,
             }
         }
         for field in &record.fields {
@@ -127,7 +137,7 @@ impl Machine<'_> {
         }
         let written = record.align.as_ref().and_then(|e| self.constant(e)).unwrap_or(1);
         let align = placed.align.max(written.clamp(1, 4096) as u64);
-        let size = placed.end.map(|end| end.max(1).next_multiple_of(align));
+        let size = placed.end_at(align).map(|end| if end == 0 { align } else { end });
         let open_size =
             size.is_none().then(|| self.multiple_of_bytes(align, format!("sizeof({})", record.name)));
         Layout {
@@ -184,12 +194,12 @@ fn is_empty(ty: &Ty) -> bool {
     }
 }
 
-/// Whether bytes at the end of a class belong to no member.
-fn has_padding_at_end(layout: &Layout) -> bool {
+/// How many bytes at the end of a class belong to no member; none if that is not known.
+fn padding_at_end(layout: &Layout) -> Option<u64> {
     let end = |field: &FieldLayout| {
         let size = if field.reference { Some(8) } else { field.ty.constant_size() };
         Some(field.offset? + size?)
     };
-    let last = layout.fields.iter().map(end).max().flatten();
-    layout.size.is_some() && last != layout.size
+    let ends: Option<Vec<u64>> = layout.fields.iter().map(end).collect();
+    layout.size?.checked_sub(ends?.into_iter().max().unwrap_or(0))
 }

@@ -87,7 +87,17 @@ impl Machine<'_> {
             return None;
         }
         self.lookups.own_aliases.push(alias.name.clone());
-        let ty = self.resolve_part(&alias.ty);
+        let holder = records.iter().find(|record| alias_of(record, &path.name).is_some());
+        let ty = match holder.filter(|_| !alias.template_params.is_empty()) {
+            Some(record) => {
+                let env = self.env();
+                let env = self.alias_env(&alias, path, &env);
+                self.within(env, &record.namespace, |machine| {
+                    machine.member_scope(record, |machine| machine.resolve_part(&alias.ty))
+                })
+            }
+            None => self.resolve_part(&alias.ty),
+        };
         self.lookups.own_aliases.pop();
         Some(ty)
     }
@@ -96,9 +106,12 @@ impl Machine<'_> {
     fn enclosing_alias(&mut self, path: &Path) -> Option<Ty> {
         let env = self.env();
         self.enclosing_records().into_iter().find_map(|record| match alias_of(&record, &path.name).cloned() {
-            Some(alias) => Some(self.within(Rc::clone(&env), &record.namespace, |machine| {
-                machine.member_scope(&record, |machine| machine.resolve_part(&alias.ty))
-            })),
+            Some(alias) => {
+                let env = self.alias_env(&alias, path, &env);
+                Some(self.within(env, &record.namespace, |machine| {
+                    machine.member_scope(&record, |machine| machine.resolve_part(&alias.ty))
+                }))
+            }
             None => self.type_of_bases(&record, &env, path, BASES),
         })
     }
@@ -107,8 +120,8 @@ impl Machine<'_> {
     pub(super) fn member_type(&mut self, layout: &Rc<Layout>, path: &Path) -> Ty {
         let found = layout.record.as_ref().and_then(|record| alias_of(record, &path.name).cloned());
         if let Some(alias) = found {
-            return self
-                .within(Rc::clone(&layout.env), &alias.namespace, |machine| machine.resolve_part(&alias.ty));
+            let env = self.alias_env(&alias, path, &layout.env);
+            return self.within(env, &alias.namespace, |machine| machine.resolve_part(&alias.ty));
         }
         let nested =
             Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone(), global: false };
@@ -118,6 +131,15 @@ impl Machine<'_> {
             machine.type_of_bases(&record, &layout.env, path, BASES)
         };
         nested.or_else(|| of_bases(self)).unwrap_or_else(|| Ty::Unknown(path.name.clone()))
+    }
+
+    /// What names mean in a member typedef that a path names, which may be a template.
+    fn alias_env(&mut self, alias: &Alias, path: &Path, of_class: &Rc<Env>) -> Rc<Env> {
+        if alias.template_params.is_empty() {
+            return Rc::clone(of_class);
+        }
+        let env = self.bind(&alias.template_params, path.args.as_deref(), of_class);
+        Rc::new(self.bind_defaults(&alias.template_params, &alias.namespace, env))
     }
 
     fn type_of_bases(
@@ -130,9 +152,12 @@ impl Machine<'_> {
         self.bases(record, env, depth).into_iter().find_map(|base| {
             let record = base.record.clone()?;
             match alias_of(&record, &path.name).cloned() {
-                Some(alias) => Some(self.within(Rc::clone(&base.env), &record.namespace, |machine| {
-                    machine.member_scope(&record, |machine| machine.resolve_part(&alias.ty))
-                })),
+                Some(alias) => {
+                    let env = self.alias_env(&alias, path, &base.env);
+                    Some(self.within(env, &record.namespace, |machine| {
+                        machine.member_scope(&record, |machine| machine.resolve_part(&alias.ty))
+                    }))
+                }
                 None => self.type_of_bases(&record, &base.env, path, depth - 1),
             }
         })
@@ -159,10 +184,31 @@ impl Machine<'_> {
         if let Ty::Record(layout) = ty { Some(layout) } else { None }
     }
 
-    /// The class that a qualifier names.
-    pub(super) fn qualifying_class(&mut self, name: &Name, args: &[TemplateArg]) -> Option<Rc<Layout>> {
-        let args = (!args.is_empty()).then(|| args.to_vec());
-        self.owner_layout(&Path { args, ..Path::simple(name.clone()) })
+    /// The class in front of the last `::` of a path, which may be a member of another.
+    pub(super) fn qualifying_class(&mut self, path: &Path) -> Option<Rc<Layout>> {
+        self.class_before(path, false)
+    }
+
+    /// The same. `keeps_empty`: whether what has no template arguments is taken to be given an empty list of them.
+    pub(super) fn class_before(&mut self, path: &Path, keeps_empty: bool) -> Option<Rc<Layout>> {
+        let ((name, args), before) = path.qualifiers.split_last()?;
+        let args = (keeps_empty || !args.is_empty()).then(|| args.clone());
+        let owner = Path { qualifiers: before.to_vec(), name: name.clone(), args, global: path.global };
+        let (env, program) = (self.env(), self.program);
+        let may_be_class = |(name, args): &(Name, Vec<TemplateArg>)| {
+            !args.is_empty() || env.bindings.contains_key(name) || program.may_be_class(name)
+        };
+        let around = match before.iter().any(may_be_class) {
+            true => self.class_before(&owner, keeps_empty),
+            false => None,
+        };
+        match around {
+            Some(around) => match self.member_type(&around, &owner) {
+                Ty::Record(layout) => Some(layout),
+                _ => None,
+            },
+            None => self.owner_layout(&Path { qualifiers: Vec::new(), global: false, ..owner }),
+        }
     }
 
     /// `Layout::constant`.

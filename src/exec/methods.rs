@@ -10,7 +10,7 @@ use super::types::{FieldLayout, Layout, Ty};
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Type};
-use crate::source::Span;
+use crate::source::{FileId, Span};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -185,7 +185,7 @@ impl Machine<'_> {
     fn methods_of(&mut self, layout: &Rc<Layout>, path: &Path, args: &[Expr], depth: usize) -> OfClass {
         let program = self.program;
         let fits = |f: &&Arc<Function>| {
-            let is_own = f.body.is_some() && f.owner.as_ref() == Some(&layout.name);
+            let is_own = f.body.is_some() && may_be_of(f, layout);
             is_own && (takes_count(f, args) || expansion_in(args).is_none() && args.len() <= f.params.len())
         };
         let all: Vec<Arc<Function>> = program.functions(&path.name).iter().filter(fits).cloned().collect();
@@ -221,9 +221,7 @@ impl Machine<'_> {
         args: &[Expr],
         depth: usize,
     ) -> Vec<Arc<Function>> {
-        let fits = |f: &&Arc<Function>| {
-            f.body.is_some() && f.owner.as_ref() == Some(&layout.name) && takes_count(f, args)
-        };
+        let fits = |f: &&Arc<Function>| f.body.is_some() && may_be_of(f, layout) && takes_count(f, args);
         let all: Vec<Arc<Function>> =
             self.program.functions(&path.name).iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
@@ -537,6 +535,14 @@ impl Machine<'_> {
 /// Whether two functions are written with parameters of the same types.
 fn has_types_of(a: &Function, b: &Function) -> bool {
     a.params.len() == b.params.len() && a.params.iter().zip(&b.params).all(|(x, y)| x.ty == y.ty)
+}
+
+/// Whether a method may belong to a class, by its name: what a library has belongs to no class of the program.
+fn may_be_of(method: &Function, layout: &Layout) -> bool {
+    let is_of_library = |at: Span| at.file == FileId::NO_TEXT;
+    let class = layout.record.as_ref();
+    method.owner.as_ref() == Some(&layout.name)
+        && class.is_none_or(|class| is_of_library(class.extent) == is_of_library(method.span))
 }
 
 fn refers(function: &Arc<Function>) -> bool {

@@ -155,7 +155,7 @@ impl Machine<'_> {
     /// Whether a difference has a relation to 0 for all values that its symbols can have; `None` if it depends.
     pub(super) fn decided_by_range(&self, relation: Relation, difference: &Int) -> Option<bool> {
         let (low, high) = self.world.bounds(difference);
-        match relation {
+        let decided = match relation {
             Relation::Less => decide(high.is_some_and(|h| h < 0), low.is_some_and(|l| l >= 0)),
             Relation::LessEqual => decide(high.is_some_and(|h| h <= 0), low.is_some_and(|l| l > 0)),
             Relation::Greater => decide(low.is_some_and(|l| l > 0), high.is_some_and(|h| h <= 0)),
@@ -165,7 +165,11 @@ impl Machine<'_> {
                     low.is_some_and(|l| l > 0) || high.is_some_and(|h| h < 0) || self.never_zero(difference);
                 if relation == Relation::Equal { decide(false, apart) } else { decide(apart, false) }
             }
+        };
+        if decided.is_some() {
+            self.world.note_decided(difference);
         }
+        decided
     }
 
     /// Whether the known part is no multiple of what the symbolic part is a multiple of.

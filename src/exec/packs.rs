@@ -107,7 +107,7 @@ impl Machine<'_> {
         for param in function.owner_params.iter().filter(|param| param.pack) {
             let class = match (this.map(|this| &this.pointee), path.qualifiers.last()) {
                 (Some(Ty::Record(layout)), _) => Rc::clone(&layout.env),
-                (_, Some((owner, args))) => match self.qualifying_class(owner, args) {
+                (_, Some(_)) => match self.qualifying_class(path) {
                     Some(layout) => Rc::clone(&layout.env),
                     None => self.env(),
                 },

@@ -6,7 +6,7 @@ use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
 use crate::domain::{Int, Key, Origin, Reason, Unknown, Variation};
 use crate::ir::namespace::{Namespace, meant};
-use crate::ir::{Declaration, Function, Name, Path, Record, Scalar, Type};
+use crate::ir::{Declaration, Function, Name, Path, Record, Scalar, TemplateParam, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -99,7 +99,7 @@ impl Machine<'_> {
         if let Some((owner, args)) = path.qualifiers.last() {
             let owner_path =
                 Path { qualifiers: Vec::new(), name: owner.clone(), args: Some(args.clone()), global: false };
-            if let Some(layout) = self.owner_layout(&owner_path) {
+            if let Some(layout) = self.class_before(path, true) {
                 return self.member_type(&layout, path);
             }
             if (&**owner, &**name) == ("conditional", "type")
@@ -122,6 +122,12 @@ impl Machine<'_> {
         if let Some(ty) = self.own_alias(path) {
             return ty;
         }
+        if path.args.is_none()
+            && path.qualifiers.is_empty()
+            && let Some(own) = self.own_class(name)
+        {
+            return own;
+        }
         if let Some(ty) = self.named_record(path) {
             return ty;
         }
@@ -129,6 +135,7 @@ impl Machine<'_> {
             && !self.lookups.aliases.iter().any(|outer| Arc::ptr_eq(outer, &alias))
         {
             let env = self.bind(&alias.template_params, path.args.as_deref(), &Env::default());
+            let env = self.bind_defaults(&alias.template_params, &alias.namespace, env);
             // `using barrier = cuda::barrier<S>;`: in its own definition the name is that of something else.
             let outer = self.lookups.aliases.len();
             self.lookups.aliases.extend(alias.template_params.is_empty().then(|| Arc::clone(&alias)));
@@ -184,13 +191,11 @@ impl Machine<'_> {
         }
         let outer = self.env();
         let mut env = self.bind(&primary.template_params, path.args.as_deref(), &outer);
-        if path.args.is_some() {
-            env = self.within(self.lookups.memo.no_env(), &primary.namespace, |machine| {
-                machine.bind_rest(&primary.template_params, env)
-            });
-        }
         let mut chosen = Arc::clone(&primary);
         let specialized: Vec<Arc<Record>> = specialized.cloned().collect();
+        if path.args.is_some() {
+            env = self.bind_defaults(&primary.template_params, &primary.namespace, env);
+        }
         if path.args.is_some() && !specialized.is_empty() {
             let explicit = path.args.as_deref().unwrap_or_default();
             match self.specialization_of(&primary, &specialized, explicit, &env) {
@@ -204,6 +209,21 @@ impl Machine<'_> {
             }
         }
         Some(self.lay_out(&chosen, Rc::new(env)))
+    }
+
+    /// A class template by its bare name where its own text says it: for the arguments that it has there.
+    fn own_class(&mut self, name: &Name) -> Option<Ty> {
+        let frame = self.frame()?;
+        let own = self.own_records().into_iter().find(|it| it.name == *name)?;
+        if let Some(Ty::Record(layout)) = frame.this.as_ref().map(|this| &this.pointee)
+            && layout.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &own))
+        {
+            return Some(Ty::Record(Rc::clone(layout)));
+        }
+        let env = self.env();
+        let is_bound = |param: &TemplateParam| env.bindings.contains_key(&param.name);
+        let is_known = !own.template_params.is_empty() && own.template_params.iter().all(is_bound);
+        is_known.then(|| self.lay_out(&own, env))
     }
 
     fn lay_out(&mut self, record: &Arc<Record>, env: Rc<Env>) -> Ty {
@@ -287,10 +307,8 @@ impl Machine<'_> {
 
     fn lookup_value(&mut self, path: &Path, span: Span) -> Option<Value> {
         let name = &path.name;
-        if let Some((owner, args)) = path.qualifiers.last() {
-            let args = (!args.is_empty()).then(|| args.clone());
-            let owner = Path { qualifiers: Vec::new(), name: owner.clone(), args, global: false };
-            if let Some(layout) = self.owner_layout(&owner)
+        if !path.qualifiers.is_empty() {
+            if let Some(layout) = self.qualifying_class(path)
                 && let Some(value) = self.member_constant(&layout, name)
             {
                 return Some(value);

@@ -10,9 +10,26 @@ use crate::ir::{BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Type, Un
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// Types of parts that may be asked for where that of one expression is.
+const TYPED_WITHIN: u32 = 1 << 14;
+
 impl Machine<'_> {
     /// The static type of an expression, as far as it is cheap to tell; nothing is executed.
     pub(crate) fn type_of(&mut self, expr: &Expr) -> Ty {
+        if self.lookups.typed_depth == 0 {
+            self.lookups.typed = 0;
+        }
+        if self.lookups.typed >= TYPED_WITHIN {
+            return Ty::Unknown(nameless::AUTO.into());
+        }
+        self.lookups.typed += 1;
+        self.lookups.typed_depth += 1;
+        let ty = self.type_told(expr);
+        self.lookups.typed_depth -= 1;
+        ty
+    }
+
+    fn type_told(&mut self, expr: &Expr) -> Ty {
         let unknown = || Ty::Unknown(nameless::AUTO.into());
         match &expr.kind {
             ExprKind::Int(_, scalar) | ExprKind::Float(_, scalar) => Ty::Scalar(*scalar),
@@ -22,14 +39,21 @@ impl Machine<'_> {
             }
             ExprKind::Cast(Type::Auto, inner) => super::deduce::decayed(&self.type_of(inner)),
             ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve_type(ty),
-            ExprKind::Index(base, _) => match self.type_of(base) {
+            ExprKind::Index(base, index) => match self.type_of(base) {
                 Ty::Array(element, _) | Ty::Pointer(element) => (*element).clone(),
-                Ty::Record(_) => self.type_of_method(expr).unwrap_or_else(unknown),
+                Ty::Record(layout) => {
+                    let path = Path::simple("operator[]".into());
+                    self.type_of_method_in(&layout, &path, std::slice::from_ref(index))
+                        .unwrap_or_else(unknown)
+                }
                 _ => unknown(),
             },
             ExprKind::Deref(inner) => match self.type_of(inner) {
                 Ty::Pointer(inner) | Ty::Array(inner, _) => (*inner).clone(),
-                Ty::Record(_) => self.type_of_method(expr).unwrap_or_else(unknown),
+                Ty::Record(layout) => {
+                    let path = Path::simple("operator*".into());
+                    self.type_of_method_in(&layout, &path, &[]).unwrap_or_else(unknown)
+                }
                 _ => unknown(),
             },
             ExprKind::This => {
@@ -40,18 +64,13 @@ impl Machine<'_> {
             ExprKind::Member { base, name, arrow, .. } => {
                 self.type_of_member(base, name, *arrow).unwrap_or_else(unknown)
             }
-            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Step { .. }
-                if let Some(ty) = self.type_of_operator(expr) =>
-            {
-                ty
+            ExprKind::Binary(op, a, b) => self.type_of_binary(expr, *op, a, b),
+            ExprKind::Unary(op, inner) => self.type_of_unary(expr, *op, inner),
+            ExprKind::Step { target, .. } => {
+                let of = self.type_of(target);
+                self.type_of_called(expr, &of).unwrap_or(of)
             }
-            ExprKind::Binary(op, a, b) => self.type_of_binary(*op, a, b),
-            ExprKind::Unary(UnaryOp::Not, _) => Ty::Scalar(Scalar::Bool),
-            ExprKind::Unary(_, inner) => match self.type_of(inner) {
-                Ty::Scalar(scalar) => Ty::Scalar(promote(scalar, scalar, BinaryOp::Add)),
-                other => other,
-            },
-            ExprKind::Assign(_, inner, _) | ExprKind::Step { target: inner, .. } => self.type_of(inner),
+            ExprKind::Assign(_, inner, _) => self.type_of(inner),
             ExprKind::Conditional(_, a, b) => {
                 let (a, b) = (self.type_of(a), self.type_of(b));
                 common(&a, &b).map_or(a, Ty::Scalar)
@@ -142,36 +161,63 @@ impl Machine<'_> {
         }
     }
 
-    /// What an operator hands back that is a function; none if it is none, or one of several.
-    fn type_of_operator(&mut self, expr: &Expr) -> Option<Ty> {
-        let (path, object, others) = operator_of(expr, self.program)?;
-        self.nested(|machine| {
-            if let Ty::Record(layout) = machine.type_of(object) {
-                if let Some(ty) = machine.type_of_method_in(&layout, &path, &others) {
-                    return Some(ty);
-                }
-            } else if !others.iter().any(|it| matches!(machine.type_of(it), Ty::Record(_))) {
-                return None;
-            }
-            let count = others.len() + 1;
-            let of_count = |f: &&Arc<Function>| f.owner.is_none() && f.params.len() == count;
-            let mut free = machine.program.functions(&path.name).iter().filter(of_count);
-            let (Some(function), None) = (free.next().cloned(), free.next()) else { return None };
-            if !function.template_params.is_empty() {
-                return None;
-            }
-            let env = machine.lookups.memo.no_env();
-            Some(machine.within_head(&function, env, |it| it.resolve_type(&function.return_type)))
-        })
-        .flatten()
+    /// What an operator hands back that is a method of the class of its first operand; none if it is none, or one of
+    /// several.
+    fn type_of_operator_method(&mut self, expr: &Expr, left: &Ty) -> Option<Ty> {
+        let Ty::Record(layout) = left else { return None };
+        let (path, _, others) = operator_of(expr, self.program)?;
+        self.nested(|machine| machine.type_of_method_in(layout, &path, &others)).flatten()
     }
 
-    fn type_of_binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Ty {
+    /// The same of one that is a function and no method.
+    fn type_of_free_operator(&mut self, expr: &Expr) -> Option<Ty> {
+        let (path, _, others) = operator_of(expr, self.program)?;
+        let count = others.len() + 1;
+        let of_count = |f: &&Arc<Function>| f.owner.is_none() && f.params.len() == count;
+        let mut free = self.program.functions(&path.name).iter().filter(of_count);
+        let (Some(function), None) = (free.next().cloned(), free.next()) else { return None };
+        if !function.template_params.is_empty() {
+            return None;
+        }
+        let env = self.lookups.memo.no_env();
+        Some(self.within_head(&function, env, |it| it.resolve_type(&function.return_type)))
+    }
+
+    /// The type of what an operator with one operand makes of it, if that calls a function.
+    fn type_of_called(&mut self, expr: &Expr, of: &Ty) -> Option<Ty> {
+        let method = self.type_of_operator_method(expr, of);
+        method.or_else(|| if is_object(of) { self.type_of_free_operator(expr) } else { None })
+    }
+
+    fn type_of_unary(&mut self, expr: &Expr, op: UnaryOp, inner: &Expr) -> Ty {
+        let of = self.type_of(inner);
+        if let Some(ty) = self.type_of_called(expr, &of) {
+            return ty;
+        }
+        match (op, of) {
+            (UnaryOp::Not, _) => Ty::Scalar(Scalar::Bool),
+            (_, Ty::Scalar(scalar)) => Ty::Scalar(promote(scalar, scalar, BinaryOp::Add)),
+            (_, other) => other,
+        }
+    }
+
+    /// Each operand is asked for its type once: twice would take twice as long for each term of a long sum.
+    fn type_of_binary(&mut self, expr: &Expr, op: BinaryOp, a: &Expr, b: &Expr) -> Ty {
         use BinaryOp::{Eq, Ge, Gt, Le, LogicalAnd, LogicalOr, Lt, Ne, Sub};
+        let x = self.type_of(a);
+        if let Some(ty) = self.type_of_operator_method(expr, &x) {
+            return ty;
+        }
+        let y = self.type_of(b);
+        if (is_object(&x) || is_object(&y))
+            && let Some(ty) = self.type_of_free_operator(expr)
+        {
+            return ty;
+        }
         if matches!(op, Eq | Ge | Gt | Le | LogicalAnd | LogicalOr | Lt | Ne) {
             return Ty::Scalar(Scalar::Bool);
         }
-        match (self.type_of(a), self.type_of(b)) {
+        match (x, y) {
             (Ty::Scalar(x), Ty::Scalar(y)) => Ty::Scalar(promote(x, y, op)),
             (Ty::Pointer(_) | Ty::Array(..), Ty::Pointer(_) | Ty::Array(..)) if op == Sub => {
                 Ty::Scalar(Scalar::I64)
@@ -181,6 +227,10 @@ impl Machine<'_> {
             (other, _) => other,
         }
     }
+}
+
+fn is_object(ty: &Ty) -> bool {
+    matches!(ty, Ty::Record(_))
 }
 
 fn decayed(ty: Ty) -> Ty {

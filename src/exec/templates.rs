@@ -6,6 +6,7 @@ use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
 use crate::domain::{Int, Key, Origin};
+use crate::ir::namespace::Namespace;
 use crate::ir::{
     Declaration, Expr, ExprKind, Name, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
 };
@@ -235,7 +236,7 @@ impl Machine<'_> {
             let bound = match (env.bindings.get(&param.name), explicit.get(at), &param.kind) {
                 (Some(bound), ..) if !param.name.is_empty() => Some(bound.clone()),
                 (_, Some(arg), kind) => Some(self.bind_one(kind, arg)),
-                (_, None, TemplateParamKind::Type(Some(ty))) => {
+                (_, None, TemplateParamKind::Type(Some(ty)) | TemplateParamKind::Template(Some(ty))) => {
                     Some(Binding::Type(self.resolve_argument(ty)))
                 }
                 (_, None, TemplateParamKind::Value(_, Some(expr))) => {
@@ -478,6 +479,31 @@ impl Machine<'_> {
         env
     }
 
+    /// Fills parameters that are given nothing with their defaults, which are looked up in a namespace. Those that
+    /// have none stay free.
+    pub(super) fn bind_defaults(&mut self, params: &[TemplateParam], at: &Namespace, mut env: Env) -> Env {
+        let is_left = |param: &&TemplateParam, env: &Env| {
+            param.has_default() && !param.name.is_empty() && !env.bindings.contains_key(&param.name)
+        };
+        if !params.iter().any(|param| is_left(&param, &env)) {
+            return env;
+        }
+        let filled = Env { bindings: env.bindings.clone() };
+        let no_env = self.lookups.memo.no_env();
+        // The run gets no further by it.
+        let steps = self.steps;
+        let filled = self.within(no_env, at, |machine| machine.bind_rest(params, filled));
+        self.steps = steps;
+        for param in params {
+            if is_left(&param, &env)
+                && let Some(default) = filled.bindings.get(&param.name)
+            {
+                env.bindings.insert(param.name.clone(), default.clone());
+            }
+        }
+        env
+    }
+
     /// Fills parameters that are still free with their defaults, or with "not known".
     pub(crate) fn bind_rest(&mut self, params: &[TemplateParam], env: Env) -> Env {
         let mut env = env;
@@ -487,11 +513,15 @@ impl Machine<'_> {
             }
             let so_far = || Rc::new(Env { bindings: env.bindings.clone() });
             let bound = match &param.kind {
-                TemplateParamKind::Type(Some(ty)) => {
+                TemplateParamKind::Type(Some(ty)) | TemplateParamKind::Template(Some(ty)) => {
                     Binding::Type(self.within_env(so_far(), |machine| machine.resolve_argument(ty)))
                 }
-                TemplateParamKind::Value(_, Some(expr)) if !param.pack => {
-                    Binding::Value(self.within_env(so_far(), |machine| machine.evaluate(expr)))
+                TemplateParamKind::Value(ty, Some(expr)) if !param.pack => {
+                    let value = self.within_env(so_far(), |machine| machine.evaluate(expr));
+                    Binding::Value(match ty {
+                        Type::Scalar(scalar) => self.convert(value, &Ty::Scalar(*scalar)),
+                        _ => value,
+                    })
                 }
                 _ => self.unknown_parameter(param),
             };

@@ -97,7 +97,8 @@ impl Env {
 }
 
 impl Binding {
-    fn same(&self, other: &Binding) -> bool {
+    /// Whether it stands for the very same.
+    pub(super) fn same(&self, other: &Binding) -> bool {
         match (self, other) {
             (Binding::Type(a), Binding::Type(b)) => a.same(b),
             (Binding::Value(a), Binding::Value(b)) => a == b,

@@ -11,8 +11,8 @@ use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::builtins::{self, Kind};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::AccessOp;
-use crate::ir::{Expr, ExprKind, Lambda, LocalId, Type};
-use crate::source::Span;
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Type};
+use crate::source::{FileId, Span};
 use std::fmt;
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ impl Machine<'_> {
             self.may_order(span);
         }
         // What is known and only too deep to be followed may wait for anyone.
-        let mut waits = !self.program.functions(name).is_empty();
+        let mut waits = self.program.functions(name).iter().any(is_of_program);
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
         let copies_together = builtins::kind(name) == Some(Kind::CopyInStage);
         let mut has_target = false;
@@ -229,10 +229,10 @@ impl Machine<'_> {
     /// Whether a function whose body is not visible may have a reference as its parameter `at`. Its
     /// declaration tells if there is one; what CUDA itself defines has none.
     fn may_take_reference(&self, name: &str, at: usize) -> bool {
-        let declared = self.program.functions(name);
-        match declared.is_empty() {
+        let mut declared = self.program.functions(name).iter().filter(|it| is_of_program(it)).peekable();
+        match declared.peek().is_none() {
             true => !builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program),
-            false => declared.iter().any(|function| {
+            false => declared.any(|function| {
                 let param = function.params.get(at).map(|param| &param.ty);
                 matches!(param, None | Some(Type::Reference(_) | Type::Auto | Type::Opaque))
             }),
@@ -313,6 +313,11 @@ impl Machine<'_> {
         let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
         self.record_bytes(op, &Pointer { target, pointee: pointer.pointee.clone() }, bytes, span, None);
     }
+}
+
+/// Whether a function is not one of those that a library is known to have.
+fn is_of_program(function: &Arc<Function>) -> bool {
+    function.span.file != FileId::NO_TEXT
 }
 
 fn copies_memory(name: &str) -> bool {

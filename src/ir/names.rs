@@ -20,12 +20,13 @@ pub(crate) fn header_names(function: &Function) -> Vec<Name> {
     let mut names = Names { list: Vec::new() };
     for param in function.template_params.iter().chain(&function.owner_params) {
         match &param.kind {
-            TemplateParamKind::Type(Some(ty)) => names.ty(ty),
+            TemplateParamKind::Type(default) | TemplateParamKind::Template(default) => {
+                default.iter().for_each(|ty| names.ty(ty));
+            }
             TemplateParamKind::Value(ty, default) => {
                 names.ty(ty);
                 default.iter().for_each(|default| names.expr(default));
             }
-            TemplateParamKind::Type(None) | TemplateParamKind::Template => {}
         }
     }
     names.exprs(&function.launch_bounds);

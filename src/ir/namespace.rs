@@ -42,6 +42,11 @@ fn rank(at: &[Name], qualifiers: &[(Name, Vec<TemplateArg>)], from: &[Name]) -> 
     if from.starts_with(around) { 2 + around.len() } else { 1 }
 }
 
+/// Whether an item of the namespace `at` is what these qualifiers say, whatever brings it into sight.
+pub(super) fn answers(at: &[Name], qualifiers: &[(Name, Vec<TemplateArg>)]) -> bool {
+    rank(at, qualifiers, &[]) > 0
+}
+
 /// What a path says of a place in the standard library, if it names one: `std`, and what stands behind it.
 /// Nothing else lies there: what has the name elsewhere is another item, whatever brings it into sight.
 fn in_standard_library(qualifiers: &[(Name, Vec<TemplateArg>)]) -> Option<&[(Name, Vec<TemplateArg>)]> {

@@ -373,7 +373,9 @@ impl Printer<'_> {
             TemplateParamKind::Value(ty, default) => {
                 (self.ty(ty), default.as_ref().map(|value| self.operand(value)))
             }
-            TemplateParamKind::Template => ("template".to_owned(), None),
+            TemplateParamKind::Template(default) => {
+                ("template".to_owned(), default.as_ref().map(|ty| self.ty(ty)))
+            }
         };
         let default = default.map(|default| format!(" = {default}")).unwrap_or_default();
         format!("{kind}{pack} {}{default}", param.name)

@@ -1,13 +1,14 @@
 //! What is visible from one file, its own module and those of the headers that it includes?
 
-use super::namespace::{Named, meant};
+use super::namespace::{Named, answers, meant};
 use super::{
-    Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, TemplateParamKind, Type,
+    Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, TemplateArg, TemplateParamKind,
+    Type,
 };
 use crate::source::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The items visible from one file, by name.
 #[derive(Debug, Default)]
@@ -56,12 +57,22 @@ struct Index {
     has_own_copies: bool,
     /// The names that no module has.
     standard: FxHashSet<Name>,
+    /// Names of a library, with the namespace, that modules have in other namespaces.
+    apart: FxHashSet<(Name, Name)>,
+    /// What aliases of namespaces stand for; `None` where modules disagree.
+    namespaces: FxHashMap<Name, Option<Vec<Qualifier>>>,
+    /// The names of member typedefs of all classes, once somebody asks.
+    member_types: OnceLock<FxHashSet<Name>>,
 }
+
+/// A name before `::`, with its template arguments.
+type Qualifier = (Name, Vec<TemplateArg>);
 
 impl Index {
     /// Adds what a module has under the names that are wanted.
-    fn add(&mut self, module: &Module, wanted: &dyn Fn(&Name) -> bool) {
-        for function in module.functions.iter().filter(|it| wanted(it.owner.as_ref().unwrap_or(&it.name))) {
+    fn add(&mut self, module: &Module, wanted: &dyn Fn(&Name, &[Name]) -> bool) {
+        let is_wanted = |it: &&Arc<Function>| wanted(it.owner.as_ref().unwrap_or(&it.name), &it.namespace);
+        for function in module.functions.iter().filter(is_wanted) {
             self.functions.entry(function.name.clone()).or_default().push(Arc::clone(function));
             self.has_destructors |= is_destructor(function);
             self.has_own_copies |= may_copy(function);
@@ -69,16 +80,16 @@ impl Index {
                 self.conversions.entry(owner.clone()).or_default().push(Arc::clone(function));
             }
         }
-        for record in module.records.iter().filter(|it| wanted(&it.name)) {
+        for record in module.records.iter().filter(|it| wanted(&it.name, &it.namespace)) {
             self.records.entry(record.name.clone()).or_default().push(Arc::clone(record));
         }
-        for variable in module.variables.iter().filter(|it| wanted(&it.name)) {
+        for variable in module.variables.iter().filter(|it| wanted(&it.name, &it.namespace)) {
             self.variables.entry(variable.name.clone()).or_default().push(Arc::clone(variable));
         }
-        for alias in module.aliases.iter().filter(|it| wanted(&it.name)) {
+        for alias in module.aliases.iter().filter(|it| wanted(&it.name, &it.namespace)) {
             self.aliases.entry(alias.name.clone()).or_default().push(Arc::clone(alias));
         }
-        for (name, ty) in module.enums.iter().filter(|(name, _)| wanted(name)) {
+        for (name, ty) in module.enums.iter().filter(|(name, _)| wanted(name, &[])) {
             self.enums.entry(name.clone()).or_insert_with(|| ty.clone());
         }
     }
@@ -96,6 +107,22 @@ impl Index {
             Some(primary) => take_defaults(primary, declared),
             None => self.declared.entry(declared.name.clone()).or_default().push(Arc::clone(declared)),
         }
+    }
+
+    fn add_namespaces(&mut self, module: &Module) {
+        for (name, parts) in &module.namespace_aliases {
+            let parts: Vec<Qualifier> = parts.iter().map(|part| (part.clone(), Vec::new())).collect();
+            let known = self.namespaces.entry(name.clone()).or_insert_with(|| Some(parts.clone()));
+            if known.as_ref() != Some(&parts) {
+                *known = None;
+            }
+        }
+    }
+
+    /// Whether a record or an alias has this name in a namespace.
+    fn has_in(&self, name: &Name, at: &[Name]) -> bool {
+        self.records.get(name).is_some_and(|all| all.iter().any(|it| &*it.namespace == at))
+            || self.aliases.get(name).is_some_and(|all| all.iter().any(|it| &*it.namespace == at))
     }
 
     /// Whether an alias has this name, and nothing else.
@@ -125,15 +152,27 @@ impl Program {
     pub(crate) fn new(modules: Vec<Arc<Module>>, standard: Option<Arc<Module>>) -> Program {
         let mut index = Index::default();
         for module in &modules {
-            index.add(module, &|_| true);
+            index.add(module, &|_, _| true);
+            index.add_namespaces(module);
         }
         if let Some(module) = &standard {
             let records = module.records.iter().map(|it| &it.name);
             let names = records.chain(module.variables.iter().map(|it| &it.name));
             let names = names.chain(module.aliases.iter().map(|it| &it.name));
             index.standard = names.filter(|name| !index.has(name)).cloned().collect();
-            let wanted = index.standard.clone();
-            index.add(module, &|name| wanted.contains(name));
+            let standard = index.standard.clone();
+            let places = module.records.iter().map(|it| (&it.name, &it.namespace));
+            let places = places.chain(module.aliases.iter().map(|it| (&it.name, &it.namespace)));
+            let apart = places.filter_map(|(name, at)| {
+                let only = lies_apart(at).filter(|_| index.has(name) && !index.has_in(name, at))?;
+                Some((name.clone(), only.clone()))
+            });
+            index.apart = apart.collect();
+            let apart = index.apart.clone();
+            let is_apart = |name: &Name, at: &[Name]| {
+                lies_apart(at).is_some_and(|only| apart.contains(&(name.clone(), only.clone())))
+            };
+            index.add(module, &|name, at| standard.contains(name) || is_apart(name, at));
             // `using barrier = cuda::barrier<cuda::thread_scope_block>;` takes nothing away from the class.
             let beside: Vec<_> =
                 module.records.iter().filter(|it| index.has_only_alias(&it.name)).cloned().collect();
@@ -218,15 +257,37 @@ impl Program {
 
     /// Those of `items`, which have the path's name, that the path means in the namespace `from`.
     fn meant<'i, 'p, T: Named>(
-        &self,
+        &'p self,
         items: &'i [Arc<T>],
         path: &'p Path,
         from: &'p [Name],
     ) -> impl Iterator<Item = &'i Arc<T>> + Clone + use<'i, 'p, T> {
         let from = around(path, from);
+        let qualifiers = self.qualifiers(items, path);
+        let last = qualifiers.last().map(|(name, _)| name);
         let standard = self.index.standard.contains(&path.name);
-        meant(items, &path.qualifiers, from)
-            .filter(move |item| !standard || is_standard(item.namespace(), path, from))
+        // Only the library has such a name where the path says.
+        let apart = last.filter(|last| {
+            !self.index.apart.is_empty() && self.index.apart.contains(&(path.name.clone(), (*last).clone()))
+        });
+        let has_args = path.args.is_some();
+        meant(items, qualifiers, from).filter(move |item| {
+            (!standard || is_standard(item.namespace(), (last, has_args), from))
+                && apart.is_none_or(|apart| item.namespace().last() == Some(apart))
+        })
+    }
+
+    /// What stands before a name, with what an alias of a namespace stands for, unless something is called so as it
+    /// is written.
+    fn qualifiers<'p, T: Named>(&'p self, items: &[Arc<T>], path: &'p Path) -> &'p [Qualifier] {
+        let written = path.qualifiers.as_slice();
+        match written {
+            [(first, args)] if args.is_empty() => match self.index.namespaces.get(first) {
+                Some(Some(whole)) if !items.iter().any(|it| answers(it.namespace(), written)) => whole,
+                _ => written,
+            },
+            _ => written,
+        }
     }
 
     /// The records that a path in the namespace `from` means.
@@ -237,8 +298,11 @@ impl Program {
     ) -> impl Iterator<Item = &'a Arc<Record>> + Clone {
         let is_of_library = |record: &Record| record.extent.file == FileId::NO_TEXT;
         let around = around(path, from);
-        self.meant(self.records(&path.name), path, from)
-            .filter(move |it| !is_of_library(it) || is_standard(it.namespace(), path, around))
+        let records = self.records(&path.name);
+        let last = self.qualifiers(records, path).last().map(|(name, _)| name);
+        let has_args = path.args.is_some();
+        self.meant(records, path, from)
+            .filter(move |it| !is_of_library(it) || is_standard(it.namespace(), (last, has_args), around))
     }
 
     /// The class template that a path in the namespace `from` means, of which only specialisations are defined.
@@ -258,6 +322,20 @@ impl Program {
     #[must_use]
     pub(crate) fn alias_meant(&self, path: &Path, from: &[Name]) -> Option<&Arc<Alias>> {
         self.meant(self.aliases(&path.name), path, from).next()
+    }
+
+    /// Whether a class, a typedef or a member typedef of any class has this name: what is in front of `::` and has
+    /// not is a namespace, or not seen.
+    #[must_use]
+    pub(crate) fn may_be_class(&self, name: &Name) -> bool {
+        let index = &self.index;
+        let of_members = || {
+            let records = index.records.values().flatten();
+            records.flat_map(|record| &record.aliases).map(|alias| alias.name.clone()).collect()
+        };
+        index.records.contains_key(name)
+            || index.aliases.contains_key(name)
+            || index.member_types.get_or_init(of_members).contains(name)
     }
 
     /// The underlying type of the enum of this name, if it is one.
@@ -313,13 +391,25 @@ fn may_copy(function: &Function) -> bool {
     function.body.is_some() && makes && matches!(first, Some(Type::Reference(_)))
 }
 
-/// Whether a path means what a library has in the namespace `at`: `cuda::std::array` is like `std::array`, and
-/// a bare name may be brought into sight from `std`. What is named as part of anything else is not seen.
-fn is_standard(at: &[Name], path: &Path, from: &[Name]) -> bool {
-    match path.qualifiers.last() {
-        Some((name, _)) => at.last() == Some(name),
+/// The only namespace around what counts beside what modules have of the same name elsewhere.
+fn lies_apart(at: &[Name]) -> Option<&Name> {
+    match at {
+        [only] if matches!(&**only, "at" | "torch" | "cub") => Some(only),
+        _ => None,
+    }
+}
+
+/// Whether a path means what a library has in the namespace `at`, by the last name before it and whether it has
+/// template arguments: `cuda::std::array` is like `std::array`, and a bare name may be brought into sight from `std`
+/// or `at`. What is named as part of anything else is not seen.
+fn is_standard(at: &[Name], (last, has_args): (Option<&Name>, bool), from: &[Name]) -> bool {
+    match last {
+        Some(name) => at.last() == Some(name),
         // A call of a function that is not seen looks like one of these without arguments.
-        None => path.args.is_some() && (from.starts_with(at) || matches!(at, [only] if &**only == "std")),
+        None => {
+            let may_be_bare = matches!(at, [only] if matches!(&**only, "std" | "at"));
+            from == at || has_args && (from.starts_with(at) || may_be_bare)
+        }
     }
 }
 

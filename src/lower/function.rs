@@ -217,10 +217,10 @@ impl<'t> Lowerer<'t> {
         let parts = children(node);
         let (Some(name), Some(list)) = (parts.first(), parts.last()) else { return };
         let span = self.span(node);
-        if !matches!(name.kind(), "field_identifier" | "identifier") || parts.len() < 2 {
+        let Some(name) = initialised_name(*name).filter(|_| parts.len() >= 2) else {
             out.push(Stmt { kind: StmtKind::Unsupported("base class initialiser", Vec::new()), span });
             return;
-        }
+        };
         let mut args: Vec<Expr> = children(*list).into_iter().map(|arg| self.full_expr(arg)).collect();
         let value = match args.pop() {
             Some(only) if args.is_empty() => only,
@@ -230,7 +230,7 @@ impl<'t> Lowerer<'t> {
             }
         };
         let base = Box::new(Expr { kind: ExprKind::This, span });
-        let name = self.name(self.text(*name));
+        let name = self.name(self.text(name));
         let target =
             Expr { kind: ExprKind::Member { base, name, arrow: true, args: None, class: None }, span };
         let kind = ExprKind::Assign(None, Box::new(target), Box::new(value));
@@ -331,10 +331,15 @@ impl<'t> Lowerer<'t> {
                 let named = child_of_kind(inner, "type_identifier");
                 let name = self.name(named.map_or("", |name| self.text(name)));
                 self.bind_template(&name, true);
-                Some(TemplateParam { name, kind: TemplateParamKind::Template, pack: false })
+                let default = field(inner, "default_type").map(|ty| self.type_specifier(ty));
+                Some(TemplateParam { name, kind: TemplateParamKind::Template(default), pack: false })
             }
             // A constrained parameter (`Integral T`) and what did not parse still take a place.
-            _ => Some(TemplateParam { name: self.name(""), kind: TemplateParamKind::Template, pack: false }),
+            _ => Some(TemplateParam {
+                name: self.name(""),
+                kind: TemplateParamKind::Template(None),
+                pack: false,
+            }),
         }
     }
 
@@ -457,4 +462,20 @@ pub(super) fn says_volatile(text: &str) -> bool {
 /// Whether there may be an atomic: by name, or in PTX as `atom.` and `red.`.
 fn says_atomic(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), b"atomic").is_some() || ptx::says_atomic(text)
+}
+
+/// The node of the name of what an initialiser is for: of `detail::Base<T>(x)`, `Base`.
+fn initialised_name(node: Node<'_>) -> Option<Node<'_>> {
+    let mut node = node;
+    loop {
+        node = match node.kind() {
+            "field_identifier" | "identifier" | "type_identifier" => return Some(node),
+            "template_method"
+            | "template_type"
+            | "template_function"
+            | "qualified_field_identifier"
+            | "qualified_identifier" => field(node, "name")?,
+            _ => return None,
+        };
+    }
 }

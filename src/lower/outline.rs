@@ -184,6 +184,16 @@ impl<'t> Outline<'t> {
         }
     }
 
+    /// The aliases of namespaces and what they stand for, sorted.
+    pub(super) fn namespace_aliases_in_order(&self) -> Vec<(Name, Vec<Name>)> {
+        let known = self.namespace_aliases.iter().filter_map(|(name, parts)| Some((name, parts.as_ref()?)));
+        let named =
+            known.map(|(name, parts)| (Name::from(*name), parts.iter().map(|it| (*it).into()).collect()));
+        let mut all: Vec<(Name, Vec<Name>)> = named.collect();
+        all.sort();
+        all
+    }
+
     /// The limit of `#pragma pack` at a place of the original text.
     pub(super) fn packing_at(&self, at: u32) -> Option<u64> {
         let after = self.packs.partition_point(|(start, _)| *start <= at);

@@ -71,6 +71,7 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         declared_classes,
         variables,
         aliases,
+        namespace_aliases,
         enums,
         instantiations,
         class_instantiations,
@@ -82,7 +83,8 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         file: _,
     } = module;
     let classes = (records, declared_classes);
-    (classes, variables, aliases, enums, instantiations, class_instantiations, volatile, eight_byte_banks)
+    let names = (aliases, namespace_aliases, enums);
+    (classes, variables, names, instantiations, class_instantiations, volatile, eight_byte_banks)
 }
 
 fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Difference> {

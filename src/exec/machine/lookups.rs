@@ -28,6 +28,10 @@ pub struct Lookups {
     pub within: u32,
     /// Typedefs of the running method's class whose meaning is being looked up.
     pub own_aliases: Vec<Name>,
+    /// The expressions whose types are being told, one within another.
+    pub typed_depth: u32,
+    /// How many were, within the outermost one.
+    pub typed: u32,
     /// Aliases of a file or namespace, without parameters, whose meaning is being looked up.
     pub aliases: Vec<Arc<Alias>>,
 }
@@ -43,6 +47,8 @@ impl Default for Lookups {
             depth: 0,
             within: 0,
             own_aliases: Vec::new(),
+            typed_depth: 0,
+            typed: 0,
             aliases: Vec::new(),
         }
     }

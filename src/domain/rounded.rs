@@ -1,0 +1,70 @@
+//! What hangs on a dividend not being below 0?
+//!
+//! Quotients and rests of numbers that the launch gives are worked out as if these were not negative, which is told
+//! where they are seen in a pattern of addresses. They may also cancel out: `n / 4 - (n >> 2)` is 0 only then.
+//!
+//! | with `n` not known | hangs on its sign |
+//! |---|---|
+//! | `n / 4 - n / 4`, `4 * n / 4` | no |
+//! | `(4 * n + 3) / 4` taken for `n` | yes |
+//! | `n / 4` and `n >> 2`, or `(unsigned)n / 4`, taken for one number | yes |
+//! | `n % 4 >= 0` | yes |
+
+use super::quotients::Division;
+use super::{Int, NotAffine, World};
+
+impl World {
+    /// C++ `/` or `%` by a constant.
+    pub(super) fn divide_by(
+        &mut self,
+        a: &Int,
+        divisor: i64,
+        is_rest: bool,
+        division: Division,
+    ) -> Result<Int, NotAffine> {
+        if self.is_nonnegative(a) {
+            return if is_rest { self.floor_rem(a, divisor) } else { self.floor_div(a, divisor) };
+        }
+        self.take_nonnegative(a)?;
+        // What is 2^32 more has the same rest.
+        let division = match division {
+            Division::Unsigned(_) if is_rest && divisor.count_ones() == 1 => Division::Floor,
+            other => other,
+        };
+        if division != Division::Floor {
+            let (_, left) = self.reduce(a, divisor);
+            let step = divisor / left;
+            let cut = Int::known(a.base.map(self.shape, |v| v.rem_euclid(step)));
+            let vanishes = left == 1 && division != Division::Signed;
+            if vanishes || cut.as_constant() != Some(0) {
+                self.relied_on_signs.set(true);
+            }
+        }
+        match is_rest {
+            true => self.rest_by(a, divisor, division),
+            false => self.quotient_by(a, divisor, division),
+        }
+    }
+
+    /// Notes how the number is rounded that a symbol stands for.
+    pub(super) fn note_rounding(&mut self, made: &Int, dividend: &Int, is_rest: bool, division: Division) {
+        let [(id, _)] = made.terms.as_slice() else { return };
+        if self.is_nonnegative(dividend) {
+            return;
+        }
+        if self.rounding.note(*id, is_rest, division) {
+            self.relied_on_signs.set(true);
+        }
+    }
+
+    /// Something was decided by the range of a number.
+    pub(crate) fn note_decided(&self, number: &Int) {
+        if number.terms.iter().any(|(id, _)| self.rounding.may_be_less(*id)) {
+            self.relied_on_signs.set(true);
+        }
+    }
+
+    fn is_nonnegative(&self, a: &Int) -> bool {
+        self.bounds(a).0.is_some_and(|low| low >= 0)
+    }
+}
