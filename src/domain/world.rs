@@ -411,6 +411,13 @@ impl World {
         let (Some(ka), Some(kb)) = (a.canonical(), b.canonical()) else { return Err(NotAffine) };
         let nonnegative = [a, b].iter().all(|v| self.bounds(v).0.is_some_and(|low| low >= 0)) || high > 0;
         let most = if high > 0 { Some(high) } else { self.operation_high(op, a, b) };
+        // The smaller of two is no more than either, of whatever sign, and the larger no less.
+        let lows = || [a, b].into_iter().filter_map(|it| self.bounds(it).0);
+        let range = match op {
+            "min" => (nonnegative.then_some(0), most),
+            "max" => (lows().max(), most.filter(|_| nonnegative)),
+            _ => (nonnegative.then_some(0), most.filter(|_| nonnegative)),
+        };
         let origin = a.terms.iter().chain(&b.terms).map(|(id, _)| self.symbols.get(*id).origin).max();
         let id = self.symbols.intern(
             Key::Operation(op, ka, kb),
@@ -424,8 +431,8 @@ impl World {
                 joined(&parts.into_iter().flatten().collect::<Vec<&str>>(), " ")
             },
             origin.unwrap_or(Origin::Given),
-            nonnegative.then_some(0),
-            most.filter(|_| nonnegative),
+            range.0,
+            range.1,
         );
         Ok(Int::symbol(id))
     }

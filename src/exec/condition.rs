@@ -204,6 +204,7 @@ impl Machine<'_> {
             return truth;
         }
         let mut truth = undecided(all, false, Some(why()));
+        (truth.can_hold, truth.can_fail) = self.by_range(difference, relation);
         // Uniform factors: whatever the symbols are, lanes whose known parts differ can be split.
         truth.differs = difference.terms.iter().all(|(_, f)| f.as_constant().is_some());
         if truth.differs {
@@ -233,12 +234,39 @@ impl Machine<'_> {
         if let Some((taken, assumed)) = guard {
             truth.guard = Some((taken, vec![assumed]));
             if taken {
-                truth.holds = Some(all);
+                truth.holds = Some(truth.can_hold);
             } else {
-                truth.fails = Some(all);
+                truth.fails = Some(truth.can_fail);
             }
         }
         truth
+    }
+
+    /// The threads for which an ordered comparison may hold and may fail, by the ranges of what is not known of it: in
+    /// `t < min(32, n)`, it fails for thread 32.
+    fn by_range(&self, difference: &Int, relation: Relation) -> (ThreadSet, ThreadSet) {
+        let (all, shape) = (self.world.all, self.shape());
+        let terms = Int::of(Lanes::constant(0), difference.terms.clone());
+        let (least, most) = self.world.bounds(&terms);
+        let base = difference.base.spread(shape);
+        let end = |thread: usize, end: Option<i64>| end.and_then(|end| base[thread].checked_add(end));
+        let may = |wanted: bool, thread: usize| {
+            // Of what is not known, the end that makes it likeliest.
+            let (low, high) = (end(thread, least), end(thread, most));
+            let likeliest = match (relation, wanted) {
+                (Relation::Less | Relation::LessEqual, true)
+                | (Relation::Greater | Relation::GreaterEqual, false) => low,
+                (Relation::Less | Relation::LessEqual, false)
+                | (Relation::Greater | Relation::GreaterEqual, true) => high,
+                (Relation::Equal | Relation::NotEqual, _) => None,
+            };
+            likeliest.is_none_or(|value| relation.holds(value) == wanted)
+        };
+        if least.is_none() && most.is_none() {
+            return (all, all);
+        }
+        let threads = |wanted: bool| ThreadSet::collect(shape, |thread| may(wanted, thread));
+        (threads(true), threads(false))
     }
 
     /// Whether active threads may differ in a comparison for some run-time value.
