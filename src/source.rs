@@ -41,6 +41,12 @@ impl Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
+    /// Whether it is in what is built in of libraries, which has no text that a user could see.
+    #[must_use]
+    pub(crate) fn is_built_in(self) -> bool {
+        self.file == FileId::NO_TEXT
+    }
+
     /// The range as `usize`, for slicing.
     #[must_use]
     pub fn range(self) -> std::ops::Range<usize> {

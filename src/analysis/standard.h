@@ -236,20 +236,16 @@ template <class T, int X, int Y, int Z, int Arch> struct BlockReduce<T, X, 2, Y,
   TempStorage& storage;
 };
 
-// By shuffles, if the number of lanes is a power of two.
+// By shuffles, if the number of lanes is a power of two; nothing is said of the storage of others.
 struct NoStorage { char nothing; };
-template <class T, int Lanes = 32, int Arch = 0> struct WarpReduce;
-template <class T, int Arch> struct WarpReduce<T, 32, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Arch> struct WarpReduce<T, 16, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Arch> struct WarpReduce<T, 8, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Arch> struct WarpReduce<T, 4, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Arch> struct WarpReduce<T, 2, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Lanes = 32, int Arch = 0> struct WarpScan;
-template <class T, int Arch> struct WarpScan<T, 32, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Arch> struct WarpScan<T, 16, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Arch> struct WarpScan<T, 8, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Arch> struct WarpScan<T, 4, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
-template <class T, int Arch> struct WarpScan<T, 2, Arch> { using TempStorage = NoStorage; NoStorage& storage; };
+template <class T, int Lanes = 32, int Arch = 0> struct WarpReduce {
+  using TempStorage = std::conditional_t<(Lanes & (Lanes - 1)) == 0, NoStorage, StorageOfWarp>;
+  TempStorage& storage;
+};
+template <class T, int Lanes = 32, int Arch = 0> struct WarpScan {
+  using TempStorage = std::conditional_t<(Lanes & (Lanes - 1)) == 0, NoStorage, StorageOfWarp>;
+  TempStorage& storage;
+};
 
 template <class K, class V> struct KeyValuePair { K key; V value; };
 

@@ -413,7 +413,7 @@ impl World {
         let most = if high > 0 { Some(high) } else { self.operation_high(op, a, b) };
         // The smaller of two is no more than either, of whatever sign, and the larger no less.
         let lows = || [a, b].into_iter().filter_map(|it| self.bounds(it).0);
-        let range = match op {
+        let (low, high) = match op {
             "min" => (nonnegative.then_some(0), most),
             "max" => (lows().max(), most.filter(|_| nonnegative)),
             _ => (nonnegative.then_some(0), most.filter(|_| nonnegative)),
@@ -431,8 +431,8 @@ impl World {
                 joined(&parts.into_iter().flatten().collect::<Vec<&str>>(), " ")
             },
             origin.unwrap_or(Origin::Given),
-            range.0,
-            range.1,
+            low,
+            high,
         );
         Ok(Int::symbol(id))
     }

@@ -20,7 +20,7 @@ use crate::codegen::atomics;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Orderer, Scope, Seen};
 use crate::ir::{BinaryOp, Expr, Path};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 
 /// The scopes and memory orders, as `standard.h` numbers them.
 const SCOPES: [Scope; 3] = [Scope::System, Scope::Device, Scope::Block];
@@ -43,8 +43,7 @@ impl Machine<'_> {
     /// Whether an object is one of these classes, and whether it only refers to its place.
     fn atomic_class(&self, ty: &Ty) -> Option<bool> {
         let Ty::Record(layout) = ty else { return None };
-        let record = layout.record.as_ref().filter(|it| it.extent.file == FileId::NO_TEXT)?;
-        let is_ref = match &*record.name {
+        let is_ref = match layout.built_in()? {
             "atomic" => false,
             "atomic_ref" => true,
             _ => return None,

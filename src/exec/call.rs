@@ -14,7 +14,7 @@ use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::Call;
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, TemplateParam, Type};
 use crate::slice::Given;
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -200,8 +200,8 @@ impl Machine<'_> {
         let name: Arc<str> = Arc::clone(&function.name);
         self.trace.tree.note_mentions(function.mentions.volatile, function.mentions.waits);
         let outer = self.around.library;
-        let is_library = function.span.file == FileId::NO_TEXT;
-        self.around.library = outer.or_else(|| is_library.then_some(self.around.calls.len()));
+        let is_built_in = function.span.is_built_in();
+        self.around.library = outer.or_else(|| is_built_in.then_some(self.around.calls.len()));
         self.around.calls.push(Call { function: name, span });
         self.compiler.at_launch.enter(self.state.frames.len(), &from_launch);
         self.enter_uniform_call(function, args);

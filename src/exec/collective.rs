@@ -14,30 +14,42 @@
 
 use super::barriers::Waits;
 use super::machine::{Machine, Mode};
-use super::types::{Binding, Layout, Ty};
+use super::types::{Binding, FieldLayout, Layout, Ty};
 use super::unseen::Callee;
 use super::value::{Pointer, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, ThreadSet, Unknown, Variation};
 use crate::events::{Assumption, SplitKind};
 use crate::ir::{Expr, Path, Scalar};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 
 const LANES: usize = 32;
 
-/// Whose collective an object is.
-#[derive(Clone, Copy)]
+/// What an object does that all threads of a block or of a warp call.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Collective {
-    Block,
-    Warp,
+    BlockReduce,
+    WarpReduce,
+    WarpScan,
 }
 
 impl Machine<'_> {
-    fn collective(&self, layout: &Layout) -> Option<Collective> {
-        let record = layout.record.as_ref().filter(|it| it.extent.file == FileId::NO_TEXT)?;
-        match &*record.name {
+    /// The collective of a class, if it is followed: for the block that there is, with warps that shuffle.
+    fn collective(&self, layout: &Layout) -> Option<(Collective, bool)> {
+        let number = |name: &str| match layout.env.bindings.get(name) {
+            Some(Binding::Value(Value::Int(number, _))) => number.as_constant(),
+            _ => None,
+        };
+        let shuffles = |lanes: Option<i64>| lanes.is_some_and(|lanes| lanes > 0 && lanes.count_ones() == 1);
+        match layout.built_in()? {
             _ if self.mode != Mode::Device => None,
-            "BlockReduce" => Some(Collective::Block),
-            "WarpReduce" | "WarpScan" => Some(Collective::Warp),
+            "BlockReduce" => {
+                let told = ["X", "Y", "Z"].map(number);
+                let threads = self.shape().threads();
+                let is_told = told == self.shape().dims.map(|size| Some(i64::from(size)));
+                Some((Collective::BlockReduce, is_told && (threads >= LANES || threads.is_power_of_two())))
+            }
+            "WarpReduce" => Some((Collective::WarpReduce, shuffles(number("Lanes")))),
+            "WarpScan" => Some((Collective::WarpScan, shuffles(number("Lanes")))),
             _ => None,
         }
     }
@@ -51,23 +63,27 @@ impl Machine<'_> {
         span: Span,
     ) -> Option<Value> {
         let Ty::Record(layout) = &object.pointee else { return None };
-        let collective = self.collective(layout)?;
+        let (collective, is_followed) = self.collective(layout)?;
         let storage = self.member(object.clone(), &"storage".into(), span).ok()?;
-        let results = match collective {
-            Collective::Block
-                if !matches!(&*path.name, "Sum" | "Reduce") || !self.is_told_of_block(layout) =>
-            {
-                return Some(self.call_on_object(&storage, &path.name, args, (span, true)));
-            }
-            Collective::Block => Some(self.member(storage, &"warp_aggregates".into(), span).ok()?),
-            Collective::Warp => None,
-        };
-        args.iter().for_each(|arg| self.take_operand(arg, &path.name, span));
+        let is_reduction = collective != Collective::BlockReduce || matches!(&*path.name, "Sum" | "Reduce");
+        if !is_followed || !is_reduction || args.iter().any(|arg| self.holds_address(arg)) {
+            return Some(self.call_on_object(&storage, &path.name, args, (span, true)));
+        }
         let why = Unknown::new(Reason::DataDependent, span, format!("the result of `{}`", path.name));
-        if let Some(results) = results {
+        for (at, arg) in args.iter().enumerate() {
+            if collective == Collective::WarpScan && self.is_result(&path.name, at, arg) {
+                match self.locate(arg) {
+                    Ok(place) => self.write(&place, Value::opaque(Variation::Maybe, why.clone()), arg.span),
+                    Err(_) => self.change_referred(arg, Callee::Named(&path.name), span),
+                }
+            } else if let Value::Closure(lambda, frame) = self.evaluate(arg) {
+                self.hand_over(&lambda, frame, Callee::Named(&path.name), span);
+            }
+        }
+        if collective == Collective::BlockReduce {
+            let results = self.member(storage, &"warp_aggregates".into(), span).ok()?;
             let assumed = self.state.assumptions.len();
-            let words = format!("`cub::BlockReduce::{}` works as in CUB 1.8 to 3.6", path.name);
-            self.assume(Assumption::LibraryWorks { words: words.into() });
+            self.assume(Assumption::LibraryWorks { words: assumed_of(&path.name, args.len()).into() });
             self.reduce_block(&Self::decay(results), &path.name, &why, span);
             self.assume_no_more_than(assumed);
         }
@@ -79,24 +95,24 @@ impl Machine<'_> {
         })
     }
 
-    /// Whether the class is told of the block that there is, and reduces warps by shuffles.
-    fn is_told_of_block(&self, layout: &Layout) -> bool {
-        let number = |name: &str| match layout.env.bindings.get(name) {
-            Some(Binding::Value(Value::Int(number, _))) => number.as_constant(),
-            _ => None,
+    /// Whether a scan stores a result in an argument: what it makes of each item, and of all.
+    fn is_result(&mut self, name: &str, at: usize, arg: &Expr) -> bool {
+        let may_be = match name {
+            "InclusiveSum" | "ExclusiveSum" => at >= 1,
+            // The third is an operator or a value to begin with.
+            "InclusiveScan" | "ExclusiveScan" => at == 1 || at >= 3,
+            "Scan" => at == 1 || at == 2,
+            _ => false,
         };
-        let told = ["X", "Y", "Z"].map(number);
-        let threads = self.shape().threads();
-        told == self.shape().dims.map(|size| Some(i64::from(size)))
-            && (threads >= LANES || threads.is_power_of_two())
+        may_be && !matches!(self.type_of(arg), Ty::Record(_)) && !self.is_lambda(arg)
     }
 
-    /// A number of items, an operator, which may be called, or a variable for a result.
-    fn take_operand(&mut self, arg: &Expr, name: &str, span: Span) {
-        let callee = Callee::Named(name);
-        match self.evaluate(arg) {
-            Value::Closure(lambda, frame) => self.hand_over(&lambda, frame, callee, span),
-            _ => self.change_referred(arg, callee, span),
+    /// Whether an operator may access memory by an address that it holds.
+    fn holds_address(&mut self, arg: &Expr) -> bool {
+        let is_address = |field: &FieldLayout| field.reference || matches!(field.ty, Ty::Pointer(_));
+        match self.type_of(arg) {
+            Ty::Record(layout) => layout.built_in().is_none() && layout.fields.iter().any(is_address),
+            _ => false,
         }
     }
 
@@ -130,4 +146,11 @@ impl Machine<'_> {
         });
         self.state.active = before;
     }
+}
+
+/// What is taken for granted of a reduction with so many arguments: the last may be the number of items.
+fn assumed_of(name: &str, args: usize) -> String {
+    let all = if name == "Sum" { 1 } else { 2 };
+    let items = if args > all { ", and there are items in every warp" } else { "" };
+    format!("`cub::BlockReduce::{name}` works as in CUB 1.8 to 3.6{items}")
 }

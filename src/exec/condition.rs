@@ -248,6 +248,9 @@ impl Machine<'_> {
         let (all, shape) = (self.world.all, self.shape());
         let terms = Int::of(Lanes::constant(0), difference.terms.clone());
         let (least, most) = self.world.bounds(&terms);
+        if least.is_none() && most.is_none() {
+            return (all, all);
+        }
         let base = difference.base.spread(shape);
         let end = |thread: usize, end: Option<i64>| end.and_then(|end| base[thread].checked_add(end));
         let may = |wanted: bool, thread: usize| {
@@ -262,11 +265,12 @@ impl Machine<'_> {
             };
             likeliest.is_none_or(|value| relation.holds(value) == wanted)
         };
-        if least.is_none() && most.is_none() {
-            return (all, all);
+        let [holds, fails] =
+            [true, false].map(|wanted| ThreadSet::collect(shape, |thread| may(wanted, thread)));
+        if holds != all || fails != all {
+            self.world.note_decided(difference);
         }
-        let threads = |wanted: bool| ThreadSet::collect(shape, |thread| may(wanted, thread));
-        (threads(true), threads(false))
+        (holds, fails)
     }
 
     /// Whether active threads may differ in a comparison for some run-time value.

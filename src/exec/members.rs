@@ -8,7 +8,7 @@ use super::types::{Layout, Ty};
 use super::value::Value;
 use crate::domain::{Reason, Unknown};
 use crate::ir::{Alias, Expr, Name, Path, Record, TemplateArg, TemplateParam, Type};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -26,8 +26,7 @@ impl Machine<'_> {
             TemplateArg::Type(Type::Named(path)) => path.name == record.name,
             _ => false,
         };
-        let mut sizes =
-            self.program.records("tuple_size").iter().filter(|it| it.extent.file != FileId::NO_TEXT);
+        let mut sizes = self.program.records("tuple_size").iter().filter(|it| !it.extent.is_built_in());
         if sizes.any(|it| it.specialization.iter().any(is_it)) {
             return Err(Unknown::new(Reason::Unsupported, span, "a part that the class's own `get` tells"));
         }
@@ -76,8 +75,8 @@ impl Machine<'_> {
     /// A member typedef of the class that the running method belongs to.
     pub(super) fn own_alias(&mut self, path: &Path) -> Option<Ty> {
         let records = self.own_records();
-        let own = |record: &Arc<Record>| alias_of(record, &path.name).cloned();
-        let Some(alias) = records.iter().find_map(own) else {
+        let found = records.iter().find_map(|record| Some((record, alias_of(record, &path.name)?)));
+        let Some((record, alias)) = found else {
             let env = self.env();
             let of_bases = records.iter().find_map(|record| self.type_of_bases(record, &env, path, BASES));
             return of_bases.or_else(|| self.enclosing_alias(path));
@@ -87,33 +86,32 @@ impl Machine<'_> {
             return None;
         }
         self.lookups.own_aliases.push(alias.name.clone());
-        let holder = records.iter().find(|record| alias_of(record, &path.name).is_some());
-        let ty = match holder.filter(|_| !alias.template_params.is_empty()) {
-            Some(record) => {
-                let env = self.env();
-                let env = self.alias_env(&alias, path, &env);
-                self.within(env, &record.namespace, |machine| {
-                    machine.member_scope(record, |machine| machine.resolve_part(&alias.ty))
-                })
-            }
-            None => self.resolve_part(&alias.ty),
+        let ty = if alias.template_params.is_empty() {
+            Some(self.resolve_part(&alias.ty))
+        } else {
+            let env = self.env();
+            self.member_alias(record, path, &env)
         };
         self.lookups.own_aliases.pop();
-        Some(ty)
+        ty
     }
 
     /// A member typedef of a class around that of the running method.
     fn enclosing_alias(&mut self, path: &Path) -> Option<Ty> {
         let env = self.env();
-        self.enclosing_records().into_iter().find_map(|record| match alias_of(&record, &path.name).cloned() {
-            Some(alias) => {
-                let env = self.alias_env(&alias, path, &env);
-                Some(self.within(env, &record.namespace, |machine| {
-                    machine.member_scope(&record, |machine| machine.resolve_part(&alias.ty))
-                }))
-            }
-            None => self.type_of_bases(&record, &env, path, BASES),
+        self.enclosing_records().into_iter().find_map(|record| {
+            let own = self.member_alias(&record, path, &env);
+            own.or_else(|| self.type_of_bases(&record, &env, path, BASES))
         })
+    }
+
+    /// What a member typedef of a class stands for, where the class's parameters stand for what `env` says.
+    fn member_alias(&mut self, record: &Arc<Record>, path: &Path, env: &Rc<Env>) -> Option<Ty> {
+        let alias = alias_of(record, &path.name)?;
+        let env = self.alias_env(alias, path, env);
+        Some(self.within(env, &record.namespace, |machine| {
+            machine.member_scope(record, |machine| machine.resolve_part(&alias.ty))
+        }))
     }
 
     /// `Layout::type`.
@@ -151,15 +149,8 @@ impl Machine<'_> {
     ) -> Option<Ty> {
         self.bases(record, env, depth).into_iter().find_map(|base| {
             let record = base.record.clone()?;
-            match alias_of(&record, &path.name).cloned() {
-                Some(alias) => {
-                    let env = self.alias_env(&alias, path, &base.env);
-                    Some(self.within(env, &record.namespace, |machine| {
-                        machine.member_scope(&record, |machine| machine.resolve_part(&alias.ty))
-                    }))
-                }
-                None => self.type_of_bases(&record, &base.env, path, depth - 1),
-            }
+            let own = self.member_alias(&record, path, &base.env);
+            own.or_else(|| self.type_of_bases(&record, &base.env, path, depth - 1))
         })
     }
 

@@ -10,7 +10,7 @@ use super::types::{FieldLayout, Layout, Ty};
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Type};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -539,10 +539,9 @@ fn has_types_of(a: &Function, b: &Function) -> bool {
 
 /// Whether a method may belong to a class, by its name: what a library has belongs to no class of the program.
 fn may_be_of(method: &Function, layout: &Layout) -> bool {
-    let is_of_library = |at: Span| at.file == FileId::NO_TEXT;
     let class = layout.record.as_ref();
     method.owner.as_ref() == Some(&layout.name)
-        && class.is_none_or(|class| is_of_library(class.extent) == is_of_library(method.span))
+        && class.is_none_or(|class| class.extent.is_built_in() == method.span.is_built_in())
 }
 
 fn refers(function: &Arc<Function>) -> bool {

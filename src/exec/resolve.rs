@@ -193,17 +193,16 @@ impl Machine<'_> {
         let mut env = self.bind(&primary.template_params, path.args.as_deref(), &outer);
         let mut chosen = Arc::clone(&primary);
         let specialized: Vec<Arc<Record>> = specialized.cloned().collect();
-        if path.args.is_some() {
+        if let Some(explicit) = path.args.as_deref() {
             env = self.bind_defaults(&primary.template_params, &primary.namespace, env);
-        }
-        if path.args.is_some() && !specialized.is_empty() {
-            let explicit = path.args.as_deref().unwrap_or_default();
-            match self.specialization_of(&primary, &specialized, explicit, &env) {
+            let found = match specialized.is_empty() {
+                true => Ok(None),
+                false => self.specialization_of(&primary, &specialized, explicit, &env),
+            };
+            match found {
                 Ok(Some((record, found))) => (chosen, env) = (record, found),
                 // The primary template has no body that is seen.
-                Ok(None) if is_declared_only => {
-                    return Some(Ty::Unknown(path.name.clone()));
-                }
+                Ok(None) if is_declared_only => return Some(Ty::Unknown(path.name.clone())),
                 Ok(None) => {}
                 Err(Undecided) => return Some(Ty::Unknown(path.name.clone())),
             }

@@ -24,7 +24,7 @@ use crate::builtins;
 use crate::domain::Int;
 use crate::events::{AccessOp, Event, Split, SplitKind};
 use crate::ir::{Expr, ExprKind, Path, Scalar, TemplateArg, Type};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
 
@@ -43,8 +43,7 @@ enum Kind {
 impl Machine<'_> {
     fn sync_class(&self, ty: &Ty) -> Option<Kind> {
         let Ty::Record(layout) = ty else { return None };
-        let record = layout.record.as_ref().filter(|it| it.extent.file == FileId::NO_TEXT)?;
-        let kind = match &*record.name {
+        let kind = match layout.built_in()? {
             "pipeline" | "make_pipeline" => Kind::Pipeline,
             "barrier" => Kind::Barrier,
             _ => return None,

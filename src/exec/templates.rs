@@ -10,7 +10,6 @@ use crate::ir::namespace::Namespace;
 use crate::ir::{
     Declaration, Expr, ExprKind, Name, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
 };
-use crate::source::FileId;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -178,7 +177,7 @@ impl Machine<'_> {
         env: &Env,
     ) -> Result<Option<(Arc<Record>, Env)>, Undecided> {
         let asks = |record: &Arc<Record>| {
-            record.extent.file != FileId::NO_TEXT && record.specialization.iter().any(asks_for_const)
+            !record.extent.is_built_in() && record.specialization.iter().any(asks_for_const)
         };
         if records.iter().any(asks) && explicit.iter().any(|arg| self.may_be_const(arg)) {
             return Err(Undecided);

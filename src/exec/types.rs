@@ -38,6 +38,12 @@ impl Layout {
         self.record.as_ref().is_some_and(|record| record.holds(method))
     }
 
+    /// The name of a class that is built in, without text of its own; none for a class of the program.
+    #[must_use]
+    pub(super) fn built_in(&self) -> Option<&str> {
+        self.record.as_ref().filter(|record| record.extent.is_built_in()).map(|record| &*record.name)
+    }
+
     /// The member of this name.
     #[must_use]
     pub(crate) fn field(&self, name: &str) -> Option<&FieldLayout> {

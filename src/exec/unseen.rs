@@ -12,7 +12,7 @@ use crate::builtins::{self, Kind};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::AccessOp;
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Type};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 use std::fmt;
 use std::sync::Arc;
 
@@ -317,7 +317,7 @@ impl Machine<'_> {
 
 /// Whether a function is not one of those that a library is known to have.
 fn is_of_program(function: &Arc<Function>) -> bool {
-    function.span.file != FileId::NO_TEXT
+    !function.span.is_built_in()
 }
 
 fn copies_memory(name: &str) -> bool {

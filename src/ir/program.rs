@@ -5,7 +5,6 @@ use super::{
     Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, TemplateArg, TemplateParamKind,
     Type,
 };
-use crate::source::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -296,7 +295,7 @@ impl Program {
         path: &'a Path,
         from: &'a [Name],
     ) -> impl Iterator<Item = &'a Arc<Record>> + Clone {
-        let is_of_library = |record: &Record| record.extent.file == FileId::NO_TEXT;
+        let is_of_library = |record: &Record| record.extent.is_built_in();
         let around = around(path, from);
         let records = self.records(&path.name);
         let last = self.qualifiers(records, path).last().map(|(name, _)| name);

@@ -3,7 +3,7 @@
 use super::state::State;
 use crate::domain::{ThreadSet, Unknown};
 use crate::events::{Call, Split};
-use crate::source::{FileId, Span};
+use crate::source::Span;
 
 /// The calls and conditions around the code that runs.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Around {
     /// Where something is done: what such a library does, its call does.
     pub(crate) fn placed(&self, span: Span) -> Span {
         match self.library.and_then(|at| self.calls.get(at)) {
-            Some(call) if span.file == FileId::NO_TEXT => call.span,
+            Some(call) if span.is_built_in() => call.span,
             _ => span,
         }
     }
