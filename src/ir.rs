@@ -818,6 +818,8 @@ pub struct Module {
     pub comments: Vec<Directive>,
     /// Whether a header was left out or not run to its end, so that macros may be missing.
     pub is_cut_short: bool,
+    /// What stands under an `#if` that asks a macro which nothing defines: it may not be compiled.
+    pub undecided: Vec<Span>,
     /// The file; `None` only for an empty module.
     pub file: Option<FileId>,
 }

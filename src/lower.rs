@@ -35,6 +35,7 @@ mod types;
 mod waits;
 
 use crate::ir::{Declaration, ExprKind, Module, Path, Scalar, Storage, Type};
+use crate::source::Span;
 use crate::syntax::query::Found;
 use crate::syntax::{SyntaxTree, field};
 use function::{Enclosing, is_macro_block, prototypes, says_volatile};
@@ -50,7 +51,14 @@ pub fn lower(tree: &SyntaxTree) -> Module {
     let comments = tree.expanded.comments.clone();
     let (file, is_cut_short) = (Some(tree.expanded.file.id), tree.expanded.is_cut_short);
     let namespace_aliases = outline.namespace_aliases_in_order();
-    let mut module = Module { file, comments, is_cut_short, namespace_aliases, ..Module::default() };
+    let undecided = tree.expanded.undecided.iter().map(|range| Span {
+        file: tree.expanded.file.id,
+        start: range.start as u32,
+        end: range.end as u32,
+    });
+    let undecided = undecided.collect();
+    let mut module =
+        Module { file, comments, is_cut_short, undecided, namespace_aliases, ..Module::default() };
     walk(&outline.found, |levels, what, node| item(&outline, levels, what, node, &mut module));
     module
 }

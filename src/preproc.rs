@@ -122,6 +122,8 @@ pub struct Replayed {
     macros: macros::Macros,
     /// Directives and untaken branches, in order.
     blanks: Vec<Range<usize>>,
+    /// As in [`Expanded::undecided`].
+    undecided: Vec<Range<usize>>,
 }
 
 impl Replayed {
@@ -137,15 +139,17 @@ impl Replayed {
         let mut replay = replay::Replay::new(macros, includes, cache, lists_headers);
         replay.run();
         let is_cut_short = replay.is_cut_short();
-        let replay::Replay { macros, blanks, headers, .. } = replay;
-        Replayed { file: Arc::clone(file), headers, is_cut_short, macros, blanks }
+        let replay::Replay { macros, blanks, undecided, headers, .. } = replay;
+        Replayed { file: Arc::clone(file), headers, is_cut_short, macros, blanks, undecided }
     }
 
     /// What decides, beside the text and what is defined from the start, what the text becomes: two replays
     /// of one file for which this is the same are expanded to the same.
     #[must_use]
     pub(crate) fn print(&self) -> Print {
-        let rest = |hasher: &mut DefaultHasher| (&self.blanks, self.is_cut_short).hash(hasher);
+        let rest = |hasher: &mut DefaultHasher| {
+            (&self.blanks, &self.undecided, self.is_cut_short).hash(hasher);
+        };
         self.macros.print(&rest)
     }
 
@@ -169,7 +173,7 @@ impl Replayed {
     #[must_use]
     pub fn expand(self) -> Expanded {
         let comments = self.comments();
-        let Replayed { file, headers, is_cut_short, macros, blanks } = self;
+        let Replayed { file, headers, is_cut_short, macros, blanks, undecided } = self;
         let blanked = (!blanks.is_empty()).then(|| replay::blanked(&file.text, &blanks));
         let base = blanked.as_deref().unwrap_or(&file.text);
         let (text, map) = match rewrite::expand_text(base, &macros) {
@@ -178,7 +182,7 @@ impl Replayed {
         };
         let (text, masked) = mask::apply(&file.text, text);
         let headers = headers.into_iter().map(|header| header.file).collect();
-        Expanded { file, text, map, masked, headers, comments, is_cut_short }
+        Expanded { file, text, map, masked, headers, comments, is_cut_short, undecided }
     }
 }
 
@@ -200,6 +204,9 @@ pub struct Expanded {
     pub comments: Vec<comments::Directive>,
     /// As in [`Replayed::is_cut_short`].
     pub is_cut_short: bool,
+    /// What of the original text stands under an `#if` that asks a macro which nothing defines, or under the other
+    /// branches of that `#if`, in bytes.
+    pub undecided: Vec<Range<usize>>,
 }
 
 impl Expanded {
@@ -214,7 +221,8 @@ impl Expanded {
     pub fn unchanged(file: Arc<SourceFile>) -> Expanded {
         let comments = comments::directives(&file.text);
         let (map, masked, headers) = (SpanMap::default(), Vec::new(), Vec::new());
-        Expanded { file, text: None, map, masked, headers, comments, is_cut_short: false }
+        let undecided = Vec::new();
+        Expanded { file, text: None, map, masked, headers, comments, is_cut_short: false, undecided }
     }
 }
 

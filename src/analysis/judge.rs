@@ -183,10 +183,15 @@ impl Run {
             shape_asked: &|array| texts.shape_asked(array),
             also_used: &|array| texts.also_used(array, subject.kernel.name_span),
         };
+        let check = || {
+            let mut findings = rules::check(&case);
+            findings.retain(|it| !subject.program.is_undecided(it.primary));
+            findings
+        };
         match wanted {
-            Wanted::Findings | Wanted::Editor => report.diagnostics.extend(rules::check(&case)),
+            Wanted::Findings | Wanted::Editor => report.diagnostics.extend(check()),
             Wanted::Views => {
-                let findings = rules::check(&case);
+                let findings = check();
                 let is_function = subject.kernel.kind != FunctionKind::Kernel;
                 report.views.extend(rules::view(&case, &findings).map(|it| KernelView { is_function, ..it }));
                 report.diagnostics.extend(findings);

@@ -5,6 +5,7 @@ use super::{
     Alias, Declaration, Function, FunctionKind, Module, Name, Path, Record, TemplateArg, TemplateParamKind,
     Type,
 };
+use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -341,6 +342,13 @@ impl Program {
     #[must_use]
     pub(crate) fn enumeration(&self, name: &str) -> Option<&Option<Type>> {
         self.index.enums.get(name)
+    }
+
+    /// Whether a part of the text may not be compiled, because nothing tells what an `#if` around it comes to.
+    #[must_use]
+    pub(crate) fn is_undecided(&self, part: Span) -> bool {
+        let holds = |span: &Span| span.file == part.file && span.start <= part.start && part.end <= span.end;
+        self.modules.iter().any(|module| module.undecided.iter().any(holds))
     }
 
     /// The kernels defined in the file itself.

@@ -1,7 +1,8 @@
 //! Is this `#if` true?
 //!
 //! C's constant expressions over wrapping 64-bit integers. A name that is no macro is 0.
-//! What cannot be read, and what divides by zero, is false.
+//! What cannot be read, and what divides by zero, is false. So is what rests on `NAME(x)` with a macro that nothing
+//! defines: no compiler takes that, so the build defines it, and it may as well be true.
 
 use super::expansion::Expander;
 use super::lexer::Kind;
@@ -18,17 +19,31 @@ pub(crate) trait Surroundings {
     fn has_include(&self, spec: &str, angled: bool) -> bool;
 }
 
+/// What a condition comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    True,
+    False,
+    /// It asks a macro that nothing defines; taken for false.
+    Open,
+}
+
 /// Evaluates an expanded condition.
-pub(crate) fn is_true(expander: &Expander<'_>, pieces: &[Piece], around: &dyn Surroundings) -> bool {
-    let mut parser = Evaluator { expander, pieces, at: 0, depth: 0, around };
-    let value = parser.ternary();
-    matches!(value, Ok(Some(value)) if value != 0 && parser.at == pieces.len())
+pub(crate) fn answer(expander: &Expander<'_>, pieces: &[Piece], around: &dyn Surroundings) -> Answer {
+    let mut parser = Evaluator { expander, pieces, at: 0, depth: 0, asks_unknown: false, around };
+    match parser.ternary() {
+        _ if parser.at != pieces.len() => Answer::False,
+        Ok(Some(0)) | Err(Malformed) => Answer::False,
+        Ok(Some(_)) => Answer::True,
+        Ok(None) if parser.asks_unknown => Answer::Open,
+        Ok(None) => Answer::False,
+    }
 }
 
 /// Not an expression.
 struct Malformed;
 
-/// `None`: it divides by zero, which only matters where the value is needed.
+/// `None`: it divides by zero, or asks a macro that nothing defines, which only matters where the value is needed.
 type Value = Result<Option<i64>, Malformed>;
 
 struct Evaluator<'e> {
@@ -36,6 +51,8 @@ struct Evaluator<'e> {
     pieces: &'e [Piece],
     at: usize,
     depth: u32,
+    /// Whether a macro was asked that nothing defines.
+    asks_unknown: bool,
     around: &'e dyn Surroundings,
 }
 
@@ -156,14 +173,14 @@ impl<'e> Evaluator<'e> {
                 let value = self.deeper(Self::ternary)?;
                 if self.eat(")") { Ok(value) } else { Err(Malformed) }
             }
-            Kind::Ident => Ok(Some(self.word(text)?)),
+            Kind::Ident => self.word(text),
             _ => Err(Malformed),
         }
     }
 
-    fn word(&mut self, word: &str) -> Result<i64, Malformed> {
+    fn word(&mut self, word: &str) -> Value {
         match word {
-            "true" => Ok(1),
+            "true" => Ok(Some(1)),
             "defined" => {
                 let parenthesised = self.eat("(");
                 let name = self.text(self.at);
@@ -171,7 +188,7 @@ impl<'e> Evaluator<'e> {
                 if parenthesised && !self.eat(")") {
                     return Err(Malformed);
                 }
-                Ok(i64::from(self.around.defined(name)))
+                Ok(Some(i64::from(self.around.defined(name))))
             }
             "__has_include" | "__has_include_next" => {
                 let inside = self.parenthesised()?;
@@ -182,11 +199,15 @@ impl<'e> Evaluator<'e> {
                     (_, Some(spec)) => self.around.has_include(spec, false),
                     _ => false,
                 };
-                Ok(i64::from(found))
+                Ok(Some(i64::from(found)))
             }
-            // An unknown feature test: `__has_builtin(x)`.
-            _ if self.text(self.at) == "(" => self.parenthesised().map(|_| 0),
-            _ => Ok(0),
+            // What a compiler defines itself: `__has_builtin(x)`.
+            _ if self.text(self.at) == "(" && word.starts_with("__") => self.parenthesised().map(|_| Some(0)),
+            _ if self.text(self.at) == "(" => {
+                self.asks_unknown = true;
+                self.parenthesised().map(|_| None)
+            }
+            _ => Ok(Some(0)),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Runs the directives of a file and of the headers it includes, in true order.
 
-use super::condition::{Surroundings, is_true};
+use super::condition::{Answer, Surroundings, answer};
 use super::directives::{DirectiveKind, Directives, HeaderCache, Test};
 use super::expansion::{Expander, Kept};
 use super::lexer::Lexer;
@@ -31,6 +31,8 @@ pub(crate) struct Replay<'r> {
     pub macros: Macros,
     /// What of the main file is not text: directives and untaken branches, in order.
     pub blanks: Vec<Range<usize>>,
+    /// What of the main file stands under a condition that cannot be answered, or under its other branches, in order.
+    pub undecided: Vec<Range<usize>>,
     /// The headers, in order of first inclusion, if they are asked for.
     pub headers: Vec<Included>,
     lists_headers: bool,
@@ -84,6 +86,8 @@ struct Open {
     number: u32,
     next: usize,
     taken: Vec<bool>,
+    /// How many conditionals are open around the first that cannot be answered, and where that begins.
+    undecided: Option<(usize, u32)>,
 }
 
 /// What comes after a directive.
@@ -109,6 +113,7 @@ impl<'r> Replay<'r> {
         Replay {
             macros,
             blanks: Vec::new(),
+            undecided: Vec::new(),
             headers: Vec::new(),
             lists_headers,
             includes,
@@ -125,7 +130,7 @@ impl<'r> Replay<'r> {
 
     /// Runs the main file.
     pub(super) fn run(&mut self) {
-        let mut open = vec![Open { number: 0, next: 0, taken: Vec::new() }];
+        let mut open = vec![Open { number: 0, next: 0, taken: Vec::new(), undecided: None }];
         while let Some(top) = open.last_mut() {
             let Some(file) = self.macros.files.get(top.number as usize).map(Arc::clone) else { return };
             let header = open.len() > 1;
@@ -205,13 +210,21 @@ impl<'r> Replay<'r> {
                 self.macros.set(name, self.from, None);
             }
             DirectiveKind::If { test, next } => {
-                let taken = self.test(file, top.number, test);
+                let answer = self.test(file, top.number, test);
+                if answer == Answer::Open && top.undecided.is_none() {
+                    top.undecided = Some((top.taken.len(), directive.end));
+                }
+                let taken = answer == Answer::True;
                 top.taken.push(taken);
                 return skip_unless(taken, *next);
             }
             DirectiveKind::Elif { test, next } => {
                 let before = top.taken.last().copied().unwrap_or(true);
-                let taken = !before && self.test(file, top.number, test);
+                let answer = if before { Answer::False } else { self.test(file, top.number, test) };
+                if answer == Answer::Open && top.undecided.is_none() {
+                    top.undecided = Some((top.taken.len().saturating_sub(1), directive.end));
+                }
+                let taken = answer == Answer::True;
                 if taken && let Some(last) = top.taken.last_mut() {
                     *last = true;
                 }
@@ -223,6 +236,13 @@ impl<'r> Replay<'r> {
             }
             DirectiveKind::Endif => {
                 top.taken.pop();
+                let ended = top.undecided.filter(|(around, _)| top.taken.len() <= *around);
+                if let Some((_, start)) = ended {
+                    top.undecided = None;
+                    if top.number == 0 {
+                        self.undecided.push(start as usize..directive.start as usize);
+                    }
+                }
             }
             DirectiveKind::Include { .. } => match file.included(index as usize, self.includes) {
                 Some(found) if !self.once.contains(found.id) => return Then::Enter(Arc::clone(found)),
@@ -267,20 +287,22 @@ impl<'r> Replay<'r> {
             }
         }
         if !deep && !self.once.contains(header.id) {
-            open.push(Open { number: own, next: 0, taken: Vec::new() });
+            open.push(Open { number: own, next: 0, taken: Vec::new(), undecided: None });
         }
     }
 
-    fn test(&mut self, file: &Directives, number: u32, test: &Test) -> bool {
+    fn test(&mut self, file: &Directives, number: u32, test: &Test) -> Answer {
         let name = |range: &Range<usize>| file.file.text.get(range.clone()).unwrap_or("");
         match test {
-            Test::Defined(range) => is_defined(&self.macros, name(range)),
-            Test::NotDefined(range) => !is_defined(&self.macros, name(range)),
+            Test::Defined(range) | Test::NotDefined(range) => {
+                let is_wanted = matches!(test, Test::Defined(_));
+                if is_defined(&self.macros, name(range)) == is_wanted { Answer::True } else { Answer::False }
+            }
             Test::Expression(range) => {
                 let mut expander = Expander::new(&self.macros, &mut self.conditions);
                 let pieces = expander.expand_condition(number, range).unwrap_or_default();
                 let around = Around { macros: &self.macros, includes: self.includes, from: &file.file };
-                is_true(&expander, &pieces, &around)
+                answer(&expander, &pieces, &around)
             }
         }
     }

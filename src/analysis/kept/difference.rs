@@ -80,11 +80,13 @@ fn beside_functions(module: &Module) -> impl Hash + '_ {
         eight_byte_banks,
         comments: _,
         is_cut_short: _,
+        undecided,
         file: _,
     } = module;
     let classes = (records, declared_classes);
     let names = (aliases, namespace_aliases, enums);
-    (classes, variables, names, instantiations, class_instantiations, volatile, eight_byte_banks)
+    let instantiations = (instantiations, class_instantiations);
+    (classes, variables, names, instantiations, volatile, eight_byte_banks, undecided)
 }
 
 fn difference(before: &Module, now: &Module, sources: &Sources) -> Option<Difference> {
