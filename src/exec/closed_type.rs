@@ -10,6 +10,7 @@ use super::value::NOWHERE;
 use super::value::Value;
 use crate::ir::{Expr, ExprKind, Name, Path, Record, Scalar, TemplateArg, Type};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// An argument of which nothing is known.
 const HOLE: TemplateArg = TemplateArg::Type(Type::Opaque);
@@ -30,10 +31,13 @@ impl Machine<'_> {
                 Some(record) if !record.template_params.is_empty() || !record.specialization.is_empty() => {
                     self.closed_record(&Rc::clone(layout))
                 }
+                Some(record) if self.owner_with_arguments(record).is_some() => {
+                    self.closed_record(&Rc::clone(layout))
+                }
                 Some(record) => {
                     let qualifiers = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
                     let name = layout.name.clone();
-                    Some(Type::Named(Box::new(Path { qualifiers, name, args: None, global: false })))
+                    Some(Type::Named(Box::new(Path { qualifiers, name, args: None, global: true })))
                 }
                 None => simple(&layout.name),
             },
@@ -41,11 +45,37 @@ impl Machine<'_> {
         }
     }
 
-    /// A class made from a template, with the arguments it was made with.
+    /// A class made from a template, with the arguments it was made with, or a member of one.
     fn closed_record(&mut self, layout: &Rc<Layout>) -> Option<Type> {
         let record = layout.record.clone()?;
+        let mut args = self.closed_args(&record, layout)?;
+        let mut qualifiers: Vec<_> = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
+        let mut name = record.name.clone();
+        if let Some(owner) = self.owner_with_arguments(&record) {
+            qualifiers.push((owner.name.clone(), self.closed_args(&owner, layout)?));
+            args.drain(..owner.template_params.len().min(args.len()));
+            name = record.name.get(owner.name.len() + 2..)?.into();
+        }
+        let args = (!args.is_empty() || !record.specialization.is_empty()).then_some(args);
+        Some(Type::Named(Box::new(Path { qualifiers, name, args, global: true })))
+    }
+
+    /// The class around a member class, if it has template arguments: each specialisation may have a member of the
+    /// same name.
+    fn owner_with_arguments(&self, record: &Record) -> Option<Arc<Record>> {
+        let (owner, _) = record.name.rsplit_once("::")?;
+        let has_arguments = |it: &Record| !it.template_params.is_empty() || !it.specialization.is_empty();
+        let around = |it: &&Arc<Record>| has_arguments(it) && it.holds(record.span);
+        self.program.records(owner).iter().find(around).cloned()
+    }
+
+    /// The arguments of a class, where its parameters stand for what `layout` says.
+    fn closed_args(&mut self, record: &Record, layout: &Layout) -> Option<Vec<TemplateArg>> {
         let args = if record.specialization.is_empty() {
-            let written = self.count_written(&record, layout)?;
+            if record.template_params.is_empty() {
+                return Some(Vec::new());
+            }
+            let written = self.count_written(record, layout)?;
             let env = &layout.env.bindings;
             let bound = record.template_params.iter().take(written);
             let bound = bound.map(|param| env.get(&param.name).cloned());
@@ -72,10 +102,7 @@ impl Machine<'_> {
             if record.template_params.iter().any(|param| param.name == *name))
         };
         let args = args.iter().map(|bound| if is_own(bound) { HOLE } else { self.closed_binding(bound) });
-        let args = args.collect();
-        let qualifiers = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
-        let path = Path { qualifiers, name: record.name.clone(), args: Some(args), global: false };
-        Some(Type::Named(Box::new(path)))
+        Some(args.collect())
     }
 
     /// How many template arguments are to be written: what follows the last that is bound, and is not what it is by

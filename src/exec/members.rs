@@ -116,19 +116,12 @@ impl Machine<'_> {
 
     /// `Layout::type`.
     pub(super) fn member_type(&mut self, layout: &Rc<Layout>, path: &Path) -> Ty {
-        let found = layout.record.as_ref().and_then(|record| alias_of(record, &path.name).cloned());
-        if let Some(alias) = found {
-            let env = self.alias_env(&alias, path, &layout.env);
-            return self.within(env, &alias.namespace, |machine| machine.resolve_part(&alias.ty));
+        let record = layout.record.clone();
+        if let Some(ty) = record.as_ref().and_then(|record| self.member_alias(record, path, &layout.env)) {
+            return ty;
         }
-        let nested =
-            Path { qualifiers: Vec::new(), name: path.name.clone(), args: path.args.clone(), global: false };
-        let nested = self.within_env(Rc::clone(&layout.env), |machine| machine.named_record(&nested));
-        let of_bases = |machine: &mut Self| {
-            let record = layout.record.clone()?;
-            machine.type_of_bases(&record, &layout.env, path, BASES)
-        };
-        nested.or_else(|| of_bases(self)).unwrap_or_else(|| Ty::Unknown(path.name.clone()))
+        let of_bases = record.and_then(|record| self.type_of_bases(&record, &layout.env, path, BASES));
+        of_bases.unwrap_or_else(|| Ty::Unknown(path.name.clone()))
     }
 
     /// What names mean in a member typedef that a path names, which may be a template.
@@ -198,7 +191,8 @@ impl Machine<'_> {
                 Ty::Record(layout) => Some(layout),
                 _ => None,
             },
-            None => self.owner_layout(&Path { qualifiers: Vec::new(), global: false, ..owner }),
+            // Of a namespace and a class of one name, the one that has such a member.
+            None => self.owner_layout(&owner).filter(|_| !program.has_in_namespace(path)),
         }
     }
 
@@ -247,13 +241,12 @@ impl Machine<'_> {
             return None;
         }
         let name: Name = format!("{owner}::{}", path.name).into();
-        let of_class = match before.last() {
-            None => self.own_constant(&name),
-            Some((class, args)) => {
-                let args = (!args.is_empty()).then(|| args.clone());
-                let class = Path { qualifiers: Vec::new(), name: class.clone(), args, global: false };
-                self.owner_layout(&class).and_then(|layout| self.member_constant(&layout, &name))
-            }
+        let of_class = if before.is_empty() {
+            self.own_constant(&name)
+        } else {
+            let of =
+                Path { qualifiers: before.to_vec(), name: owner.clone(), args: None, global: path.global };
+            self.qualifying_class(&of).and_then(|layout| self.member_constant(&layout, &name))
         };
         of_class.or_else(|| {
             let whole = Path { qualifiers: before.to_vec(), name, args: None, global: false };

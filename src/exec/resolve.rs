@@ -179,10 +179,16 @@ impl Machine<'_> {
         }
         let program = self.program;
         let from = self.namespace();
-        let mut records = program.records_meant(path, &from);
+        let records = program.records_meant(path, &from);
         let specialized = records.clone().filter(|record| !record.specialization.is_empty());
         let first = records.clone().next()?;
-        let defined = records.find(|record| record.specialization.is_empty());
+        let mut primaries = records.filter(|record| record.specialization.is_empty());
+        let defined = primaries.clone().nth(1).and_then(|_| {
+            // Each specialisation of the class around may have a member class of this name.
+            let own = self.own_records();
+            primaries.clone().find(|record| own.iter().any(|own| own.holds(record.span)))
+        });
+        let defined = defined.or_else(|| primaries.next());
         let declared = || program.declared_class_meant(path, &from).filter(|_| path.args.is_some());
         let is_declared_only = defined.is_none();
         let primary = Arc::clone(defined.or_else(declared).unwrap_or(first));

@@ -297,10 +297,11 @@ impl Machine<'_> {
         }
         let mut all = true;
         for (written, arg) in special.specialization.iter().zip(args) {
-            let written = match written {
-                TemplateArg::Type(ty) => Binding::Type(self.resolve_argument(ty)),
-                TemplateArg::Value(expr) => Binding::Value(self.evaluate(expr)),
-            };
+            let env = self.env();
+            let written = self.within(env, &special.namespace, |machine| match written {
+                TemplateArg::Type(ty) => Binding::Type(machine.resolve_argument(ty)),
+                TemplateArg::Value(expr) => Binding::Value(machine.evaluate(expr)),
+            });
             all &= same_binding(&written, arg.as_ref()?)?;
         }
         Some(all)
@@ -356,12 +357,13 @@ impl Machine<'_> {
             },
             (TemplateArg::Value(expr), arg) => {
                 matched.fixed += 1;
-                let value = self.within_env(matched.so_far(), |machine| machine.evaluate(expr));
+                let value = self.within(matched.so_far(), &matched.record.namespace, |it| it.evaluate(expr));
                 matched.note(same_binding(&Binding::Value(value), arg))
             }
             (TemplateArg::Type(Type::Named(path)), arg) => {
                 matched.fixed += 1;
-                let value = self.within_env(matched.so_far(), |machine| machine.lookup(path, NOWHERE));
+                let (env, namespace) = (matched.so_far(), &matched.record.namespace);
+                let value = self.within(env, namespace, |machine| machine.lookup(path, NOWHERE));
                 matched.note(same_binding(&Binding::Value(value), arg))
             }
             (TemplateArg::Type(_), Binding::Value(_)) => false,
@@ -419,7 +421,8 @@ impl Machine<'_> {
             (Type::Decltype(_), _) if !matched.record.template_params.is_empty() => matched.note(None),
             _ => {
                 matched.fixed += 1;
-                let written = self.within_env(matched.so_far(), |machine| machine.resolve_argument(pattern));
+                let (env, namespace) = (matched.so_far(), &matched.record.namespace);
+                let written = self.within(env, namespace, |machine| machine.resolve_argument(pattern));
                 let is_made = matches!(pattern, Type::Named(path)
                     if path.args.is_some() || !path.qualifiers.is_empty());
                 match written {

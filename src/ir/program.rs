@@ -119,10 +119,14 @@ impl Index {
         }
     }
 
-    /// Whether a record or an alias has this name in a namespace.
-    fn has_in(&self, name: &Name, at: &[Name]) -> bool {
-        self.records.get(name).is_some_and(|all| all.iter().any(|it| &*it.namespace == at))
-            || self.aliases.get(name).is_some_and(|all| all.iter().any(|it| &*it.namespace == at))
+    /// Whether a record, an alias or a variable has this name in a namespace that nothing is around.
+    fn has_in(&self, name: &Name, within: &Name) -> bool {
+        fn any<T: Named>(all: Option<&Vec<Arc<T>>>, within: &Name) -> bool {
+            all.is_some_and(|all| all.iter().any(|it| **it.namespace() == *std::slice::from_ref(within)))
+        }
+        any(self.records.get(name), within)
+            || any(self.aliases.get(name), within)
+            || any(self.variables.get(name), within)
     }
 
     /// Whether an alias has this name, and nothing else.
@@ -163,14 +167,15 @@ impl Program {
             let standard = index.standard.clone();
             let places = module.records.iter().map(|it| (&it.name, &it.namespace));
             let places = places.chain(module.aliases.iter().map(|it| (&it.name, &it.namespace)));
-            let apart = places.filter_map(|(name, at)| {
-                let only = lies_apart(at).filter(|_| index.has(name) && !index.has_in(name, at))?;
-                Some((name.clone(), only.clone()))
+            let places = places.chain(module.variables.iter().map(|it| (&it.name, &it.namespace)));
+            let apart = places.filter(|(name, _)| index.has(name)).flat_map(|(name, at)| {
+                let seen_in = seen_in(at).iter().map(|within| Name::from(*within));
+                seen_in.map(|within| (name.clone(), within))
             });
-            index.apart = apart.collect();
+            index.apart = apart.filter(|(name, within)| !index.has_in(name, within)).collect();
             let apart = index.apart.clone();
             let is_apart = |name: &Name, at: &[Name]| {
-                lies_apart(at).is_some_and(|only| apart.contains(&(name.clone(), only.clone())))
+                seen_in(at).iter().any(|within| apart.contains(&(name.clone(), Name::from(*within))))
             };
             index.add(module, &|name, at| standard.contains(name) || is_apart(name, at));
             // `using barrier = cuda::barrier<cuda::thread_scope_block>;` takes nothing away from the class.
@@ -273,7 +278,7 @@ impl Program {
         let has_args = path.args.is_some();
         meant(items, qualifiers, from).filter(move |item| {
             (!standard || is_standard(item.namespace(), (last, has_args), from))
-                && apart.is_none_or(|apart| item.namespace().last() == Some(apart))
+                && apart.is_none_or(|apart| is_seen_in(item.namespace(), apart))
         })
     }
 
@@ -338,6 +343,19 @@ impl Program {
             || index.member_types.get_or_init(of_members).contains(name)
     }
 
+    /// Whether something has a path's name in a namespace that ends in what stands before it.
+    #[must_use]
+    pub(crate) fn has_in_namespace(&self, path: &Path) -> bool {
+        fn any<T: Named>(all: &[Arc<T>], path: &Path) -> bool {
+            all.iter().any(|it| answers(it.namespace(), &path.qualifiers))
+        }
+        let free = |it: &Arc<Function>| it.owner.is_none() && answers(&it.namespace, &path.qualifiers);
+        any(self.records(&path.name), path)
+            || any(self.aliases(&path.name), path)
+            || any(self.variables(&path.name), path)
+            || self.index.functions.get(&path.name).is_some_and(|all| all.iter().any(free))
+    }
+
     /// The underlying type of the enum of this name, if it is one.
     #[must_use]
     pub(crate) fn enumeration(&self, name: &str) -> Option<&Option<Type>> {
@@ -398,12 +416,24 @@ fn may_copy(function: &Function) -> bool {
     function.body.is_some() && makes && matches!(first, Some(Type::Reference(_)))
 }
 
-/// The only namespace around what counts beside what modules have of the same name elsewhere.
-fn lies_apart(at: &[Name]) -> Option<&Name> {
+/// The namespaces before a name that count beside what modules have of the same name elsewhere, if the library has it
+/// in `at`: PyTorch brings what is in `c10` into sight in `at`, and what is there in `torch`.
+fn seen_in(at: &[Name]) -> &'static [&'static str] {
     match at {
-        [only] if matches!(&**only, "at" | "torch" | "cub") => Some(only),
-        _ => None,
+        [only] => match &**only {
+            "c10" => &["c10", "at", "torch"],
+            "at" => &["at", "torch"],
+            "torch" => &["torch"],
+            "cub" => &["cub"],
+            _ => &[],
+        },
+        _ => &[],
     }
+}
+
+/// Whether what lies in the namespace `at` is seen in the one called `within`.
+fn is_seen_in(at: &[Name], within: &Name) -> bool {
+    at.last() == Some(within) || seen_in(at).contains(&&**within)
 }
 
 /// Whether a path means what a library has in the namespace `at`, by the last name before it and whether it has
@@ -411,7 +441,7 @@ fn lies_apart(at: &[Name]) -> Option<&Name> {
 /// or `at`. What is named as part of anything else is not seen.
 fn is_standard(at: &[Name], (last, has_args): (Option<&Name>, bool), from: &[Name]) -> bool {
     match last {
-        Some(name) => at.last() == Some(name),
+        Some(name) => is_seen_in(at, name),
         // A call of a function that is not seen looks like one of these without arguments.
         None => {
             let may_be_bare = matches!(at, [only] if matches!(&**only, "std" | "at"));

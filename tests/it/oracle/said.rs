@@ -156,7 +156,6 @@ fn plain(argument: &str) -> String {
     let number = value.trim_end_matches(['u', 'l', 'U', 'L']);
     let is_number = number.chars().all(|it| it.is_ascii_digit() || it == '-') && !number.is_empty();
     let text = if is_number { number } else { value };
-    let text = text.rsplit("::").next().unwrap_or(text);
     // `short unsigned int` and `unsigned short` are one type, as are `int const*` and `const int*`.
     let sorted = |text: &str| {
         let mut words: Vec<&str> = text.split_whitespace().collect();
@@ -183,4 +182,6 @@ fn instances_of_kernels_are_told_apart() {
     assert!(is_same_kernel("run<(lambda)>", "run<main()::<lambda(int)> >"));
     assert!(!is_same_kernel("run<(lambda)>", "run<Twice>"));
     assert!(!is_same_kernel("tile", "tiles"));
+    assert!(!is_same_kernel("run<Cell>", "run<n::Cell>"));
+    assert!(!is_same_kernel("run<Of<float>::In>", "run<Of<int>::In>"));
 }
