@@ -281,6 +281,50 @@ template <class T = void> using minimum = cuda::minimum<T>;
 
 }  // namespace thrust
 
+// Element types of tensors, as the macros name them that launch a kernel for each.
+namespace c10 {
+
+struct alignas(2) Half { unsigned short x; };
+struct alignas(2) BFloat16 { unsigned short x; };
+struct alignas(1) Float8_e4m3fn { unsigned char x; };
+struct alignas(1) Float8_e5m2 { unsigned char x; };
+template <class T> struct alignas(sizeof(T) * 2) complex { T real_; T imag_; };
+
+enum class ScalarType {
+  Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, QInt8, QUInt8,
+  QInt32, BFloat16, QUInt4x2, QUInt2x4, Bits1x8, Bits2x4, Bits4x2, Bits8, Bits16, Float8_e5m2, Float8_e4m3fn
+};
+
+constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kU8 = ScalarType::Byte;
+constexpr ScalarType kChar = ScalarType::Char, kInt8 = ScalarType::Char, kI8 = ScalarType::Char;
+constexpr ScalarType kShort = ScalarType::Short, kInt16 = ScalarType::Short, kI16 = ScalarType::Short;
+constexpr ScalarType kInt = ScalarType::Int, kInt32 = ScalarType::Int, kI32 = ScalarType::Int;
+constexpr ScalarType kLong = ScalarType::Long, kInt64 = ScalarType::Long, kI64 = ScalarType::Long;
+constexpr ScalarType kHalf = ScalarType::Half, kFloat16 = ScalarType::Half, kF16 = ScalarType::Half;
+constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = ScalarType::Float, kF32 = ScalarType::Float;
+constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = ScalarType::Double, kF64 = ScalarType::Double;
+constexpr ScalarType kBool = ScalarType::Bool, kBFloat16 = ScalarType::BFloat16;
+constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplexDouble = ScalarType::ComplexDouble;
+constexpr ScalarType kFloat8_e4m3fn = ScalarType::Float8_e4m3fn, kFloat8_e5m2 = ScalarType::Float8_e5m2;
+
+template <ScalarType> struct ScalarTypeToCPPType;
+template <> struct ScalarTypeToCPPType<ScalarType::Byte> { using type = unsigned char; };
+template <> struct ScalarTypeToCPPType<ScalarType::Char> { using type = signed char; };
+template <> struct ScalarTypeToCPPType<ScalarType::Short> { using type = short; };
+template <> struct ScalarTypeToCPPType<ScalarType::Int> { using type = int; };
+template <> struct ScalarTypeToCPPType<ScalarType::Long> { using type = long; };
+template <> struct ScalarTypeToCPPType<ScalarType::Half> { using type = Half; };
+template <> struct ScalarTypeToCPPType<ScalarType::Float> { using type = float; };
+template <> struct ScalarTypeToCPPType<ScalarType::Double> { using type = double; };
+template <> struct ScalarTypeToCPPType<ScalarType::ComplexFloat> { using type = complex<float>; };
+template <> struct ScalarTypeToCPPType<ScalarType::ComplexDouble> { using type = complex<double>; };
+template <> struct ScalarTypeToCPPType<ScalarType::Bool> { using type = bool; };
+template <> struct ScalarTypeToCPPType<ScalarType::BFloat16> { using type = BFloat16; };
+template <> struct ScalarTypeToCPPType<ScalarType::Float8_e4m3fn> { using type = Float8_e4m3fn; };
+template <> struct ScalarTypeToCPPType<ScalarType::Float8_e5m2> { using type = Float8_e5m2; };
+
+}  // namespace c10
+
 // What a kernel is given of a tensor: sizes and strides are the same for all threads, elements lie in global memory. No
 // view is made in a kernel but as a part of another.
 namespace at {
@@ -348,18 +392,3 @@ template <class T, size_t N, template <class U> class PtrTraits = DefaultPtrTrai
 using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, PtrTraits, long long>;
 
 }  // namespace at
-
-namespace torch {
-
-template <class T> using DefaultPtrTraits = at::DefaultPtrTraits<T>;
-template <class T> using RestrictPtrTraits = at::RestrictPtrTraits<T>;
-template <class T, size_t N, template <class U> class PtrTraits = at::DefaultPtrTraits, class index_t = long long>
-using TensorAccessor = at::TensorAccessor<T, N, PtrTraits, index_t>;
-template <class T, size_t N, template <class U> class PtrTraits = at::DefaultPtrTraits, class index_t = long long>
-using PackedTensorAccessor = at::GenericPackedTensorAccessor<T, N, PtrTraits, index_t>;
-template <class T, size_t N, template <class U> class PtrTraits = at::DefaultPtrTraits>
-using PackedTensorAccessor32 = at::GenericPackedTensorAccessor<T, N, PtrTraits, int>;
-template <class T, size_t N, template <class U> class PtrTraits = at::DefaultPtrTraits>
-using PackedTensorAccessor64 = at::GenericPackedTensorAccessor<T, N, PtrTraits, long long>;
-
-}  // namespace torch
