@@ -5,9 +5,10 @@
 
 use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
+use super::members::BASES;
 use super::packs::{argument_at, deduce_pack, expansion_in, reopen};
 use super::slots::{Slot, Slots};
-use super::types::{Binding, Env, Ty};
+use super::types::{Binding, Env, Layout, Ty};
 use super::unseen::Callee;
 use super::value::{Pointer, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown, Variation};
@@ -241,7 +242,7 @@ impl Machine<'_> {
                         false => m.argument(param, arg),
                     });
                     from_launch.extend(at_launch.then_some(param.local));
-                    deduce(&mut env, function, &param.ty, &argument.ty);
+                    deduce(self, &mut env, function, &param.ty, &argument.ty);
                     if let Value::Closure(..) | Value::Function(_) = argument.value
                         && let Type::Named(name) = strip(&param.ty)
                     {
@@ -366,6 +367,8 @@ impl Machine<'_> {
         {
             // The arguments of the classes around belong to it, too.
             env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+        } else if let Some(base) = self.base_with(function, path) {
+            env.bindings.extend(base.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
         } else if let Some((_, owner_args)) = path.qualifiers.last() {
             let bound = self.bind(&function.owner_params, Some(owner_args), &Env::default());
             env.bindings.extend(bound.bindings);
@@ -383,6 +386,17 @@ impl Machine<'_> {
         env.bindings.extend(explicit.bindings);
         reopen(&mut env, function);
         env
+    }
+
+    /// The base that a static method is one of, if a path names a class that is made of it.
+    fn base_with(&mut self, function: &Function, path: &Path) -> Option<Rc<Layout>> {
+        let (named, _) = path.qualifiers.last()?;
+        if function.owner_params.is_empty() || function.owner.as_ref() == Some(named) {
+            return None;
+        }
+        let class = self.qualifying_class(path)?;
+        let found = self.class_where(&class, BASES, &|class| class.holds(function.span))?;
+        (!Rc::ptr_eq(&found, &class)).then_some(found)
     }
 
     /// An argument of a parameter that is a reference by what the template was given: `f<int &>(x)`.

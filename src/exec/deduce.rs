@@ -1,17 +1,22 @@
 //! What does an argument tell of a template's parameters, and how well does it fit a function?
 
 use super::machine::Machine;
+use super::members::BASES;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::Value;
+use crate::ir::namespace::Namespace;
+use crate::ir::program::Program;
 use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, TemplateArg, TemplateParamKind, Type};
 use std::rc::Rc;
 
 /// Binds template parameters that a parameter's type tells from its argument's.
-pub(super) fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
+pub(super) fn deduce(machine: &mut Machine<'_>, env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
     match (pattern, ty) {
-        (Type::Reference(inner), _) => deduce_behind(env, function, inner, ty),
-        (Type::Pointer(inner), Ty::Pointer(pointee)) => deduce_behind(env, function, inner, pointee),
-        (Type::Pointer(inner), Ty::Array(element, _)) => deduce_behind(env, function, inner, element),
+        (Type::Reference(inner), _) => deduce_behind(machine, env, function, inner, ty),
+        (Type::Pointer(inner), Ty::Pointer(pointee)) => deduce_behind(machine, env, function, inner, pointee),
+        (Type::Pointer(inner), Ty::Array(element, _)) => {
+            deduce_behind(machine, env, function, inner, element)
+        }
         (Type::Array(inner, length), Ty::Array(element, actual)) => {
             if let (Some(length), Some(actual)) = (length, actual)
                 && let ExprKind::Path(path) = &length.kind
@@ -20,17 +25,14 @@ pub(super) fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty
                 let value = Value::Int((**actual).clone(), Scalar::I32);
                 env.bindings.insert(path.name.clone(), Binding::Value(value));
             }
-            deduce(env, function, inner, element);
+            deduce(machine, env, function, inner, element);
         }
-        (Type::Array(inner, _), Ty::Pointer(element)) => deduce(env, function, inner, element),
+        (Type::Array(inner, _), Ty::Pointer(element)) => deduce(machine, env, function, inner, element),
         (Type::Named(path), _) if !matches!(ty, Ty::Unknown(_) | Ty::Void) => {
             if path.qualifiers.is_empty() && path.args.is_none() && is_free(env, function, &path.name) {
                 env.bindings.insert(path.name.clone(), Binding::Type(ty.clone()));
-            } else if let (Some(args), Ty::Record(layout)) = (&path.args, ty)
-                && (path.qualifiers.is_empty() || is_of_class(path, layout))
-            {
-                let told = usize::from(is_index_sequence(&path.name));
-                deduce_record(env, function, (args, told), layout);
+            } else if let (Some(args), Ty::Record(layout)) = (&path.args, ty) {
+                deduce_class(machine, env, function, (path, args), layout);
             }
         }
         _ => {}
@@ -38,17 +40,69 @@ pub(super) fn deduce(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty
 }
 
 /// The same behind a pointer or reference, where the type may be `const`: that is not known of arguments.
-fn deduce_behind(env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
+fn deduce_behind(machine: &mut Machine<'_>, env: &mut Env, function: &Function, pattern: &Type, ty: &Ty) {
     let free = match pattern {
         Type::Named(path) if path.qualifiers.is_empty() && path.args.is_none() => {
             is_free(env, function, &path.name).then_some(&path.name)
         }
         _ => None,
     };
-    deduce(env, function, pattern, ty);
+    deduce(machine, env, function, pattern, ty);
     if let Some(name) = free.filter(|name| env.bindings.contains_key(*name)) {
         env.bindings.insert(perhaps_const(name), Binding::Type(Ty::Void));
     }
+}
+
+/// `Foo<T, N>` against an object of a class: of that template, of one made of it, or of what an alias stands for.
+fn deduce_class(
+    machine: &mut Machine<'_>,
+    env: &mut Env,
+    function: &Function,
+    (path, args): (&Path, &[TemplateArg]),
+    layout: &Rc<Layout>,
+) {
+    if is_index_sequence(&path.name) {
+        return deduce_record(env, function, (args, 1), layout);
+    }
+    // A parameter that stands for a template.
+    if function.template_params.iter().any(|param| param.name == path.name) {
+        return deduce_record(env, function, (args, 0), layout);
+    }
+    let (program, from) = (machine.program, &function.namespace);
+    let is_meant = |class: &Layout| is_named(program, class, path, from);
+    if let Some(class) = machine.class_where(layout, BASES, &is_meant) {
+        return deduce_record(env, function, (args, 0), &class);
+    }
+    if let Some(alias) = program.alias_meant(path, from)
+        && let Type::Named(target) = &alias.ty
+        && let Some(of_target) = &target.args
+        && (target.name != path.name || target.qualifiers != path.qualifiers)
+    {
+        let given = |arg: &TemplateArg| {
+            let at = simple_name(arg)
+                .and_then(|name| alias.template_params.iter().position(|it| it.name == *name));
+            at.and_then(|at| args.get(at)).unwrap_or(arg).clone()
+        };
+        let args = Some(of_target.iter().map(given).collect());
+        let pattern = Type::Named(Box::new(Path { args, ..(**target).clone() }));
+        deduce(machine, env, function, &pattern, &Ty::Record(Rc::clone(layout)));
+    }
+}
+
+/// Whether a class is one that a path means in a namespace.
+pub(super) fn is_named(program: &Program, class: &Layout, path: &Path, from: &Namespace) -> bool {
+    let Some(record) = class.record.as_ref().filter(|record| record.name == path.name) else { return false };
+    program.records_meant(path, from).any(|it| it.span == record.span)
+}
+
+/// The name that a template argument is, and nothing else.
+fn simple_name(arg: &TemplateArg) -> Option<&Name> {
+    let path = match arg {
+        TemplateArg::Type(Type::Named(path)) => path,
+        TemplateArg::Value(Expr { kind: ExprKind::Path(path), .. }) => path,
+        _ => return None,
+    };
+    (path.qualifiers.is_empty() && path.args.is_none()).then_some(&path.name)
 }
 
 /// What is bound beside a template parameter of which is not known whether it is `const`.
@@ -63,11 +117,6 @@ pub(super) fn is_perhaps_const(bound: &str) -> bool {
 /// Whether a name is that of `std::integer_sequence` with its first argument told.
 pub(super) fn is_index_sequence(name: &str) -> bool {
     name == "index_sequence"
-}
-
-/// Whether a path names the template that a class is made from.
-fn is_of_class(path: &Path, layout: &Layout) -> bool {
-    is_index_sequence(&path.name) || layout.record.as_ref().is_some_and(|record| record.name == path.name)
 }
 
 /// `Foo<T, N>` against a `Foo<float, 4>`; so many parameters in front are `told` by its name.
@@ -178,7 +227,8 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
 /// is then as likely. `None` if the parameter is no instance of the same template.
 fn instance_fit(machine: &mut Machine<'_>, function: &Function, path: &Path, layout: &Layout) -> Option<i32> {
     let (args, record) = (path.args.as_ref()?, layout.record.as_ref()?);
-    if path.name != record.name || args.len() > record.template_params.len() {
+    let is_meant = || is_named(machine.program, layout, path, &function.namespace);
+    if args.len() > record.template_params.len() || !is_meant() {
         return None;
     }
     let is_open = |name: &str| function.template_params.iter().any(|param| &*param.name == name);

@@ -270,7 +270,7 @@ impl Machine<'_> {
             let mut env = Env::default();
             for (param, arg) in function.params.iter().zip(args) {
                 let ty = self.type_of(arg);
-                super::deduce::deduce(&mut env, function, &param.ty, &ty);
+                super::deduce::deduce(self, &mut env, function, &param.ty, &ty);
             }
             for param in &function.template_params[list.len()..] {
                 list.push(match env.bindings.get(&param.name) {

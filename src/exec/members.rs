@@ -159,6 +159,21 @@ impl Machine<'_> {
         bases.into_iter().filter_map(layout).collect()
     }
 
+    /// The first of a class and those that it is made of, as far as to a depth, for which something is so.
+    pub(super) fn class_where(
+        &mut self,
+        class: &Rc<Layout>,
+        depth: usize,
+        is_so: &dyn Fn(&Layout) -> bool,
+    ) -> Option<Rc<Layout>> {
+        if is_so(class) {
+            return Some(Rc::clone(class));
+        }
+        let record = class.record.clone()?;
+        let bases = self.bases(&record, &class.env, depth);
+        bases.iter().find_map(|base| self.class_where(base, depth - 1, is_so))
+    }
+
     /// The record in front of `::`, by its own name or by a typedef's.
     pub(super) fn owner_layout(&mut self, owner: &Path) -> Option<Rc<Layout>> {
         let ty = match self.named_record(owner) {

@@ -14,6 +14,7 @@
 use super::deduce::fit;
 use super::join::Join;
 use super::machine::{Machine, Mode};
+use super::members::BASES;
 use super::packs::{expansion_in, is_pack, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
 use super::types::Ty;
@@ -68,6 +69,10 @@ impl Machine<'_> {
             && let Some(layout) = self.qualifying_class(path)
         {
             candidates = of(Some(&layout.name), &[]);
+            if candidates.is_empty() {
+                let base = self.class_where(&layout, BASES, &|class| !of(Some(&class.name), &[]).is_empty());
+                candidates = base.map(|base| of(Some(&base.name), &[])).unwrap_or_default();
+            }
         }
         if candidates.is_empty() && path.qualifiers.is_empty() && owner.is_some() {
             let mut classes = self.own_bases();
@@ -88,10 +93,11 @@ impl Machine<'_> {
         }
         // `Unrolled<0>::run` may be that of a specialisation.
         if candidates.len() > 1
-            && let Some(layout) = self.qualifying_class(path)
-            && candidates.iter().any(|f| layout.holds(f.span))
+            && let Some(named) = self.qualifying_class(path)
+            && let Some(class) =
+                self.class_where(&named, BASES, &|class| candidates.iter().any(|f| class.holds(f.span)))
         {
-            candidates.retain(|f| layout.holds(f.span));
+            candidates.retain(|f| class.holds(f.span));
         }
         let explicit = path.args.as_deref().unwrap_or(&[]);
         let is_template = |f: &Arc<Function>| !f.template_params.is_empty() || !f.specialization.is_empty();

@@ -1,6 +1,6 @@
 //! What do template parameters stand for?
 
-use super::deduce::{is_perhaps_const, perhaps_const};
+use super::deduce::{is_named, is_perhaps_const, perhaps_const};
 use super::machine::Machine;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
@@ -404,6 +404,9 @@ impl Machine<'_> {
                 if path.args.is_some()
                     && layout.record.as_ref().is_some_and(|record| record.name == path.name) =>
             {
+                if !is_named(self.program, layout, path, &matched.record.namespace) {
+                    return false;
+                }
                 matched.fixed += 1;
                 let Some(record) = layout.record.clone() else { return false };
                 let args = path.args.as_deref().unwrap_or_default();

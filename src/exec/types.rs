@@ -31,6 +31,12 @@ impl FieldLayout {
 }
 
 impl Layout {
+    /// Whether two are classes of one text, whatever their arguments.
+    fn is_same_class(&self, other: &Layout) -> bool {
+        let place = |layout: &Layout| layout.record.as_ref().map(|record| record.span);
+        self.name == other.name && self.size == other.size && place(self) == place(other)
+    }
+
     /// Whether a method at this place is defined in this very record, not in another
     /// specialisation of its template.
     #[must_use]
@@ -57,7 +63,7 @@ impl PartialEq for Ty {
             (Ty::Void, Ty::Void) => true,
             (Ty::Scalar(a), Ty::Scalar(b)) => a == b,
             (Ty::Sized { name: a, .. }, Ty::Sized { name: b, .. }) => a == b,
-            (Ty::Record(a), Ty::Record(b)) => Rc::ptr_eq(a, b) || (a.name == b.name && a.size == b.size),
+            (Ty::Record(a), Ty::Record(b)) => Rc::ptr_eq(a, b) || a.is_same_class(b),
             (Ty::Pointer(a), Ty::Pointer(b)) => a == b,
             (Ty::Array(a, n), Ty::Array(b, m)) => a == b && n == m,
             (Ty::Qualified(a, x), Ty::Qualified(b, y)) => a == b && x == y,

@@ -26,11 +26,15 @@ impl<'t> Lowerer<'t> {
         let name = self.outline.record_names.get(&node.id())?.clone();
         let mark = self.scope.enter();
         let mut template_params = Vec::new();
-        for head in outer.iter().chain(heads) {
+        for head in outer {
+            template_params.extend(self.template_head(*head));
+        }
+        let of_outer = self.forwarded(&template_params.iter().collect::<Vec<_>>(), self.span(node));
+        for head in heads {
             template_params.extend(self.template_head(*head));
         }
         let name_node = field(node, "name");
-        let specialization = match name_node.filter(|name| name.kind() == "template_type") {
+        let mut specialization = match name_node.filter(|name| name.kind() == "template_type") {
             Some(name) => match field(name, "arguments") {
                 Some(args) => match self.template_args(args) {
                     // `struct Sum<>`: a pack of nothing.
@@ -44,6 +48,10 @@ impl<'t> Lowerer<'t> {
             },
             None => Vec::new(),
         };
+        // `Box<T>::Part<U, 2>` is one of `Box<T>::Part<U, N>`.
+        if !specialization.is_empty() {
+            specialization.splice(0..0, of_outer.unwrap_or_default());
+        }
         let mut bases = Vec::new();
         if let Some(clause) = child_of_kind(node, "base_class_clause") {
             for base in children(clause) {
