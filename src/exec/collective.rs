@@ -33,6 +33,9 @@ use crate::source::Span;
 
 const LANES: usize = 32;
 
+/// The most items of a thread whose accesses are run one by one.
+const MOST_ITEMS: usize = 128;
+
 /// What an object does that all threads of a block or of a warp call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Collective {
@@ -70,6 +73,8 @@ impl Machine<'_> {
             let told = ["X", "Y", "Z"].map(number);
             told == self.shape().dims.map(|size| Some(i64::from(size)))
         };
+        let items =
+            || number("Items").and_then(|items| usize::try_from(items).ok()).filter(|it| *it <= MOST_ITEMS);
         let threads = self.shape().threads();
         let is_whole = threads.is_multiple_of(LANES) || threads < LANES && threads.is_power_of_two();
         match layout.built_in()? {
@@ -86,20 +91,19 @@ impl Machine<'_> {
                 Some((Collective::BlockScan(algorithm.unwrap_or(0)), followed))
             }
             "BlockExchange" => {
-                let items = number("Items").and_then(|items| usize::try_from(items).ok());
+                let items = items();
                 let is_sliced = number("Sliced") != Some(0);
                 let followed = is_told() && items.is_some() && !is_sliced;
                 Some((Collective::BlockExchange(items.unwrap_or(0)), followed))
             }
             name @ ("BlockLoad" | "BlockStore") => {
-                let items = number("Items").and_then(|items| usize::try_from(items).ok());
                 let moved = match number("Algorithm") {
                     Some(0..=2) => Some(Moved::Directly),
                     Some(3) => Some(Moved::Transposed),
                     Some(4) => Some(Moved::TransposedByWarp),
                     _ => None,
                 };
-                let how = items.zip(moved).filter(|_| is_told());
+                let how = items().zip(moved).filter(|_| is_told());
                 let (items, moved) = how.unwrap_or((0, Moved::Directly));
                 let collective = match name {
                     "BlockLoad" => Collective::BlockLoad(items, moved),
@@ -133,7 +137,7 @@ impl Machine<'_> {
             true => self.asked_of_collective(collective, &path.name, args, &item),
             false => None,
         };
-        let Some(asked) = asked else {
+        let Some(asked) = asked.map(|asked| asked.of_items(&item)) else {
             return Some(self.call_on_object(&storage, &path.name, args, (span, true)));
         };
         let why = Unknown::new(Reason::DataDependent, span, format!("the result of `{}`", path.name));

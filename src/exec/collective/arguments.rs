@@ -22,6 +22,8 @@ pub(super) struct Asked {
     pub aggregate: Option<usize>,
     /// Whether a scan begins with a value that it is given.
     pub has_initial: bool,
+    /// Whether an item is of a class, whose members the compiler may access each for itself.
+    pub of_class: bool,
 }
 
 /// What an argument is.
@@ -39,6 +41,10 @@ enum Kind {
 impl Asked {
     pub(super) fn is_result(&self, at: usize) -> bool {
         self.results.contains(&at) || self.aggregate == Some(at)
+    }
+
+    pub(super) fn of_items(self, item: &Ty) -> Asked {
+        Asked { of_class: matches!(item, Ty::Record(_)), ..self }
     }
 
     pub(super) fn are_items(&self, at: usize) -> bool {
@@ -163,7 +169,7 @@ impl Machine<'_> {
             _ => return None,
         };
         let items = if matches!(first[0], Items(_)) { vec![0, 1] } else { Vec::new() };
-        Some(Asked { results: vec![1], items, aggregate, has_initial })
+        Some(Asked { results: vec![1], items, aggregate, has_initial, ..Asked::default() })
     }
 
     /// What an argument is to a collective of such items.

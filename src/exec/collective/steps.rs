@@ -90,38 +90,45 @@ impl Machine<'_> {
         span: Span,
     ) {
         let call = Call { name, why, span };
+        let is_one_result = collective == Collective::BlockReduce(WARP_REDUCTIONS);
+        self.combined(asked.of_class && !is_one_result, &call, |machine| {
+            machine.take_steps(storage, collective, asked, &call);
+        });
+    }
+
+    fn take_steps(&mut self, storage: &Pointer, collective: Collective, asked: &Asked, call: &Call<'_>) {
         match collective {
-            Collective::BlockReduce(WARP_REDUCTIONS) => self.reduce_warps(storage, &call),
+            Collective::BlockReduce(WARP_REDUCTIONS) => self.reduce_warps(storage, call),
             Collective::BlockScan(WARP_SCANS) if self.shape().threads().is_multiple_of(LANES) => {
-                self.scan_warps(storage, asked, &call);
+                self.scan_warps(storage, asked, call);
             }
             Collective::BlockReduce(_) | Collective::BlockScan(_) if self.shape().threads() <= LANES => {}
-            Collective::BlockReduce(algorithm) => self.rake_to_reduce(storage, algorithm, &call),
-            Collective::BlockScan(_) => self.rake_to_scan(storage, asked, &call),
+            Collective::BlockReduce(algorithm) => self.rake_to_reduce(storage, algorithm, call),
+            Collective::BlockScan(_) => self.rake_to_scan(storage, asked, call),
             Collective::BlockExchange(count) => {
-                let ways = match name {
+                let ways = match call.name {
                     "BlockedToStriped" => [Arranged::Blocked, Arranged::Striped],
                     "StripedToBlocked" => [Arranged::Striped, Arranged::Blocked],
                     "BlockedToWarpStriped" => [Arranged::Blocked, Arranged::WarpStriped],
                     _ => [Arranged::WarpStriped, Arranged::Blocked],
                 };
-                self.exchange(storage, (count, ways), &["items"], &call);
+                self.exchange(storage, (count, ways), &["items"], call);
             }
             Collective::BlockLoad(count, moved) => {
                 if let Some(striped) = striped(moved) {
-                    self.exchange(storage, (count, [striped, Arranged::Blocked]), &["items"], &call);
+                    self.exchange(storage, (count, [striped, Arranged::Blocked]), &["items"], call);
                 }
             }
             Collective::BlockStore(count, moved) => {
                 if let Some(striped) = striped(moved) {
                     let path = ["exchanged", "items"];
-                    self.exchange(storage, (count, [Arranged::Blocked, striped]), &path, &call);
+                    self.exchange(storage, (count, [Arranged::Blocked, striped]), &path, call);
                 }
             }
             Collective::Hidden => {
-                self.touch_unknown(storage, (AccessOp::Store, None), name, span);
-                self.barrier(name, span, Waits::ForBlock(0));
-                self.touch_unknown(storage, (AccessOp::Load, None), name, span);
+                self.touch_unknown(storage, (AccessOp::Store, None), call.name, call.span);
+                self.barrier(call.name, call.span, Waits::ForBlock(0));
+                self.touch_unknown(storage, (AccessOp::Load, None), call.name, call.span);
             }
             Collective::WarpReduce | Collective::WarpScan => {}
         }
@@ -242,10 +249,13 @@ impl Machine<'_> {
     /// Accesses elements that lie side by side. The library reads some of them at once, and some again on their own,
     /// in ways that nobody can tell from its text.
     fn combined(&mut self, perhaps: bool, call: &Call<'_>, run: impl FnOnce(&mut Self)) {
-        let words = "which neighbouring elements the compiler accesses at once";
-        self.at_hand.combined = perhaps.then(|| Unknown::new(Reason::Compiler, call.span, words));
+        let words = "which neighbouring words the compiler accesses at once";
+        let before = self.at_hand.combined.clone();
+        if perhaps {
+            self.at_hand.combined = Some(Unknown::new(Reason::Compiler, call.span, words));
+        }
         run(self);
-        self.at_hand.combined = None;
+        self.at_hand.combined = before;
     }
 
     /// The first element of a member.
