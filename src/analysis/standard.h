@@ -1,4 +1,4 @@
-// What `<type_traits>`, `<array>` and `<cuda/atomic>` say, as far as kernels ask, and the same of CUTLASS and CUB; and
+// What `<type_traits>`, `<array>` and `<cuda/atomic>` say, as far as kernels ask, and the same of CUTLASS; and
 // the views of tensors that PyTorch hands to kernels.
 //
 // But for `fill` no function that is here reads or writes an element: accesses are where its result is used. References
@@ -216,70 +216,6 @@ template <class T, int N> struct Array {
 };
 
 }  // namespace cutlass
-
-// Of `<cub/cub.cuh>`: what `exec` follows of its collectives. The methods are not here.
-namespace cub {
-
-inline constexpr int BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY = 0;
-inline constexpr int BLOCK_REDUCE_RAKING = 1;
-inline constexpr int BLOCK_REDUCE_WARP_REDUCTIONS = 2;
-inline constexpr int BLOCK_REDUCE_WARP_REDUCTIONS_NONDETERMINISTIC = 3;
-
-// Other algorithms lay out their storage in ways of their own.
-template <class T, int X, int Algorithm = 2, int Y = 1, int Z = 1, int Arch = 0> struct BlockReduce;
-template <class T, int X, int Y, int Z, int Arch> struct BlockReduce<T, X, 2, Y, Z, Arch> {
-  struct TempStorage {
-    char warp_reduce[(X * Y * Z + 31) / 32];
-    T warp_aggregates[(X * Y * Z + 31) / 32];
-    T block_prefix;
-  };
-  TempStorage& storage;
-};
-
-// By shuffles, if the number of lanes is a power of two; nothing is said of the storage of others.
-struct NoStorage { char nothing; };
-template <class T, int Lanes = 32, int Arch = 0> struct WarpReduce {
-  using TempStorage = std::conditional_t<(Lanes & (Lanes - 1)) == 0, NoStorage, StorageOfWarp>;
-  TempStorage& storage;
-};
-template <class T, int Lanes = 32, int Arch = 0> struct WarpScan {
-  using TempStorage = std::conditional_t<(Lanes & (Lanes - 1)) == 0, NoStorage, StorageOfWarp>;
-  TempStorage& storage;
-};
-
-template <class K, class V> struct KeyValuePair { K key; V value; };
-
-// Operators without members.
-struct Sum {};
-struct Max {};
-struct Min {};
-struct ArgMax {};
-struct ArgMin {};
-
-}  // namespace cub
-
-namespace std {
-
-template <class T = void> struct plus {};
-template <class T = void> struct multiplies {};
-
-}  // namespace std
-
-namespace cuda {
-
-template <class T = void> struct maximum {};
-template <class T = void> struct minimum {};
-
-}  // namespace cuda
-
-namespace thrust {
-
-template <class T = void> using plus = std::plus<T>;
-template <class T = void> using multiplies = std::multiplies<T>;
-template <class T = void> using maximum = cuda::maximum<T>;
-template <class T = void> using minimum = cuda::minimum<T>;
-
-}  // namespace thrust
 
 // Element types of tensors, as the macros name them that launch a kernel for each.
 namespace c10 {

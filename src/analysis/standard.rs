@@ -2,8 +2,8 @@
 //!
 //! No compiler's headers are at hand, so `std::conditional_t<sizeof(T) == 4, float4, float2>` would be a type
 //! of unknown size, and both branches of `if constexpr (std::is_same_v<T, float>)` would be possible. The
-//! names are written down in `standard.h`, and lowered once as any other text. They count where
-//! nothing that is visible has such a name.
+//! names are written down in `standard.h`, those of CUB in `cub.h`, and lowered once as any other text. They count
+//! where nothing that is visible has such a name.
 
 use crate::ir::Module;
 use crate::lower::lower;
@@ -12,9 +12,9 @@ use crate::source::{FileId, SourceFile};
 use crate::syntax::SyntaxTree;
 use std::sync::{Arc, OnceLock};
 
-const TEXT: &str = include_str!("standard.h");
+const TEXT: &str = concat!(include_str!("standard.h"), include_str!("cub.h"));
 
-/// What is in `standard.h`. No access is ever placed there.
+/// What is in these texts. No access is ever placed there.
 pub(super) fn standard() -> Arc<Module> {
     static LOWERED: OnceLock<Arc<Module>> = OnceLock::new();
     let lowered = LOWERED.get_or_init(|| {

@@ -104,6 +104,12 @@ impl Within {
 }
 
 impl Access {
+    /// Whether a library does it that is not at hand: nobody can change where.
+    #[must_use]
+    pub(crate) fn is_of_library(&self) -> bool {
+        self.assumptions.iter().any(|it| matches!(it, Assumption::LibraryWorks { .. }))
+    }
+
     /// A site of which nothing is known but where it is, and that no run has come to.
     #[must_use]
     pub(crate) fn new(span: Span, op: AccessOp, array: usize) -> Access {

@@ -39,7 +39,7 @@ pub(crate) struct Occurrence<'a> {
     pub moment: Moment<'a>,
 }
 
-/// What is known of the requests of an access whose offset is not known.
+/// What is known of the requests of an access of which something is not known.
 pub(crate) enum Partly {
     /// Nothing.
     Unknown,
@@ -47,6 +47,8 @@ pub(crate) enum Partly {
     ConflictFree,
     /// The offset up to a number that the lanes of each warp have in common, and that leaves banks as they are.
     WithinWarp(Int),
+    /// All but how many there are, for the compiler combines them in ways of its own.
+    Combined,
 }
 
 /// A moment of a run, by what bears on what the compiler makes of accesses. The numbers are those of

@@ -97,8 +97,13 @@ impl Requests {
                 let anywhere = is_apart && is_free_anywhere(access, &trace.arrays);
                 self.request(it, Some(offset).filter(|_| !anywhere), trace, numbers)
             }
-            (Some(_), _) if is_free_anywhere(access, &trace.arrays) => self.request(it, None, trace, numbers),
-            (Some(_), _) if matches!(it.partly, Partly::ConflictFree) => {
+            (Some(_), _)
+                if match it.partly {
+                    Partly::ConflictFree => true,
+                    Partly::Combined => false,
+                    _ => is_free_anywhere(access, &trace.arrays),
+                } =>
+            {
                 self.request(it, None, trace, numbers)
             }
             (unknown, _) => {

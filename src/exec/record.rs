@@ -68,9 +68,13 @@ impl Machine<'_> {
                 span,
                 format!("the size of `{}` is not known", pointer.pointee.describe()),
             )),
-            _ => None,
+            _ => self.at_hand.combined.clone(),
         };
-        let partly = if unknown.is_some() { self.partly_known(op, bytes, offset) } else { Partly::Unknown };
+        let partly = match (&unknown, &self.at_hand.combined) {
+            (None, _) => Partly::Unknown,
+            (Some(_), Some(_)) => Partly::Combined,
+            (Some(_), None) => self.partly_known(op, bytes, offset),
+        };
         let event = self.access_event(site, *object, offset);
         let is_kept = match (&unknown, &event.offset) {
             (None, Some(offset)) => self.in_register(site, offset),

@@ -57,7 +57,7 @@
 //!   be small. A condition on the number of the block is decided for single blocks.
 //! - `warp-synchronous` covers threads of one warp.
 //! - A `TempStorage` of `cub::BlockReduce` that is used again needs a barrier, because thread 0 may still read the
-//!   results of the warps. Of CUB, only this algorithm by warp reductions is followed.
+//!   results of the warps. `docs/races.md` lists which collectives of CUB are followed.
 //! - These are not reported: a thread that reads what the same statement wrote for all, as by `flag = 1` or
 //!   `atomicOr(&flag, 1)`; kernels with `volatile` and
 //!   loops that may wait for what they read; kernels whose files hide barriers in constructors, destructors or

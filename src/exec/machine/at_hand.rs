@@ -1,5 +1,6 @@
 //! What is special about the access that is about to be recorded?
 
+use crate::domain::Unknown;
 use crate::events::{CopySource, Tile};
 use crate::source::Span;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct AtHand {
     pub copying: Option<Copying>,
     /// The expression whose value is only put into a variable, by its address.
     pub set_aside: Option<usize>,
+    /// Why it is not known into how wide accesses the compiler combines those recorded now, where it is not.
+    pub combined: Option<Unknown>,
     /// Where the statement at hand stores one number from all lanes of a warp.
     pub stores_of_warp: Option<Span>,
 }
@@ -31,6 +34,7 @@ impl Default for AtHand {
             tile: None,
             copying: None,
             set_aside: None,
+            combined: None,
             stores_of_warp: None,
         }
     }
