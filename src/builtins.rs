@@ -161,11 +161,21 @@ impl Builtin {
 
 fn find(name: &str) -> Option<&'static Builtin> {
     static WHOLE: OnceLock<FxHashMap<&'static str, &'static Builtin>> = OnceLock::new();
-    static FAMILIES: OnceLock<Vec<&'static Builtin>> = OnceLock::new();
+    static FAMILIES: OnceLock<FxHashMap<u8, Vec<&'static Builtin>>> = OnceLock::new();
     let whole =
         WHOLE.get_or_init(|| table::TABLE.iter().filter(|it| !it.family).map(|it| (it.name, it)).collect());
-    let families = FAMILIES.get_or_init(|| table::TABLE.iter().filter(|it| it.family).collect());
-    whole.get(name).or_else(|| families.iter().find(|it| name.starts_with(it.name))).copied()
+    let families = FAMILIES.get_or_init(|| {
+        let mut families: FxHashMap<u8, Vec<&'static Builtin>> = FxHashMap::default();
+        for family in table::TABLE.iter().filter(|it| it.family) {
+            families.entry(family.name.bytes().next().unwrap_or_default()).or_default().push(family);
+        }
+        families
+    });
+    let of_family = || {
+        let families = families.get(name.as_bytes().first()?)?;
+        families.iter().find(|it| name.starts_with(it.name))
+    };
+    whole.get(name).or_else(of_family).copied()
 }
 
 /// What the function of this name is, if CUDA defines one.

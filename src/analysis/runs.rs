@@ -55,6 +55,25 @@ impl Variant {
     }
 }
 
+/// A rotation by run-time numbers: all residues are tried, and the verdict has to hold for each.
+fn by_residues(usual: &Variant, trace: &Trace, run: &mut dyn FnMut(&Variant) -> Judged) -> Option<Judged> {
+    let all = residues_of(&trace.demands);
+    let (first, rest) = all.split_first()?;
+    let with = |residues: &Residues| Variant { residues: residues.clone(), ..usual.clone() };
+    let words: Vec<String> =
+        first.iter().map(|(name, modulus, _)| format!("`{name}` modulo {modulus}")).collect();
+    let reason = format!("it depends on {}", words.join(" and "));
+    let mut judged = run(&with(first));
+    for residues in rest {
+        // Another residue can only take a verdict back.
+        if nothing_known(&judged.judgements) {
+            break;
+        }
+        judged.reconcile(&run(&with(residues)), Reason::NotAffine, &reason);
+    }
+    Some(judged)
+}
+
 /// One run and what the bank model says of it: by target, then by access.
 #[derive(Debug)]
 struct Judged {
@@ -387,22 +406,13 @@ impl Subject<'_> {
         };
         let mut usual = Variant::of(scenario);
         let mut judged = run(&usual);
-        // A rotation by run-time numbers: all residues are tried, and the verdict has to hold for each.
-        if let Some((first, rest)) = residues_of(&judged.trace.demands).split_first() {
-            let with = |residues: &Residues| Variant { residues: residues.clone(), ..usual.clone() };
-            let words: Vec<String> =
-                first.iter().map(|(name, modulus, _)| format!("`{name}` modulo {modulus}")).collect();
-            let reason = format!("it depends on {}", words.join(" and "));
-            judged = run(&with(first));
-            for residues in rest {
-                // Another residue can only take a verdict back.
-                if nothing_known(&judged.judgements) {
-                    break;
-                }
-                judged.reconcile(&run(&with(residues)), Reason::NotAffine, &reason);
-            }
-        } else if let Some(open) = types::OpenTypes::of(self.kernel, &judged.trace) {
-            (usual, judged) = open.try_sizes(&usual, judged, &mut run);
+        let open = types::OpenTypes::of(self.kernel, &judged.trace);
+        match (by_residues(&usual, &judged.trace, &mut run), open) {
+            (Some(refined), None) => judged = refined,
+            (Some(refined), Some(_)) if refined.tells_more_than(&judged) => judged = refined,
+            // What is halved need not be what a verdict depends on.
+            (_, Some(open)) => (usual, judged) = open.try_sizes(&usual, judged, &mut run),
+            (None, None) => {}
         }
         for block in &scenario.alternatives {
             // Other shapes can only take a verdict back.

@@ -254,7 +254,7 @@ impl Machine<'_> {
         self.state.active = self.state.active.or(&rest);
         self.state.bounds.truncate(bounds);
         // What follows rests on the guard only if taking it changed something.
-        let frames = || start.iter().zip(&self.state.frames);
+        let frames = || start.iter().zip(self.state.frames.iter());
         let learned = frames().any(|(then, now)| now.slots.learned_since(&then.slots));
         let stayed = self.state.active == before;
         if stayed && !learned && !leaves_at_edge {
@@ -262,8 +262,10 @@ impl Machine<'_> {
         }
         // The others go on with other values, or while these have left.
         let others = others.as_ref().unwrap_or(&start);
-        let differs =
-            others.iter().zip(&self.state.frames).any(|(then, now)| now.slots.learned_since(&then.slots));
+        let differs = others
+            .iter()
+            .zip(self.state.frames.iter())
+            .any(|(then, now)| now.slots.learned_since(&then.slots));
         if differs || !stayed {
             self.may_differ(span, Differs::OtherSide);
         }

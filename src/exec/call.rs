@@ -353,7 +353,7 @@ impl Machine<'_> {
         }
         self.state.active = active.minus(&self.state.exited);
         self.state.doubt = doubt;
-        let result = frame.map_or(Value::Undefined, |frame| frame.result);
+        let result = frame.map_or(Value::Undefined, |frame| frame.result.clone());
         self.without_closures(result)
     }
 

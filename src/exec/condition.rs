@@ -116,7 +116,8 @@ impl Machine<'_> {
     pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
         let mut truth = self.truth_of(condition, leaves);
         self.looping.open += u64::from(!truth.decided);
-        if !truth.decided && (truth.uniform || self.sees_global_memory()) {
+        // Host code runs in no block.
+        if !truth.decided && self.mode == Mode::Device && (truth.uniform || self.sees_global_memory()) {
             truth.blocks = self.blocks_by_side(condition, &truth);
         }
         truth

@@ -216,7 +216,7 @@ fn same_course(before: &State, after: &State) -> bool {
         && before.doubt == after.doubt
         && before.assumptions == after.assumptions
         && before.frames.len() == after.frames.len()
-        && before.frames.iter().zip(&after.frames).all(|(a, b)| a.returned == b.returned)
+        && before.frames.iter().zip(after.frames.iter()).all(|(a, b)| a.returned == b.returned)
         && before.loops.iter().zip(&after.loops).all(|(a, b)| a.broken == b.broken)
 }
 

@@ -233,7 +233,8 @@ impl Machine<'_> {
         let function = instance.as_ref().unwrap_or(function);
         let Some(body) = &function.body else { return };
         let env = self.bind_rest(&function.template_params, env);
-        let env = Rc::new(self.bind_rest(&function.owner_params, env));
+        let env = self.bind_rest(&function.owner_params, env);
+        let env = self.lookups.memo.shared_env(function, env);
         let mut slots = Slots::unwritten(function.locals.len());
         for (at, param) in function.params.iter().enumerate() {
             let slot = self.parameter(&env, param, args.get(at).copied().flatten());

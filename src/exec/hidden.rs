@@ -55,10 +55,16 @@ impl Machine<'_> {
         })
     }
 
-    fn is_parameter(&self, name: &Name) -> bool {
-        let bound = self.frame().is_some_and(|frame| frame.env.bindings.contains_key(name));
-        bound
-            || self.state.frames.iter().any(|f| f.function.template_params.iter().any(|it| it.name == *name))
+    fn is_parameter(&mut self, name: &Name) -> bool {
+        if self.frame().is_some_and(|frame| frame.env.bindings.contains_key(name)) {
+            return true;
+        }
+        if !self.program.has_parameter(name) {
+            return false;
+        }
+        // It is one as long as that function runs.
+        self.lookups.momentary += 1;
+        self.state.frames.iter().any(|f| f.function.template_params.iter().any(|it| it.name == *name))
     }
 
     fn full_name(&mut self, ty: &Ty) -> String {

@@ -257,12 +257,13 @@ impl Machine<'_> {
                 }
                 let value = match (&before.value, &now.value) {
                     (Value::Aggregate(old), Value::Aggregate(new)) => {
-                        let keep = |part: &(_, Value)| {
+                        let keep = |(at, part): (usize, &(_, Value))| {
                             let lost = || Value::opaque(Variation::Uniform, changed());
-                            let value = if old.contains(part) { part.1.clone() } else { lost() };
+                            let is_kept = old.get(at) == Some(part) || old.contains(part);
+                            let value = if is_kept { part.1.clone() } else { lost() };
                             (Clone::clone(&part.0), value)
                         };
-                        Value::Aggregate(Rc::new(new.iter().map(keep).collect()))
+                        Value::Aggregate(Rc::new(new.iter().enumerate().map(keep).collect()))
                     }
                     _ => {
                         let ty = now.ty.clone();

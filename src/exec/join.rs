@@ -67,7 +67,7 @@ impl Machine<'_> {
             Join::Uniform(..) => here == there,
             Join::Varying(_) => here.is_surely(there),
         };
-        for (at, frame) in held.frames.into_iter().enumerate() {
+        for (at, frame) in held.frames.iter().enumerate() {
             let written = self.state.frames.get(at).is_some_and(|f| !f.slots.same(&frame.slots));
             for (number, slot) in frame.slots.iter().enumerate().filter(|_| written) {
                 let Some(slots) = self.state.frames.get(at).map(|f| &f.slots) else { continue };

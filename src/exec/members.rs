@@ -2,7 +2,7 @@
 //!
 //! In a class and in its methods, its members and those of its bases are found by their bare names.
 
-use super::machine::Machine;
+use super::machine::{Asked, Machine};
 use super::types::Env;
 use super::types::{Layout, Ty};
 use super::value::Value;
@@ -35,14 +35,16 @@ impl Machine<'_> {
 
     /// The classes that the running method, or the class that is laid out, may belong to: the one that
     /// holds its text, if one does.
-    pub(super) fn own_records(&self) -> Vec<Arc<Record>> {
-        let Some(function) = self.frame().map(|frame| &frame.function) else { return Vec::new() };
-        let Some(owner) = &function.owner else { return Vec::new() };
-        let records = self.program.records(owner);
-        match records.iter().find(|record| record.holds(function.span)) {
-            Some(own) => vec![Arc::clone(own)],
-            None => records.to_vec(),
-        }
+    pub(super) fn own_records(&self) -> Rc<[Arc<Record>]> {
+        let Some(function) = self.frame().map(|frame| &frame.function) else { return Rc::default() };
+        let Some(owner) = &function.owner else { return Rc::default() };
+        self.lookups.memo.scopes.classes_of(function, || {
+            let records = self.program.records(owner);
+            match records.iter().find(|record| record.holds(function.span)) {
+                Some(own) => Rc::new([Arc::clone(own)]),
+                None => records.into(),
+            }
+        })
     }
 
     /// The classes around a class, the nearest first: in its text, their members have bare names too.
@@ -190,6 +192,20 @@ impl Machine<'_> {
 
     /// The same. `keeps_empty`: whether what has no template arguments is taken to be given an empty list of them.
     pub(super) fn class_before(&mut self, path: &Path, keeps_empty: bool) -> Option<Rc<Layout>> {
+        if path.qualifiers.is_empty() {
+            return None;
+        }
+        let asked = if keeps_empty { Asked::ClassOfEmpty } else { Asked::Class };
+        let found = self
+            .meaning(asked, path, |machine| machine.look_for_class_before(path, keeps_empty).map(Ty::Record));
+        match found {
+            // Of a namespace and a class of one name, the one that has such a member.
+            Some(Ty::Record(layout)) => Some(layout).filter(|_| !self.program.has_in_namespace(path)),
+            _ => None,
+        }
+    }
+
+    fn look_for_class_before(&mut self, path: &Path, keeps_empty: bool) -> Option<Rc<Layout>> {
         let ((name, args), before) = path.qualifiers.split_last()?;
         let args = (keeps_empty || !args.is_empty()).then(|| args.clone());
         let owner = Path { qualifiers: before.to_vec(), name: name.clone(), args, global: path.global };
@@ -206,8 +222,7 @@ impl Machine<'_> {
                 Ty::Record(layout) => Some(layout),
                 _ => None,
             },
-            // Of a namespace and a class of one name, the one that has such a member.
-            None => self.owner_layout(&owner).filter(|_| !program.has_in_namespace(path)),
+            None => self.owner_layout(&owner),
         }
     }
 
@@ -302,9 +317,7 @@ impl Machine<'_> {
     /// Lets unqualified names find the record's own constants and typedefs.
     pub(super) fn member_scope<R>(&mut self, record: &Arc<Record>, work: impl FnOnce(&mut Self) -> R) -> R {
         if let Some(frame) = self.state.frames.last_mut() {
-            let mut function = (*frame.function).clone();
-            (function.owner, function.span) = (Some(record.name.clone()), record.span);
-            frame.function = Arc::new(function);
+            frame.function = self.lookups.memo.scopes.of_class(&frame.function, record);
         }
         work(self)
     }

@@ -7,9 +7,9 @@
 //! Invariant: a key holds addresses of items of the program, which does not move while it runs, and
 //! of template parameters and namespaces that its value keeps alive.
 
-use super::machine::Machine;
+use super::machine::{Asked, Machine, Seen};
 use super::types::Ty;
-use crate::ir::{ExprKind, TemplateArg, Type};
+use crate::ir::{ExprKind, Path, TemplateArg, Type};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -44,6 +44,32 @@ impl Machine<'_> {
         self.lookups.memo.types.insert(key, (env, namespace, kept));
         resolved
     }
+
+    /// What a name stands for, which is looked for only if that was not done before from the same place. What it
+    /// is found to be while a name around it is looked for, it need not be at another moment.
+    pub(super) fn meaning(
+        &mut self,
+        asked: Asked,
+        path: &Path,
+        look: impl FnOnce(&mut Self) -> Option<Ty>,
+    ) -> Option<Ty> {
+        let within_another = !self.lookups.own_aliases.is_empty() || !self.lookups.aliases.is_empty();
+        if within_another || !is_closed_path(path) {
+            return look(self);
+        }
+        let keeps_qualifiers = self.lookups.keeps_qualifiers;
+        let seen = self.frame().and_then(|frame| Seen::from(frame, keeps_qualifiers));
+        let Some(seen) = seen else { return look(self) };
+        if let Some(known) = self.lookups.memo.meanings.get(asked, path, &seen) {
+            return known.clone();
+        }
+        let momentary = self.lookups.momentary;
+        let found = look(self);
+        if self.lookups.momentary == momentary && found.as_ref().is_none_or(is_settled) {
+            self.lookups.memo.meanings.keep(asked, path, seen, found.clone());
+        }
+        found
+    }
 }
 
 /// Whether no variable of a function stands in a type.
@@ -51,21 +77,22 @@ fn is_closed(ty: &Type) -> bool {
     match ty {
         Type::Void | Type::Scalar(_) | Type::Auto | Type::Opaque => true,
         Type::Pointer(inner) | Type::Reference(inner) | Type::Qualified(_, inner) => is_closed(inner),
-        Type::Named(path) => {
-            let closed = |args: &[TemplateArg]| {
-                args.iter().all(|arg| match arg {
-                    TemplateArg::Type(ty) => is_closed(ty),
-                    TemplateArg::Value(expr) => {
-                        matches!(&expr.kind, ExprKind::Int(..))
-                            || matches!(&expr.kind, ExprKind::Path(path) if path.args.is_none())
-                    }
-                })
-            };
-            path.qualifiers.iter().all(|(_, args)| closed(args))
-                && path.args.as_ref().is_none_or(|args| closed(args))
-        }
+        Type::Named(path) => is_closed_path(path),
         Type::Array(..) | Type::Decltype(_) => false,
     }
+}
+
+fn is_closed_path(path: &Path) -> bool {
+    let closed = |args: &[TemplateArg]| {
+        args.iter().all(|arg| match arg {
+            TemplateArg::Type(ty) => is_closed(ty),
+            TemplateArg::Value(expr) => {
+                matches!(&expr.kind, ExprKind::Int(..))
+                    || matches!(&expr.kind, ExprKind::Path(path) if path.args.is_none() && is_closed_path(path))
+            }
+        })
+    };
+    path.qualifiers.iter().all(|(_, args)| closed(args)) && path.args.as_ref().is_none_or(|args| closed(args))
 }
 
 /// Whether a type holds no number that is not known.

@@ -388,7 +388,11 @@ impl Machine<'_> {
                     };
                     merged.push((path.clone(), value));
                 }
-                merged.extend(y.iter().filter(|(path, _)| !x.iter().any(|(p, _)| p == path)).cloned());
+                let alone = y.iter().enumerate().filter(|(at, (path, _))| {
+                    let beside = x.get(*at).is_some_and(|(other, _)| other == path);
+                    !beside && !x.iter().any(|(other, _)| other == path)
+                });
+                merged.extend(alone.map(|(_, part)| part.clone()));
                 Value::Aggregate(Rc::new(merged))
             }
             _ => {

@@ -274,15 +274,13 @@ impl Machine<'_> {
         let words = format!("which of {} functions `{}` is called", several.len(), path.name);
         let why = Unknown::new(Reason::UnknownFunction, span, words);
         let before = self.state.clone();
-        let mut joined = None;
-        for (function, this) in several.into_iter().take(MOST) {
-            self.state = before.clone();
+        for (at, (function, this)) in several.into_iter().take(MOST).enumerate() {
+            let held = (at > 0).then(|| std::mem::replace(&mut self.state, before.clone()));
             self.state.add_doubt(&why);
             self.in_branch(true, |machine| machine.run_function(&function, path, this, args, span));
-            if let Some(held) = joined.take() {
+            if let Some(held) = held {
                 self.join(held, Join::Varying(why.clone()));
             }
-            joined = Some(self.state.clone());
         }
         (self.state.active, self.state.doubt) = (before.active.minus(&self.state.exited), before.doubt);
         Value::opaque(Variation::Maybe, why)

@@ -42,8 +42,8 @@ impl Machine<'_> {
     pub(super) fn own_bases(&mut self) -> Vec<Name> {
         let env = self.env();
         let mut found: Vec<Rc<Layout>> = Vec::new();
-        for record in self.own_records() {
-            found.extend(self.bases(&record, &env, BASES));
+        for record in self.own_records().iter() {
+            found.extend(self.bases(record, &env, BASES));
         }
         let mut at = 0;
         while let Some(layout) = found.get(at).cloned().filter(|_| at < BASES) {

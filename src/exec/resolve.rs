@@ -1,6 +1,6 @@
 //! What do a type and a name stand for, seen from the innermost frame?
 
-use super::machine::{Frame, Machine, Mode, ObjectKind};
+use super::machine::{Asked, Frame, Machine, Mode, ObjectKind};
 use super::templates::Undecided;
 use super::types::{Binding, Env, Ty, builtin, nameless};
 use super::value::{Offset, Pointer, Target, Value};
@@ -51,6 +51,7 @@ impl Machine<'_> {
             self.lookups.within = 0;
         }
         if self.lookups.depth > LOOKUP_DEPTH || self.lookups.within >= LOOKUPS_WITHIN {
+            self.lookups.momentary += 1;
             return None;
         }
         self.lookups.depth += 1;
@@ -95,19 +96,9 @@ impl Machine<'_> {
     }
 
     pub(super) fn resolve_named(&mut self, path: &Path) -> Ty {
-        let name = &path.name;
-        if let Some((owner, args)) = path.qualifiers.last() {
-            let owner_path =
-                Path { qualifiers: Vec::new(), name: owner.clone(), args: Some(args.clone()), global: false };
-            if let Some(layout) = self.class_before(path, true) {
-                return self.member_type(&layout, path);
-            }
-            if (&**owner, &**name) == ("conditional", "type")
-                && let Some(ty) = self.one_of_two(&owner_path)
-            {
-                return ty;
-            }
-        } else if let Some(binding) = self.env().bindings.get(name) {
+        if path.qualifiers.is_empty()
+            && let Some(binding) = self.env().bindings.get(&path.name)
+        {
             return match binding {
                 Binding::Type(ty) if path.args.as_ref().is_none_or(Vec::is_empty) => {
                     if self.lookups.keeps_qualifiers { ty.clone() } else { ty.unqualified() }
@@ -116,8 +107,25 @@ impl Machine<'_> {
                     let ty = ty.unqualified();
                     self.named_record(path).unwrap_or(ty)
                 }
-                Binding::Value(_) | Binding::Pack(_) => Ty::Unknown(name.clone()),
+                Binding::Value(_) | Binding::Pack(_) => Ty::Unknown(path.name.clone()),
             };
+        }
+        let found = self.meaning(Asked::Type, path, |machine| Some(machine.look_for_type(path)));
+        found.unwrap_or_else(too_deep)
+    }
+
+    fn look_for_type(&mut self, path: &Path) -> Ty {
+        let name = &path.name;
+        if let Some((owner, args)) = path.qualifiers.last() {
+            if let Some(layout) = self.class_before(path, true) {
+                return self.member_type(&layout, path);
+            }
+            if (&**owner, &**name) == ("conditional", "type")
+                && let args = Some(args.clone())
+                && let Some(ty) = self.one_of_two(&Path { args, ..Path::simple(owner.clone()) })
+            {
+                return ty;
+            }
         }
         if let Some(ty) = self.own_alias(path) {
             return ty;
@@ -219,7 +227,7 @@ impl Machine<'_> {
     /// A class template by its bare name where its own text says it: for the arguments that it has there.
     fn own_class(&mut self, name: &Name) -> Option<Ty> {
         let frame = self.frame()?;
-        let own = self.own_records().into_iter().find(|it| it.name == *name)?;
+        let own = self.own_records().iter().find(|it| it.name == *name).cloned()?;
         if let Some(Ty::Record(layout)) = frame.this.as_ref().map(|this| &this.pointee)
             && layout.record.as_ref().is_some_and(|record| Arc::ptr_eq(record, &own))
         {
@@ -235,10 +243,13 @@ impl Machine<'_> {
         let key = (record.name.clone(), record.span);
         let made = self.lookups.layouts.entry(key.clone()).or_default();
         if let Some((_, ty)) = made.iter().find(|(other, _)| env.same(other)) {
+            // What it is while it is laid out, it is not afterwards.
+            self.lookups.momentary += u64::from(matches!(ty, Ty::Unknown(_)));
             return ty.clone();
         }
         if made.len() >= LAYOUTS {
             made.clear();
+            self.lookups.memo.meanings.clear();
         }
         // A record that holds itself by value is not C++; the guard keeps broken code finite.
         made.push((Rc::clone(&env), Ty::Unknown(record.name.clone())));

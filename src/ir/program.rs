@@ -7,6 +7,7 @@ use super::{
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -43,16 +44,19 @@ impl Sought {
     }
 }
 
+/// What has one name, mostly one item.
+type Items<T> = SmallVec<[Arc<T>; 1]>;
+
 #[derive(Debug, Default)]
 struct Index {
-    functions: FxHashMap<Name, Vec<Arc<Function>>>,
-    records: FxHashMap<Name, Vec<Arc<Record>>>,
+    functions: FxHashMap<Name, Items<Function>>,
+    records: FxHashMap<Name, Items<Record>>,
     /// Class templates that have specialisations, and are themselves only declared.
-    declared: FxHashMap<Name, Vec<Arc<Record>>>,
-    variables: FxHashMap<Name, Vec<Arc<Declaration>>>,
-    aliases: FxHashMap<Name, Vec<Arc<Alias>>>,
+    declared: FxHashMap<Name, Items<Record>>,
+    variables: FxHashMap<Name, Items<Declaration>>,
+    aliases: FxHashMap<Name, Items<Alias>>,
     enums: FxHashMap<Name, Option<Type>>,
-    conversions: FxHashMap<Name, Vec<Arc<Function>>>,
+    conversions: FxHashMap<Name, Items<Function>>,
     has_destructors: bool,
     has_own_copies: bool,
     /// The names that no module has.
@@ -63,6 +67,8 @@ struct Index {
     namespaces: FxHashMap<Name, Option<Vec<Qualifier>>>,
     /// The names of member typedefs of all classes, once somebody asks.
     member_types: OnceLock<FxHashSet<Name>>,
+    /// The names of the template parameters of all functions, once somebody asks.
+    parameters: OnceLock<FxHashSet<Name>>,
 }
 
 /// A name before `::`, with its template arguments.
@@ -121,12 +127,12 @@ impl Index {
 
     /// Whether a record, an alias or a variable has this name in a namespace that nothing is around.
     fn has_in(&self, name: &Name, within: &Name) -> bool {
-        fn any<T: Named>(all: Option<&Vec<Arc<T>>>, within: &Name) -> bool {
+        fn any<T: Named>(all: Option<&[Arc<T>]>, within: &Name) -> bool {
             all.is_some_and(|all| all.iter().any(|it| **it.namespace() == *std::slice::from_ref(within)))
         }
-        any(self.records.get(name), within)
-            || any(self.aliases.get(name), within)
-            || any(self.variables.get(name), within)
+        any(self.records.get(name).map(|all| &**all), within)
+            || any(self.aliases.get(name).map(|all| &**all), within)
+            || any(self.variables.get(name).map(|all| &**all), within)
     }
 
     /// Whether an alias has this name, and nothing else.
@@ -239,25 +245,25 @@ impl Program {
     /// Records of this name: the primary template and its specialisations.
     #[must_use]
     pub(crate) fn records(&self, name: &str) -> &[Arc<Record>] {
-        self.index.records.get(name).map_or(&[], Vec::as_slice)
+        self.index.records.get(name).map_or(&[], SmallVec::as_slice)
     }
 
     /// The conversion operators of a class: `operator T *()`.
     #[must_use]
     pub(crate) fn conversions(&self, owner: &str) -> &[Arc<Function>] {
-        self.index.conversions.get(owner).map_or(&[], Vec::as_slice)
+        self.index.conversions.get(owner).map_or(&[], SmallVec::as_slice)
     }
 
     /// File-scope variables and constants of this name, in any namespace.
     #[must_use]
     pub(crate) fn variables(&self, name: &str) -> &[Arc<Declaration>] {
-        self.index.variables.get(name).map_or(&[], Vec::as_slice)
+        self.index.variables.get(name).map_or(&[], SmallVec::as_slice)
     }
 
     /// Type aliases of this name, in any namespace.
     #[must_use]
     pub(crate) fn aliases(&self, name: &str) -> &[Arc<Alias>] {
-        self.index.aliases.get(name).map_or(&[], Vec::as_slice)
+        self.index.aliases.get(name).map_or(&[], SmallVec::as_slice)
     }
 
     /// Those of `items`, which have the path's name, that the path means in the namespace `from`.
@@ -354,6 +360,15 @@ impl Program {
             || any(self.aliases(&path.name), path)
             || any(self.variables(&path.name), path)
             || self.index.functions.get(&path.name).is_some_and(|all| all.iter().any(free))
+    }
+
+    /// Whether a template parameter of any function has this name.
+    #[must_use]
+    pub(crate) fn has_parameter(&self, name: &Name) -> bool {
+        let functions = || self.index.functions.values().flatten();
+        let of_functions =
+            || functions().flat_map(|it| &it.template_params).map(|it| it.name.clone()).collect();
+        self.index.parameters.get_or_init(of_functions).contains(name)
     }
 
     /// The underlying type of the enum of this name, if it is one.

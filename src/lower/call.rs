@@ -194,23 +194,38 @@ impl Lowerer<'_> {
     }
 
     /// `(a * (b)) - c` parses as a cast of `-c` to a pointer to a function. With a number in the
-    /// place of `a` it cannot. `(Tile::rows) - c` parses as a cast to `Tile::rows`.
+    /// place of `a` it cannot. `(Tile::rows) - c` parses as a cast to `Tile::rows`, and `(N) && c` as one of the
+    /// address of a label.
     pub(super) fn variable_as_type(&mut self, cast: Node<'_>) -> Option<Expr> {
         let descriptor = field(cast, "type")?;
         let ty = field(descriptor, "type")?;
-        if ty.kind() == "qualified_identifier" && descriptor.named_child_count() == 1 && self.is_constant(ty)
+        let is_operand = descriptor.named_child_count() == 1 && self.is_of_both(cast);
+        if ty.kind() == "qualified_identifier"
+            && descriptor.named_child_count() == 1
+            && (is_operand || self.is_constant(ty))
         {
             // Without its parentheses it can be nothing else.
             let (start, end) = (self.start(cast), self.start(field(cast, "value")?));
             let text = self.source.get(start..end)?.replace(['(', ')'], " ");
             return Some(self.patch(cast, start, text));
         }
-        if ty.kind() != "type_identifier" || !self.is_variable(self.text(ty)) {
+        if ty.kind() != "type_identifier" || !(is_operand || self.is_variable(self.text(ty))) {
             return None;
         }
         let at = self.start(ty);
         self.specials.insert(at, Special::Variable);
         Some(self.patch(cast, at, "0".repeat(self.end(ty) - at)))
+    }
+
+    /// Whether what is cast begins with `&&`: nothing has the address of an address, and labels that are cast are not
+    /// in the code of kernels, so that this is `&&` between two operands.
+    fn is_of_both(&self, cast: Node<'_>) -> bool {
+        let is_address = |node: &Node<'_>| {
+            node.kind() == "pointer_expression" && field(*node, "operator").is_some_and(|op| op.kind() == "&")
+        };
+        let value = field(cast, "value").filter(is_address);
+        let inner = value.and_then(|value| field(value, "argument")).filter(is_address);
+        value.zip(inner).is_some_and(|(value, inner)| self.start(inner) == self.start(value) + 1)
     }
 
     /// Has `(T)` parsed again as a prefix operator, when a postfix or binary operator swallowed it.

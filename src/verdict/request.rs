@@ -197,7 +197,8 @@ pub(super) fn can_be_aligned(access: &Access, active: u32, offsets: &[i64; 32]) 
     let align = asked_alignment(access) as i64;
     let mut lanes = (0..32).filter(|lane| active >> lane & 1 == 1).map(|lane| offsets[lane]);
     let first = lanes.next().unwrap_or(0);
-    lanes.all(|offset| offset.wrapping_sub(first).rem_euclid(align) == 0)
+    // A power of two.
+    lanes.all(|offset| offset.wrapping_sub(first) & (align - 1) == 0)
 }
 
 /// Of what number of bytes the address of each lane has to be a multiple.

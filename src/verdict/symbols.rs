@@ -229,6 +229,14 @@ struct PatternRow {
     at_most: bool,
 }
 
+/// A product of symbols by which lanes may differ.
+struct Term<'p> {
+    /// What each lane multiplies it with.
+    factors: &'p [i64; 32],
+    /// The axes whose values it is made of, one that is squared twice.
+    axes: Vec<usize>,
+}
+
 impl Costs {
     /// The row for the digits of the site's table.
     fn at(&self, site: &Site<'_>, table: &[usize], digits: &[usize]) -> Option<&PatternRow> {
@@ -283,6 +291,7 @@ impl<'a> Site<'a> {
         *left -= tried;
         let lengths = |axes: &[usize]| axes.iter().map(|&a| self.axes[a].values.len()).collect::<Vec<_>>();
         let (of_rows, of_turns, of_any) = (lengths(&table), lengths(&turns), lengths(&any));
+        let terms = self.terms(pattern);
         let mut values = vec![0i64; self.axes.len()];
         let mut found: Vec<Option<PatternRow>> = Vec::new();
         for row in 0..rows as usize {
@@ -295,7 +304,7 @@ impl<'a> Site<'a> {
                     let mut agreed: Option<Cost> = None;
                     for other in 0..alike as usize {
                         self.choose(&any, other, &of_any, false, &mut values);
-                        let offsets = self.offsets(pattern, &values);
+                        let offsets = self.offsets(pattern, &terms, &values);
                         let named = !table.is_empty();
                         if named && !can_be_aligned(self.access, pattern.active, &offsets) {
                             continue;
@@ -329,8 +338,10 @@ impl<'a> Site<'a> {
 
     /// Sets some axes to the values of a combination, by its number.
     fn choose(&self, axes: &[usize], number: usize, lengths: &[usize], far: bool, values: &mut [i64]) {
-        for (&axis, digit) in axes.iter().zip(digits(number, lengths.iter().copied())) {
-            let value = self.axes[axis].values[digit];
+        let mut rest = number;
+        for (&axis, &length) in axes.iter().zip(lengths).rev() {
+            let value = self.axes[axis].values[rest % length.max(1)];
+            rest /= length.max(1);
             values[axis] = match self.axes[axis].modulus {
                 Some(modulus) if far => value.wrapping_add(modulus.wrapping_mul(FAR[axis % FAR.len()])),
                 Some(modulus) if value == 0 => modulus,
@@ -339,23 +350,27 @@ impl<'a> Site<'a> {
         }
     }
 
+    /// What the lanes' offsets are made of, besides numbers.
+    fn terms<'p>(&self, pattern: &'p Pattern) -> Vec<Term<'p>> {
+        // The first symbol of a sum has the value of all.
+        let is_counted = |term: &u32| {
+            let mut others = self.axes.iter().flat_map(|axis| axis.symbols.iter().skip(1));
+            !others.any(|other| other == term)
+        };
+        let varying = pattern.varying.iter().filter(|(term, _)| is_counted(term));
+        let axes = |term: u32| {
+            let powers = self.axes.iter().map(move |axis| self.power(term, axis.first()));
+            powers.enumerate().flat_map(|(axis, power)| std::iter::repeat_n(axis, power)).collect()
+        };
+        varying.map(|(term, factors)| Term { factors, axes: axes(*term) }).collect()
+    }
+
     /// The lanes' offsets with these values of the axes.
-    fn offsets(&self, pattern: &Pattern, values: &[i64]) -> [i64; 32] {
+    fn offsets(&self, pattern: &Pattern, terms: &[Term<'_>], values: &[i64]) -> [i64; 32] {
         let mut offsets = pattern.offsets;
-        for (term, factors) in &pattern.varying {
-            // The first symbol of a sum has the value of all.
-            if self.axes.iter().any(|axis| axis.symbols.iter().skip(1).any(|other| other == term)) {
-                continue;
-            }
-            let product = self
-                .axes
-                .iter()
-                .zip(values)
-                .map(|(axis, value)| (self.power(*term, axis.first()), value))
-                .fold(1i64, |product, (power, value)| {
-                    (0..power).fold(product, |product, _| product.wrapping_mul(*value))
-                });
-            for (offset, factor) in offsets.iter_mut().zip(factors) {
+        for term in terms {
+            let product = term.axes.iter().fold(1i64, |product, &axis| product.wrapping_mul(values[axis]));
+            for (offset, factor) in offsets.iter_mut().zip(term.factors) {
                 *offset = offset.wrapping_add(factor.wrapping_mul(product));
             }
         }
@@ -390,7 +405,7 @@ impl<'a> Site<'a> {
         self.choose(&all, 0, &lengths, true, &mut values);
         values[axis] = 0;
         self.access.patterns.iter().any(|pattern| {
-            let offsets = self.offsets(pattern, &values);
+            let offsets = self.offsets(pattern, &self.terms(pattern), &values);
             let cost = phases(self.access, pattern.active, &offsets, &[0], self.target);
             cost.is_ok_and(|cost| cost.excess() == 0)
         })

@@ -229,7 +229,7 @@ impl OpenType<'_> {
 
 impl Judged {
     /// Whether a verdict is known here and not in the other run.
-    fn tells_more_than(&self, other: &Judged) -> bool {
+    pub(super) fn tells_more_than(&self, other: &Judged) -> bool {
         let known = |run: &Judged, target: usize, number: usize| {
             run.judgements[target][number].status != Status::Unknown
         };

@@ -26,6 +26,8 @@ pub struct Lookups {
     pub depth: usize,
     /// Lookups since the outermost one that is under way.
     pub within: u32,
+    /// How often a lookup found what it would not find at another moment.
+    pub momentary: u64,
     /// Typedefs of the running method's class whose meaning is being looked up.
     pub own_aliases: Vec<Name>,
     /// The expressions whose types are being told, one within another.
@@ -46,6 +48,7 @@ impl Default for Lookups {
             slices: FxHashMap::default(),
             depth: 0,
             within: 0,
+            momentary: 0,
             own_aliases: Vec::new(),
             typed_depth: 0,
             typed: 0,

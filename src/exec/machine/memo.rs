@@ -3,6 +3,7 @@
 //! Invariant: a key holds addresses of items of the program, which does not move while it runs, and
 //! of template parameters and namespaces that its value keeps alive.
 
+use super::meanings::{Meanings, Scopes};
 use crate::builtins::ptx;
 use crate::exec::assembly::text::{clean, instructions};
 use crate::exec::value::{Env, Ty, Value};
@@ -28,6 +29,10 @@ type Lengths = Vec<(Name, usize)>;
 /// What was looked up in one run.
 #[derive(Debug, Default)]
 pub struct Memo {
+    /// What names stand for.
+    pub meanings: Meanings,
+    /// In which classes names are looked up.
+    pub scopes: Scopes,
     /// Types; `None` for those that are looked up each time.
     pub types: FxHashMap<Use, Known>,
     /// Constants, by their declaration and the template parameters.

@@ -1,6 +1,7 @@
 //! What changes as the machine runs?
 
 use super::course::Course;
+use super::stack::Stack;
 use crate::domain::{Shape, SymbolId, ThreadSet, Unknown};
 use crate::events::{Assumption, Refuted};
 use crate::exec::slots::Slots;
@@ -16,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub struct State {
     /// The call stack.
-    pub frames: Vec<Frame>,
+    pub frames: Stack<Frame>,
     /// The threads that run now.
     pub active: ThreadSet,
     /// Why `active` is only an upper bound, if it is.
@@ -52,7 +53,7 @@ impl State {
     #[must_use]
     pub fn of(shape: Shape) -> State {
         State {
-            frames: Vec::new(),
+            frames: Stack::default(),
             active: ThreadSet::all(shape),
             doubt: None,
             chosen: false,

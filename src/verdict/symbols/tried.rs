@@ -40,11 +40,12 @@ pub(crate) fn each_tried(
         let combinations = lengths.iter().fold(1u64, |n, &length| n.saturating_mul(length as u64));
         let named = own.iter().any(|axis| table.contains(axis));
         let sides: &[bool] = if named { &[false, true] } else { &[false] };
+        let terms = site.terms(pattern);
         let mut values = vec![0i64; site.axes.len()];
         for &far in sides {
             for combination in 0..combinations.min(MOST_TRIED) as usize {
                 site.choose(&own, combination, &lengths, far, &mut values);
-                let offsets = site.offsets(pattern, &values);
+                let offsets = site.offsets(pattern, &terms, &values);
                 if named && !can_be_aligned(access, pattern.active, &offsets) {
                     continue;
                 }
