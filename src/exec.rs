@@ -72,6 +72,7 @@ mod other_class;
 mod overload;
 mod own_object;
 mod packs;
+mod parameters;
 mod partial;
 mod partial_order;
 mod parts;

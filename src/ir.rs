@@ -730,6 +730,8 @@ pub struct Record {
     pub bases: Vec<Type>,
     /// Non-static data members in order.
     pub fields: Vec<Field>,
+    /// Whether it stands in a function, whose template parameters it may name.
+    pub is_local: bool,
     /// Whether it has virtual functions or bases, so that it holds more than its members.
     pub is_polymorphic: bool,
     /// The greatest alignment of its members in bytes, where it is packed.

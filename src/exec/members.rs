@@ -59,6 +59,11 @@ impl Machine<'_> {
         found
     }
 
+    /// Whether the text of a class may name template parameters that are not its own.
+    pub(super) fn is_within_template(&self, record: &Record) -> bool {
+        record.is_local || self.enclosing(record).iter().any(|around| !around.template_params.is_empty())
+    }
+
     /// The classes around those that the running method may belong to.
     fn enclosing_records(&self) -> Vec<Arc<Record>> {
         self.own_records().iter().flat_map(|record| self.enclosing(record)).collect()
@@ -111,9 +116,11 @@ impl Machine<'_> {
     fn member_alias(&mut self, record: &Arc<Record>, path: &Path, env: &Rc<Env>) -> Option<Ty> {
         let alias = alias_of(record, &path.name)?;
         let env = self.alias_env(alias, path, env);
-        Some(self.within(env, &record.namespace, |machine| {
-            machine.member_scope(record, |machine| machine.resolve_part(&alias.ty))
-        }))
+        self.member_meaning(alias, env, |machine, env| {
+            Some(machine.within(env, &record.namespace, |machine| {
+                machine.member_scope(record, |machine| machine.resolve_part(&alias.ty))
+            }))
+        })
     }
 
     /// `Layout::type`.

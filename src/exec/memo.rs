@@ -8,8 +8,8 @@
 //! of template parameters and namespaces that its value keeps alive.
 
 use super::machine::{Asked, Machine, Seen};
-use super::types::Ty;
-use crate::ir::{ExprKind, Path, TemplateArg, Type};
+use super::types::{Env, Ty};
+use crate::ir::{Alias, ExprKind, Path, TemplateArg, Type};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -67,6 +67,34 @@ impl Machine<'_> {
         let found = look(self);
         if self.lookups.momentary == momentary && found.as_ref().is_none_or(is_settled) {
             self.lookups.memo.meanings.keep(asked, path, seen, found.clone());
+        }
+        found
+    }
+}
+
+impl Machine<'_> {
+    /// The same of a member typedef, where the parameters of its class stand for what `env` says.
+    pub(super) fn member_meaning(
+        &mut self,
+        alias: &Alias,
+        env: Rc<Env>,
+        look: impl FnOnce(&mut Self, Rc<Env>) -> Option<Ty>,
+    ) -> Option<Ty> {
+        let is_kept =
+            !self.lookups.keeps_qualifiers && alias.template_params.is_empty() && is_closed(&alias.ty);
+        if !is_kept {
+            return look(self, env);
+        }
+        let key = (std::ptr::from_ref(alias).addr(), Rc::as_ptr(&env).addr());
+        if let Some((_, known)) = self.lookups.memo.members.get(&key) {
+            return Some(known.clone());
+        }
+        let momentary = self.lookups.momentary;
+        let found = look(self, Rc::clone(&env));
+        if let Some(ty) = found.as_ref().filter(|ty| is_settled(ty))
+            && self.lookups.momentary == momentary
+        {
+            self.lookups.memo.members.insert(key, (env, ty.clone()));
         }
         found
     }

@@ -4,8 +4,8 @@
 //! one of them is not known to be there, nothing is known of the pack, not even its length.
 
 use super::machine::{Machine, Mode};
+use super::parameters::Given;
 use super::slots::Slot;
-use super::templates::Given;
 use super::types::{Binding, Env, Ty, nameless};
 use super::unseen::Callee;
 use super::value::{NOWHERE, Pointer, Value};

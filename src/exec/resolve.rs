@@ -203,9 +203,8 @@ impl Machine<'_> {
         if primary.name.is_empty() {
             return None;
         }
-        let outer = self.env();
+        let outer = if self.is_within_template(&primary) { self.env() } else { self.lookups.memo.no_env() };
         let mut env = self.bind(&primary.template_params, path.args.as_deref(), &outer);
-        let mut chosen = Arc::clone(&primary);
         let specialized: Vec<Arc<Record>> = specialized.cloned().collect();
         if let Some(explicit) = path.args.as_deref() {
             env = self.bind_defaults(&primary.template_params, &primary.namespace, env);
@@ -214,14 +213,14 @@ impl Machine<'_> {
                 false => self.specialization_of(&primary, &specialized, explicit, &env),
             };
             match found {
-                Ok(Some((record, found))) => (chosen, env) = (record, found),
+                Ok(Some((record, env))) => return Some(self.lay_out(&record, env)),
                 // The primary template has no body that is seen.
                 Ok(None) if is_declared_only => return Some(Ty::Unknown(path.name.clone())),
                 Ok(None) => {}
                 Err(Undecided) => return Some(Ty::Unknown(path.name.clone())),
             }
         }
-        Some(self.lay_out(&chosen, Rc::new(env)))
+        Some(self.lay_out(&primary, Rc::new(env)))
     }
 
     /// A class template by its bare name where its own text says it: for the arguments that it has there.

@@ -62,6 +62,8 @@
 //!   any other way, only a barrier with no memory access after it is reported. If something is `volatile`, a clock is
 //!   read, text is printed or a kernel is launched, none is reported; nor is any beside named or grid barriers, or
 //!   in a kernel that makes a `cuda::barrier`.
+//! - In a kernel that calls `cub::BlockScan` and others of a library, only a barrier with no memory access after it is
+//!   reported: what the library does to its own storage may change.
 //! - `cudalint` cannot see whether a barrier keeps warps in step so that they share a cache. So only `--unsafe-fixes`
 //!   removes it.
 //! - This rule runs each kernel with barriers once more.

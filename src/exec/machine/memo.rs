@@ -6,9 +6,10 @@
 use super::meanings::{Meanings, Scopes};
 use crate::builtins::ptx;
 use crate::exec::assembly::text::{clean, instructions};
-use crate::exec::value::{Env, Ty, Value};
+use crate::exec::value::{Binding, Env, Ty, Value};
 use crate::ir::namespace::Namespace;
-use crate::ir::{Asm, Declaration, Expr, Function, Name, unpack};
+use crate::ir::{Asm, Declaration, Expr, Function, Name, Record, unpack};
+use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,6 +24,9 @@ pub(crate) type Use = (usize, usize, usize, usize);
 /// A type, with the template parameters and the namespace that it was found in.
 pub(crate) type Known = (Rc<Env>, Namespace, Option<Ty>);
 
+/// Template arguments, the specialisation that is meant for them, if one is, and what its parameters stand for.
+pub(crate) type Specialised = (Vec<Binding>, Option<(Arc<Record>, Rc<Env>)>);
+
 /// How long packs are, by name.
 type Lengths = Vec<(Name, usize)>;
 
@@ -35,8 +39,12 @@ pub struct Memo {
     pub scopes: Scopes,
     /// Types; `None` for those that are looked up each time.
     pub types: FxHashMap<Use, Known>,
+    /// Member typedefs, by their address and the template parameters.
+    pub members: FxHashMap<(usize, usize), (Rc<Env>, Ty)>,
     /// Constants, by their declaration and the template parameters.
     pub constants: FxHashMap<(usize, usize), (Rc<Env>, Value)>,
+    /// Specialisations, by the name of the primary template in the text.
+    pub specialisations: FxHashMap<Span, Vec<Specialised>>,
     /// Template parameters, by function.
     pub environments: FxHashMap<usize, Vec<Rc<Env>>>,
     /// No template parameters.
