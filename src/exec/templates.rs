@@ -1,7 +1,7 @@
 //! Which specialisation of a template is meant?
 
 use super::deduce::{is_named, perhaps_const};
-use super::machine::{Machine, Specialised};
+use super::machine::{Chosen, Machine, Specialised};
 use super::parameters::Given;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
@@ -160,7 +160,7 @@ impl Machine<'_> {
         records: &[Arc<Record>],
         explicit: &[TemplateArg],
         env: &Env,
-    ) -> Result<Option<(Arc<Record>, Rc<Env>)>, Undecided> {
+    ) -> Result<Option<Chosen>, Undecided> {
         let asks = |record: &Arc<Record>| {
             !record.extent.is_built_in() && record.specialization.iter().any(asks_for_const)
         };
@@ -195,7 +195,7 @@ impl Machine<'_> {
         &mut self,
         records: &[Arc<Record>],
         args: &[Binding],
-    ) -> Result<Option<(Arc<Record>, Rc<Env>)>, Undecided> {
+    ) -> Result<Option<Chosen>, Undecided> {
         let (mut best, mut undecided): (Option<(usize, Arc<Record>, Env)>, bool) = (None, false);
         for record in records {
             let mut matched = Match { record, env: Env::default(), fixed: 0, undecided: false };

@@ -24,8 +24,11 @@ pub(crate) type Use = (usize, usize, usize, usize);
 /// A type, with the template parameters and the namespace that it was found in.
 pub(crate) type Known = (Rc<Env>, Namespace, Option<Ty>);
 
-/// Template arguments, the specialisation that is meant for them, if one is, and what its parameters stand for.
-pub(crate) type Specialised = (Vec<Binding>, Option<(Arc<Record>, Rc<Env>)>);
+/// A specialisation, and what its parameters stand for.
+pub(crate) type Chosen = (Arc<Record>, Rc<Env>);
+
+/// Template arguments, and the specialisation that is meant for them, if one is.
+pub(crate) type Specialised = (Vec<Binding>, Option<Chosen>);
 
 /// How long packs are, by name.
 type Lengths = Vec<(Name, usize)>;
