@@ -159,6 +159,8 @@ impl Place {
 pub struct FileReport {
     /// Findings, at their rules' default levels, if they were wanted.
     pub diagnostics: Vec<Diagnostic>,
+    /// Findings that count only if a text is compiled of which nothing tells whether it is.
+    pub undecided: Vec<Diagnostic>,
     /// One verdict for each access site, block shape and target.
     pub verdicts: Vec<SiteVerdict>,
     /// What there is to be seen of its kernels, if that was wanted.

@@ -183,15 +183,20 @@ impl Run {
             shape_asked: &|array| texts.shape_asked(array),
             also_used: &|array| texts.also_used(array, subject.kernel.name_span),
         };
-        let check = || {
-            let mut findings = rules::check(&case);
-            findings.retain(|it| !subject.program.is_undecided(it.primary));
+        let check = |report: &mut FileReport| {
+            let found = rules::check(&case).into_iter();
+            let (undecided, findings): (Vec<_>, Vec<_>) =
+                found.partition(|it| subject.program.is_undecided(it.primary));
+            report.undecided.extend(undecided);
             findings
         };
         match wanted {
-            Wanted::Findings | Wanted::Editor => report.diagnostics.extend(check()),
+            Wanted::Findings | Wanted::Editor => {
+                let findings = check(report);
+                report.diagnostics.extend(findings);
+            }
             Wanted::Views => {
-                let findings = check();
+                let findings = check(report);
                 let is_function = subject.kernel.kind != FunctionKind::Kernel;
                 report.views.extend(rules::view(&case, &findings).map(|it| KernelView { is_function, ..it }));
                 report.diagnostics.extend(findings);
@@ -222,6 +227,7 @@ impl FileReport {
     /// Takes in what was found in a kernel.
     pub(super) fn add(&mut self, part: FileReport) {
         self.diagnostics.extend(part.diagnostics);
+        self.undecided.extend(part.undecided);
         self.verdicts.extend(part.verdicts);
         self.views.extend(part.views);
         self.explanations.extend(part.explanations);

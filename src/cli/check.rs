@@ -225,6 +225,7 @@ fn summary(args: &CheckArgs, input: &Input, analyzed: &Analyzed, found: &Found) 
     line.push_str(&input.settings.builds.words());
     for (number, what) in [
         (found.silenced, "silenced by comments"),
+        (found.undecided, "left out under an `#if` that asks a macro which nothing defines"),
         (found.known, "in the baseline"),
         (found.unchanged, "on lines that did not change"),
         (found.small, "below the thresholds"),

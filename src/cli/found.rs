@@ -27,6 +27,8 @@ pub(super) struct Found {
     pub(super) fingerprints: Vec<String>,
     /// How many comments in the source silenced.
     pub(super) silenced: usize,
+    /// How many count only if a text is compiled of which nothing tells whether it is.
+    pub(super) undecided: usize,
     /// How many a baseline hides.
     pub(super) known: usize,
     /// How many were there before the change, on lines that did not change.
@@ -64,7 +66,7 @@ impl Hiding {
 pub(super) fn found(args: &CheckArgs, input: &Input, analyzed: &Analyzed, hiding: &Hiding) -> Option<Found> {
     let sources = analyzed.run.sources();
     let level = level_of(args, input);
-    let Findings { told: all, silenced } = told(&level, input, analyzed)?;
+    let Findings { told: all, silenced, undecided } = told(&level, input, analyzed)?;
     let wanted = args.format.iter().any(|it| matches!(it.format, Format::Sarif | Format::Gitlab));
     let wanted = wanted || args.baseline.is_some() || args.write_baseline.is_some();
     let name = |path: &Path| hiding.names.of(path);
@@ -91,7 +93,17 @@ pub(super) fn found(args: &CheckArgs, input: &Input, analyzed: &Analyzed, hiding
     let small = count - causes.len();
     let (numbers, findings): (Vec<usize>, Vec<Diagnostic>) = causes.into_iter().unzip();
     let fingerprints = numbers.into_iter().filter_map(|at| fingerprints.get(at).cloned()).collect();
-    Some(Found { all, all_fingerprints, findings, fingerprints, silenced, known, unchanged, small })
+    Some(Found {
+        all,
+        all_fingerprints,
+        findings,
+        fingerprints,
+        silenced,
+        undecided,
+        known,
+        unchanged,
+        small,
+    })
 }
 
 /// The level of a rule in a file, as the user has it.
@@ -122,6 +134,8 @@ pub struct Findings {
     pub told: Vec<Diagnostic>,
     /// How many findings comments in the source silenced.
     pub silenced: usize,
+    /// How many count only if a text is compiled of which nothing tells whether it is.
+    pub undecided: usize,
 }
 
 /// The findings of lines: at the levels in force, by file and then by place, and each
@@ -130,7 +144,14 @@ pub struct Findings {
 #[must_use]
 pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) -> Findings {
     let heard = suppress::apply(sources, reports);
-    let mut told: Vec<Diagnostic> = heard.findings.into_iter().flatten().collect();
+    let told = at_levels(sources, heard.findings.into_iter().flatten().collect(), level);
+    let undecided = reports.iter().flat_map(|report| &report.undecided).cloned().collect();
+    let undecided = count_causes(sources, &at_levels(sources, undecided, level));
+    Findings { told, silenced: count_causes(sources, &heard.silenced), undecided }
+}
+
+/// Those of some findings that are told at the levels in force, by file and then by place, and each once.
+fn at_levels(sources: &Sources, mut told: Vec<Diagnostic>, level: &LevelOf<'_>) -> Vec<Diagnostic> {
     for finding in &mut told {
         let path = &sources.get(finding.primary.file).path;
         finding.level = level(path, finding.rule, finding.level).min(finding.loudest);
@@ -148,7 +169,7 @@ pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) 
         let cause = finding.conflict.as_ref().map(|it| (placed(it.cause.kernel), placed(it.cause.array)));
         seen.insert((place, finding.rule, finding.message.clone(), cause))
     });
-    Findings { told, silenced: count_causes(sources, &heard.silenced) }
+    told
 }
 
 /// The findings to print, one for each cause, in order; with each comes the number of the one whose place it

@@ -97,6 +97,22 @@ fn levels_decide_the_word_and_the_exit_code() {
 }
 
 #[test]
+fn what_an_undecided_condition_leaves_out_is_counted() {
+    let open = format!("#if HAS(TILES)\n#else\n{CONFLICT}\n#endif\n");
+    let root = folder(&[("a.cu", &open)]);
+    let counted = "; 1 finding left out under an `#if` that asks a macro which nothing defines\n";
+    let ran = run(root.path(), &["-D", "all", "a.cu"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.ends_with(counted), "{}", ran.stderr);
+    // What is not told anyway is not counted.
+    let ran = run(root.path(), &["-A", "all", "a.cu"]);
+    assert!(!ran.stderr.contains("left out"), "{}", ran.stderr);
+    fs::write(root.path().join("a.cu"), format!("#define HAS(x) 0\n{open}")).unwrap();
+    let ran = run(root.path(), &["-D", "all", "a.cu"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+}
+
+#[test]
 fn comments_silence_findings_and_are_counted() {
     let allowed =
         CONFLICT.replace("[threadIdx.y];\n}", "[threadIdx.y]; // cudalint: allow(bank-conflict): x\n}");

@@ -62,6 +62,7 @@ impl Pieces for FileReport {
     fn each(&mut self, found: Found<'_>) -> Option<()> {
         let FileReport {
             diagnostics,
+            undecided,
             verdicts,
             kernels,
             entered,
@@ -80,6 +81,7 @@ impl Pieces for FileReport {
             return None;
         }
         diagnostics.each(found)?;
+        undecided.each(found)?;
         verdicts.each(found)?;
         kernels.each(found)?;
         entered.each(found)?;
