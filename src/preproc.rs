@@ -8,6 +8,7 @@ mod condition;
 mod constant;
 mod declared;
 mod directives;
+mod dispatch;
 mod expansion;
 mod lexer;
 mod macros;

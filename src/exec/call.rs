@@ -361,23 +361,10 @@ impl Machine<'_> {
         let mut env = Env::default();
         if let Some(Pointer { pointee: Ty::Record(layout), .. }) = this {
             env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
-        } else if path.qualifiers.len() > 1
-            && let Some(layout) = self.qualifying_class(path)
-            && layout.holds(function.span)
-        {
-            // The arguments of the classes around belong to it, too.
-            env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
-        } else if let Some(base) = self.base_with(function, path) {
-            env.bindings.extend(base.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
         } else if let Some((_, owner_args)) = path.qualifiers.last() {
-            let bound = self.bind(&function.owner_params, Some(owner_args), &Env::default());
-            env.bindings.extend(bound.bindings);
-            let is_open = |param: &TemplateParam| !env.bindings.contains_key(&param.name);
-            if function.owner_params.iter().any(is_open)
-                && let Some(layout) = self.qualifying_class(path)
-                && layout.holds(function.span)
-            {
-                env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+            env = self.bind(&function.owner_params, Some(owner_args), &Env::default());
+            if let Some(class) = self.class_of_static(function, path, &env) {
+                env.bindings.extend(class.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
             }
         } else if function.owner.is_some() {
             env.bindings.extend(self.env().bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
@@ -388,15 +375,17 @@ impl Machine<'_> {
         env
     }
 
-    /// The base that a static method is one of, if a path names a class that is made of it.
-    fn base_with(&mut self, function: &Function, path: &Path) -> Option<Rc<Layout>> {
-        let (named, _) = path.qualifiers.last()?;
-        if function.owner_params.is_empty() || function.owner.as_ref() == Some(named) {
+    /// The class that a static method is one of, if its arguments are not all told by the name before it: that may
+    /// be a class made of it or a typedef, and the arguments of the classes around belong to it, too.
+    fn class_of_static(&mut self, function: &Function, path: &Path, told: &Env) -> Option<Rc<Layout>> {
+        let owner = function.owner.as_ref()?;
+        let is_told = |param: &TemplateParam| told.bindings.contains_key(&param.name);
+        let is_owner = matches!(path.qualifiers.as_slice(), [(named, _)] if named == owner);
+        if is_owner && function.owner_params.iter().all(is_told) {
             return None;
         }
         let class = self.qualifying_class(path)?;
-        let found = self.class_where(&class, BASES, &|class| class.holds(function.span))?;
-        (!Rc::ptr_eq(&found, &class)).then_some(found)
+        self.class_where(&class, BASES, &|class| class.holds(function.span) || class.name == *owner)
     }
 
     /// An argument of a parameter that is a reference by what the template was given: `f<int &>(x)`.

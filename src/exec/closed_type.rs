@@ -28,30 +28,19 @@ impl Machine<'_> {
                 Some(Type::Qualified(*qualifiers, Box::new(self.closed_type(inner)?)))
             }
             Ty::Record(layout) => match &layout.record {
-                Some(record) if !record.template_params.is_empty() || !record.specialization.is_empty() => {
-                    self.closed_record(&Rc::clone(layout))
-                }
-                Some(record) if self.owner_with_arguments(record).is_some() => {
-                    self.closed_record(&Rc::clone(layout))
-                }
-                Some(record) => {
-                    let qualifiers = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
-                    let name = layout.name.clone();
-                    Some(Type::Named(Box::new(Path { qualifiers, name, args: None, global: true })))
-                }
+                Some(record) => self.closed_record(&Arc::clone(record), layout),
                 None => simple(&layout.name),
             },
             _ => None,
         }
     }
 
-    /// A class made from a template, with the arguments it was made with, or a member of one.
-    fn closed_record(&mut self, layout: &Rc<Layout>) -> Option<Type> {
-        let record = layout.record.clone()?;
-        let mut args = self.closed_args(&record, layout)?;
+    /// A class, with the template arguments that it and the class around it were made with.
+    fn closed_record(&mut self, record: &Record, layout: &Layout) -> Option<Type> {
+        let mut args = self.closed_args(record, layout)?;
         let mut qualifiers: Vec<_> = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
         let mut name = record.name.clone();
-        if let Some(owner) = self.owner_with_arguments(&record) {
+        if let Some(owner) = self.owner_with_arguments(record) {
             qualifiers.push((owner.name.clone(), self.closed_args(&owner, layout)?));
             args.drain(..owner.template_params.len().min(args.len()));
             name = record.name.get(owner.name.len() + 2..)?.into();

@@ -171,7 +171,8 @@ impl Machine<'_> {
             true => self.arguments_of(primary, explicit, env)?,
             false => self.arguments_like(records, explicit)?,
         };
-        let known = self.lookups.memo.specialisations.get(&primary.span);
+        let key = (primary.name.clone(), primary.span);
+        let known = self.lookups.memo.specialisations.get(&key);
         let is_same = |known: &&Specialised| {
             known.0.len() == args.len() && known.0.iter().zip(&args).all(|(a, b)| a.same(b))
         };
@@ -181,7 +182,7 @@ impl Machine<'_> {
         let momentary = self.lookups.momentary;
         let found = self.match_specialisations(records, &args)?;
         if self.lookups.momentary == momentary {
-            let known = self.lookups.memo.specialisations.entry(primary.span).or_default();
+            let known = self.lookups.memo.specialisations.entry(key).or_default();
             if known.len() >= ARGUMENTS {
                 known.clear();
             }

@@ -28,7 +28,7 @@ impl Defines {
             let _ = writeln!(text, "#define {} {}", one_line(name), one_line(value));
         }
         let builtin = read("<built-in>", text);
-        let fallback = read("<well-known>", [FALLBACK, DISPATCH].concat());
+        let fallback = read("<well-known>", [FALLBACK, &super::dispatch::definitions()].concat());
         Defines { macros: Macros::new(&builtin, &fallback) }
     }
 
@@ -105,9 +105,6 @@ const BUILTIN: &str = "\
 #define __DATE__ \"\"
 #define __TIME__ \"\"
 ";
-
-/// The macros by which PyTorch launches a kernel for each element type, as `FALLBACK`.
-const DISPATCH: &str = include_str!("dispatch.h");
 
 /// Names that a library's own header would define. Invisible to `#if`.
 const FALLBACK: &str = "\

@@ -46,8 +46,8 @@ pub struct Memo {
     pub members: FxHashMap<(usize, usize), (Rc<Env>, Ty)>,
     /// Constants, by their declaration and the template parameters.
     pub constants: FxHashMap<(usize, usize), (Rc<Env>, Value)>,
-    /// Specialisations, by the name of the primary template in the text.
-    pub specialisations: FxHashMap<Span, Vec<Specialised>>,
+    /// Specialisations, by the name and place of the primary template.
+    pub specialisations: FxHashMap<(Name, Span), Vec<Specialised>>,
     /// Template parameters, by function.
     pub environments: FxHashMap<usize, Vec<Rc<Env>>>,
     /// No template parameters.
