@@ -8,6 +8,7 @@
 //! ([`Int`](crate::domain::Int)). A condition splits the set of active threads
 //! ([`condition`]); a loop is run for real or all iterations at once ([`loops`]).
 
+mod access;
 mod aggregate;
 mod alternatives;
 mod arithmetic;
@@ -20,12 +21,14 @@ mod barriers;
 mod branch;
 pub(crate) mod budget;
 mod call;
+mod call_env;
 mod captured;
 mod closed_type;
 mod collective;
 mod compiler;
 mod condition;
 mod conditional;
+mod constant_calls;
 mod construct;
 mod coordinates;
 mod copied;
@@ -97,4 +100,5 @@ mod tree;
 mod types;
 mod unseen;
 mod value;
+mod viable;
 mod virtuals;

@@ -589,6 +589,10 @@ pub struct Param {
     pub name: Name,
     /// Its type.
     pub ty: Type,
+    /// Whether it is a pointer or reference to something `const`.
+    pub to_const: bool,
+    /// Whether it is declared with `&&`.
+    pub moves: bool,
     /// Whether it is a pointer with `__restrict__`.
     pub restrict: bool,
     /// Whether it stands for any number of arguments: `A... a`, or a mere `...`.
@@ -711,6 +715,35 @@ pub struct Local {
     pub name: Name,
     /// Whether it is `const`, so that nothing changes it.
     pub constant: bool,
+    /// Whether what it leads to may be written by way of it, if it is a pointer or a reference.
+    pub through: Through,
+}
+
+/// Whether something may be written by way of a pointer or a reference, as far as its declaration tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Through {
+    /// It hangs on a template parameter or an initialiser, or it is neither a pointer nor a reference.
+    #[default]
+    Untold,
+    /// `const T *`, `const T &`
+    Const,
+    /// `int *`, `float4 &`
+    Mutable,
+}
+
+impl Through {
+    /// What a declaration tells with this type, which has `const` in front of it or not. A name may be that of a
+    /// template parameter, which may stand for a `const` type.
+    #[must_use]
+    pub fn of(ty: &Type, is_const: bool) -> Through {
+        let (Type::Pointer(inner) | Type::Reference(inner)) = ty else { return Through::Untold };
+        match (&**inner, is_const) {
+            (Type::Pointer(_), true) => Through::Untold,
+            (_, true) => Through::Const,
+            (Type::Scalar(_), false) => Through::Mutable,
+            (_, false) => Through::Untold,
+        }
+    }
 }
 
 /// A `struct`, `class` or `union`.

@@ -129,6 +129,11 @@ pub enum Assumption {
         /// The function, and the releases.
         words: Arc<str>,
     },
+    /// A call operator that is not visible leaves the variables that it is given as they are: `view(i) = x`.
+    KeepsIndex {
+        /// The variable.
+        name: Arc<str>,
+    },
     /// A type has this size, and others give no other verdict.
     ElementSize {
         /// The type.
@@ -169,6 +174,7 @@ impl Assumption {
             Assumption::LeastConflict { .. } => "least-conflict",
             Assumption::Block { .. } => "block",
             Assumption::LibraryWorks { .. } => "library-works",
+            Assumption::KeepsIndex { .. } => "keeps-index",
             Assumption::ElementSize { .. } => "element-size",
         }
     }
@@ -267,6 +273,9 @@ impl Display for Assumption {
             }
             Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
             Assumption::Block { words } | Assumption::LibraryWorks { words } => out.write_str(words),
+            Assumption::KeepsIndex { name } => {
+                write!(out, "`operator()`, whose body is not visible, does not change `{name}`")
+            }
             Assumption::ElementSize { name, bytes, others, conflicts } => {
                 let others: Vec<String> = others.iter().map(ToString::to_string).collect();
                 let verdict =

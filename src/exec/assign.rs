@@ -115,7 +115,12 @@ impl Machine<'_> {
     fn write_through(&mut self, target: &Expr) {
         let mut given = Vec::new();
         given_to_calls(target, false, &mut given);
+        let mut indices = Vec::new();
+        given_to_call_operators(target, &mut indices);
         for variable in given {
+            if indices.iter().any(|index| std::ptr::eq(*index, variable)) && self.keeps_index(variable) {
+                continue;
+            }
             let of_object = matches!(variable.kind, ExprKind::This | ExprKind::Path(_));
             let place = match of_object {
                 true => self.frame().and_then(|frame| frame.this.clone()),
@@ -220,6 +225,18 @@ fn given_to_calls<'e>(expr: &'e Expr, given: bool, found: &mut Vec<&'e Expr>) {
             given_to_calls(inner, given, found)
         }
         ExprKind::Comma(_, last) => given_to_calls(last, given, found),
+        _ => {}
+    }
+}
+
+/// The variables that the call operators of objects in a place are given: `i` in `view(i)`.
+fn given_to_call_operators<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
+    match &expr.kind {
+        ExprKind::Call { callee, args } if matches!(callee.kind, ExprKind::Local(_)) => found.extend(args),
+        ExprKind::Member { base: inner, .. }
+        | ExprKind::Cast(_, inner)
+        | ExprKind::Index(inner, _)
+        | ExprKind::Deref(inner) => given_to_call_operators(inner, found),
         _ => {}
     }
 }

@@ -5,15 +5,14 @@
 
 use super::deduce::{decayed, deduce, strip};
 use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
-use super::members::BASES;
-use super::packs::{argument_at, deduce_pack, expansion_in, reopen};
+use super::packs::{argument_at, deduce_pack, expansion_in};
 use super::slots::{Slot, Slots};
-use super::types::{Binding, Env, Layout, Ty};
+use super::types::{Binding, Env, Ty};
 use super::unseen::Callee;
 use super::value::{Pointer, Target, Value};
 use crate::domain::{Reason, ThreadSet, Unknown, Variation};
 use crate::events::Call;
-use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, TemplateParam, Type};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Param, Path, Type};
 use crate::slice::Given;
 use crate::source::Span;
 use std::rc::Rc;
@@ -182,6 +181,13 @@ impl Machine<'_> {
         let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };
         let Bound { env, slots, from_launch } =
             self.bind_arguments(function, path, this.as_ref(), args, span);
+        let constant = self.constant_call(function, &env, &slots, this.as_ref());
+        if let Some(result) = constant.as_ref().and_then(|call| self.returned_before(call)) {
+            return result;
+        }
+        let begun = constant.filter(|_| from_launch.is_empty());
+        let begun =
+            begun.and_then(|call| self.begin_constant_call(call)).map(|begun| (begun, Rc::clone(&env)));
         let given = self.given(function, &slots, this.as_ref());
         let mut frame = Frame {
             function: Arc::clone(function),
@@ -209,6 +215,9 @@ impl Machine<'_> {
         let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
         self.around.calls.pop();
         self.around.library = outer;
+        if let Some((begun, env)) = begun {
+            self.end_constant_call(begun, &env, &result);
+        }
         match (result, &function.return_type) {
             (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::opaque(
                 Variation::Maybe,
@@ -355,37 +364,6 @@ impl Machine<'_> {
         self.state.doubt = doubt;
         let result = frame.map_or(Value::Undefined, |frame| frame.result.clone());
         self.without_closures(result)
-    }
-
-    fn call_env(&mut self, function: &Function, path: &Path, this: Option<&Pointer>) -> Env {
-        let mut env = Env::default();
-        if let Some(Pointer { pointee: Ty::Record(layout), .. }) = this {
-            env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
-        } else if let Some((_, owner_args)) = path.qualifiers.last() {
-            env = self.bind(&function.owner_params, Some(owner_args), &Env::default());
-            if let Some(class) = self.class_of_static(function, path, &env) {
-                env.bindings.extend(class.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
-            }
-        } else if function.owner.is_some() {
-            env.bindings.extend(self.env().bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
-        }
-        let explicit = self.bind(&function.template_params, path.args.as_deref(), &Env::default());
-        env.bindings.extend(explicit.bindings);
-        reopen(&mut env, function);
-        env
-    }
-
-    /// The class that a static method is one of, if its arguments are not all told by the name before it: that may
-    /// be a class made of it or a typedef, and the arguments of the classes around belong to it, too.
-    fn class_of_static(&mut self, function: &Function, path: &Path, told: &Env) -> Option<Rc<Layout>> {
-        let owner = function.owner.as_ref()?;
-        let is_told = |param: &TemplateParam| told.bindings.contains_key(&param.name);
-        let is_owner = matches!(path.qualifiers.as_slice(), [(named, _)] if named == owner);
-        if is_owner && function.owner_params.iter().all(is_told) {
-            return None;
-        }
-        let class = self.qualifying_class(path)?;
-        self.class_where(&class, BASES, &|class| class.holds(function.span) || class.name == *owner)
     }
 
     /// An argument of a parameter that is a reference by what the template was given: `f<int &>(x)`.

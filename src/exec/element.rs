@@ -24,7 +24,7 @@ impl Machine<'_> {
             return place;
         }
         let (base, declared) = self.indexed(base);
-        let index = self.evaluate(index);
+        let index = self.operand(index);
         match base {
             Value::Pointer(pointer) => {
                 if let Some(length) = declared {
@@ -69,7 +69,7 @@ impl Machine<'_> {
         let pointee = ty.clone();
         let mut place = Place { frame, local, path: Steps::new(), blurred: false };
         for index in indices.into_iter().rev() {
-            let index = self.evaluate(index);
+            let index = self.operand(index);
             if !place.blurred {
                 place.path.push(Step::Index(0));
                 place = self.advance_place(place, &index, 1);

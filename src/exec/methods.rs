@@ -191,6 +191,10 @@ impl Machine<'_> {
         let all: Vec<Arc<Function>> = program.functions(&path.name).iter().filter(fits).cloned().collect();
         let own: Vec<Arc<Function>> = all.iter().filter(|f| layout.holds(f.span)).cloned().collect();
         let mut candidates = if own.is_empty() { all } else { own };
+        // A definition outside of its class does not tell the defaults.
+        if candidates.iter().any(|f| takes_count(f, args)) {
+            candidates.retain(|f| takes_count(f, args));
+        }
         if let Some(record) = layout.record.clone().filter(|it| depth > 0 && it.usings.contains(&path.name)) {
             for base in self.bases(&record, &layout.env, depth) {
                 let hidden = |f: &Arc<Function>, own: &[Arc<Function>]| {

@@ -8,8 +8,9 @@ use super::types::Ty;
 use super::value::Value;
 use crate::ir::print;
 use crate::ir::program::Program;
-use crate::ir::{BinaryOp, Expr, ExprKind, Path, Scalar, UnaryOp};
+use crate::ir::{BinaryOp, Expr, ExprKind, Function, Path, Scalar, UnaryOp};
 use crate::slice::operator_calls::unary_name;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// `a + b`, if it calls a function.
@@ -72,9 +73,21 @@ impl Machine<'_> {
                 Err(_) => self.call_on_temporary(expr, a, &path, (&args[1..], true)),
             });
         }
-        let free =
-            self.program.functions(name).iter().any(|f| f.owner.is_none() && f.params.len() == args.len());
+        let free = self.may_call_free(name, &args);
         free.then(|| self.call_path(expr, &path, &args, true))
+    }
+}
+
+impl Machine<'_> {
+    /// Whether an operator with these operands may call a function that is no method.
+    pub(super) fn may_call_free(&mut self, name: &str, args: &[Expr]) -> bool {
+        let takes = |f: &&Arc<Function>| f.owner.is_none() && f.params.len() == args.len();
+        let mut named = self.program.functions(name).iter().filter(takes).peekable();
+        if named.peek().is_none() {
+            return false;
+        }
+        let types: Vec<Ty> = args.iter().map(|arg| self.type_of(arg)).collect();
+        named.any(|function| self.is_viable(function, &[], &types) != Some(false))
     }
 }
 

@@ -19,12 +19,11 @@ use super::packs::{expansion_in, is_pack, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
 use super::types::Ty;
 use super::value::{Pointer, Value};
+use super::viable::is_conditional;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::namespace::meant;
 use crate::ir::print;
-use crate::ir::{
-    Expr, ExprKind, Function, Name, Path, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
-};
+use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, TemplateArg, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -133,6 +132,8 @@ impl Machine<'_> {
             .map(|arg| if matches!(arg.kind, ExprKind::Str(_)) { text() } else { self.type_of(arg) })
             .collect();
         let candidates = self.without_foreign(candidates, explicit, &types);
+        let (candidates, sure) = self.viable(candidates, explicit, &types);
+        let may_be_none = |f: &Arc<Function>| is_conditional(f) && !sure.iter().any(|it| Arc::ptr_eq(it, f));
         let judged: Vec<(i32, Arc<Function>)> = candidates
             .into_iter()
             .map(|function| (self.points(&function, explicit, &types), function))
@@ -152,8 +153,8 @@ impl Machine<'_> {
             }
         }
         // Whether it is one of them may hang on more than how well the arguments fit.
-        if best.iter().all(|function| is_conditional(function)) && self.mode == Mode::Device {
-            let (sure, _) = foremost(rest.into_iter().filter(|(_, f)| !is_conditional(f)).collect());
+        if best.iter().all(may_be_none) && self.mode == Mode::Device {
+            let (sure, _) = foremost(rest.into_iter().filter(|(_, f)| !may_be_none(f)).collect());
             best.extend(sure);
         }
         // Host code is run for its launches alone.
@@ -163,16 +164,34 @@ impl Machine<'_> {
         // Of two that fit equally well, the one without a pack is meant.
         let has_pack = |f: &Arc<Function>| f.params.iter().any(|param| is_pack(f, param));
         let told = types.iter().all(|ty| !matches!(ty, Ty::Unknown(_)))
-            && best.iter().all(|f| !f.template_params.is_empty() && !is_conditional(f));
+            && best.iter().all(|f| !f.template_params.is_empty() && !may_be_none(f));
         if told && best.iter().any(has_pack) && best.iter().any(|f| !has_pack(f)) {
             best.retain(|f| !has_pack(f));
         }
+        let mut best = self.by_access(best, args);
         if let [first, rest @ ..] = best.as_slice()
             && rest.iter().all(|other| self.lookups.memo.does_the_same(first, other))
         {
             best.truncate(1);
         }
         best
+    }
+
+    /// Without templates that cannot be called like this, if others can; and those of which it is known that they
+    /// can.
+    fn viable(
+        &mut self,
+        candidates: Vec<Arc<Function>>,
+        explicit: &[TemplateArg],
+        types: &[Ty],
+    ) -> (Vec<Arc<Function>>, Vec<Arc<Function>>) {
+        let (mut viable, mut sure) = (Vec::new(), Vec::new());
+        for function in &candidates {
+            let verdict = self.is_viable(function, explicit, types);
+            viable.extend((verdict != Some(false)).then(|| Arc::clone(function)));
+            sure.extend((verdict == Some(true)).then(|| Arc::clone(function)));
+        }
+        (if viable.is_empty() { candidates } else { viable }, sure)
     }
 
     /// Without explicit specialisations of templates other than the one that is meant: which that is is told
@@ -295,29 +314,6 @@ fn foremost(judged: Judged) -> (Vec<Arc<Function>>, Judged) {
     let top = judged.iter().map(|(points, _)| *points).max();
     let (best, rest): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(points, _)| Some(*points) == top);
     (best.into_iter().map(|(_, function)| function).collect(), rest)
-}
-
-/// Whether a template is only one for arguments that allow what its head or the type that it returns says.
-fn is_conditional(function: &Function) -> bool {
-    let is_asked = |param: &TemplateParam| match &param.kind {
-        TemplateParamKind::Type(Some(ty)) => depends(ty),
-        TemplateParamKind::Value(ty, _) => depends(ty),
-        _ => false,
-    };
-    !function.template_params.is_empty()
-        && (depends(&function.return_type) || function.template_params.iter().any(is_asked))
-}
-
-/// Whether a type may not exist.
-fn depends(ty: &Type) -> bool {
-    match ty {
-        Type::Decltype(_) => true,
-        Type::Named(path) => {
-            &*path.name == "type" || path.name.contains("enable_if") || &*path.name == "void_t"
-        }
-        Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _) => depends(inner),
-        _ => false,
-    }
 }
 
 /// The only one.

@@ -354,7 +354,7 @@ fn is_expansion_of(arg: &TemplateArg, pack: &Name) -> bool {
 }
 
 /// Whether a type is made of a template parameter.
-fn mentions(ty: &Type, name: &Name) -> bool {
+pub(super) fn mentions(ty: &Type, name: &Name) -> bool {
     fn in_arg(arg: &TemplateArg, name: &Name) -> bool {
         match arg {
             TemplateArg::Type(ty) => mentions(ty, name),

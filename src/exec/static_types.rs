@@ -3,6 +3,7 @@
 use super::arithmetic::{common, promote};
 use super::machine::Machine;
 use super::operator_functions::operator_of;
+use super::templates::same_type;
 use super::types::{Binding, Ty, nameless};
 use super::value::Value;
 use crate::ir::namespace::meant;
@@ -77,8 +78,8 @@ impl Machine<'_> {
             }
             ExprKind::Comma(_, b) => self.type_of(b),
             ExprKind::Path(path) => self.type_of_value(path).unwrap_or(Ty::Scalar(Scalar::I32)),
-            ExprKind::Call { callee, .. } => match &callee.kind {
-                ExprKind::Path(path) => self.type_of_call(path),
+            ExprKind::Call { callee, args } => match &callee.kind {
+                ExprKind::Path(path) => self.type_of_call(path, args),
                 _ => self.type_of_method(expr).unwrap_or_else(unknown),
             },
             _ => unknown(),
@@ -100,7 +101,7 @@ impl Machine<'_> {
     }
 
     /// What a function of this name returns, or the type of this name that is constructed.
-    fn type_of_call(&mut self, path: &Path) -> Ty {
+    fn type_of_call(&mut self, path: &Path, args: &[Expr]) -> Ty {
         let name = path.name.strip_prefix("make_").unwrap_or(&path.name);
         if let Some(ty) = super::types::builtin(name) {
             return ty;
@@ -121,7 +122,33 @@ impl Machine<'_> {
             let env = if own { self.env() } else { self.lookups.memo.no_env() };
             return self.within_head(&function, env, |machine| machine.resolve_type(&function.return_type));
         }
+        if let Some(ty) = self.type_of_chosen(path, args) {
+            return ty;
+        }
         self.resolve_type(&Type::Named(Box::new(path.clone())))
+    }
+
+    /// What each function returns that a call may mean, if that is one type.
+    fn type_of_chosen(&mut self, path: &Path, args: &[Expr]) -> Option<Ty> {
+        let is_told = |f: &Arc<Function>| f.owner.is_none() && !matches!(f.return_type, Type::Auto);
+        if !self.program.functions(&path.name).iter().any(is_told) {
+            return None;
+        }
+        // The run gets no further by it.
+        let steps = self.steps;
+        let functions = self.choose_functions(path, args);
+        let mut types = functions.iter().map(|function| match is_told(function) {
+            true => {
+                let env = Rc::new(self.deduced_env(function, path, args));
+                self.within_head(function, env, |machine| machine.resolve_type(&function.return_type))
+            }
+            false => Ty::Unknown(nameless::AUTO.into()),
+        });
+        let first = types.next();
+        let are_same =
+            first.as_ref().is_some_and(|first| types.all(|ty| same_type(&ty, first) == Some(true)));
+        self.steps = steps;
+        first.filter(|_| are_same)
     }
 }
 
@@ -171,16 +198,13 @@ impl Machine<'_> {
 
     /// The same of one that is a function and no method.
     fn type_of_free_operator(&mut self, expr: &Expr) -> Option<Ty> {
-        let (path, _, others) = operator_of(expr, self.program)?;
-        let count = others.len() + 1;
-        let of_count = |f: &&Arc<Function>| f.owner.is_none() && f.params.len() == count;
-        let mut free = self.program.functions(&path.name).iter().filter(of_count);
-        let (Some(function), None) = (free.next().cloned(), free.next()) else { return None };
-        if !function.template_params.is_empty() {
+        let (path, first, others) = operator_of(expr, self.program)?;
+        let args: Vec<Expr> = std::iter::once(first.clone()).chain(others).collect();
+        if !self.may_call_free(&path.name, &args) {
             return None;
         }
-        let env = self.lookups.memo.no_env();
-        Some(self.within_head(&function, env, |it| it.resolve_type(&function.return_type)))
+        let unknown = || Ty::Unknown(nameless::AUTO.into());
+        Some(self.type_of_chosen(&path, &args).unwrap_or_else(unknown))
     }
 
     /// The type of what an operator with one operand makes of it, if that calls a function.
@@ -217,6 +241,7 @@ impl Machine<'_> {
         if matches!(op, Eq | Ge | Gt | Le | LogicalAnd | LogicalOr | Lt | Ne) {
             return Ty::Scalar(Scalar::Bool);
         }
+        let (x, y) = (self.converted_type(x), self.converted_type(y));
         match (x, y) {
             (Ty::Scalar(x), Ty::Scalar(y)) => Ty::Scalar(promote(x, y, op)),
             (Ty::Pointer(_) | Ty::Array(..), Ty::Pointer(_) | Ty::Array(..)) if op == Sub => {
@@ -225,6 +250,21 @@ impl Machine<'_> {
             (pointer @ (Ty::Pointer(_) | Ty::Array(..)), _)
             | (_, pointer @ (Ty::Pointer(_) | Ty::Array(..))) => decayed(pointer),
             (other, _) => other,
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// The type of an operand of an operator of the language: of an object, what its class's only conversion
+    /// makes of it.
+    fn converted_type(&mut self, ty: Ty) -> Ty {
+        let Ty::Record(layout) = &ty else { return ty };
+        match self.program.conversions(&layout.name) {
+            [only] => {
+                let env = Rc::clone(&layout.env);
+                self.within_head(&Arc::clone(only), env, |machine| machine.resolve_type(&only.return_type))
+            }
+            _ => Ty::Unknown(nameless::AUTO.into()),
         }
     }
 }

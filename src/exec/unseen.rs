@@ -10,7 +10,7 @@ use super::types::{Ty, nameless};
 use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::builtins::{self, Kind};
 use crate::domain::{Reason, Unknown, Variation};
-use crate::events::AccessOp;
+use crate::events::{AccessOp, Assumption};
 use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Type};
 use crate::source::Span;
 use std::fmt;
@@ -20,15 +20,20 @@ use std::sync::Arc;
 #[derive(Clone, Copy)]
 pub(super) enum Callee<'a> {
     Named(&'a str),
+    /// The call operator of an object, whose result is used.
+    CallOperator,
     /// Something without a name: what it is, in words.
     Unnamed(&'static str),
 }
+
+const CALL_OPERATOR: &str = "operator()";
 
 impl<'a> Callee<'a> {
     /// Under what it is looked up; nothing is found for what has no name.
     fn name(self) -> &'a str {
         match self {
             Callee::Named(name) => name,
+            Callee::CallOperator => CALL_OPERATOR,
             Callee::Unnamed(what) => what,
         }
     }
@@ -36,7 +41,7 @@ impl<'a> Callee<'a> {
     /// What may wait for others in it.
     fn waiting(self) -> String {
         match self {
-            Callee::Named(name) => format!("`{name}`, which is not followed,"),
+            Callee::Named(_) | Callee::CallOperator => format!("`{}`, which is not followed,", self.name()),
             Callee::Unnamed(what) => what.to_owned(),
         }
     }
@@ -50,7 +55,7 @@ impl<'a> Callee<'a> {
 impl fmt::Display for Callee<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Callee::Named(name) => write!(f, "`{name}`"),
+            Callee::Named(_) | Callee::CallOperator => write!(f, "`{}`", self.name()),
             Callee::Unnamed(what) => f.write_str(what),
         }
     }
@@ -87,11 +92,14 @@ impl Machine<'_> {
                 self.change_whole(place, Callee::Named(name).may_have_changed(span), span);
             }
             // What it holds is not known, and may be called or written to: `std::function`.
-            if name == "operator()" && !self.memory.exposed.is_empty() {
+            if name == CALL_OPERATOR && !self.memory.exposed.is_empty() {
                 self.write_somewhere(span);
             }
         }
-        self.call_unknown(name, args, span)
+        match name == CALL_OPERATOR && used {
+            true => self.call_unseen(Callee::CallOperator, args, span),
+            false => self.call_unknown(name, args, span),
+        }
     }
 
     pub(super) fn call_unseen(&mut self, callee: Callee<'_>, args: &[Expr], span: Span) -> Value {
@@ -254,9 +262,26 @@ impl Machine<'_> {
         if local.is_some_and(|local| local.constant) {
             return;
         }
+        if matches!(callee, Callee::CallOperator) && self.keeps_index(arg) {
+            return;
+        }
         if let Ok(Pointer { target: Target::Place(place), .. }) = self.locate(arg) {
             self.change_whole(&place, callee.may_have_changed(span), span);
         }
+    }
+
+    /// Whether a variable that a call operator is given which is not seen is taken to stay as it is: a number that
+    /// is followed, as in `view(i) = x`.
+    pub(super) fn keeps_index(&mut self, arg: &Expr) -> bool {
+        let ExprKind::Local(variable) = &arg.kind else { return false };
+        let Some(frame) = self.frame().filter(|_| self.mode == Mode::Device) else { return false };
+        let slot = frame.slots.get(variable.0 as usize);
+        let counts = |slot: &Slot| matches!(slot.value, Value::Int(..));
+        let local = frame.function.locals.get(variable.0 as usize);
+        let (Some(local), true) = (local, slot.is_some_and(counts)) else { return false };
+        let name = Arc::clone(&local.name);
+        self.assume(Assumption::KeepsIndex { name });
+        true
     }
 
     /// A lambda goes to a function that is not followed: it may be called any number of times.

@@ -5,7 +5,7 @@ use super::lowerer::Lowerer;
 use super::nodes::{child_of_kind, children, first_child};
 use super::scope::Binding;
 use super::types::Declared;
-use crate::ir::{Declaration, Expr, ExprKind, LocalId, Name, Stmt, StmtKind, Storage, Type};
+use crate::ir::{Declaration, Expr, ExprKind, LocalId, Name, Stmt, StmtKind, Storage, Through, Type};
 use crate::source::Span;
 use crate::syntax::field;
 use tree_sitter::Node;
@@ -233,11 +233,8 @@ impl Lowerer<'_> {
         let constant =
             specifiers.constexpr || declared.constant_pointer || (specifiers.is_const && !declared.indirect);
         let local = if self.in_function { self.declare(&name) } else { LocalId(0) };
-        if constant
-            && self.in_function
-            && let Some(known) = self.locals.get_mut(local.0 as usize)
-        {
-            known.constant = true;
+        if self.in_function {
+            self.note_declared(local, constant, Through::of(&declared.ty, specifiers.is_const));
         }
         if let Some(init) = &init
             && constant

@@ -10,7 +10,7 @@ use crate::builtins::{ptx, says_lanes};
 use crate::ir::visit::CalledNames;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TemplateArg,
-    TemplateParam, TemplateParamKind, Type,
+    TemplateParam, TemplateParamKind, Through, Type,
 };
 use crate::syntax::field;
 use crate::syntax::query::Found;
@@ -358,6 +358,19 @@ impl<'t> Lowerer<'t> {
         }
     }
 
+    /// Whether a parameter is declared with `&&`.
+    fn is_declared_to_move(&self, param: Node<'_>) -> bool {
+        let mut node = field(param, "declarator");
+        while let Some(declarator) = node {
+            if declarator.kind().ends_with("reference_declarator") {
+                return child_of_kind(declarator, "&&").is_some();
+            }
+            let named = children(declarator).into_iter().find(|child| child.kind().ends_with("declarator"));
+            node = field(declarator, "declarator").or(named);
+        }
+        false
+    }
+
     /// The parameters of a function or lambda; their names are in force afterwards.
     pub(super) fn params(&mut self, list: Node<'_>) -> Vec<Param> {
         let mut out = Vec::new();
@@ -377,13 +390,30 @@ impl<'t> Lowerer<'t> {
             let default = field(node, "default_value").map(|value| self.full_expr(value));
             let name = self.name(declared.name.map_or("", |name| self.text(name)));
             let local = self.declare(&name);
+            let is_const = children(node)
+                .iter()
+                .any(|child| child.kind() == "type_qualifier" && self.text(*child) == "const");
+            let through = Through::of(&ty, is_const);
+            self.note_declared(local, declared.constant_pointer || is_const && !declared.indirect, through);
             if matches!(ty, Type::Reference(_)) {
                 self.kinds.references.insert(local);
             }
             let to_data = matches!(&ty, Type::Pointer(to) if !matches!(**to, Type::Pointer(_)));
             let restrict = to_data && self.text(node).contains("__restrict");
             let pack = node.kind() == "variadic_parameter_declaration";
-            out.push(Param { local, name, ty, restrict, pack, default, span: self.span(node) });
+            let moves = matches!(ty, Type::Reference(_)) && self.is_declared_to_move(node);
+            let to_const = through == Through::Const;
+            out.push(Param {
+                local,
+                name,
+                ty,
+                to_const,
+                moves,
+                restrict,
+                pack,
+                default,
+                span: self.span(node),
+            });
         }
         // `f(int, ...)`
         if child_of_kind(list, "...").is_some() {
@@ -393,6 +423,8 @@ impl<'t> Lowerer<'t> {
                 local,
                 name,
                 ty: Type::Opaque,
+                to_const: false,
+                moves: false,
                 restrict: false,
                 pack: true,
                 default: None,

@@ -6,7 +6,7 @@
 use super::outline::{Level, Outline};
 use super::scope::{Binding, Copies, Scope};
 use crate::ir::namespace::Namespace;
-use crate::ir::{Local, LocalId, Name, Record, Stmt, StmtKind, Type};
+use crate::ir::{Local, LocalId, Name, Record, Stmt, StmtKind, Through, Type};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -168,11 +168,19 @@ impl<'t> Lowerer<'t> {
     /// A slot for a new name, in force from here.
     pub(super) fn declare(&mut self, name: &Name) -> LocalId {
         let local = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
-        self.locals.push(Local { name: name.clone(), constant: false });
+        self.locals.push(Local { name: name.clone(), constant: false, through: Through::Untold });
         if !name.is_empty() {
             self.scope.bind(name.clone(), Binding::Slot(local));
         }
         local
+    }
+
+    /// Notes how a variable is declared.
+    pub(super) fn note_declared(&mut self, local: LocalId, constant: bool, through: Through) {
+        if let Some(known) = self.locals.get_mut(local.0 as usize) {
+            known.constant |= constant;
+            known.through = through;
+        }
     }
 
     /// Runs `inside` one level deeper; `None` when that is too deep.

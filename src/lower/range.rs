@@ -13,7 +13,7 @@ use super::lowerer::Lowerer;
 use super::nodes::children;
 use super::stmt::Body;
 use crate::ir::{
-    BinaryOp, Declaration, Expr, ExprKind, Local, LocalId, Scalar, Stmt, StmtKind, Storage, Type,
+    BinaryOp, Declaration, Expr, ExprKind, Local, LocalId, Scalar, Stmt, StmtKind, Storage, Through, Type,
 };
 use crate::syntax::field;
 use tree_sitter::Node;
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
     fn hidden(&mut self, name: &str) -> LocalId {
         let local = LocalId(u32::try_from(self.locals.len()).unwrap_or(u32::MAX));
         let name = self.name(name);
-        self.locals.push(Local { name, constant: false });
+        self.locals.push(Local { name, constant: false, through: Through::Untold });
         local
     }
 

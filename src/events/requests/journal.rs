@@ -38,7 +38,7 @@ pub(super) enum Undo {
 }
 
 /// A moment to which requests can be taken back.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RequestMark {
     journal: usize,
     accesses: u32,

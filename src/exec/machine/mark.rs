@@ -3,7 +3,7 @@
 use crate::events::RequestMark;
 
 /// A moment to which the trace can be taken back.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The requests so far.
     pub requests: RequestMark,

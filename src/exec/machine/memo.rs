@@ -6,6 +6,7 @@
 use super::meanings::{Meanings, Scopes};
 use crate::builtins::ptx;
 use crate::exec::assembly::text::{clean, instructions};
+use crate::exec::constant_calls::ConstantCall;
 use crate::exec::value::{Binding, Env, Ty, Value};
 use crate::ir::namespace::Namespace;
 use crate::ir::{Asm, Declaration, Expr, Function, Name, Record, unpack};
@@ -46,6 +47,8 @@ pub struct Memo {
     pub members: FxHashMap<(usize, usize), (Rc<Env>, Ty)>,
     /// Constants, by their declaration and the template parameters.
     pub constants: FxHashMap<(usize, usize), (Rc<Env>, Value)>,
+    /// What functions returned that were given nothing but constants.
+    pub calls: FxHashMap<ConstantCall, (Rc<Env>, Value)>,
     /// Specialisations, by the name and place of the primary template.
     pub specialisations: FxHashMap<(Name, Span), Vec<Specialised>>,
     /// Template parameters, by function.

@@ -1,0 +1,58 @@
+//! What do the template parameters of a function stand for in a call?
+
+use super::deduce::deduce;
+use super::machine::Machine;
+use super::members::BASES;
+use super::packs::reopen;
+use super::types::{Env, Layout, Ty};
+use super::value::Pointer;
+use crate::ir::{Expr, Function, Path, TemplateParam};
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Machine<'_> {
+    /// What is given in a call of a function: explicit template arguments, and those of the class that it is a method of.
+    pub(super) fn call_env(&mut self, function: &Function, path: &Path, this: Option<&Pointer>) -> Env {
+        let mut env = Env::default();
+        if let Some(Pointer { pointee: Ty::Record(layout), .. }) = this {
+            env.bindings.extend(layout.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+        } else if let Some((_, owner_args)) = path.qualifiers.last() {
+            env = self.bind(&function.owner_params, Some(owner_args), &Env::default());
+            if let Some(class) = self.class_of_static(function, path, &env) {
+                env.bindings.extend(class.env.bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+            }
+        } else if function.owner.is_some() {
+            env.bindings.extend(self.env().bindings.iter().map(|(k, v)| (k.clone(), v.clone())));
+        }
+        let explicit = self.bind(&function.template_params, path.args.as_deref(), &Env::default());
+        env.bindings.extend(explicit.bindings);
+        reopen(&mut env, function);
+        env
+    }
+
+    /// What the template parameters of a function stand for in a call that is not run.
+    pub(super) fn deduced_env(&mut self, function: &Arc<Function>, path: &Path, args: &[Expr]) -> Env {
+        let mut env = self.call_env(function, path, None);
+        if function.template_params.is_empty() {
+            return env;
+        }
+        for (param, arg) in function.params.iter().zip(args).filter(|(param, _)| !param.pack) {
+            let ty = self.type_of(arg);
+            deduce(self, &mut env, function, &param.ty, &ty);
+        }
+        self.bind_rest(&function.template_params, env)
+    }
+
+    /// The class that a static method is one of, if its arguments are not all told by the name before it: that may
+    /// be a class made of it or a typedef, and the arguments of the classes around belong to it, too.
+    fn class_of_static(&mut self, function: &Function, path: &Path, told: &Env) -> Option<Rc<Layout>> {
+        let owner = function.owner.as_ref()?;
+        let is_told = |param: &TemplateParam| told.bindings.contains_key(&param.name);
+        let is_owner = matches!(path.qualifiers.as_slice(), [(named, _)] if named == owner);
+        if is_owner && function.owner_params.iter().all(is_told) {
+            return None;
+        }
+        let class = self.qualifying_class(path)?;
+        self.class_where(&class, BASES, &|class| class.holds(function.span) || class.name == *owner)
+    }
+}

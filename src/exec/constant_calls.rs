@@ -1,0 +1,107 @@
+//! What does a function return that is called with the same constants as before?
+//!
+//! ```text
+//! constexpr Config config(int type, int width) { if (type == 0 && width == 8) { return {...}; } ... }
+//! ```
+//!
+//! Kernels with many variants keep their sizes in such tables, and ask for them wherever one is needed. The answer is
+//! kept if it is made of constants as well, and if the function did nothing but tell it.
+
+use super::machine::{Machine, Mark, Mode};
+use super::slots::Slots;
+use super::types::Env;
+use super::value::{Pointer, Value};
+use crate::ir::{Function, Scalar};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Steps from which on it pays to keep what a call returned.
+const WORTH: u64 = 64;
+/// Calls that are remembered.
+const MOST: usize = 1024;
+
+/// A function by its address, what its template parameters stand for, and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ConstantCall {
+    function: usize,
+    env: usize,
+    args: Vec<(i64, Scalar)>,
+}
+
+/// What a call found when it began.
+pub(super) struct Begun {
+    call: ConstantCall,
+    mark: Mark,
+    steps: u64,
+    written: u64,
+    momentary: u64,
+}
+
+impl Machine<'_> {
+    /// The call of a function, if it is given nothing but constants.
+    pub(super) fn constant_call(
+        &self,
+        function: &Arc<Function>,
+        env: &Rc<Env>,
+        slots: &Slots,
+        this: Option<&Pointer>,
+    ) -> Option<ConstantCall> {
+        if this.is_some() || self.mode != Mode::Device {
+            return None;
+        }
+        let constant = |param: &crate::ir::Param| {
+            let slot = slots.get(param.local.0 as usize).filter(|slot| !slot.reference && !param.pack)?;
+            match &slot.value {
+                Value::Int(int, scalar) => Some((int.as_constant()?, *scalar)),
+                _ => None,
+            }
+        };
+        Some(ConstantCall {
+            function: Arc::as_ptr(function).addr(),
+            env: Rc::as_ptr(env).addr(),
+            args: function.params.iter().map(constant).collect::<Option<_>>()?,
+        })
+    }
+
+    /// What it returned before.
+    pub(super) fn returned_before(&self, call: &ConstantCall) -> Option<Value> {
+        self.lookups.memo.calls.get(call).map(|(_, value)| value.clone())
+    }
+
+    /// Begins a call whose result may be kept. What is known only here must not tell it.
+    pub(super) fn begin_constant_call(&self, call: ConstantCall) -> Option<Begun> {
+        let is_open = self.state.facts.is_empty() && !self.state.active.is_empty();
+        (self.recording && is_open).then(|| Begun {
+            call,
+            mark: self.trace_mark(),
+            steps: self.steps,
+            written: self.compiler.elsewhere,
+            momentary: self.lookups.momentary,
+        })
+    }
+
+    /// Keeps what a call returned, if it did nothing else.
+    pub(super) fn end_constant_call(&mut self, begun: Begun, env: &Rc<Env>, result: &Value) {
+        let has_told_only = self.trace_mark() == begun.mark
+            && self.compiler.elsewhere == begun.written
+            && self.lookups.momentary == begun.momentary;
+        if self.steps.saturating_sub(begun.steps) < WORTH || !has_told_only || !is_constant(result) {
+            return;
+        }
+        let calls = &mut self.lookups.memo.calls;
+        if calls.len() >= MOST {
+            calls.clear();
+        }
+        calls.insert(begun.call, (Rc::clone(env), result.clone()));
+    }
+}
+
+/// Whether a value is made of numbers and functions.
+fn is_constant(value: &Value) -> bool {
+    match value {
+        Value::Int(int, _) => int.as_constant().is_some(),
+        Value::Float(..) | Value::Function(_) => true,
+        Value::Aggregate(parts) => parts.iter().all(|(_, part)| is_constant(part)),
+        _ => false,
+    }
+}
