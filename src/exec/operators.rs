@@ -270,9 +270,12 @@ impl Machine<'_> {
             (Value::Opaque(variation, why, Some(_)), _) => Value::opaque(variation, why),
             (Value::Pointer(pointer), Ty::Pointer(inner)) => {
                 // `void*` and unknown types keep what is known of the target.
-                let pointee =
-                    if matches!(**inner, Ty::Unknown(_)) { pointer.pointee } else { (**inner).clone() };
-                Value::Pointer(Pointer { pointee, ..pointer })
+                let pointee = if matches!(**inner, Ty::Unknown(_)) {
+                    pointer.pointee.clone()
+                } else {
+                    (**inner).clone()
+                };
+                Value::Pointer(Pointer { pointee, ..self.as_declared(pointer, inner) })
             }
             (Value::Pointer(pointer), Ty::Scalar(to)) if to.is_integer() && to.bytes() >= 4 => {
                 // An address as an integer: arithmetic on it counts bytes.
