@@ -312,13 +312,10 @@ impl Machine<'_> {
     fn bound_reference(&mut self, slot: Slot, declared: &Ty, span: Span) -> Slot {
         let Value::Pointer(pointer) = &slot.value else { return slot };
         let pointer = pointer.clone();
+        // What stands for a type of unknown name may be the one asked for, where elements of it lie in memory.
+        let is_variable = self.mode == Mode::Device && matches!(pointer.target, Target::Place(_));
         match (pointer.pointee.unqualified(), declared.unqualified()) {
-            // What stands for a type of unknown name may be the one asked for, where elements of it lie in memory.
-            (Ty::Scalar(lies), Ty::Scalar(asked))
-                if lies != asked
-                    && self.mode == Mode::Device
-                    && matches!(pointer.target, Target::Place(_)) =>
-            {
+            (Ty::Scalar(lies), Ty::Scalar(asked)) if lies != asked && is_variable => {
                 let value = self.read(&pointer, span);
                 Slot { value: self.convert(value, declared), ty: declared.clone(), reference: false }
             }
