@@ -40,6 +40,7 @@ mod destruct;
 mod either;
 mod element;
 pub(crate) mod entry;
+mod enum_operators;
 mod enumerate;
 mod exposed;
 mod expr;

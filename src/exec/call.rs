@@ -311,12 +311,28 @@ impl Machine<'_> {
             if !matches!(ty, Ty::Unknown(_)) {
                 slot.ty = decayed(&ty);
             }
-        } else if let Value::Pointer(pointer) = &slot.value {
-            let pointer = self.as_declared(pointer.clone(), &ty);
-            slot.ty = pointer.pointee.clone();
-            slot.value = Value::Pointer(pointer);
+        } else {
+            slot = self.bound_reference(slot, &ty, span);
         }
         slot
+    }
+
+    /// A reference of the declared type: to a base of the object, or to a converted copy of a number of another type.
+    fn bound_reference(&mut self, slot: Slot, declared: &Ty, span: Span) -> Slot {
+        let Value::Pointer(pointer) = &slot.value else { return slot };
+        let pointer = pointer.clone();
+        // What stands for a type of unknown name may be the one asked for, where elements of it lie in memory.
+        let is_variable = self.mode == Mode::Device && matches!(pointer.target, Target::Place(_));
+        match (pointer.pointee.unqualified(), declared.unqualified()) {
+            (Ty::Scalar(lies), Ty::Scalar(asked)) if lies != asked && is_variable => {
+                let value = self.read(&pointer, span);
+                Slot { value: self.convert(value, declared), ty: declared.clone(), reference: false }
+            }
+            _ => {
+                let pointer = self.as_declared(pointer, declared);
+                Slot { ty: pointer.pointee.clone(), value: Value::Pointer(pointer), reference: true }
+            }
+        }
     }
 
     /// Where the pointers given to a function lead.
@@ -472,12 +488,8 @@ impl Machine<'_> {
             if !slot.reference && !matches!(ty, Ty::Unknown(_)) {
                 slot.value = self.convert(slot.value, &ty);
                 slot.ty = ty;
-            } else if let (Value::Pointer(pointer), Ty::Record(_)) = (&slot.value, &ty)
-                && slot.reference
-            {
-                let pointer = self.as_declared(pointer.clone(), &ty);
-                slot.ty = pointer.pointee.clone();
-                slot.value = Value::Pointer(pointer);
+            } else if slot.reference && matches!(ty, Ty::Record(_) | Ty::Scalar(_)) {
+                slot = self.bound_reference(slot, &ty, span);
             }
             self.set_slot(local, slot);
         }

@@ -9,6 +9,7 @@ use crate::builtins::{self, Kind};
 use crate::codegen::{atomics, sight};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic, Operation, Orderer, Scope, Seen};
+use crate::ir::namespace::meant;
 use crate::ir::{Expr, ExprKind, Path, Scalar};
 use crate::source::Span;
 use smallvec::smallvec;
@@ -68,7 +69,7 @@ impl Machine<'_> {
             | Kind::AsyncCopy
             | Kind::FragmentLoad
             | Kind::FragmentStore
-            | Kind::Swap => self.intrinsic_on_memory(kind, name, args, span),
+            | Kind::Swap => self.intrinsic_on_memory(kind, path, args, span),
             Kind::Partition => self.partition(path, args),
             _ => self.intrinsic_that_computes(kind, name, args, span),
         }
@@ -153,7 +154,8 @@ impl Machine<'_> {
     }
 
     /// What reads or writes memory, or makes an address of a pointer.
-    fn intrinsic_on_memory(&mut self, kind: Kind, name: &str, args: &[Expr], span: Span) -> Option<Value> {
+    fn intrinsic_on_memory(&mut self, kind: Kind, path: &Path, args: &[Expr], span: Span) -> Option<Value> {
+        let name = &*path.name;
         match kind {
             Kind::CachedLoad if args.len() == 1 => Some(match self.evaluate(&args[0]) {
                 Value::Pointer(pointer) => self.read(&pointer, span),
@@ -169,9 +171,7 @@ impl Machine<'_> {
                 }
                 Some(self.convert(value, &Ty::Scalar(Scalar::U64)))
             }
-            Kind::Swap if args.len() == 2 && self.program.functions(name).is_empty() => {
-                Some(self.swap(args, span))
-            }
+            Kind::Swap if args.len() == 2 && self.is_of_library(path) => Some(self.swap(args, span)),
             Kind::AsyncCopy if args.len() >= 3 => {
                 let to = self.evaluate(&args[0]);
                 let from = self.evaluate(&args[1]);
@@ -260,6 +260,12 @@ impl Machine<'_> {
             parts.push((smallvec![Step::Member(field.name.clone())], value));
         }
         Some(Value::Aggregate(Rc::new(parts)))
+    }
+
+    /// Whether a path means no function of the program: `std::swap` does not, whatever else has that name.
+    fn is_of_library(&self, path: &Path) -> bool {
+        let from = self.namespace();
+        meant(self.program.functions(&path.name), &path.qualifiers, &from).next().is_none()
     }
 
     fn swap(&mut self, args: &[Expr], span: Span) -> Value {

@@ -1,7 +1,7 @@
 //! What is known where two ways through the code meet?
 
 use super::machine::{Machine, State};
-use super::operators::merge_parts;
+use super::parts::merge_parts;
 use super::value::Value;
 use crate::domain::{SymbolId, Unknown};
 use crate::events::Blocks;

@@ -47,6 +47,12 @@ impl Machine<'_> {
             // Where lanes have met shows in it.
             self.trace.tree.set_watched();
         }
+        // `__match_all_sync` tells by its third argument whether all have the same.
+        if let (true, Some(Value::Pointer(told))) = (name.starts_with("__match_all"), values.get(2)) {
+            let why = Unknown::new(Reason::DataDependent, span, format!("the result of `{name}`"));
+            let told = told.clone();
+            self.write(&told, Value::opaque(Variation::Maybe, why), span);
+        }
         if let Some(value) = self.passed_on(kind, name, &values, span) {
             return value;
         }
@@ -71,10 +77,15 @@ impl Machine<'_> {
         let own = (None, None);
         if kind == Kind::Vote {
             let (scalar, range) = match form {
-                "__ballot" | "__activemask" => (Scalar::U32, own),
-                _ => (Scalar::I32, (Some(0), Some(1))),
+                "__any" | "__all" => (Scalar::I32, (Some(0), Some(1))),
+                "__ballot" | "__activemask" | "__match_any" | "__match_all" => (Scalar::U32, own),
+                _ => match values.get(1)?.known_part()?.1 {
+                    scalar @ (Scalar::I32 | Scalar::U32) => (scalar, own),
+                    _ => return None,
+                },
             };
-            return Some(match is_of_all {
+            // Each lane is told which have the same value as itself.
+            return Some(match is_of_all && form != "__match_any" {
                 true => self.integer_of_warp((scalar, range), Origin::Own, Variation::Maybe, why),
                 false => self.own_integer(scalar, Origin::Own, Variation::Maybe, why),
             });

@@ -45,21 +45,12 @@ impl Machine<'_> {
                     let value = value.clone();
                     return self.refine(value);
                 }
-                let inner: Vec<(Steps, Value)> = parts
-                    .iter()
-                    .filter(|(path, _)| path.starts_with(&place.path))
-                    .map(|(path, value)| (Steps::from(&path[place.path.len()..]), value.clone()))
-                    .collect();
-                if !inner.is_empty() {
-                    return Value::Aggregate(Rc::new(inner));
-                }
-                let outer =
-                    parts.iter().find(|(path, _)| place.path.starts_with(path)).map(|(_, v)| v.clone());
-                match outer {
+                match super::parts::part_at(parts, &place.path) {
                     Some(Value::Opaque(variation, why, ..)) => {
                         self.unknown_of(ty, variation, "a member", &why)
                     }
-                    _ => Value::opaque(Variation::Maybe, why()),
+                    Some(inside) => inside,
+                    None => Value::opaque(Variation::Maybe, why()),
                 }
             }
             Value::Opaque(variation, why, ..) => {
@@ -321,9 +312,9 @@ impl Machine<'_> {
             Some(_) if !alone => parts.iter().position(|(path, _)| *path == place.path),
             _ => None,
         };
-        let value = match before {
-            Some(at) if !covers => self.blend(&value, &parts[at].1, active),
-            _ => value,
+        let value = match super::parts::part_at(parts, &place.path).filter(|_| !covers) {
+            Some(before) => self.blend(&value, &before, active),
+            None => value,
         };
         if let (Some(at), true, false) = (before, alone, matches!(value, Value::Aggregate(_))) {
             parts[at].1 = value;

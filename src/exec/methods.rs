@@ -294,6 +294,8 @@ impl Machine<'_> {
                 }
                 _ => self.place_by_method(callee, false, &Path::simple("operator()".into()), args, expr.span),
             },
+            // Which element of a range comes is told by its iterators.
+            ExprKind::Index(_, index) if matches!(index.kind, ExprKind::Unsupported(_)) => None,
             ExprKind::Index(base, index) => {
                 let path = Path::simple("operator[]".into());
                 let methods = self.methods_by_type(base, false, &path, std::slice::from_ref(index));
@@ -383,6 +385,9 @@ impl Machine<'_> {
     /// `object[index]` where that calls a method that hands back a value.
     pub(super) fn called_subscript(&mut self, expr: &Expr) -> Option<Value> {
         let ExprKind::Index(base, index) = &expr.kind else { return None };
+        if matches!(index.kind, ExprKind::Unsupported(_)) {
+            return None;
+        }
         let args = std::slice::from_ref(&**index);
         let path = Path::simple("operator[]".into());
         let methods = self.methods_by_type(base, false, &path, args);

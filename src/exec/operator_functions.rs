@@ -62,11 +62,11 @@ impl Machine<'_> {
         }
         let is_object = |ty: &Ty| matches!(ty, Ty::Record(_));
         let left = self.type_of(a);
-        if !is_object(&left) && !b.is_some_and(|b| is_object(&self.type_of(b))) {
-            return None;
-        }
         let path = Path::simple(name.into());
         let args: Vec<Expr> = std::iter::once(a).chain(b).cloned().collect();
+        if !is_object(&left) && !b.is_some_and(|b| is_object(&self.type_of(b))) {
+            return self.called_for_enum(expr, &path, &args);
+        }
         if is_object(&left) && self.has_method(&left, &path, &args[1..]) {
             return Some(match self.locate(a) {
                 Ok(object) => self.call_member(expr, &object, &path, (&args[1..], true)),

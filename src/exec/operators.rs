@@ -2,8 +2,9 @@
 
 use super::arithmetic::{promote, scalar_of, undefined};
 use super::machine::{Machine, Mode};
+use super::parts::merge_parts;
 use super::types::Ty;
-use super::value::{Condition, Offset, Pointer, Relation, Steps, Target, Value};
+use super::value::{Condition, Offset, Pointer, Relation, Target, Value};
 use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation};
 use crate::ir::{BinaryOp, Scalar, UnaryOp};
 use crate::source::Span;
@@ -269,9 +270,12 @@ impl Machine<'_> {
             (Value::Opaque(variation, why, Some(_)), _) => Value::opaque(variation, why),
             (Value::Pointer(pointer), Ty::Pointer(inner)) => {
                 // `void*` and unknown types keep what is known of the target.
-                let pointee =
-                    if matches!(**inner, Ty::Unknown(_)) { pointer.pointee } else { (**inner).clone() };
-                Value::Pointer(Pointer { pointee, ..pointer })
+                let pointee = if matches!(**inner, Ty::Unknown(_)) {
+                    pointer.pointee.clone()
+                } else {
+                    (**inner).clone()
+                };
+                Value::Pointer(Pointer { pointee, ..self.as_declared(pointer, inner) })
             }
             (Value::Pointer(pointer), Ty::Scalar(to)) if to.is_integer() && to.bytes() >= 4 => {
                 // An address as an integer: arithmetic on it counts bytes.
@@ -379,21 +383,7 @@ impl Machine<'_> {
             },
             (Value::Aggregate(x), Value::Aggregate(y)) => {
                 let (x, y) = (Rc::clone(x), Rc::clone(y));
-                let mut merged = Vec::new();
-                for (path, left) in x.iter() {
-                    let right = y.iter().find(|(other, _)| other == path);
-                    let value = match right {
-                        Some((_, right)) => self.choose(left, right, choice),
-                        None => left.clone(),
-                    };
-                    merged.push((path.clone(), value));
-                }
-                let alone = y.iter().enumerate().filter(|(at, (path, _))| {
-                    let beside = x.get(*at).is_some_and(|(other, _)| other == path);
-                    !beside && !x.iter().any(|(other, _)| other == path)
-                });
-                merged.extend(alone.map(|(_, part)| part.clone()));
-                Value::Aggregate(Rc::new(merged))
+                merge_parts(&x, &y, |left, right| self.choose(left, right, choice))
             }
             _ => {
                 let uniform = a.variation() == Variation::Uniform && b.variation() == Variation::Uniform;
@@ -404,23 +394,6 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-/// An object whose parts are made of those of two. What only one of them has was never written in the other.
-pub(super) fn merge_parts(
-    x: &[(Steps, Value)],
-    y: &[(Steps, Value)],
-    merge: impl Fn(&Value, &Value) -> Value,
-) -> Value {
-    let mut merged: Vec<(Steps, Value)> = Vec::with_capacity(x.len());
-    for (at, (path, left)) in x.iter().enumerate() {
-        // Mostly they are in the same order.
-        let beside = y.get(at).filter(|(other, _)| other == path);
-        let right = beside.or_else(|| y.iter().find(|(other, _)| other == path));
-        merged.push((path.clone(), right.map_or_else(|| left.clone(), |(_, right)| merge(left, right))));
-    }
-    merged.extend(y.iter().filter(|(path, _)| !x.iter().any(|(p, _)| p == path)).cloned());
-    Value::Aggregate(Rc::new(merged))
 }
 
 fn decide(yes: bool, no: bool) -> Option<bool> {

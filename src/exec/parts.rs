@@ -123,6 +123,65 @@ impl Machine<'_> {
     }
 }
 
+/// What is known of one part of a variable, of all that is. Where a whole was lost and parts of it were written
+/// since, the others are as lost as it.
+pub(super) fn part_at(parts: &[(Steps, Value)], path: &[Step]) -> Option<Value> {
+    let below = parts.iter().filter(|(way, _)| way.starts_with(path));
+    let mut below: Vec<(Steps, Value)> =
+        below.map(|(way, value)| (Steps::from(&way[path.len()..]), value.clone())).collect();
+    if let [(way, value)] = below.as_slice()
+        && way.is_empty()
+    {
+        return Some(value.clone());
+    }
+    let around = lost_around(parts, path);
+    if below.is_empty() {
+        return around;
+    }
+    if below.iter().all(|(way, _)| !way.is_empty()) {
+        below.extend(around.map(|around| (Steps::new(), around)));
+    }
+    Some(Value::Aggregate(Rc::new(below)))
+}
+
+/// What the least whole around a part holds that is not known in parts.
+fn lost_around(parts: &[(Steps, Value)], path: &[Step]) -> Option<Value> {
+    let around = parts.iter().filter(|(way, _)| way.len() < path.len() && path.starts_with(way));
+    let (_, whole) = around.max_by_key(|(way, _)| way.len())?;
+    Some(match whole {
+        Value::Opaque(..) => whole.clone(),
+        other => blurred_write(other.variation().max(Variation::Maybe)),
+    })
+}
+
+/// An object whose parts are made of those of two. What only one of them has was never written in the other, unless a
+/// whole around it was lost there.
+pub(super) fn merge_parts(
+    x: &[(Steps, Value)],
+    y: &[(Steps, Value)],
+    mut merge: impl FnMut(&Value, &Value) -> Value,
+) -> Value {
+    let mut merged: Vec<(Steps, Value)> = Vec::with_capacity(x.len());
+    for (at, (path, left)) in x.iter().enumerate() {
+        // Mostly they are in the same order.
+        let beside = y.get(at).filter(|(other, _)| other == path);
+        let right = beside.or_else(|| y.iter().find(|(other, _)| other == path));
+        let value = match right {
+            Some((_, right)) => merge(left, right),
+            None => lost_around(y, path).map_or_else(|| left.clone(), |right| merge(left, &right)),
+        };
+        merged.push((path.clone(), value));
+    }
+    for (at, (path, right)) in y.iter().enumerate() {
+        let beside = x.get(at).is_some_and(|(other, _)| other == path);
+        if !beside && !x.iter().any(|(other, _)| other == path) {
+            let value = lost_around(x, path).map_or_else(|| right.clone(), |left| merge(&left, right));
+            merged.push((path.clone(), value));
+        }
+    }
+    Value::Aggregate(Rc::new(merged))
+}
+
 /// What may have changed where a place is blurred.
 pub(super) fn blurred_write(variation: Variation) -> Value {
     let words = "a variable written in part, in a way that is not followed";

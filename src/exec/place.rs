@@ -46,9 +46,9 @@ impl Machine<'_> {
                 self.member(base, name, expr.span)
             }
             ExprKind::Cast(Type::Reference(ty), inner) => {
-                let mut pointer = self.locate(inner)?;
-                pointer.pointee = self.resolve_type(ty);
-                Ok(pointer)
+                let pointer = self.locate(inner)?;
+                let to = self.resolve_type(ty);
+                Ok(Pointer { target: self.as_declared(pointer, &to).target, pointee: to })
             }
             ExprKind::Assign(_, target, _) | ExprKind::Step { target, post: false, .. } => {
                 self.evaluate(expr);

@@ -193,7 +193,8 @@ impl Machine<'_> {
                         Ty::Unknown(_) => pointer.pointee.clone(),
                         ty => ty,
                     };
-                    let pointer = Pointer { pointee: pointee.clone(), ..pointer };
+                    let target = self.as_declared(pointer, &pointee).target;
+                    let pointer = Pointer { target, pointee: pointee.clone() };
                     return Slot { value: Value::Pointer(pointer), ty: pointee, reference: true };
                 }
                 _ => {

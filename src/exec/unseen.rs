@@ -11,7 +11,7 @@ use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::builtins::{self, Kind};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{AccessOp, Assumption};
-use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Type};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Scalar, Type};
 use crate::source::Span;
 use std::fmt;
 use std::sync::Arc;
@@ -249,7 +249,7 @@ impl Machine<'_> {
 
     /// A variable that a function may change that is not followed.
     pub(super) fn change_referred(&mut self, arg: &Expr, callee: Callee<'_>, span: Span) {
-        let Some(variable) = variable_of(arg) else { return };
+        let Some((place, variable)) = self.handed_place(arg) else { return };
         // Nothing is assigned to a lambda; what it may change was seen to where it was handed over.
         let slot = self.frame().and_then(|frame| frame.slots.get(variable.0 as usize));
         if let Some(Value::Closure(lambda, _)) = slot.map(|slot| &slot.value)
@@ -259,13 +259,13 @@ impl Machine<'_> {
         }
         let function = self.frame().map(|frame| &frame.function);
         let local = function.and_then(|function| function.locals.get(variable.0 as usize));
-        if local.is_some_and(|local| local.constant) {
+        if local.is_some_and(|local| local.constant) && matches!(place.kind, ExprKind::Local(_)) {
             return;
         }
         if matches!(callee, Callee::CallOperator) && self.keeps_index(arg) {
             return;
         }
-        if let Ok(Pointer { target: Target::Place(place), .. }) = self.locate(arg) {
+        if let Ok(Pointer { target: Target::Place(place), .. }) = self.locate(&place) {
             self.change_whole(&place, callee.may_have_changed(span), span);
         }
     }
@@ -282,6 +282,29 @@ impl Machine<'_> {
         let name = Arc::clone(&local.name);
         self.assume(Assumption::KeepsIndex { name });
         true
+    }
+
+    /// A place in the same variable as an argument's, and what it starts from, if it can be asked for without doing
+    /// anything: whichever element is handed over, the variable is not known any more. An element that a class tells
+    /// may be any part of the object.
+    fn handed_place(&mut self, arg: &Expr) -> Option<(Expr, LocalId)> {
+        let at = |kind| Expr { kind, span: arg.span };
+        match &arg.kind {
+            ExprKind::Local(local) => Some((arg.clone(), *local)),
+            ExprKind::Member { base, name, arrow, args, class } => {
+                let (base, local) = self.handed_place(base)?;
+                let (base, name, args, class) = (Box::new(base), name.clone(), args.clone(), class.clone());
+                Some((at(ExprKind::Member { base, name, arrow: *arrow, args, class }), local))
+            }
+            ExprKind::Index(base, _) | ExprKind::Deref(base) => {
+                let of_class = matches!(self.type_of(base), Ty::Record(_));
+                let (base, local) = self.handed_place(base)?;
+                let first = || Box::new(at(ExprKind::Int(0, Scalar::I32)));
+                let place = if of_class { base } else { at(ExprKind::Index(Box::new(base), first())) };
+                Some((place, local))
+            }
+            _ => None,
+        }
     }
 
     /// A lambda goes to a function that is not followed: it may be called any number of times.
@@ -347,14 +370,4 @@ fn is_of_program(function: &Arc<Function>) -> bool {
 
 fn copies_memory(name: &str) -> bool {
     matches!(name, "memcpy" | "memmove" | "memset" | "__builtin_memcpy")
-}
-
-/// The variable that this is, or is a member of: such an expression can be asked for again without doing
-/// anything.
-fn variable_of(expr: &Expr) -> Option<LocalId> {
-    match &expr.kind {
-        ExprKind::Local(local) => Some(*local),
-        ExprKind::Member { base, arrow: false, .. } => variable_of(base),
-        _ => None,
-    }
 }

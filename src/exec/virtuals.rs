@@ -12,7 +12,8 @@ use super::members::BASES;
 use super::methods::Method;
 use super::templates::same_type;
 use super::types::{Layout, Ty};
-use super::value::{Pointer, Target};
+use super::value::{Offset, Pointer, Target};
+use crate::domain::Int;
 use crate::ir::{Expr, Function, Path, Type, print};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -163,15 +164,34 @@ impl Machine<'_> {
         }
     }
 
-    /// A pointer or reference to an object, as one to the base of it that it is declared to lead to.
+    /// A pointer or reference to an object, as one to the base of it that it is declared to lead to, or to the object
+    /// of which it is a base.
     pub(super) fn as_declared(&mut self, pointer: Pointer, declared: &Ty) -> Pointer {
         match (&pointer.pointee, declared) {
             (_, Ty::Unknown(_)) => pointer,
-            (Ty::Record(of), Ty::Record(base)) if of.name != base.name => self
-                .part_of_class(&pointer, &base.name, BASES)
-                .unwrap_or(Pointer { pointee: declared.clone(), target: pointer.target }),
+            (Ty::Record(of), Ty::Record(class)) if of.name != class.name => {
+                let (of, class) = (Rc::clone(of), Rc::clone(class));
+                self.part_of_class(&pointer, &class.name, BASES).unwrap_or_else(|| Pointer {
+                    target: self.begin_of(&class, &of, &pointer.target).unwrap_or(pointer.target),
+                    pointee: declared.clone(),
+                })
+            }
             (Ty::Record(_), Ty::Record(_)) => pointer,
             _ => Pointer { pointee: declared.clone(), target: pointer.target },
+        }
+    }
+
+    /// Where an object of a class lies in memory whose base `of` is at `target`.
+    fn begin_of(&mut self, class: &Rc<Layout>, of: &Layout, target: &Target) -> Option<Target> {
+        let Target::Memory(object, offset) = target else { return None };
+        let nowhere = Target::Memory(*object, Offset::Known(Int::constant(0)));
+        let whole = Pointer { target: nowhere, pointee: Ty::Record(Rc::clone(class)) };
+        match self.part_of_class(&whole, &of.name, BASES)?.target {
+            Target::Memory(_, Offset::Known(at)) => {
+                let back = self.world.scale(&at, -1);
+                Some(Target::Memory(*object, self.offset_by(offset, &back)))
+            }
+            _ => None,
         }
     }
 }

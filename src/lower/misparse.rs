@@ -125,6 +125,18 @@ impl Lowerer<'_> {
         self.comparison_patch(node, template_of(left)?)
     }
 
+    /// `t < Sizes<4, 2>::count` parses as `count` of a class `t<Sizes<4, 2>`, `t < math::twice<4>` as the template
+    /// `t<math::twice<4>`. A variable has no template arguments.
+    pub(super) fn comparison_as_template(&mut self, node: Node<'_>) -> Option<Expr> {
+        let template = match node.kind() {
+            "qualified_identifier" => field(node, "scope").filter(|scope| scope.kind() == "template_type")?,
+            "template_function" => node,
+            _ => return None,
+        };
+        let is_local = matches!(self.scope.get(self.text(field(template, "name")?)), Some(Binding::Slot(_)));
+        if is_local { self.comparison_patch(node, template) } else { None }
+    }
+
     /// The declaration of `name` that a statement is, whatever it was parsed as.
     fn declared_after_all(
         &mut self,

@@ -167,6 +167,9 @@ impl Lowerer<'_> {
     /// A name as an expression: a slot when it is one.
     pub(super) fn name_expr(&mut self, node: Node<'_>) -> Expr {
         let span = self.span(node);
+        if let Some(again) = self.comparison_as_template(node) {
+            return again;
+        }
         let text = self.text(node);
         // Also `E::A` of a local `enum class E`, whose slot is called so.
         if matches!(
