@@ -184,7 +184,7 @@ fn bound_note(absence: &Absence) -> Option<String> {
             "safe only if all threads of a block or none run each iteration, for example if {}",
             all_of(&bound.words)
         )),
-        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => None,
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData | SplitKind::WarpData => None,
     }
 }
 
@@ -260,7 +260,9 @@ pub(super) fn passes(split: &Split) -> String {
         SplitKind::Guard(_) | SplitKind::Iterations(_) => {
             "which threads go this way depends on a run-time bound".to_owned()
         }
-        SplitKind::Data | SplitKind::OwnData => "which threads go this way depends on data".to_owned(),
+        SplitKind::Data | SplitKind::OwnData | SplitKind::WarpData => {
+            "which threads go this way depends on data".to_owned()
+        }
     }
 }
 
