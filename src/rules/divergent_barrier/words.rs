@@ -95,7 +95,7 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
         let who = format!("the threads that do not reach this `{name}` exit");
         let at_edge = if edge { "in an edge block, " } else { "" };
         let effect = match found.is_harmless() {
-            true => "which is harmless here",
+            true => "and it does not wait for them",
             false => "and the barrier may wait for them before compute capability 7.0",
         };
         return format!("{at_edge}{who}, {effect}");
@@ -234,7 +234,7 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
 fn help(found: &Found<'_>) -> &'static str {
     let absence = found.absence;
     if found.is_harmless() {
-        return "no change is needed: the barrier does not wait for threads that have exited";
+        return "no change is needed if the remaining threads read nothing that these should have written";
     }
     match (absence.left, absence.split.of_loop) {
         (true, _) => {
