@@ -120,6 +120,8 @@ impl Unknown {
 pub(crate) enum Variation {
     /// Surely the same for every thread of the block.
     Uniform,
+    /// Surely the same for every lane of a warp, and perhaps for other warps.
+    OfWarp,
     /// Perhaps the same.
     Maybe,
     /// Made from something that differs between threads.

@@ -127,12 +127,19 @@ pub enum SplitKind {
     Data,
     /// It depends on what each thread reads from global memory for itself, and on nothing else but bounds.
     OwnData,
+    /// The same of what each warp reads: all its lanes take one side.
+    WarpData,
 }
 
 impl SplitKind {
     /// Whether data decide.
     pub(crate) fn is_data(&self) -> bool {
-        matches!(self, SplitKind::Data | SplitKind::OwnData)
+        matches!(self, SplitKind::Data) || self.is_own_data()
+    }
+
+    /// Whether it is what each thread, or each warp, reads for itself.
+    pub(crate) fn is_own_data(&self) -> bool {
+        matches!(self, SplitKind::OwnData | SplitKind::WarpData)
     }
 }
 

@@ -354,6 +354,13 @@ impl EventTree {
         }
     }
 
+    /// Says which threads the last of them is of.
+    pub(crate) fn set_threads(&mut self, threads: ThreadSet) {
+        if let (Some(Event::Access(event)), false) = (self.events.last_mut(), self.is_cut) {
+            event.threads = threads;
+        }
+    }
+
     /// Takes back all but the first of them.
     pub(crate) fn truncate(&mut self, events: usize) {
         self.events.truncate(events);

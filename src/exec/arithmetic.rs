@@ -276,7 +276,13 @@ impl Machine<'_> {
                 let id = self.world.symbols.fresh("an intermediate value".into(), Origin::Given, None, None);
                 Value::Int(Int::symbol(id), scalar)
             }
-            Err(NotAffine) => Value::opaque(Variation::Maybe, self.why_not_affine(x, y, span)),
+            Err(NotAffine) => {
+                let why = self.why_not_affine(x, y, span);
+                match self.is_alike_in_warps(x) && self.is_alike_in_warps(y) {
+                    true => self.integer_of_warp((scalar, (None, None)), Origin::Own, Variation::OfWarp, why),
+                    false => Value::opaque(Variation::Maybe, why),
+                }
+            }
         }
     }
 

@@ -48,8 +48,12 @@ impl Machine<'_> {
             Some(_) => self.operand(value),
         };
         let stored = self.store(op, target, result, span, wanted);
-        if op.is_none() && self.recording && !is_place(value) {
-            self.note_made_of(before);
+        if op.is_none() && self.recording {
+            match is_place(value) {
+                true if is_element_of_same(target, value) => self.note_copy(before),
+                true => {}
+                false => self.note_made_of(before),
+            }
         }
         stored
     }
@@ -250,6 +254,16 @@ fn is_place(expr: &Expr) -> bool {
         | ExprKind::Deref(_)
         | ExprKind::Member { .. } => true,
         ExprKind::Cast(_, inner) => is_place(inner),
+        _ => false,
+    }
+}
+
+/// Whether both are elements of what one name stands for.
+fn is_element_of_same(one: &Expr, other: &Expr) -> bool {
+    let (ExprKind::Index(one, _), ExprKind::Index(other, _)) = (&one.kind, &other.kind) else { return false };
+    match (&one.kind, &other.kind) {
+        (ExprKind::Local(one), ExprKind::Local(other)) => one == other,
+        (ExprKind::Path(one), ExprKind::Path(other)) => one.name == other.name,
         _ => false,
     }
 }

@@ -126,7 +126,7 @@ impl Machine<'_> {
                 .filter(|split| split.of_loop)
                 .filter(is_data)
         };
-        let of_own = |split: &Split| split.kind == SplitKind::OwnData;
+        let of_own = |split: &Split| split.kind.is_own_data();
         // Where other data have a say, threads may agree on what they do.
         let all_own = around().chain(left()).all(of_own);
         around()
@@ -175,7 +175,7 @@ impl Machine<'_> {
             let threads = match split.kind {
                 SplitKind::Known => Some(lanes.and(&gone)).filter(|gone| !gone.is_empty()),
                 SplitKind::Guard(_) | SplitKind::Iterations(_) => None,
-                SplitKind::Data | SplitKind::OwnData => continue,
+                SplitKind::Data | SplitKind::OwnData | SplitKind::WarpData => continue,
             };
             let here = threads.is_some() || split.kind != SplitKind::Known;
             if here && !found.iter().any(|it| it.split.span == split.span) {

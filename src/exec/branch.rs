@@ -6,7 +6,7 @@
 use super::condition::{Truth, listed};
 use super::join::Join;
 use super::machine::{Machine, Mode};
-use super::value::Value;
+use super::value::{Condition, Value};
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::{Assumption, Blocks, Differs, Split, SplitKind};
 use crate::ir::{Expr, Stmt, StmtKind};
@@ -27,7 +27,9 @@ impl Machine<'_> {
         }
         truth.chosen =
             !truth.decided && self.frame().is_some_and(|it| it.slice.is_choice(cond, self.program));
-        truth.own_data = !truth.decided && !truth.uniform && self.is_of_own_data(cond);
+        if !truth.decided && !truth.uniform {
+            truth.own_data = self.split_by_own_data(cond, &condition);
+        }
         let alone = self.state.active.threads().nth(1).is_none();
         if !truth.decided && (truth.uniform || alone) {
             truth.turn = self.frame().and_then(|it| it.slice.turn(cond));
@@ -47,9 +49,13 @@ impl Machine<'_> {
         );
     }
 
-    /// Whether a condition depends on what each thread reads from global memory for itself.
-    pub(super) fn is_of_own_data(&self, cond: &Expr) -> bool {
-        self.frame().is_some_and(|it| it.slice.is_of_own_data(cond, self.program))
+    /// How a condition splits threads if it depends on what each thread reads from global memory for itself.
+    pub(super) fn split_by_own_data(&self, cond: &Expr, condition: &Condition) -> Option<SplitKind> {
+        let is_own = self.frame().is_some_and(|it| it.slice.is_of_own_data(cond, self.program));
+        is_own.then(|| match self.holds_alike_in_warps(condition) {
+            true => SplitKind::WarpData,
+            false => SplitKind::OwnData,
+        })
     }
 
     /// Runs both sides of a condition as far as it lets threads through. `empty` says of each

@@ -54,8 +54,8 @@ pub(crate) struct Truth {
     pub blocks: [Blocks; 2],
     /// Whether data choose, for each thread apart, whether it holds.
     pub chosen: bool,
-    /// Whether it depends on what each thread reads from global memory for itself.
-    pub own_data: bool,
+    /// How it splits threads if it depends on what each thread reads from global memory for itself.
+    pub own_data: Option<SplitKind>,
     /// The side that one block of all takes, whichever it is.
     pub turn: Option<bool>,
 }
@@ -63,10 +63,10 @@ pub(crate) struct Truth {
 impl Truth {
     /// How a split by it is known: a bound in these words, or data.
     pub(crate) fn split_kind(&self, words: String) -> SplitKind {
-        match self.differs {
-            _ if self.own_data && self.guard.is_none() => SplitKind::OwnData,
-            true => SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps }),
-            false => SplitKind::Data,
+        match (&self.own_data, self.differs) {
+            (Some(own), _) if self.guard.is_none() => own.clone(),
+            (_, true) => SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps }),
+            (_, false) => SplitKind::Data,
         }
     }
 
@@ -99,7 +99,11 @@ impl Machine<'_> {
             Value::Float(number, _) => {
                 Condition::Known(if *number == 0.0 { ThreadSet::NONE } else { self.world.all })
             }
-            Value::Opaque(variation, why, ..) => Condition::Opaque(*variation, why.clone()),
+            Value::Opaque(variation, why, part) => {
+                let is_alike = part.as_ref().is_some_and(|part| self.is_alike_in_warps(&part.int));
+                let variation = if is_alike { (*variation).min(Variation::OfWarp) } else { *variation };
+                Condition::Opaque(variation, why.clone())
+            }
             Value::Pointer(_) => {
                 let why = Unknown::new(Reason::DataDependent, span, "whether a pointer is null");
                 Condition::Opaque(Variation::Uniform, why)
@@ -142,7 +146,7 @@ impl Machine<'_> {
                 equality: None,
                 blocks: [Blocks::NONE; 2],
                 chosen: false,
-                own_data: false,
+                own_data: None,
                 turn: None,
             },
             Condition::Compare { difference, relation, span } => {
@@ -491,7 +495,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         equality: None,
         blocks: [Blocks::NONE; 2],
         chosen: false,
-        own_data: false,
+        own_data: None,
         turn: None,
     }
 }
@@ -535,7 +539,7 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         equality: a.equality.or(b.equality),
         blocks: [Blocks::NONE; 2],
         chosen: false,
-        own_data: false,
+        own_data: None,
         turn: None,
     }
 }

@@ -300,14 +300,13 @@ impl Machine<'_> {
             }
         } else if !truth.uniform {
             self.state.active = before.and(&truth.can_hold);
-            let own = self.is_of_own_data(cond);
+            let own = self.split_by_own_data(cond, &condition);
             // Data that each thread reads for itself let any of them in, whatever others do.
             truth.why.iter().for_each(|why| match own {
-                true => self.state.add_choice(why),
-                false => self.state.add_doubt(why),
+                Some(_) => self.state.add_choice(why),
+                None => self.state.add_doubt(why),
             });
-            let kind = if own { SplitKind::OwnData } else { SplitKind::Data };
-            split = Some(self.loop_split(parts, before, kind));
+            split = Some(self.loop_split(parts, before, own.unwrap_or(SplitKind::Data)));
         }
         let pushed = split.is_some();
         self.around.splits.extend(split);

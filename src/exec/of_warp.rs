@@ -24,8 +24,8 @@
 //! ```
 
 use super::machine::{Machine, ObjectKind};
-use super::value::{Pointer, Target};
-use crate::domain::{Int, Lanes, Origin, SymbolId};
+use super::value::{Condition, Pointer, Target};
+use crate::domain::{Int, Lanes, Origin, SymbolId, Variation};
 use crate::events::AccessOp;
 
 /// Bytes of the words in all banks.
@@ -50,6 +50,25 @@ impl Machine<'_> {
         let known = |id: &SymbolId| !id.is_per_thread() || self.world.symbols.get(*id).of_warp;
         int.terms.iter().all(|(id, factor)| known(id) && self.same_in_warps(factor))
             && self.same_in_warps(&int.base)
+    }
+
+    /// Whether a condition holds for all active lanes of a warp, or for none.
+    pub(super) fn holds_alike_in_warps(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::Known(holds) => {
+                let active = self.state.active;
+                (0..self.shape().threads().div_ceil(32)).all(|warp| {
+                    let here = holds.warp(warp) & active.warp(warp);
+                    here == 0 || here == active.warp(warp)
+                })
+            }
+            Condition::Compare { difference, .. } => self.is_alike_in_warps(difference),
+            Condition::Opaque(variation, _) => *variation <= Variation::OfWarp,
+            Condition::Not(inner) => self.holds_alike_in_warps(inner),
+            Condition::And(left, right) | Condition::Or(left, right) => {
+                self.holds_alike_in_warps(left) && self.holds_alike_in_warps(right)
+            }
+        }
     }
 
     fn same_in_warps(&self, lanes: &Lanes) -> bool {

@@ -14,7 +14,7 @@
 
 use super::arithmetic::promote;
 use super::machine::{Machine, Mode};
-use super::value::{Offset, Partial, Relation, Value};
+use super::value::{Condition, Offset, Partial, Relation, Value};
 use crate::domain::{Division, Int, NotAffine, Origin, ThreadSet, Unknown, Variation, fits};
 use crate::ir::{BinaryOp, Scalar};
 use crate::source::Span;
@@ -243,8 +243,12 @@ impl Machine<'_> {
         if !difference.is_per_thread() {
             return Some(self.relation_value(relation, difference, span));
         }
-        let truth = self.decided_by_range(relation, &difference)?;
-        Some(Value::Int(Int::constant(i64::from(truth)), Scalar::Bool))
+        if let Some(truth) = self.decided_by_range(relation, &difference) {
+            return Some(Value::Int(Int::constant(i64::from(truth)), Scalar::Bool));
+        }
+        let ((Value::Opaque(_, why, ..), _) | (_, Value::Opaque(_, why, ..))) = (a, b) else { return None };
+        let is_alike = self.is_alike_in_warps(&difference);
+        is_alike.then(|| Value::Condition(Rc::new(Condition::Opaque(Variation::OfWarp, why.clone()))))
     }
 
     /// An operand in the type of an operator; in its own type it is already.

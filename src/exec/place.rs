@@ -328,7 +328,11 @@ impl Machine<'_> {
                 }
                 let why = Unknown::new(Reason::DataDependent, span, words);
                 // Different threads may read equal values, so data is never surely varying.
-                let variation = if variation == Variation::Uniform { variation } else { Variation::Maybe };
+                let variation = match variation {
+                    Variation::Uniform => variation,
+                    _ if self.reads_of_warp(pointer) => Variation::OfWarp,
+                    _ => Variation::Maybe,
+                };
                 match &pointer.pointee {
                     Ty::Scalar(scalar)
                         if scalar.is_integer()
@@ -336,7 +340,7 @@ impl Machine<'_> {
                             && self.mode == Mode::Device =>
                     {
                         let origin = if self.is_shared(pointer) { Origin::Own } else { Origin::Read };
-                        match self.reads_of_warp(pointer) {
+                        match variation == Variation::OfWarp {
                             true => self.integer_of_warp((*scalar, (None, None)), origin, variation, why),
                             false => self.own_integer(*scalar, origin, variation, why),
                         }

@@ -93,6 +93,28 @@ impl Machine<'_> {
         }
     }
 
+    /// The last event may be a store of an element of the array that it writes, which was read just before. In the
+    /// threads whose element is the same one, nothing changes: `s[lane + first] = s[lane]` where `first` is 0.
+    pub(super) fn note_copy(&mut self, before: usize) {
+        let since = self.trace.tree.events().get(before..).unwrap_or_default();
+        let [.., Event::Access(load), Event::Access(store)] = since else { return };
+        let access_of = |event: &AccessEvent| self.trace.accesses.get(event.access);
+        let Some((read, written)) = access_of(load).zip(access_of(store)) else { return };
+        let is_copy = (read.op, written.op) == (AccessOp::Load, AccessOp::Store)
+            && read.bytes == written.bytes
+            && load.object == store.object
+            && load.threads == store.threads;
+        let Some((from, to)) = load.offset.as_ref().zip(store.offset.as_ref()).filter(|_| is_copy) else {
+            return;
+        };
+        let by = self.world.sub(to, from);
+        let Some(by) = by.as_known() else { return };
+        let changed = store.threads.and(&ThreadSet::nonzero(by, self.shape()));
+        if !changed.is_empty() {
+            self.trace.tree.set_threads(changed);
+        }
+    }
+
     /// Something that is not followed may access shared memory.
     pub(super) fn may_access(&mut self, span: Span) {
         self.forget_contents();

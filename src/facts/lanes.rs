@@ -216,8 +216,9 @@ fn unread(op: &LaneOp, shape: Shape) -> Option<Lanes> {
 
 /// Where what each lane reads for itself decides whether it comes, and all give one mask that names others.
 fn chosen(op: &LaneOp, shape: Shape) -> Option<Lanes> {
-    let of_data = |split: &&Split| split.kind.is_data();
-    let mut by_data = op.splits.iter().filter(of_data).peekable();
+    // The lanes of a warp agree on what is the same for all of them.
+    let may_part = |split: &&Split| split.kind.is_data() && split.kind != SplitKind::WarpData;
+    let mut by_data = op.splits.iter().filter(may_part).peekable();
     by_data.peek()?;
     if !by_data.all(|split| split.kind == SplitKind::OwnData) {
         return None;

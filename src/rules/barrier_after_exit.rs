@@ -56,7 +56,8 @@
 //!
 //! ## Limits
 //! - If data that no thread writes is read after the barrier, or if the threads reach another barrier, the finding is a
-//!   `divergent-barrier`. So is a grid barrier, which waits for every block.
+//!   `divergent-barrier`. So is a grid barrier, which waits for every block. For a run-time bound, it is not known which
+//!   data are missing: the finding then only says that the barrier does not wait.
 //! - Threads that exit because of what they read from memory are not reported.
 //! - There is one finding for each condition under which threads exit.
 //! - There is no fix: the text does not say which threads should wait.

@@ -283,7 +283,7 @@ fn pairs_by_warps(kernel: &KernelRun, barrier: &Barrier, absence: &Absence, part
     let whole = |threads: &ThreadSet| threads.is_whole_warps(shape);
     match &absence.split.kind {
         SplitKind::Guard(bound) | SplitKind::Iterations(bound) => !bound.cuts_warps,
-        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => {
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData | SplitKind::WarpData => {
             let other = kernel.trace.barriers.get(partner);
             whole(&barrier.active) && other.is_some_and(|other| whole(&other.active))
         }
@@ -303,7 +303,7 @@ fn is_sure(kernel: &KernelRun, split: &Split, shape: Shape) -> bool {
     match split.kind {
         SplitKind::Guard(_) => true,
         SplitKind::Iterations(_) => false,
-        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => given || near(),
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData | SplitKind::WarpData => given || near(),
     }
 }
 

@@ -51,6 +51,8 @@
 //! ## Limits
 //! - The numbers must be known on every path by which host code reaches the launch, and the launch must surely mean
 //!   this kernel.
+//! - If host code limits the block by `min`, and only that limit is known, the finding is a note: fewer threads may be
+//!   all that there ever are.
 //! - Only launches of kernels with shared memory, or with a barrier of the block or warp, are followed; with
 //!   `global-race`, all are.
 //! - The limits are those of the CUDA C++ Programming Guide. HIP is not checked.
@@ -89,7 +91,8 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     for (span, ways) in launches::sites(case) {
         let excesses: Option<Vec<Excess>> = ways.iter().map(|launch| excess(case, launch)).collect();
         if let Some(excess) = excesses.and_then(|all| all.first().copied()) {
-            out.push(describe(case, span, excess));
+            let is_at_limit = ways.iter().any(|launch| launch.is_at_limit);
+            out.push(describe(case, span, excess, is_at_limit));
         }
     }
 }
@@ -108,27 +111,33 @@ fn excess(case: &Case<'_>, launch: &LaunchSite) -> Option<Excess> {
     (most > 0 && threads > most).then_some(Excess::Bound(threads, most, place))
 }
 
-fn describe(case: &Case<'_>, span: Span, excess: Excess) -> Diagnostic {
+/// `is_at_limit`: host code limits the block by `min`, and that many threads are only the most that it may have.
+fn describe(case: &Case<'_>, span: Span, excess: Excess, is_at_limit: bool) -> Diagnostic {
     let kernel = launches::name(case);
     let mut labels = Vec::new();
+    let has = if is_at_limit { "may have up to" } else { "has" };
     let message = match excess {
         Excess::Along(at, own) => {
             let (axis, most) = (["x", "y", "z"][at], MOST_ALONG[at]);
-            format!("a block of `{kernel}` has {own} threads along {axis}; the limit is {most}")
+            format!("a block of `{kernel}` {has} {own} threads along {axis}; the limit is {most}")
         }
         Excess::Threads(own) => {
-            format!("a block of `{kernel}` has {own} threads; the limit is {MOST}")
+            format!("a block of `{kernel}` {has} {own} threads; the limit is {MOST}")
         }
         Excess::Bound(own, most, place) => {
             labels.push((place, "the kernel is compiled for this limit".to_owned()));
             let most = plural(most, "thread");
-            format!("a block of `{kernel}` has {own} threads; its `__launch_bounds__` allow {most}")
+            format!("a block of `{kernel}` {has} {own} threads; its `__launch_bounds__` allow {most}")
         }
+    };
+    let (level, note) = match is_at_limit {
+        true => (Level::Note, "a launch with more fails, and the kernel does not run"),
+        false => (RULE.level, "the launch fails, and the kernel does not run"),
     };
     Diagnostic {
         labels,
-        notes: vec!["the launch fails, and the kernel does not run".to_owned()],
+        notes: vec![note.to_owned()],
         kernel,
-        ..Diagnostic::plain(RULE.id, RULE.level, span, message)
+        ..Diagnostic::plain(RULE.id, level, span, message)
     }
 }

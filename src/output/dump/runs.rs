@@ -164,7 +164,7 @@ impl Page<'_> {
         let kind = match &split.kind {
             SplitKind::Known => String::new(),
             SplitKind::Guard(bound) | SplitKind::Iterations(bound) => format!(" ({})", bound.words),
-            SplitKind::Data | SplitKind::OwnData => " (data decide)".to_owned(),
+            SplitKind::Data | SplitKind::OwnData | SplitKind::WarpData => " (data decide)".to_owned(),
         };
         let (at, branch) = (self.places.of(split.span), split.branch);
         let (taken, before) = (threads(&split.taken), threads(&split.before));

@@ -95,7 +95,7 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
         let who = format!("the threads that do not reach this `{name}` exit");
         let at_edge = if edge { "in an edge block, " } else { "" };
         let effect = match found.is_harmless() {
-            true => "which is harmless here",
+            true => "and it does not wait for them",
             false => "and the barrier may wait for them before compute capability 7.0",
         };
         return format!("{at_edge}{who}, {effect}");
@@ -184,7 +184,7 @@ fn bound_note(absence: &Absence) -> Option<String> {
             "safe only if all threads of a block or none run each iteration, for example if {}",
             all_of(&bound.words)
         )),
-        SplitKind::Known | SplitKind::Data | SplitKind::OwnData => None,
+        SplitKind::Known | SplitKind::Data | SplitKind::OwnData | SplitKind::WarpData => None,
     }
 }
 
@@ -234,7 +234,7 @@ fn then_notes(case: &Case<'_>, found: &Found<'_>) -> Vec<String> {
 fn help(found: &Found<'_>) -> &'static str {
     let absence = found.absence;
     if found.is_harmless() {
-        return "no change is needed: the barrier does not wait for threads that have exited";
+        return "no change is needed if the remaining threads read nothing that these should have written";
     }
     match (absence.left, absence.split.of_loop) {
         (true, _) => {
@@ -260,7 +260,9 @@ pub(super) fn passes(split: &Split) -> String {
         SplitKind::Guard(_) | SplitKind::Iterations(_) => {
             "which threads go this way depends on a run-time bound".to_owned()
         }
-        SplitKind::Data | SplitKind::OwnData => "which threads go this way depends on data".to_owned(),
+        SplitKind::Data | SplitKind::OwnData | SplitKind::WarpData => {
+            "which threads go this way depends on data".to_owned()
+        }
     }
 }
 
