@@ -188,6 +188,7 @@ impl Machine<'_> {
         let begun = constant.filter(|_| from_launch.is_empty());
         let begun =
             begun.and_then(|call| self.begin_constant_call(call)).map(|begun| (begun, Rc::clone(&env)));
+        let handed = self.handed_arrays(function, &slots);
         let given = self.given(function, &slots, this.as_ref());
         let mut frame = Frame {
             function: Arc::clone(function),
@@ -218,6 +219,7 @@ impl Machine<'_> {
         if let Some((begun, env)) = begun {
             self.end_constant_call(begun, &env, &result);
         }
+        self.note_lost_in(&handed, &result, &function.name, span);
         match (result, &function.return_type) {
             (Value::Undefined, ty) if !matches!(ty, Type::Void) => Value::opaque(
                 Variation::Maybe,

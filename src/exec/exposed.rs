@@ -10,12 +10,12 @@
 //! to an unknown place may be one to any exposed variable.
 
 use super::machine::{Exposed, Machine, Mode, slot_value};
-use super::slots::Slot;
+use super::slots::{Slot, Slots};
 use super::types::Ty;
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{Access, AccessOp};
-use crate::ir::{Expr, ExprKind, LocalId};
+use crate::ir::{Expr, ExprKind, Function, LocalId, Type};
 use crate::source::Span;
 
 impl Machine<'_> {
@@ -84,6 +84,33 @@ impl Machine<'_> {
         self.arrays_in(value, &mut arrays, 2);
         for array in arrays {
             self.touch_unknown(&array, (AccessOp::Store, None), who, span);
+        }
+    }
+
+    /// The shared arrays to which the arguments of a function lead, if it may hand them back in an object.
+    pub(super) fn handed_arrays(&self, function: &Function, slots: &Slots) -> Vec<Pointer> {
+        let mut arrays = Vec::new();
+        let is_plain = matches!(function.return_type, Type::Void | Type::Scalar(_));
+        if self.mode == Mode::Device && !is_plain {
+            for param in &function.params {
+                let slot = slots.get(param.local.0 as usize);
+                slot.iter().for_each(|slot| self.arrays_in(&slot.value, &mut arrays, 2));
+            }
+        }
+        arrays
+    }
+
+    /// A function was given arrays, and what it handed back is not known: an object may lead to them, and who has it
+    /// may access any element. Said of arrays of which nothing is known otherwise.
+    pub(super) fn note_lost_in(&mut self, arrays: &[Pointer], result: &Value, name: &str, span: Span) {
+        if !matches!(result, Value::Opaque(..)) {
+            return;
+        }
+        for array in arrays {
+            let numbers = self.arrays_of(array);
+            if !self.trace.accesses.iter().any(|access| numbers.contains(&access.array)) {
+                self.touch_unknown(array, (AccessOp::Store, None), name, span);
+            }
         }
     }
 

@@ -8,7 +8,8 @@
 //! s[threadIdx.x] = 1;          listed, with the reason why the run ended
 //! ```
 //!
-//! They are taken from the text: subscripts of arrays that the kernel declares, or a function that it calls. Of
+//! They are taken from the text: subscripts of arrays that the kernel declares, or a function that it calls; and calls
+//! that are handed an array of which no access is known otherwise: whoever has its address may access any element. Of
 //! functions that have their name in common only those in the kernel's own file count, since the run may have
 //! meant others.
 
@@ -100,7 +101,23 @@ impl<'a> Found<'a> {
                     _ => self.expression(base, &[AccessOp::Load]),
                 }
             }
-            _ => children(expr, &mut |child| self.expression(child, &[AccessOp::Load])),
+            _ => {
+                if let ExprKind::Call { args, .. } = &expr.kind {
+                    args.iter().for_each(|arg| self.handed(expr, arg));
+                }
+                children(expr, &mut |child| self.expression(child, &[AccessOp::Load]));
+            }
+        }
+    }
+
+    /// An argument of a call, which may be an array.
+    fn handed(&mut self, call: &Expr, arg: &Expr) {
+        let ExprKind::Local(local) = arg.kind else { return };
+        let Some(array) = self.arrays.iter().rev().find(|it| it.local == local) else { return };
+        let number = self.trace.arrays.iter().position(|known| known.name_span == array.name_span);
+        if number.is_none_or(|number| self.trace.accesses.iter().all(|access| access.array != number)) {
+            let array = written(array);
+            self.list(&array, call, AccessOp::Store);
         }
     }
 
@@ -114,29 +131,45 @@ impl<'a> Found<'a> {
         if subscripts < dimensions {
             return;
         }
-        let array = Array {
-            name: array.name.to_string(),
-            name_span: array.name_span,
-            span: array.span,
-            dimensions: vec![None; dimensions],
-            dimension_spans: array.dimension_spans.clone(),
-            element_bytes: None,
-            element: crate::ir::print::ty(element),
-            dynamic: array.storage == Storage::DynamicShared,
-            global: false,
-            restrict: false,
-            alignment: 1,
-            of_numbers: false,
-            flattened: true,
-            strays: Vec::new(),
+        let array = written(array);
+        ops.iter().for_each(|op| self.list(&array, expr, *op));
+    }
+
+    fn list(&mut self, array: &Array, expr: &Expr, op: AccessOp) {
+        let arrays = &self.trace.arrays;
+        let is_known = |known: &Access| {
+            let of = arrays.get(known.array).map(|of| of.name_span);
+            (known.span, known.op, of) == (expr.span, op, Some(array.name_span))
         };
-        for op in ops {
-            if self.trace.accesses.iter().any(|known| (known.span, known.op) == (expr.span, *op)) {
-                continue;
-            }
-            let array = self.trace.adopt(&array);
-            let paths = vec![Vec::new()];
-            self.trace.accesses.push(Access { paths, ..Access::new(expr.span, *op, array) });
+        if self.trace.accesses.iter().any(is_known) {
+            return;
         }
+        let array = self.trace.adopt(array);
+        let paths = vec![Vec::new()];
+        self.trace.accesses.push(Access { paths, ..Access::new(expr.span, op, array) });
+    }
+}
+
+/// An array as far as its declaration's text tells.
+fn written(array: &Declaration) -> Array {
+    let (mut element, mut dimensions) = (&array.ty, 0);
+    while let Type::Array(inner, _) = element {
+        (element, dimensions) = (inner, dimensions + 1);
+    }
+    Array {
+        name: array.name.to_string(),
+        name_span: array.name_span,
+        span: array.span,
+        dimensions: vec![None; dimensions],
+        dimension_spans: array.dimension_spans.clone(),
+        element_bytes: None,
+        element: crate::ir::print::ty(element),
+        dynamic: array.storage == Storage::DynamicShared,
+        global: false,
+        restrict: false,
+        alignment: 1,
+        of_numbers: false,
+        flattened: true,
+        strays: Vec::new(),
     }
 }
