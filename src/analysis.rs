@@ -34,7 +34,7 @@ pub use crate::headers::{Files, NoFiles};
 use crate::headers::{Headers, normalise};
 use crate::ir::{Function, FunctionKind, Module};
 use crate::preproc::comments::Directive;
-use crate::preproc::{Defines, HeaderCache, Missing};
+use crate::preproc::{Defines, HeaderCache, Hidden, Missing};
 use crate::relevance::{Spelled, Words};
 use crate::rules::KernelRun;
 use crate::shape::BlockOption;
@@ -309,6 +309,12 @@ impl Run {
     #[must_use]
     pub fn missing_includes(&self) -> Vec<Missing> {
         self.cache.missing()
+    }
+
+    /// The files whose kernels wait for a macro that nothing defines, in no order.
+    #[must_use]
+    pub fn hidden_kernels(&self) -> Vec<Hidden> {
+        self.cache.hidden()
     }
 
     /// Whether a file may have something to say about those files for which `is_given` says so: it reaches

@@ -19,6 +19,7 @@ mod fix;
 pub mod found;
 mod generated;
 mod git;
+mod hidden;
 mod includes;
 mod lsp;
 mod mistaken;

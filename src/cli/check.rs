@@ -7,7 +7,7 @@ use super::driver::{Analyzed, Input};
 use super::found::{Found, Hiding, found};
 use super::names::Names;
 use super::watch::{self, Met};
-use super::{Outcome, allow, fix, includes, run, terminal};
+use super::{Outcome, allow, fix, hidden, includes, run, terminal};
 use crate::baseline;
 use crate::diagnostic::{Diagnostic, Edit, Level};
 use crate::fixes;
@@ -184,6 +184,7 @@ fn report(
     }
     if !args.analysis.quiet {
         includes::tell_of_not_found(&includes::not_found(input, analyzed));
+        hidden::tell_of_hidden(input, analyzed);
     }
     outcome
 }

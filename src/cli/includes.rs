@@ -135,7 +135,7 @@ fn advice(not_found: &[NotFound]) -> String {
 
 /// Whether the user can do something about what a file includes: one that was given, or a header beside
 /// those, not one of a library that an include folder leads to.
-fn is_of_project(input: &Input, path: &Path) -> bool {
+pub(super) fn is_of_project(input: &Input, path: &Path) -> bool {
     if input.is_given(path) || input.is_context(path) {
         return input.is_given(path);
     }

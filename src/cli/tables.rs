@@ -3,7 +3,7 @@
 use super::analyze::analyze;
 use super::args::{AccessesArgs, BanksArgs, RulesArgs, TableFormat, When};
 use super::driver::Analyzed;
-use super::{Outcome, includes, terminal};
+use super::{Outcome, hidden, includes, terminal};
 use crate::analysis::{FileReport, Wanted, targets};
 use crate::banks::Target;
 use crate::output::banks::{ParseShapeError, Shape, compare_requests, write_picture};
@@ -43,6 +43,7 @@ pub(super) fn accesses(args: &AccessesArgs) -> Outcome {
         let words = input.settings.builds.words();
         terminal::say(&format!("{}{words}", accesses::summary(&verdicts)));
         includes::tell_of_not_found(&not_found);
+        hidden::tell_of_hidden(&input, &analyzed);
     }
     outcome
 }

@@ -132,7 +132,12 @@ impl Directives {
         found.get_or_init(open).as_ref()
     }
 
-    /// Notes that directive `index` was run and led to no header.
+    /// Whether directive `index` was run and led to no header, or past its branch.
+    pub(super) fn led_nowhere(&self, index: usize) -> bool {
+        self.led_to.get(index).is_some_and(|place| place.load(Ordering::Relaxed) == NOT_FOUND)
+    }
+
+    /// Notes that directive `index` was run and led to no header, or past its branch.
     pub(crate) fn miss(&self, index: usize) {
         if let Some(place) = self.led_to.get(index) {
             place.store(NOT_FOUND, Ordering::Relaxed);
@@ -148,10 +153,7 @@ impl Directives {
 
     /// The includes that were run and led to nothing.
     fn missing(&self) -> impl Iterator<Item = Missing> {
-        let not_found = |index: &usize| {
-            self.led_to.get(*index).is_some_and(|place| place.load(Ordering::Relaxed) == NOT_FOUND)
-        };
-        (0..self.list.len()).filter(not_found).filter_map(|index| {
+        (0..self.list.len()).filter(|index| self.led_nowhere(*index)).filter_map(|index| {
             let DirectiveKind::Include { spec, angled, .. } = &self.list.get(index)?.kind else {
                 return None;
             };
@@ -322,8 +324,13 @@ impl HeaderCache {
     /// The includes of all files that were run and led to nothing, in no order.
     #[must_use]
     pub fn missing(&self) -> Vec<Missing> {
+        self.all().iter().flat_map(|file| file.missing()).collect()
+    }
+
+    /// The directives of all files that were run.
+    pub(super) fn all(&self) -> Vec<Arc<Directives>> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
-        files.values().filter_map(|file| file.get()).flat_map(|file| file.missing()).collect()
+        files.values().filter_map(|file| file.get()).cloned().collect()
     }
 
     /// A file's directives, read on the first call. Reading takes no other lock.

@@ -215,6 +215,9 @@ impl<'r> Replay<'r> {
                     top.undecided = Some((top.taken.len(), directive.end));
                 }
                 let taken = answer == Answer::True;
+                if !taken && top.number == 0 && matches!(test, Test::Defined(_)) {
+                    file.miss(index as usize);
+                }
                 top.taken.push(taken);
                 return skip_unless(taken, *next);
             }

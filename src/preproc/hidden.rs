@@ -1,0 +1,79 @@
+//! Which kernels are not seen because a macro is not defined?
+//!
+//! ```text
+//! #ifdef USE_CUDA              a build with CUDA defines it; nothing in the files does
+//! __global__ void k() { ... }
+//! #endif
+//! ```
+//!
+//! Only files that have no kernels elsewhere count: in others, a branch that is not taken is a choice.
+
+use super::directives::{DirectiveKind, Directives, HeaderCache, Test};
+use crate::source::FileId;
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// What a kernel has in its text.
+const KERNEL: &str = "__global__";
+
+/// A file whose kernels are not seen, and the macro that they wait for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The file.
+    pub file: FileId,
+    /// The macro.
+    pub name: String,
+}
+
+impl HeaderCache {
+    /// The files that have kernels only where a macro is defined that no file of the run defines, in no order.
+    #[must_use]
+    pub fn hidden(&self) -> Vec<Hidden> {
+        let files = self.all();
+        let defines = |file: &Directives| -> Vec<String> {
+            let names = file.list.iter().filter_map(|directive| match &directive.kind {
+                DirectiveKind::Define(define) => Some(define.name.to_string()),
+                _ => None,
+            });
+            names.collect()
+        };
+        let hidden: Vec<Hidden> = files.iter().filter_map(|file| hidden_in(file)).collect();
+        if hidden.is_empty() {
+            return hidden;
+        }
+        let defined: FxHashSet<String> = files.iter().flat_map(|file| defines(file)).collect();
+        hidden.into_iter().filter(|it| !defined.contains(&it.name)).collect()
+    }
+}
+
+fn hidden_in(file: &Directives) -> Option<Hidden> {
+    let text = file.file.text.as_str();
+    let branches: Vec<(&str, Range<usize>)> = file
+        .list
+        .iter()
+        .enumerate()
+        .filter_map(|(at, directive)| match &directive.kind {
+            DirectiveKind::If { test: Test::Defined(name), next } if file.led_nowhere(at) => {
+                let end = file.list.get(*next as usize).map_or(text.len(), |next| next.start as usize);
+                Some((text.get(name.clone())?, directive.end as usize..end))
+            }
+            _ => None,
+        })
+        .collect();
+    let holds_kernel =
+        |range: &Range<usize>| text.get(range.clone()).is_some_and(|text| text.contains(KERNEL));
+    let (name, _) = branches.iter().find(|(name, range)| is_of_build(name) && holds_kernel(range))?;
+    let mut seen = 0;
+    for (_, range) in branches.iter().filter(|(other, _)| other == name) {
+        if holds_kernel(&(seen..range.start)) {
+            return None;
+        }
+        seen = range.end;
+    }
+    (!holds_kernel(&(seen..text.len()))).then(|| Hidden { file: file.file.id, name: (*name).to_owned() })
+}
+
+/// Whether a build for CUDA may define a macro: not a compiler, and not one for other devices.
+fn is_of_build(name: &str) -> bool {
+    !name.starts_with("__") && !["HIP", "ROCM", "SYCL", "MUSA"].iter().any(|other| name.contains(other))
+}
