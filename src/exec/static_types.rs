@@ -139,8 +139,9 @@ impl Machine<'_> {
         let functions = self.choose_functions(path, args);
         let mut types = functions.iter().map(|function| match is_told(function) {
             true => {
-                let env = Rc::new(self.deduced_env(function, path, args));
-                self.within_head(function, env, |machine| machine.resolve_type(&function.return_type))
+                let env = self.deduced_env(function, path, args);
+                let env = self.lookups.memo.shared_env(function, env);
+                self.within_head(function, env, |machine| machine.resolve_written(&function.return_type))
             }
             false => Ty::Unknown(nameless::AUTO.into()),
         });

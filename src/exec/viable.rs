@@ -67,13 +67,28 @@ impl Machine<'_> {
         for (param, ty) in function.params.iter().zip(types).take_while(|(param, _)| !param.pack) {
             deduce(self, &mut env, function, &param.ty, ty);
         }
+        let env = self.lookups.memo.shared_env(function, env);
+        let key = (Arc::as_ptr(function).addr(), Rc::as_ptr(&env).addr());
+        if let Some((_, known)) = self.lookups.memo.met.get(&key) {
+            return *known;
+        }
+        let momentary = self.lookups.momentary;
+        let met = self.meets_with(function, &env);
+        if self.lookups.momentary == momentary {
+            self.lookups.memo.met.insert(key, (env, met));
+        }
+        met
+    }
+
+    /// The same where the arguments tell what parameters of the template stand for.
+    fn meets_with(&mut self, function: &Arc<Function>, told: &Rc<Env>) -> Option<bool> {
         let mut all = Some(true);
         let namespace = &function.namespace;
-        let env = self.within(Rc::new(env), namespace, |machine| {
-            let so_far = Env { bindings: machine.env().bindings.clone() };
+        let env = self.within(Rc::clone(told), namespace, |machine| {
+            let so_far = Env { bindings: told.bindings.clone() };
             machine.bind_rest(&function.template_params, so_far)
         });
-        let env = Rc::new(env);
+        let env = self.lookups.memo.shared_env(function, env);
         let asks = |param: &TemplateParam| match &param.kind {
             TemplateParamKind::Type(Some(ty)) | TemplateParamKind::Value(ty, _) => Some(ty.clone()),
             _ => None,

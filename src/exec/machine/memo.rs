@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The bindings that are remembered of one function.
-const ENVIRONMENTS: usize = 16;
+const ENVIRONMENTS: usize = 32;
 
 /// Where a type is written, the template parameters and the namespace that it is looked up in, and
 /// the class around.
@@ -49,6 +49,9 @@ pub struct Memo {
     pub constants: FxHashMap<(usize, usize), (Rc<Env>, Value)>,
     /// What functions returned that were given nothing but constants.
     pub calls: FxHashMap<ConstantCall, (Rc<Env>, Value)>,
+    /// Whether functions have what their heads ask for, by their address and what the arguments tell of their
+    /// template parameters.
+    pub met: FxHashMap<(usize, usize), (Rc<Env>, Option<bool>)>,
     /// Specialisations, by the name and place of the primary template.
     pub specialisations: FxHashMap<(Name, Span), Vec<Specialised>>,
     /// Template parameters, by function.
