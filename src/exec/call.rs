@@ -112,7 +112,7 @@ impl Machine<'_> {
         functions.retain(is_method);
         let mut functions = self.on_own_object(functions, path, args);
         if functions.len() > 1 {
-            return self.call_several(functions, path, args, expr.span);
+            return self.call_several(functions, path, args, (expr.span, true));
         }
         if let Some((function, this)) = functions.pop() {
             return self.call_function(&function, path, this, args, expr.span);

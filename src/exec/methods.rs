@@ -166,7 +166,7 @@ impl Machine<'_> {
             },
             _ => {
                 let several = methods.into_iter().map(|(method, part)| (method, Some(part))).collect();
-                self.call_several(several, path, args, span)
+                self.call_several(several, path, args, (span, true))
             }
         }
     }
@@ -333,7 +333,7 @@ impl Machine<'_> {
                 Some((function, this)) => self.run_function(&function, path, this, args, span),
                 None => Value::Undefined,
             },
-            _ => self.call_several(several, path, args, span),
+            _ => self.call_several(several, path, args, (span, false)),
         };
         place_in(place, span)
     }

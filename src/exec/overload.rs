@@ -282,13 +282,14 @@ impl Machine<'_> {
         })
     }
 
-    /// Runs each of several functions of which one is called, on the part of an object that is its.
+    /// Runs each of several functions of which one is called, on the part of an object that is its. `reads`: whether
+    /// what is at the end of a reference that one hands back is read.
     pub(super) fn call_several(
         &mut self,
         several: Vec<(Arc<Function>, Option<Pointer>)>,
         path: &Path,
         args: &[Expr],
-        span: Span,
+        (span, reads): (Span, bool),
     ) -> Value {
         let words = format!("which of {} functions `{}` is called", several.len(), path.name);
         let why = Unknown::new(Reason::UnknownFunction, span, words);
@@ -296,7 +297,14 @@ impl Machine<'_> {
         for (at, (function, this)) in several.into_iter().take(MOST).enumerate() {
             let held = (at > 0).then(|| std::mem::replace(&mut self.state, before.clone()));
             self.state.add_doubt(&why);
-            self.in_branch(true, |machine| machine.run_function(&function, path, this, args, span));
+            self.in_branch(true, |machine| {
+                let result = machine.run_function(&function, path, this, args, span);
+                if let (Value::Pointer(place), Type::Reference(_), true) =
+                    (result, &function.return_type, reads)
+                {
+                    machine.read(&place, span);
+                }
+            });
             if let Some(held) = held {
                 self.join(held, Join::Varying(why.clone()));
             }
