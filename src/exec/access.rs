@@ -99,16 +99,21 @@ impl Machine<'_> {
             false => Some(Argument::Pointer(self.leads_through(arg))),
             true => match &arg.kind {
                 ExprKind::Local(local) => {
-                    let known = self.declared(*local)?;
-                    Some(Argument::Place(match (self.is_reference(*local)?, known.constant) {
-                        (true, _) => known.through,
+                    let through = self.declared(*local)?.through;
+                    Some(Argument::Place(match (self.is_reference(*local)?, self.is_const(*local)?) {
+                        (true, _) => through,
                         (false, true) => Through::Const,
                         (false, false) => Through::Mutable,
                     }))
                 }
+                ExprKind::Path(path) => {
+                    let variable = self.program.variable_meant(path, &self.namespace())?;
+                    variable.constant.then_some(Argument::Place(Through::Const))
+                }
                 ExprKind::Int(..) | ExprKind::Float(..) | ExprKind::Construct(..) => {
                     Some(Argument::Temporary)
                 }
+                ExprKind::Binary(_, a, b) if is_number(a) && is_number(b) => Some(Argument::Temporary),
                 _ => None,
             },
         }
@@ -127,14 +132,34 @@ impl Machine<'_> {
         }
     }
 
-    /// How a variable is declared; not in a lambda, where what it was given by value is `const`.
+    /// How a variable is declared.
     fn declared(&self, local: LocalId) -> Option<&Local> {
-        let frame = self.frame().filter(|_| self.lambdas.current.is_none())?;
-        frame.function.locals.get(local.0 as usize)
+        self.frame()?.function.locals.get(local.0 as usize)
+    }
+
+    /// Whether a variable is `const`, as what a lambda was given by value is. Of those around a lambda that is not
+    /// told: another lambda may have been given them.
+    fn is_const(&self, local: LocalId) -> Option<bool> {
+        let declared = self.declared(local)?.constant;
+        match &self.lambdas.current {
+            Some(lambda) if lambda.copies.contains(&local) => Some(declared || !lambda.mutable),
+            Some(lambda) if !lambda.slots.contains(&local.0) => None,
+            _ => Some(declared),
+        }
     }
 
     fn is_reference(&self, local: LocalId) -> Option<bool> {
         Some(self.frame()?.slots.get(local.0 as usize)?.reference)
+    }
+}
+
+/// Whether an expression is a number and no variable.
+fn is_number(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int(..) | ExprKind::Float(..) => true,
+        ExprKind::Binary(_, a, b) => is_number(a) && is_number(b),
+        ExprKind::Unary(_, inner) => is_number(inner),
+        _ => false,
     }
 }
 
