@@ -715,19 +715,19 @@ pub struct Local {
     pub name: Name,
     /// Whether it is `const`, so that nothing changes it.
     pub constant: bool,
-    /// Whether what it leads to may be written by way of it, if it is a pointer or a reference.
+    /// Whether what it leads to may be written by way of it, if it is a pointer, a reference or an array.
     pub through: Through,
 }
 
 /// Whether something may be written by way of a pointer or a reference, as far as its declaration tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Through {
-    /// It hangs on a template parameter or an initialiser, or it is neither a pointer nor a reference.
+    /// It hangs on a template parameter or an initialiser, or it leads nowhere.
     #[default]
     Untold,
     /// `const T *`, `const T &`
     Const,
-    /// `int *`, `float4 &`
+    /// `int *`, `float &`, `float[32]`
     Mutable,
 }
 
@@ -736,8 +736,11 @@ impl Through {
     /// template parameter, which may stand for a `const` type.
     #[must_use]
     pub fn of(ty: &Type, is_const: bool) -> Through {
-        let (Type::Pointer(inner) | Type::Reference(inner)) = ty else { return Through::Untold };
+        let (Type::Pointer(inner) | Type::Reference(inner) | Type::Array(inner, _)) = ty else {
+            return Through::Untold;
+        };
         match (&**inner, is_const) {
+            (Type::Array(..), _) => Through::of(inner, is_const),
             (Type::Pointer(_), true) => Through::Untold,
             (_, true) => Through::Const,
             (Type::Scalar(_), false) => Through::Mutable,

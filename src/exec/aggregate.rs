@@ -7,7 +7,7 @@
 use super::construct::{Items, push_parts, unmade};
 use super::machine::{Machine, Mode};
 use super::members::BASES;
-use super::templates::same_type;
+use super::same_type::same_type;
 use super::types::{FieldLayout, Layout, Ty};
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};

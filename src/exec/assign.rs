@@ -118,11 +118,9 @@ impl Machine<'_> {
     /// `std::tie(a, b) = pair` does.
     fn write_through(&mut self, target: &Expr) {
         let mut given = Vec::new();
-        given_to_calls(target, false, &mut given);
-        let mut indices = Vec::new();
-        given_to_call_operators(target, &mut indices);
-        for variable in given {
-            if indices.iter().any(|index| std::ptr::eq(*index, variable)) && self.keeps_index(variable) {
+        given_to_calls(target, By::Name, &mut given);
+        for (variable, by) in given {
+            if by == By::CallOperator && self.keeps_index(variable) {
                 continue;
             }
             let of_object = matches!(variable.kind, ExprKind::This | ExprKind::Path(_));
@@ -207,40 +205,43 @@ impl Machine<'_> {
     }
 }
 
-/// The variables in a place that a call in it is given, or whose method it calls, and the object of which it is a
-/// member: that may refer to another.
-fn given_to_calls<'e>(expr: &'e Expr, given: bool, found: &mut Vec<&'e Expr>) {
+/// How a place leads to a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// It is the variable, or an element of it.
+    Name,
+    /// A call is given it, or its method is called, or it is the object of which the place is a member: that may
+    /// refer to another.
+    Call,
+    /// The call operator of an object is given it: `i` in `view(i)`.
+    CallOperator,
+}
+
+/// The variables that the calls in a place are given, and how.
+fn given_to_calls<'e>(expr: &'e Expr, by: By, found: &mut Vec<(&'e Expr, By)>) {
     match &expr.kind {
-        ExprKind::Local(_) | ExprKind::This if given => found.push(expr),
-        ExprKind::Path(path) if path.qualifiers.is_empty() => found.push(expr),
+        ExprKind::Local(_) | ExprKind::This if by != By::Name => found.push((expr, by)),
+        ExprKind::Path(path) if path.qualifiers.is_empty() => found.push((expr, by)),
         ExprKind::Call { callee, args } => {
-            args.iter().for_each(|arg| given_to_calls(arg, true, found));
+            let of_object = matches!(callee.kind, ExprKind::Local(_));
+            let given = if of_object { By::CallOperator } else { By::Call };
+            args.iter().for_each(|arg| given_to_calls(arg, given, found));
             if let ExprKind::Member { base, .. } = &callee.kind {
-                given_to_calls(base, true, found);
+                given_to_calls(base, By::Call, found);
             }
         }
         ExprKind::Construct(_, items) | ExprKind::InitList(items) => {
-            items.iter().for_each(|item| given_to_calls(item, true, found));
+            items.iter().for_each(|item| given_to_calls(item, By::Call, found));
         }
         ExprKind::Member { base: inner, arrow, .. } => {
-            given_to_calls(inner, given || !arrow || matches!(inner.kind, ExprKind::This), found);
+            let is_object = !arrow || matches!(inner.kind, ExprKind::This);
+            let by = if by == By::Name && is_object { By::Call } else { by };
+            given_to_calls(inner, by, found);
         }
         ExprKind::Cast(_, inner) | ExprKind::Index(inner, _) | ExprKind::Deref(inner) => {
-            given_to_calls(inner, given, found)
+            given_to_calls(inner, by, found)
         }
-        ExprKind::Comma(_, last) => given_to_calls(last, given, found),
-        _ => {}
-    }
-}
-
-/// The variables that the call operators of objects in a place are given: `i` in `view(i)`.
-fn given_to_call_operators<'e>(expr: &'e Expr, found: &mut Vec<&'e Expr>) {
-    match &expr.kind {
-        ExprKind::Call { callee, args } if matches!(callee.kind, ExprKind::Local(_)) => found.extend(args),
-        ExprKind::Member { base: inner, .. }
-        | ExprKind::Cast(_, inner)
-        | ExprKind::Index(inner, _)
-        | ExprKind::Deref(inner) => given_to_call_operators(inner, found),
+        ExprKind::Comma(_, last) => given_to_calls(last, by, found),
         _ => {}
     }
 }

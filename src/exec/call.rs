@@ -185,9 +185,8 @@ impl Machine<'_> {
         if let Some(result) = constant.as_ref().and_then(|call| self.returned_before(call)) {
             return result;
         }
-        let begun = constant.filter(|_| from_launch.is_empty());
-        let begun =
-            begun.and_then(|call| self.begin_constant_call(call)).map(|begun| (begun, Rc::clone(&env)));
+        let constant = constant.filter(|_| from_launch.is_empty());
+        let begun = constant.and_then(|call| self.begin_constant_call(call, &env));
         let handed = self.handed_arrays(function, &slots);
         let given = self.given(function, &slots, this.as_ref());
         let mut frame = Frame {
@@ -216,8 +215,8 @@ impl Machine<'_> {
         let (result, _) = self.watching_launch(|machine| machine.run_frame(frame, body));
         self.around.calls.pop();
         self.around.library = outer;
-        if let Some((begun, env)) = begun {
-            self.end_constant_call(begun, &env, &result);
+        if let Some(begun) = begun {
+            self.end_constant_call(begun, &result);
         }
         self.note_lost_in(&handed, &result, &function.name, span);
         match (result, &function.return_type) {

@@ -7,11 +7,11 @@
 //! Kernels with many variants keep their sizes in such tables, and ask for them wherever one is needed. The answer is
 //! kept if it is made of constants as well, and if the function did nothing but tell it.
 
-use super::machine::{Machine, Mark, Mode};
+use super::machine::{ConstantCall, Machine, Mark, Mode};
 use super::slots::Slots;
 use super::types::Env;
 use super::value::{Pointer, Value};
-use crate::ir::{Function, Scalar};
+use crate::ir::{Function, Param};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -20,17 +20,11 @@ const WORTH: u64 = 64;
 /// Calls that are remembered.
 const MOST: usize = 1024;
 
-/// A function by its address, what its template parameters stand for, and its arguments.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ConstantCall {
-    function: usize,
-    env: usize,
-    args: Vec<(i64, Scalar)>,
-}
-
 /// What a call found when it began.
 pub(super) struct Begun {
     call: ConstantCall,
+    env: Rc<Env>,
+    assumptions: usize,
     mark: Mark,
     steps: u64,
     written: u64,
@@ -49,7 +43,7 @@ impl Machine<'_> {
         if this.is_some() || self.mode != Mode::Device {
             return None;
         }
-        let constant = |param: &crate::ir::Param| {
+        let constant = |param: &Param| {
             let slot = slots.get(param.local.0 as usize).filter(|slot| !slot.reference && !param.pack)?;
             match &slot.value {
                 Value::Int(int, scalar) => Some((int.as_constant()?, *scalar)),
@@ -68,11 +62,14 @@ impl Machine<'_> {
         self.lookups.memo.calls.get(call).map(|(_, value)| value.clone())
     }
 
-    /// Begins a call whose result may be kept. What is known only here must not tell it.
-    pub(super) fn begin_constant_call(&self, call: ConstantCall) -> Option<Begun> {
-        let is_open = self.state.facts.is_empty() && !self.state.active.is_empty();
-        (self.recording && is_open).then(|| Begun {
+    /// Begins a call whose result may be kept. What is known only here must not tell it: in `if (threadIdx.x < 8)`,
+    /// a function that asks `threadIdx.x < 16` returns one number, and elsewhere two.
+    pub(super) fn begin_constant_call(&self, call: ConstantCall, env: &Rc<Env>) -> Option<Begun> {
+        let is_anywhere = self.state.facts.is_empty() && self.state.active == self.world.all;
+        (self.recording && is_anywhere).then(|| Begun {
             call,
+            env: Rc::clone(env),
+            assumptions: self.state.assumptions.len(),
             mark: self.trace_mark(),
             steps: self.steps,
             written: self.compiler.elsewhere,
@@ -81,8 +78,9 @@ impl Machine<'_> {
     }
 
     /// Keeps what a call returned, if it did nothing else.
-    pub(super) fn end_constant_call(&mut self, begun: Begun, env: &Rc<Env>, result: &Value) {
+    pub(super) fn end_constant_call(&mut self, begun: Begun, result: &Value) {
         let has_told_only = self.trace_mark() == begun.mark
+            && self.state.assumptions.len() == begun.assumptions
             && self.compiler.elsewhere == begun.written
             && self.lookups.momentary == begun.momentary;
         if self.steps.saturating_sub(begun.steps) < WORTH || !has_told_only || !is_constant(result) {
@@ -92,7 +90,7 @@ impl Machine<'_> {
         if calls.len() >= MOST {
             calls.clear();
         }
-        calls.insert(begun.call, (Rc::clone(env), result.clone()));
+        calls.insert(begun.call, (begun.env, result.clone()));
     }
 }
 

@@ -94,7 +94,7 @@ impl Machine<'_> {
             (_, Ty::Scalar(_) | Ty::Pointer(_) | Ty::Array(..)) => true,
             (_, of @ Ty::Record(_)) => {
                 let first = layout.fields.first();
-                first.is_some_and(|first| super::templates::same_type(&first.ty, &of) == Some(true))
+                first.is_some_and(|first| super::same_type::same_type(&first.ty, &of) == Some(true))
             }
             _ => false,
         }

@@ -2,6 +2,7 @@
 
 use super::machine::Machine;
 use super::members::BASES;
+use super::same_type::same_type;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::Value;
 use crate::ir::namespace::Namespace;
@@ -206,9 +207,9 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
             ELLIPSIS
         }
         (_, Ty::Unknown(_)) => 0,
-        (Type::Pointer(inner), Ty::Pointer(_) | Ty::Array(..)) if **inner == Type::Void => 1,
-        (Type::Pointer(inner), Ty::Pointer(pointee)) => 4 + fit(machine, function, inner, pointee),
-        (Type::Pointer(inner), Ty::Array(element, _)) => 4 + fit(machine, function, inner, element),
+        (Type::Pointer(inner), Ty::Pointer(pointee) | Ty::Array(pointee, _)) => {
+            pointer_fit(machine, function, inner, pointee)
+        }
         (Type::Array(..), Ty::Array(..)) => 5,
         (Type::Pointer(_) | Type::Array(..), _) | (_, Ty::Pointer(_) | Ty::Array(..)) => NO_FIT,
         _ => {
@@ -217,6 +218,36 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
                 _ if param == *ty => 3,
                 (Ty::Scalar(to), Ty::Scalar(from)) if is_promotion(*from, *to) => 1,
                 _ => -1,
+            }
+        }
+    }
+}
+
+/// How well a pointer fits one to something else. It is converted to one to a base or to nothing in particular, and to
+/// no other.
+fn pointer_fit(machine: &mut Machine<'_>, function: &Function, inner: &Type, pointee: &Ty) -> i32 {
+    let is_own = |path: &Path| function.template_params.iter().any(|param| param.name == path.name);
+    match (inner, pointee) {
+        (Type::Void, Ty::Void) => 7,
+        (Type::Void, _) => 0,
+        (_, Ty::Unknown(_)) => 4,
+        (Type::Pointer(_), _) => 4 + fit(machine, function, inner, pointee),
+        (Type::Named(path), _) if is_own(path) => 6,
+        (Type::Named(path), Ty::Record(layout))
+            if instance_fit(machine, function, path, layout).is_some_and(|points| points != NO_FIT) =>
+        {
+            4 + instance_fit(machine, function, path, layout).unwrap_or(0)
+        }
+        _ => {
+            let inner = machine.resolve_written(inner);
+            match (same_type(&inner, pointee), &inner, pointee) {
+                (Some(true), ..) => 7,
+                (None, ..) => 4,
+                (_, Ty::Record(base), Ty::Record(of)) => {
+                    let is_base = |class: &Layout| class.name == base.name;
+                    if machine.class_where(of, BASES, &is_base).is_some() { 1 } else { NO_FIT }
+                }
+                _ => NO_FIT,
             }
         }
     }

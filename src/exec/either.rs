@@ -11,7 +11,7 @@
 
 use super::machine::Machine;
 use super::parts::some_overlap;
-use super::templates::same_type;
+use super::same_type::same_type;
 use super::types::{Binding, FieldLayout, Layout, Ty};
 use crate::ir::{Path, TemplateParamKind};
 use std::rc::Rc;

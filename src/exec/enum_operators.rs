@@ -16,8 +16,7 @@ use super::types::Ty;
 use super::value::{Target, Value};
 use crate::builtins::Coordinate;
 use crate::domain::{Reason, Unknown, Variation};
-use crate::ir::visit::own_stmts;
-use crate::ir::{Expr, ExprKind, Function, LocalId, Name, Path, Stmt, StmtKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Path, Type};
 use std::sync::Arc;
 
 /// Of what type an expression is.
@@ -100,7 +99,7 @@ impl Machine<'_> {
             }
             ExprKind::Local(local) => match self.declared_type(*local) {
                 Some(Type::Auto) | None => Written::Unknown,
-                Some(ty) => self.written_type(&ty),
+                Some(ty) => self.written_type(ty),
             },
             ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.written_type(ty),
             ExprKind::Path(path) => self.written_path(path),
@@ -150,20 +149,4 @@ impl Machine<'_> {
             _ => Written::Unknown,
         }
     }
-
-    /// The type that a variable of the innermost function is declared with.
-    fn declared_type(&self, local: LocalId) -> Option<Type> {
-        let function = &self.frame()?.function;
-        let param = function.params.iter().find(|param| param.local == local).map(|param| param.ty.clone());
-        param.or_else(|| function.body.iter().flatten().find_map(|stmt| declared_in(stmt, local)))
-    }
-}
-
-fn declared_in(stmt: &Stmt, local: LocalId) -> Option<Type> {
-    if let StmtKind::Declare(list) = &stmt.kind {
-        return list.iter().find(|it| it.local == local).map(|it| it.ty.clone());
-    }
-    let mut found = None;
-    own_stmts(stmt, &mut |inner| found = found.take().or_else(|| declared_in(inner, local)));
-    found
 }

@@ -39,7 +39,7 @@ pub(crate) use lookups::{Lambdas, Lookups};
 pub(crate) use loops::{Bounds, Change, Found, Kind, LoopContext, LoopKey};
 pub(crate) use mark::Mark;
 pub(crate) use meanings::{Asked, Seen};
-pub(crate) use memo::{Chosen, Memo, Specialised};
+pub(crate) use memo::{Chosen, ConstantCall, Memo, Specialised};
 pub(crate) use memory::{Counted, Exposed, Memory, Object, ObjectKind, Objects};
 pub(crate) use pitch::{Extra, Longer, Pitch};
 pub(crate) use settings::{Aim, Effort, Mode, Settings};

@@ -11,8 +11,8 @@
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::overload::only;
+use super::same_type::same_type;
 use super::slots::Slot;
-use super::templates::same_type;
 use super::types::{Layout, Ty};
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Path, Type};

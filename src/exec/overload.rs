@@ -133,6 +133,7 @@ impl Machine<'_> {
             .collect();
         let candidates = self.without_foreign(candidates, explicit, &types);
         let (candidates, sure) = self.viable(candidates, explicit, &types);
+        let (candidates, open) = self.without_worse(candidates, &types, args);
         let may_be_none = |f: &Arc<Function>| is_conditional(f) && !sure.iter().any(|it| Arc::ptr_eq(it, f));
         let judged: Vec<(i32, Arc<Function>)> = candidates
             .into_iter()
@@ -168,6 +169,11 @@ impl Machine<'_> {
         if told && best.iter().any(has_pack) && best.iter().any(|f| !has_pack(f)) {
             best.retain(|f| !has_pack(f));
         }
+        best.extend(
+            open.into_iter()
+                .filter(|it| !best.iter().any(|other| Arc::ptr_eq(it, other)))
+                .collect::<Vec<_>>(),
+        );
         let mut best = self.by_access(best, args);
         if let [first, rest @ ..] = best.as_slice()
             && rest.iter().all(|other| self.lookups.memo.does_the_same(first, other))

@@ -3,7 +3,7 @@
 use super::arithmetic::{common, promote};
 use super::machine::Machine;
 use super::operator_functions::operator_of;
-use super::templates::same_type;
+use super::same_type::same_type;
 use super::types::{Binding, Ty, nameless};
 use super::value::Value;
 use crate::ir::namespace::meant;
@@ -74,7 +74,7 @@ impl Machine<'_> {
             ExprKind::Assign(_, inner, _) => self.type_of(inner),
             ExprKind::Conditional(_, a, b) => {
                 let (a, b) = (self.type_of(a), self.type_of(b));
-                common(&a, &b).map_or(a, Ty::Scalar)
+                self.type_of_either(a, b)
             }
             ExprKind::Comma(_, b) => self.type_of(b),
             ExprKind::Path(path) => self.type_of_value(path).unwrap_or(Ty::Scalar(Scalar::I32)),
@@ -219,7 +219,7 @@ impl Machine<'_> {
         if let Some(ty) = self.type_of_called(expr, &of) {
             return ty;
         }
-        match (op, of) {
+        match (op, self.converted_type(of)) {
             (UnaryOp::Not, _) => Ty::Scalar(Scalar::Bool),
             (_, Ty::Scalar(scalar)) => Ty::Scalar(promote(scalar, scalar, BinaryOp::Add)),
             (_, other) => other,
@@ -256,6 +256,23 @@ impl Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// The type of `c ? a : b`.
+    fn type_of_either(&mut self, a: Ty, b: Ty) -> Ty {
+        if let Some(scalar) = common(&a, &b) {
+            return Ty::Scalar(scalar);
+        }
+        if !is_object(&a) && !is_object(&b) {
+            let is_address = |ty: &Ty| matches!(ty, Ty::Pointer(_) | Ty::Array(..));
+            return if is_address(&b) && !is_address(&a) { b } else { a };
+        }
+        if same_type(&a, &b) == Some(true) {
+            return a;
+        }
+        // One is converted to what the other is, or both to a number.
+        let (a, b) = (self.converted_type(a), self.converted_type(b));
+        common(&a, &b).map_or(Ty::Unknown(nameless::AUTO.into()), Ty::Scalar)
+    }
+
     /// The type of an operand of an operator of the language: of an object, what its class's only conversion
     /// makes of it.
     fn converted_type(&mut self, ty: Ty) -> Ty {

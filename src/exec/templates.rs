@@ -3,6 +3,7 @@
 use super::deduce::{is_named, perhaps_const};
 use super::machine::{Chosen, Machine, Specialised};
 use super::parameters::Given;
+use super::same_type::same_binding;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
@@ -42,56 +43,6 @@ impl Match<'_> {
         };
         let own = self.record.template_params.iter().any(|param| param.name == path.name);
         (own && path.qualifiers.is_empty() && path.args.is_none()).then(|| path.name.clone())
-    }
-}
-
-/// Whether two template arguments are the same; none if that is not known.
-fn same_binding(a: &Binding, b: &Binding) -> Option<bool> {
-    match (a, b) {
-        (Binding::Type(a), Binding::Type(b)) => same_type(a, b),
-        (Binding::Type(Ty::Unknown(_)), _) | (_, Binding::Type(Ty::Unknown(_))) => None,
-        (Binding::Value(Value::Int(a, _)), Binding::Value(Value::Int(b, _))) => {
-            if a == b {
-                Some(true)
-            } else {
-                Some(a.as_constant()? == b.as_constant()?)
-            }
-        }
-        (Binding::Value(_), Binding::Value(_)) | (Binding::Pack(_), _) | (_, Binding::Pack(_)) => None,
-        _ => Some(false),
-    }
-}
-
-/// Whether two types are the same; none if that is not known. Those of one template are for the same arguments.
-pub(super) fn same_type(a: &Ty, b: &Ty) -> Option<bool> {
-    match (a, b) {
-        (Ty::Unknown(_), _) | (_, Ty::Unknown(_)) => None,
-        (Ty::Pointer(a), Ty::Pointer(b)) => same_type(a, b),
-        (Ty::Qualified(a, x), Ty::Qualified(b, y)) => same_type(x, y).map(|same| same && a == b),
-        (Ty::Qualified(_, a), b) | (b, Ty::Qualified(_, a)) => same_type(a, b).map(|_| false),
-        (Ty::Array(a, n), Ty::Array(b, m)) => match same_type(a, b) {
-            Some(true) if n != m => None,
-            same => same,
-        },
-        (Ty::Sized { name: a, .. }, Ty::Sized { name: b, .. }) => Some(one_name(a) == one_name(b)),
-        (Ty::Record(a), Ty::Record(b)) if Rc::ptr_eq(a, b) => Some(true),
-        (Ty::Record(a), Ty::Record(b)) => match (&a.record, &b.record) {
-            (Some(x), Some(y)) if Arc::ptr_eq(x, y) => {
-                let mut all = Some(true);
-                for (name, bound) in &a.env.bindings {
-                    match b.env.bindings.get(name).and_then(|other| same_binding(bound, other)) {
-                        Some(true) => {}
-                        Some(false) => return Some(false),
-                        None => all = None,
-                    }
-                }
-                all
-            }
-            (None, None) => Some(one_name(&a.name) == one_name(&b.name)),
-            (Some(x), Some(y)) if x.namespace != y.namespace => Some(false),
-            _ => Some(a.name == b.name && a.size == b.size),
-        },
-        _ => Some(a == b),
     }
 }
 
@@ -135,17 +86,6 @@ fn inner_pattern(pattern: &Type) -> TemplateArg {
 /// Whether a type is written as a template of classes with its arguments.
 fn is_of_template(layout: &Layout, written: &Type) -> bool {
     matches!((written, &layout.record), (Type::Named(path), Some(record)) if record.name == path.name)
-}
-
-/// Of types that have two names in the toolkit's headers, the one.
-fn one_name(name: &str) -> &str {
-    match name {
-        "__half" => "half",
-        "__half2" => "half2",
-        "__nv_bfloat16" => "nv_bfloat16",
-        "__nv_bfloat162" => "nv_bfloat162",
-        other => other,
-    }
 }
 
 /// For how many lists of arguments it is remembered which specialisation of a template is meant.

@@ -9,6 +9,7 @@
 //! What host code computes is followed elsewhere, but not all that may change it is seen. Where a number is to be
 //! held against host code, it has to be one that nothing can change.
 
+use super::declared::declaration_in;
 use super::machine::Machine;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind};
@@ -47,22 +48,10 @@ impl Machine<'_> {
     fn local_is_told(&self, local: LocalId, deep: usize) -> bool {
         let Some(frame) = self.frame().filter(|_| self.lambdas.current.is_none()) else { return false };
         let body = frame.function.body.as_deref().unwrap_or(&[]);
-        let Some(declaration) = body.iter().find_map(|stmt| declared(stmt, local)) else { return false };
+        let Some(declaration) = declaration_in(body, local) else { return false };
         let stays = declaration.constant || !body.iter().any(|stmt| may_change(stmt, local));
         stays && declaration.init.as_ref().is_some_and(|init| self.told_within(init, deep))
     }
-}
-
-/// Where a variable is declared.
-fn declared(stmt: &Stmt, local: LocalId) -> Option<&Declaration> {
-    if let StmtKind::Declare(list) = &stmt.kind
-        && let Some(found) = list.iter().find(|it| it.local == local)
-    {
-        return Some(found);
-    }
-    let mut found = None;
-    own_stmts(stmt, &mut |inner| found = found.or_else(|| declared(inner, local)));
-    found
 }
 
 /// Whether a statement may change a variable after its declaration.

@@ -10,7 +10,7 @@
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::methods::Method;
-use super::templates::same_type;
+use super::same_type::same_type;
 use super::types::{Layout, Ty};
 use super::value::{Offset, Pointer, Target};
 use crate::domain::Int;

@@ -1,7 +1,7 @@
 //! Which kernels are not seen because a macro is not defined?
 //!
 //! ```text
-//! #ifdef USE_CUDA              a build with CUDA defines it; nothing in the files does
+//! #ifdef USE_CUDA              a build with CUDA defines it, and nothing in the files does
 //! __global__ void k() { ... }
 //! #endif
 //! ```
@@ -53,9 +53,9 @@ fn hidden_in(file: &Directives) -> Option<Hidden> {
         .iter()
         .enumerate()
         .filter_map(|(at, directive)| match &directive.kind {
-            DirectiveKind::If { test: Test::Defined(name), next } if file.led_nowhere(at) => {
+            DirectiveKind::If { test, next } if file.led_nowhere(at) => {
                 let end = file.list.get(*next as usize).map_or(text.len(), |next| next.start as usize);
-                Some((text.get(name.clone())?, directive.end as usize..end))
+                Some((asked(text, test)?, directive.end as usize..end))
             }
             _ => None,
         })
@@ -71,6 +71,22 @@ fn hidden_in(file: &Directives) -> Option<Hidden> {
         seen = range.end;
     }
     (!holds_kernel(&(seen..text.len()))).then(|| Hidden { file: file.file.id, name: (*name).to_owned() })
+}
+
+/// The macro that a condition asks for, and nothing else: `#ifdef NAME`, `#if defined(NAME)`, `#if NAME`.
+fn asked<'t>(text: &'t str, test: &Test) -> Option<&'t str> {
+    let name = match test {
+        Test::Defined(name) => text.get(name.clone())?,
+        Test::NotDefined(_) => return None,
+        Test::Expression(range) => {
+            let condition = text.get(range.clone())?.trim();
+            let name = condition.strip_prefix("defined").unwrap_or(condition).trim();
+            name.strip_prefix('(').and_then(|name| name.strip_suffix(')')).unwrap_or(name).trim()
+        }
+    };
+    let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_name.then_some(name)
 }
 
 /// Whether a build for CUDA may define a macro: not a compiler, and not one for other devices.

@@ -215,7 +215,7 @@ impl<'r> Replay<'r> {
                     top.undecided = Some((top.taken.len(), directive.end));
                 }
                 let taken = answer == Answer::True;
-                if !taken && top.number == 0 && matches!(test, Test::Defined(_)) {
+                if !taken && top.number == 0 {
                     file.miss(index as usize);
                 }
                 top.taken.push(taken);

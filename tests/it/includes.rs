@@ -215,17 +215,20 @@ fn headers_of_the_toolkit_are_not_followed() {
 #[test]
 fn a_macro_that_hides_all_kernels_of_a_file_is_named_at_the_end() {
     let behind = |macro_name: &str| format!("#ifdef {macro_name}\n{KERNEL}#endif\n");
+    let asked = |condition: &str| format!("#if {condition}\n{KERNEL}#endif\n");
     let (with_cuda, chosen) = (behind("USE_CUDA"), format!("{}{KERNEL}", behind("FAST")));
     let (rocm, configured) = (behind("USE_ROCM"), behind("HAS_GPU"));
     let root = folder(&[
         ("src/a.cu", &with_cuda),
-        ("src/b.cu", &with_cuda),
+        ("src/b.cu", &asked("defined(USE_CUDA) // a build with CUDA")),
+        ("src/c.cu", &asked("USE_CUDA")),
+        ("src/either.cu", &asked("defined(USE_CUDA) || HAS(x)")),
         ("src/chosen.cu", &chosen),
         ("src/rocm.cu", &rocm),
         ("src/configured.cu", &configured),
         ("src/config.cu", "#define HAS_GPU 1\n__global__ void k() { __shared__ int s[1]; s[0] = 1; }\n"),
     ]);
-    let line = "cudalint: 2 files have kernels only where `USE_CUDA` is defined, which nothing does: pass \
+    let line = "cudalint: 3 files have kernels only where `USE_CUDA` is defined, which nothing does: pass \
                 --define USE_CUDA\n";
     let err = |args: &[&str]| run(root.path(), args).2;
     assert!(err(&["src"]).ends_with(line), "{}", err(&["src"]));

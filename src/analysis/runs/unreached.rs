@@ -8,15 +8,15 @@
 //! s[threadIdx.x] = 1;          listed, with the reason why the run ended
 //! ```
 //!
-//! They are taken from the text: subscripts of arrays that the kernel declares, or a function that it calls; and calls
-//! that are handed an array of which no access is known otherwise: whoever has its address may access any element. Of
-//! functions that have their name in common only those in the kernel's own file count, since the run may have
-//! meant others.
+//! They are taken from the text: what is done to variables that the kernel declares, or a function that it calls; and
+//! calls that are handed the address of one, where the run did not find what they do with it. Of functions that have
+//! their name in common only those in the kernel's own file count, since the run may have meant others.
 
+use crate::builtins::{self, Kind};
 use crate::events::{Access, AccessOp, Array, Trace};
 use crate::ir::program::Program;
 use crate::ir::visit::{called_names, children, own_exprs, own_stmts};
-use crate::ir::{Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Storage, Type};
+use crate::ir::{BinaryOp, Declaration, Expr, ExprKind, Function, Stmt, StmtKind, Storage, Type};
 use std::sync::Arc;
 
 /// The most functions that are looked into.
@@ -44,15 +44,26 @@ pub(super) fn add(program: &Program, kernel: &Arc<Function>, trace: &mut Trace) 
         next += 1;
     }
     for function in functions {
-        let mut found = Found { arrays: Vec::new(), trace: &mut *trace };
+        let mut found = Found { declared: Vec::new(), trace: &mut *trace };
         found.statements(function.body.as_deref().unwrap_or(&[]));
     }
 }
 
-/// The arrays of a function that were declared so far.
+/// The shared variables of a function that were declared so far.
 struct Found<'a> {
-    arrays: Vec<&'a Declaration>,
+    declared: Vec<&'a Declaration>,
     trace: &'a mut Trace,
+}
+
+/// What of a variable a place is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// All of an array or object, or a row.
+    Whole,
+    /// A number, an element or a member.
+    Part,
+    /// What a pointer leads to: the pointer is read.
+    Behind,
 }
 
 impl<'a> Found<'a> {
@@ -63,7 +74,7 @@ impl<'a> Found<'a> {
     fn statement(&mut self, stmt: &'a Stmt) {
         if let StmtKind::Declare(list) = &stmt.kind {
             let shared = |it: &&Declaration| matches!(it.storage, Storage::Shared | Storage::DynamicShared);
-            self.arrays.extend(list.iter().filter(shared).filter(|it| matches!(it.ty, Type::Array(..))));
+            self.declared.extend(list.iter().filter(shared));
         }
         let mut exprs = Vec::new();
         own_exprs(stmt, &mut |expr| exprs.push(expr));
@@ -83,56 +94,95 @@ impl<'a> Found<'a> {
             }
             ExprKind::Step { target, .. } => self.expression(target, &[AccessOp::Load, AccessOp::Store]),
             ExprKind::AddressOf(place) => self.expression(place, &[]),
-            ExprKind::Member { base, arrow: false, .. } => self.expression(base, ops),
             ExprKind::SizeofExpr(_) => {}
             ExprKind::Lambda(lambda) => {
                 let body: &'a [Stmt] = &lambda.body;
                 self.statements(body);
             }
-            ExprKind::Index(..) => {
-                let mut base = expr;
-                let mut subscripts = 0;
-                while let ExprKind::Index(array, index) = &base.kind {
-                    self.expression(index, &[AccessOp::Load]);
-                    (base, subscripts) = (array, subscripts + 1);
-                }
-                match &base.kind {
-                    ExprKind::Local(local) => self.subscripted(expr, *local, subscripts, ops),
-                    _ => self.expression(base, &[AccessOp::Load]),
+            ExprKind::Local(_) | ExprKind::Index(..) | ExprKind::Member { .. } => {
+                let base = self.subscripts(expr);
+                match self.within(expr) {
+                    Some((_, Extent::Whole)) => {}
+                    Some((variable, Extent::Part)) => {
+                        let array = written(variable);
+                        ops.iter().for_each(|op| self.list(&array, expr, *op));
+                    }
+                    Some((variable, Extent::Behind)) => self.list(&written(variable), base, AccessOp::Load),
+                    None if matches!(base.kind, ExprKind::Local(_)) => {}
+                    None => self.expression(base, &[AccessOp::Load]),
                 }
             }
-            _ => {
-                if let ExprKind::Call { args, .. } = &expr.kind {
-                    args.iter().for_each(|arg| self.handed(expr, arg));
-                }
+            ExprKind::Call { callee, args } => {
+                let is_address = matches!(&callee.kind, ExprKind::Path(path)
+                    if builtins::kind(&path.name) == Some(Kind::SharedAddress));
+                args.iter().filter(|_| !is_address).for_each(|arg| self.handed(expr, arg));
                 children(expr, &mut |child| self.expression(child, &[AccessOp::Load]));
             }
+            _ => children(expr, &mut |child| self.expression(child, &[AccessOp::Load])),
         }
     }
 
-    /// An argument of a call, which may be an array.
+    /// Looks into the subscripts of a place; what it leads from.
+    fn subscripts(&mut self, place: &'a Expr) -> &'a Expr {
+        match &place.kind {
+            ExprKind::Index(base, index) => {
+                self.expression(index, &[AccessOp::Load]);
+                self.subscripts(base)
+            }
+            ExprKind::Member { base, arrow: false, .. } => self.subscripts(base),
+            ExprKind::Member { base, arrow: true, .. } => base,
+            _ => place,
+        }
+    }
+
+    /// The shared variable that a place is in.
+    fn within(&self, place: &Expr) -> Option<(&'a Declaration, Extent)> {
+        let (mut base, mut subscripts, mut is_member) = (place, 0, false);
+        let local = loop {
+            base = match &base.kind {
+                ExprKind::Local(local) => break *local,
+                ExprKind::Index(inner, _) => {
+                    subscripts += 1;
+                    inner
+                }
+                ExprKind::Member { base: inner, arrow: false, .. } => {
+                    is_member = true;
+                    inner
+                }
+                _ => return None,
+            };
+        };
+        let variable = *self.declared.iter().rev().find(|it| it.local == local)?;
+        let (element, dimensions) = element_of(variable);
+        let is_object = dimensions == 0 && matches!(element, Type::Named(_));
+        let extent = match subscripts {
+            _ if is_member => Extent::Part,
+            0 if is_object => Extent::Whole,
+            _ if subscripts < dimensions => Extent::Whole,
+            1.. if dimensions == 0 => Extent::Behind,
+            _ => Extent::Part,
+        };
+        Some((variable, extent))
+    }
+
+    /// An argument of a call, which may be the address of a variable.
     fn handed(&mut self, call: &Expr, arg: &Expr) {
-        let ExprKind::Local(local) = arg.kind else { return };
-        let Some(array) = self.arrays.iter().rev().find(|it| it.local == local) else { return };
-        let number = self.trace.arrays.iter().position(|known| known.name_span == array.name_span);
-        if number.is_none_or(|number| self.trace.accesses.iter().all(|access| access.array != number)) {
-            let array = written(array);
-            self.list(&array, call, AccessOp::Store);
+        let within = match &arg.kind {
+            ExprKind::AddressOf(place) => self.within(place),
+            ExprKind::Cast(_, inner) | ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, inner, _) => {
+                return self.handed(call, inner);
+            }
+            _ => self.within(arg).filter(|(_, extent)| *extent == Extent::Whole),
+        };
+        let Some((variable, _)) = within.filter(|(_, extent)| *extent != Extent::Behind) else { return };
+        let is_known = |access: &Access| {
+            let of = self.trace.arrays.get(access.array).map(|of| of.name_span);
+            let calls = || access.paths.iter().flatten().any(|it| it.span == call.span);
+            of == Some(variable.name_span) && (access.span == call.span || calls())
+        };
+        if !self.trace.accesses.iter().any(is_known) {
+            self.list(&written(variable), call, AccessOp::Store);
         }
-    }
-
-    fn subscripted(&mut self, expr: &Expr, local: LocalId, subscripts: usize, ops: &[AccessOp]) {
-        let Some(array) = self.arrays.iter().rev().find(|it| it.local == local) else { return };
-        let (mut element, mut dimensions) = (&array.ty, 0);
-        while let Type::Array(inner, _) = element {
-            (element, dimensions) = (inner, dimensions + 1);
-        }
-        // With fewer subscripts it is the address of a row.
-        if subscripts < dimensions {
-            return;
-        }
-        let array = written(array);
-        ops.iter().for_each(|op| self.list(&array, expr, *op));
     }
 
     fn list(&mut self, array: &Array, expr: &Expr, op: AccessOp) {
@@ -150,12 +200,18 @@ impl<'a> Found<'a> {
     }
 }
 
-/// An array as far as its declaration's text tells.
-fn written(array: &Declaration) -> Array {
-    let (mut element, mut dimensions) = (&array.ty, 0);
+/// What an array is made of, and how many dimensions it has.
+fn element_of(variable: &Declaration) -> (&Type, usize) {
+    let (mut element, mut dimensions) = (&variable.ty, 0);
     while let Type::Array(inner, _) = element {
         (element, dimensions) = (inner, dimensions + 1);
     }
+    (element, dimensions)
+}
+
+/// A variable as far as its declaration's text tells.
+fn written(array: &Declaration) -> Array {
+    let (element, dimensions) = element_of(array);
     Array {
         name: array.name.to_string(),
         name_span: array.name_span,

@@ -6,10 +6,9 @@
 use super::meanings::{Meanings, Scopes};
 use crate::builtins::ptx;
 use crate::exec::assembly::text::{clean, instructions};
-use crate::exec::constant_calls::ConstantCall;
 use crate::exec::value::{Binding, Env, Ty, Value};
 use crate::ir::namespace::Namespace;
-use crate::ir::{Asm, Declaration, Expr, Function, Name, Record, unpack};
+use crate::ir::{Asm, Declaration, Expr, Function, Name, Record, Scalar, unpack};
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -33,6 +32,17 @@ pub(crate) type Specialised = (Vec<Binding>, Option<Chosen>);
 
 /// How long packs are, by name.
 type Lengths = Vec<(Name, usize)>;
+
+/// A call of a function with nothing but constants.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConstantCall {
+    /// The address of the function.
+    pub function: usize,
+    /// The address of what its template parameters stand for.
+    pub env: usize,
+    /// The arguments, with their types.
+    pub args: Vec<(i64, Scalar)>,
+}
 
 /// What was looked up in one run.
 #[derive(Debug, Default)]

@@ -3,10 +3,14 @@
 //! `mod` lines do not count, nor what a file takes from those in its own folder: `slice.rs` leads to `slice/flow.rs`
 //! as a table of contents does. What it hands on from there counts for whoever takes it: `super::machine::Left` is a
 //! use of `machine/around.rs`, where `Left` is defined.
+//!
+//! But a file is made of what it takes from its own folder. If `machine.rs` uses `machine/memo.rs`, and that uses
+//! `calls.rs`, then `calls.rs` may not use `machine.rs`: such a circle leads out of the folder.
 
 use super::edges::{collect, paths};
 use super::{Source, assert_none, sources};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// The path of a module: `["slice", "flow"]` for `src/slice/flow.rs`.
 fn module(file: &str) -> Vec<&str> {
@@ -63,6 +67,27 @@ impl Files {
     }
 }
 
+/// The files in its own folder that a file uses, rather than only handing on what is in them.
+fn own_files(source: &Source, files: &Files) -> BTreeSet<String> {
+    let folder = source.path.trim_end_matches(".rs");
+    let own = files.paths.iter().filter(|path| Path::new(path).parent() == Some(Path::new(folder)));
+    let text = source.code().join("\n");
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned).collect()
+    };
+    // What is only handed on is named once.
+    let is_used = |path: &&String| {
+        let module = Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let start = format!("use {module}::");
+        let Some(named) = text.split(&start).nth(1).and_then(|rest| rest.split(';').next()) else {
+            return false;
+        };
+        let all = words(&text);
+        words(named).iter().any(|name| !name.is_empty() && all.iter().filter(|it| *it == name).count() > 1)
+    };
+    own.filter(is_used).cloned().collect()
+}
+
 /// The files that a file names by `crate::` and `super::`.
 fn named(source: &Source, files: &Files) -> BTreeSet<String> {
     let text = source.code().join("\n");
@@ -106,20 +131,61 @@ fn reached(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<&str, BTreeSet
     uses.keys().map(|file| (file.as_str(), from(file))).collect()
 }
 
+/// Each file that is in a circle, and why that is none within one module.
+fn circles(
+    uses: &BTreeMap<String, BTreeSet<String>>,
+    is_allowed: &dyn Fn(&BTreeSet<&str>) -> bool,
+) -> Vec<String> {
+    let reached = reached(uses);
+    let circle = |file: &str| {
+        let others = reached[file].iter().filter(|other| reached[**other].contains(file));
+        let around: BTreeSet<&str> = others.copied().collect();
+        let first = uses[file].iter().find(|other| around.contains(other.as_str()))?;
+        let count = around.len();
+        (!is_allowed(&around))
+            .then(|| format!("{file} uses {first}, which uses it: a circle of {count} files"))
+    };
+    uses.keys().filter_map(|file| circle(file)).collect()
+}
+
+/// Whether one of the files is the module of which all others are parts.
+fn is_one_module(files: &BTreeSet<&str>) -> bool {
+    files.iter().any(|file| {
+        let folder = format!("{}/", file.trim_end_matches(".rs"));
+        files.iter().all(|part| part == file || part.starts_with(&folder))
+    })
+}
+
 #[test]
 fn no_files_use_each_other() {
     let sources: Vec<Source> = sources("src").into_iter().filter(|source| !source.is_test()).collect();
     let files = Files::of(&sources);
-    let uses: BTreeMap<String, BTreeSet<String>> =
+    let mut uses: BTreeMap<String, BTreeSet<String>> =
         sources.iter().map(|source| (source.path.clone(), named(source, &files))).collect();
-    let reached = reached(&uses);
-    let circle = |file: &str| {
-        let behind = &reached[file];
-        let others = behind.iter().filter(|other| reached[**other].contains(file));
-        let first = uses[file].iter().find(|other| reached[other.as_str()].contains(file))?;
-        Some(format!("{file} uses {first}, which uses it: a circle of {} files", others.count()))
+    assert_none(&circles(&uses, &|_| false));
+    for source in &sources {
+        uses.entry(source.path.clone()).or_default().extend(own_files(source, &files));
+    }
+    assert_none(&circles(&uses, &is_one_module));
+}
+
+#[test]
+fn a_circle_that_leads_out_of_a_folder_is_found() {
+    let source = |path: &str, text: &str| Source { path: path.into(), text: text.into() };
+    let texts = [
+        source("src/a.rs", "use b::Memo;\npub struct Top { memo: Memo }"),
+        source("src/a/b.rs", "use super::Top;\nuse crate::c::Call;\npub struct Memo;"),
+        source("src/c.rs", "use crate::a::Top;\npub struct Call;"),
+    ];
+    let of = |texts: &[Source]| {
+        let files = Files::of(texts);
+        let all = |it: &Source| named(it, &files).into_iter().chain(own_files(it, &files)).collect();
+        circles(&texts.iter().map(|it| (it.path.clone(), all(it))).collect(), &is_one_module)
     };
-    assert_none(&uses.keys().filter_map(|file| circle(file)).collect::<Vec<_>>());
+    assert_eq!(of(&texts).len(), 3, "{:?}", of(&texts));
+    let inside =
+        [source("src/a.rs", &texts[0].text), source("src/a/b.rs", "use super::Top;\npub struct Memo;")];
+    assert_eq!(of(&inside), Vec::<String>::new());
 }
 
 #[test]
