@@ -23,6 +23,7 @@ pub(crate) mod budget;
 mod call;
 mod call_env;
 mod captured;
+mod carried;
 mod closed_type;
 mod collective;
 mod compiler;

@@ -32,6 +32,12 @@ pub(crate) struct Registers {
     branches: Vec<u32>,
     /// Numbers the branches.
     branch: u32,
+    /// Numbers the rounds of loops.
+    round: u32,
+    /// How far apart places of two sites were in one round, in bytes, when that last told them apart.
+    distances: FxHashMap<(usize, usize), i128>,
+    /// How often two sites were told apart by another distance than in a round before.
+    varied: u32,
 }
 
 /// A value that was read or written.
@@ -51,6 +57,8 @@ struct Held {
     branch: u32,
     /// The iteration of a loop whose trip count the compiler does not know.
     iteration: u32,
+    /// The round of a loop in which that was.
+    round: u32,
 }
 
 /// An access as the compiler comes to it.
@@ -85,6 +93,11 @@ impl Registers {
     /// Nothing is in a register any more.
     pub(crate) fn forget(&mut self) {
         self.values.clear();
+    }
+
+    /// A round of a loop begins.
+    pub(crate) fn begin_round(&mut self) {
+        self.round = self.round.wrapping_add(1);
     }
 
     /// What is read or written from here on is so in one branch only.
@@ -141,20 +154,34 @@ impl Registers {
             site: met.site,
             branch: self.branches.last().copied().unwrap_or(0),
             iteration: met.iteration,
+            round: self.round,
         });
         false
     }
 
-    /// Forgets what a write may change: of its array, all that is not surely elsewhere.
-    pub(crate) fn written(&mut self, array: usize, place: Option<(&Int, u32)>) {
+    /// Forgets what a write may change: of its array, all that is not surely elsewhere. A write of a known place
+    /// comes with its offset, its bytes and its site.
+    pub(crate) fn written(&mut self, array: usize, place: Option<(&Int, u32, usize)>) {
         let place = place.filter(|_| self.values.len() <= MOST_COMPARED);
+        let (distances, varied, round) = (&mut self.distances, &mut self.varied, self.round);
+        let mut is_apart = |held: &Held, (offset, bytes, site): (&Int, u32, usize)| {
+            let Some(distance) = distance((&held.offset, held.bytes), (offset, bytes)) else { return false };
+            if held.round == round {
+                let before = distances.insert((held.site, site), distance);
+                *varied += u32::from(before.is_some_and(|before| before != distance));
+            }
+            true
+        };
         self.values.retain(|_, list| {
-            list.retain(|held| {
-                held.array != array
-                    || place.is_some_and(|(offset, bytes)| apart((&held.offset, held.bytes), (offset, bytes)))
-            });
+            list.retain(|held| held.array != array || place.is_some_and(|place| is_apart(held, place)));
             !list.is_empty()
         });
+    }
+
+    /// How often so far two sites were told apart by another distance than in a round before. In one text for all rounds of a
+    /// loop the compiler could not do so.
+    pub(crate) fn varied(&self) -> u32 {
+        self.varied
     }
 }
 
@@ -171,13 +198,13 @@ fn key(array: usize, bytes: u32, offset: &Int) -> u64 {
     hasher.finish()
 }
 
-/// Whether two places surely share no byte of one thread, as the compiler sees it: a known distance.
-fn apart((one, bytes): (&Int, u32), (other, other_bytes): (&Int, u32)) -> bool {
+/// How far the second place is behind the first, if the compiler sees that and they share no byte of one thread.
+fn distance((one, bytes): (&Int, u32), (other, other_bytes): (&Int, u32)) -> Option<i128> {
     let (Lanes::Closed([a, x, y, z]), Lanes::Closed([b, u, v, w])) = (&one.base, &other.base) else {
-        return false;
+        return None;
     };
     let distance = i128::from(*b) - i128::from(*a);
-    (x, y, z) == (u, v, w)
-        && one.terms == other.terms
-        && (distance >= i128::from(bytes) || -distance >= i128::from(other_bytes))
+    let seen = (x, y, z) == (u, v, w) && one.terms == other.terms && one.sight.hidden == other.sight.hidden;
+    let is_apart = distance >= i128::from(bytes) || -distance >= i128::from(other_bytes);
+    (seen && is_apart).then_some(distance)
 }

@@ -12,6 +12,9 @@
 //! | `(t * 4 + e) & 1023`, with `unsigned` also `% 1024`; `(short)(t * 4 + e)` | in part |
 //! | `i / 32` and `i % 32 + e`, `int i = t * 4` | if the array's alignment is known |
 //!
+//! That `s[(64 * t + 31) / 32]` and `s[(64 * t + 63) / 32]` are different places it sees; that `s[(4 * t + 2) / 32]`
+//! and `s[(4 * t + 3) / 32 + 1]` are it does not.
+//!
 //! Example: `(t * 4 + e) / 32` is a number of its own for each `e`, whose distance from that of another `e`
 //! nobody computes. It is told from others by a hash of its operator and operands. Sums and multiples of such
 //! numbers have the sums and multiples of their hashes, so that equal hashes tell equal unseen parts.
@@ -32,6 +35,8 @@ pub(crate) fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sig
         (BinaryOp::Mul, _, Some(factor)) => a.sight.times(factor),
         (BinaryOp::Mul, Some(factor), _) => b.sight.times(factor),
         (BinaryOp::Shl, _, Some(bits @ 0..=62)) => a.sight.times(1 << bits),
+        (BinaryOp::Shr, _, Some(bits @ 0..=62)) if are_whole(a, 1 << bits) => Sight::default(),
+        (BinaryOp::Div, _, Some(by)) if are_whole(a, by) => Sight::default(),
         _ => Sight { hidden: hashed(&(op as u8, told(a), told(b))), ..units(op, a, b, signed) },
     }
 }
@@ -99,6 +104,14 @@ fn aligned(int: &Int) -> u64 {
     }
 }
 
+/// Whether the parts of a number that depend on the thread are multiples of a power of two, so that a division by it
+/// divides each: `(64 * t + 31) / 32` is `2 * t`.
+fn are_whole(a: &Int, by: i64) -> bool {
+    let is_seen = a.sight == Sight::default() && a.terms.is_empty() && by > 0 && by & (by - 1) == 0;
+    is_seen
+        && matches!(&a.base, Lanes::Closed([_, of_thread @ ..]) if of_thread.iter().all(|it| it % by == 0))
+}
+
 /// The number, if it is a constant when the program is compiled.
 fn compiled(int: &Int) -> Option<i64> {
     int.as_constant().filter(|_| int.sight == Sight::default())
@@ -148,6 +161,16 @@ mod tests {
         assert_eq!(row(1), row(1));
         assert_ne!(row(1).hidden, row(2).hidden);
         assert_eq!(row(1).times(128).loose, 128);
+    }
+
+    #[test]
+    fn a_quotient_of_multiples_is_a_sum_of_multiples() {
+        let quotient = |factor: i64, by: i64| {
+            let index = Int::known(Lanes::Closed([factor - 1, factor, 0, 0]));
+            made(BinaryOp::Shr, &index, &Int::constant(by), [0, factor >> by, 0, 0]).sight
+        };
+        assert_eq!(quotient(64, 5), Sight::default());
+        assert_ne!(quotient(16, 5), Sight::default());
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Machine<'_> {
             return false;
         };
         if op == AccessOp::Store {
-            self.compiler.registers.written(array, Some((offset, bytes)));
+            self.compiler.registers.written(array, Some((offset, bytes, site)));
         }
         if self.state.frames.iter().any(|frame| frame.function.mentions.volatile) {
             return false;

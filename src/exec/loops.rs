@@ -43,12 +43,21 @@ impl Machine<'_> {
         if self.mode == Mode::Host {
             self.host_loop(parts.cond, parts.body, parts.step, parts.body_first, parts.span);
         } else {
-            let left = self.left_mark();
-            let begin = self.straight_mark();
+            let (start, mark) = (self.state.clone(), self.trace_mark());
+            let (rolled, varied, steps) =
+                (self.compiler.rolled, self.compiler.registers.varied(), self.steps);
             self.compiler.registers.enter_branch();
-            self.run_real(parts);
-            self.rejoin_loop(left);
-            let straight = self.note_straight(parts, &begin);
+            let mut straight = self.run_and_note(parts);
+            let by_rounds = !straight && rolled == self.compiler.rolled;
+            if by_rounds && varied != self.compiler.registers.varied() {
+                let plan = self.looping.plans.entry(self.loop_key(parts)).or_default();
+                if !std::mem::replace(&mut plan.stays, true) {
+                    // Once for each loop, so that it may take its steps again.
+                    self.trace_rollback(&mark);
+                    (self.state, self.steps) = (start, steps);
+                    straight = self.run_and_note(parts);
+                }
+            }
             self.compiler.registers.leave_loop(straight);
             self.compiler.region += u32::from(!parts.flat);
         }
@@ -67,6 +76,15 @@ impl Machine<'_> {
         if self.around.returns == returns {
             self.state.doubt = doubt;
         }
+    }
+
+    /// Returns whether the compiler surely makes straight code of it.
+    fn run_and_note(&mut self, parts: Parts<'_>) -> bool {
+        let left = self.left_mark();
+        let begin = self.straight_mark();
+        self.run_real(parts);
+        self.rejoin_loop(left);
+        self.note_straight(parts, &begin)
     }
 
     fn iterations_left(&self) -> u64 {

@@ -46,8 +46,14 @@ impl Machine<'_> {
     pub(super) fn begin_iteration(&mut self, parts: Parts<'_>) {
         let Some(rounds) = self.compiler.rounds.last_mut() else { return };
         rounds.begun += 1;
-        self.compiler.iteration += u32::from(is_open(parts, rounds.at_launch));
+        let open = is_open(parts, rounds.at_launch);
+        self.compiler.iteration += u32::from(open);
         self.compiler.epoch += u32::from(parts.rolled);
+        self.compiler.registers.begin_round();
+        let stays = || self.looping.plans.get(&self.loop_key(parts)).is_some_and(|plan| plan.stays);
+        if open || parts.rolled || stays() {
+            self.hide_carried(parts);
+        }
     }
 
     fn operations(&self) -> u64 {

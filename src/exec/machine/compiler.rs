@@ -1,7 +1,10 @@
 //! What is counted as the code runs, for the sake of what the compiler makes of it?
 
 use crate::codegen::{AtLaunch, Registers, Uniformities};
+use crate::ir::LocalId;
+use crate::source::Span;
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// What is counted and known for the compiler's sake.
 #[derive(Default)]
@@ -18,6 +21,8 @@ pub struct ForCompiler {
     pub elsewhere: u64,
     /// Writes to variables and accesses of statements that are passed over, by their address.
     pub passed: FxHashMap<usize, Operations>,
+    /// The variables that loops assign, by the loop.
+    pub carried: FxHashMap<Span, Rc<[LocalId]>>,
     /// The stretch of code without branches that runs, and how many there were.
     pub stretch: Stretch,
     /// Rounds of the loops that run, innermost last.

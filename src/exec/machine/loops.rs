@@ -77,6 +77,8 @@ pub(crate) struct Known {
     pub(crate) uneven: bool,
     /// It could not be followed through values that begin with a number that is not known.
     pub(crate) not_followed: bool,
+    /// The compiler makes no straight code of it, and numbers that it changes told places apart.
+    pub(crate) stays: bool,
     /// How it changed the state.
     pub found: Option<Rc<Found>>,
 }
