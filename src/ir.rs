@@ -8,6 +8,7 @@
 //! Invariant: every node carries the span of the *original* text it came from. A node that
 //! came out of a macro has the span of the macro's use.
 
+pub(crate) mod declared;
 pub(crate) mod names;
 pub(crate) mod namespace;
 pub(crate) mod print;
@@ -591,6 +592,8 @@ pub struct Param {
     pub ty: Type,
     /// Whether it is a pointer or reference to something `const`.
     pub to_const: bool,
+    /// Whether it is a pointer or reference to something `volatile`.
+    pub to_volatile: bool,
     /// Whether it is declared with `&&`.
     pub moves: bool,
     /// Whether it is a pointer with `__restrict__`.
@@ -671,6 +674,8 @@ pub struct Function {
     pub damaged: bool,
     /// The functions that it calls, found when first asked for.
     pub calls: visit::CalledNames,
+    /// What its body declares, found when first asked for.
+    pub declared: declared::DeclaredTypes,
     /// What its body may do, so that the rest can be skipped cheaply.
     pub mentions: Mentions,
     /// The name in the text.

@@ -6,7 +6,7 @@
 //! | the same | `q`, a `float *` | the first: nothing is added to its type |
 //! | `get(Pair &)`, `get(const Pair &)`, `get(Pair &&)` | `pair`, a variable | the first |
 //! | the same | `Pair(1, 2)` | the third |
-//!
+//! | `sum(volatile float *)`, `sum(float *)` | `q` | the second |
 //! | `f(T)`, `f(const U *)` | `q` | the first, though the second is more specialised |
 //! | the same | `p` | the second |
 //!
@@ -14,7 +14,7 @@
 //! tell, each of them may be meant.
 
 use super::deduce::{decayed, is_named, perhaps_const, strip};
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::types::Ty;
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, Local, LocalId, Param, Path, Through, Type, print};
 use std::sync::Arc;
@@ -26,6 +26,8 @@ enum Taken {
     ToMutable,
     /// By one to something `const`.
     ToConst,
+    /// By one to something `volatile`.
+    ToVolatile,
     /// By a pointer or lvalue reference to a type that it is told by the argument, with its `const`.
     Deduced,
     /// By `&&`.
@@ -67,6 +69,9 @@ impl Machine<'_> {
         types: &[Ty],
         args: &[Expr],
     ) -> (Vec<Arc<Function>>, Vec<Arc<Function>>) {
+        if self.mode == Mode::Host || take_alike(&candidates) {
+            return (candidates, Vec::new());
+        }
         let mut viable = Vec::new();
         for function in &candidates {
             if let Some(fits) = self.fits(function, args) {
@@ -264,11 +269,12 @@ fn fit_of(by_reference: bool, taken: Taken, given: Option<Argument>) -> Option<F
         (Taken::Plain, _) => Some(false),
         (Taken::Moved, Some(Argument::Place(_))) => return None,
         (Taken::ToMutable | Taken::Deduced, Some(Argument::Temporary)) if by_reference => return None,
+        (Taken::ToVolatile, Some(Argument::Temporary)) if by_reference => return None,
         (taken, Some(Argument::Temporary)) => Some(taken == Taken::ToConst),
         _ => match (taken, through) {
             (_, Through::Untold) => None,
             (Taken::ToMutable, Through::Const) => return None,
-            (Taken::ToConst, Through::Mutable) => Some(true),
+            (Taken::ToConst, Through::Mutable) | (Taken::ToVolatile, _) => Some(true),
             _ => Some(false),
         },
     };
@@ -294,6 +300,20 @@ fn may_beat(one: &[Fit], other: &[Fit]) -> bool {
         && pairs.clone().any(|(x, y)| x.is_none() || y.is_none())
 }
 
+/// Whether all functions take their arguments in the same ways, so that none is better by those.
+fn take_alike(functions: &[Arc<Function>]) -> bool {
+    let ways = |function: &Arc<Function>, at: usize| {
+        let param = function.params.get(at).filter(|param| !param.pack)?;
+        Some((matches!(param.ty, Type::Reference(_)), taken(function, param)))
+    };
+    let Some((first, rest)) = functions.split_first() else { return true };
+    let count = functions.iter().map(|function| function.params.len()).max().unwrap_or(0);
+    (0..count).all(|at| {
+        let way = ways(first, at);
+        rest.iter().all(|function| ways(function, at) == way)
+    })
+}
+
 /// Whether two functions take the same types, but for `const` and references.
 fn differs_in_access(a: &Function, b: &Function) -> bool {
     let bare = |ty: &Type| print::ty(strip(ty));
@@ -314,6 +334,7 @@ fn is_own(function: &Function, ty: &Type) -> bool {
 fn taken(function: &Function, param: &Param) -> Taken {
     let own = |ty: &Type| is_own(function, ty);
     match &param.ty {
+        Type::Reference(_) | Type::Pointer(_) if param.to_volatile => Taken::ToVolatile,
         Type::Reference(_) | Type::Pointer(_) if param.to_const => Taken::ToConst,
         Type::Reference(inner) if param.moves && own(inner) => Taken::Anything,
         Type::Reference(_) if param.moves => Taken::Moved,

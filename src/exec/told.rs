@@ -9,8 +9,8 @@
 //! What host code computes is followed elsewhere, but not all that may change it is seen. Where a number is to be
 //! held against host code, it has to be one that nothing can change.
 
-use super::declared::declaration_in;
 use super::machine::Machine;
+use crate::ir::declared::declaration_in;
 use crate::ir::visit::{children, own_exprs, own_stmts};
 use crate::ir::{Declaration, Expr, ExprKind, LocalId, Stmt, StmtKind};
 

@@ -42,6 +42,7 @@ pub(crate) fn function(of: &Function, names: &[(Name, usize)], arguments: Option
     made.return_type = all.ty(&of.return_type);
     made.body = of.body.as_ref().map(|body| all.stmts(body));
     made.calls = super::visit::CalledNames::default();
+    made.declared = super::declared::DeclaredTypes::default();
     made
 }
 

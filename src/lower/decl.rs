@@ -20,6 +20,7 @@ pub(super) struct Specifiers {
     pub device: bool,
     pub kernel: bool,
     pub is_const: bool,
+    pub is_volatile: bool,
     pub constexpr: bool,
     pub align: Option<Expr>,
 }
@@ -234,7 +235,11 @@ impl Lowerer<'_> {
             specifiers.constexpr || declared.constant_pointer || (specifiers.is_const && !declared.indirect);
         let local = if self.in_function { self.declare(&name) } else { LocalId(0) };
         if self.in_function {
-            self.note_declared(local, constant, Through::of(&declared.ty, specifiers.is_const));
+            let through = match specifiers.is_volatile {
+                true => Through::Untold,
+                false => Through::of(&declared.ty, specifiers.is_const),
+            };
+            self.note_declared(local, constant, through);
         }
         if let Some(init) = &init
             && constant
@@ -369,6 +374,7 @@ impl Specifiers {
             "__device__" | "__managed__" => self.device = true,
             "__global__" => self.kernel = true,
             "const" => self.is_const = true,
+            "volatile" => self.is_volatile = true,
             "constexpr" | "consteval" | "constinit" => self.constexpr = true,
             _ => {}
         }

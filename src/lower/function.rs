@@ -7,6 +7,7 @@ use super::scope::Binding;
 use super::types::Declared;
 use super::waits::may_wait;
 use crate::builtins::{ptx, says_lanes};
+use crate::ir::declared::DeclaredTypes;
 use crate::ir::visit::CalledNames;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TemplateArg,
@@ -125,6 +126,7 @@ impl<'t> Lowerer<'t> {
             block_directive: super::directive::block(&self.outline.tree.expanded, span, name_span),
             damaged: self.outline.damaged.contains(&node.id()),
             calls: CalledNames::default(),
+            declared: DeclaredTypes::default(),
             mentions: Mentions {
                 volatile: says_volatile(self.text(node)),
                 waits,
@@ -390,10 +392,13 @@ impl<'t> Lowerer<'t> {
             let default = field(node, "default_value").map(|value| self.full_expr(value));
             let name = self.name(declared.name.map_or("", |name| self.text(name)));
             let local = self.declare(&name);
-            let is_const = children(node)
-                .iter()
-                .any(|child| child.kind() == "type_qualifier" && self.text(*child) == "const");
-            let through = Through::of(&ty, is_const);
+            let says = |word: &str| {
+                children(node)
+                    .iter()
+                    .any(|child| child.kind() == "type_qualifier" && self.text(*child) == word)
+            };
+            let (is_const, is_volatile) = (says("const"), says("volatile"));
+            let through = if is_volatile { Through::Untold } else { Through::of(&ty, is_const) };
             self.note_declared(local, declared.constant_pointer || is_const && !declared.indirect, through);
             if matches!(ty, Type::Reference(_)) {
                 self.kinds.references.insert(local);
@@ -403,11 +408,13 @@ impl<'t> Lowerer<'t> {
             let pack = node.kind() == "variadic_parameter_declaration";
             let moves = matches!(ty, Type::Reference(_)) && self.is_declared_to_move(node);
             let to_const = through == Through::Const;
+            let to_volatile = is_volatile && matches!(ty, Type::Pointer(_) | Type::Reference(_));
             out.push(Param {
                 local,
                 name,
                 ty,
                 to_const,
+                to_volatile,
                 moves,
                 restrict,
                 pack,
@@ -424,6 +431,7 @@ impl<'t> Lowerer<'t> {
                 name,
                 ty: Type::Opaque,
                 to_const: false,
+                to_volatile: false,
                 moves: false,
                 restrict: false,
                 pack: true,

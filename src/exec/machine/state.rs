@@ -6,6 +6,7 @@ use crate::domain::{Shape, SymbolId, ThreadSet, Unknown};
 use crate::events::{Assumption, Refuted};
 use crate::exec::slots::Slots;
 use crate::exec::value::{Condition, Env, NOWHERE, Pointer, Value};
+use crate::ir::declared::DeclaredTypes;
 use crate::ir::namespace::Namespace;
 use crate::ir::visit::CalledNames;
 use crate::ir::{Function, FunctionKind, LocalId, Mentions, Name, Type};
@@ -171,6 +172,7 @@ fn nothing() -> Arc<Function> {
             block_directive: None,
             damaged: false,
             calls: CalledNames::default(),
+            declared: DeclaredTypes::default(),
             mentions: Mentions::default(),
             name_span: NOWHERE,
             span: NOWHERE,

@@ -1,0 +1,66 @@
+//! How are the variables of a function declared?
+
+use super::visit::{children, own_exprs, own_stmts};
+use super::{Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Type};
+use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
+
+/// The types that a body declares its variables with, and those of the lambdas in it, kept for all files that see the
+/// function.
+#[derive(Clone, Debug, Default)]
+pub struct DeclaredTypes(OnceLock<FxHashMap<LocalId, Type>>);
+
+/// It says nothing that the body does not.
+impl Hash for DeclaredTypes {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+/// Likewise.
+impl PartialEq for DeclaredTypes {
+    fn eq(&self, _: &DeclaredTypes) -> bool {
+        true
+    }
+}
+
+/// The type that a variable is declared with in the body of a function, as it is written. None for a parameter, and for
+/// one that the text does not name.
+#[must_use]
+pub(crate) fn declared_type(function: &Function, local: LocalId) -> Option<&Type> {
+    let types = function.declared.0.get_or_init(|| {
+        let mut types = FxHashMap::default();
+        let body = function.body.as_deref().unwrap_or(&[]);
+        each_declaration(body, &mut |it| {
+            types.entry(it.local).or_insert_with(|| it.ty.clone());
+        });
+        types
+    });
+    types.get(&local)
+}
+
+/// Where a variable is declared in a body, or in the lambdas in it.
+#[must_use]
+pub(crate) fn declaration_in(body: &[Stmt], local: LocalId) -> Option<&Declaration> {
+    let mut found = None;
+    each_declaration(body, &mut |it| found = found.or((it.local == local).then_some(it)));
+    found
+}
+
+fn each_declaration<'a>(body: &'a [Stmt], act: &mut dyn FnMut(&'a Declaration)) {
+    body.iter().for_each(|stmt| in_statement(stmt, act));
+}
+
+fn in_statement<'a>(stmt: &'a Stmt, act: &mut dyn FnMut(&'a Declaration)) {
+    if let StmtKind::Declare(list) = &stmt.kind {
+        list.iter().for_each(&mut *act);
+    }
+    own_stmts(stmt, &mut |inner| in_statement(inner, act));
+    own_exprs(stmt, &mut |expr| in_lambdas(expr, act));
+}
+
+fn in_lambdas<'a>(expr: &'a Expr, act: &mut dyn FnMut(&'a Declaration)) {
+    match &expr.kind {
+        ExprKind::Lambda(lambda) => each_declaration(&lambda.body, act),
+        _ => children(expr, &mut |inner| in_lambdas(inner, act)),
+    }
+}
