@@ -178,8 +178,8 @@ impl Registers {
         });
     }
 
-    /// How often so far two sites were told apart by another distance than in a round before. In one text for all rounds of a
-    /// loop the compiler could not do so.
+    /// How often so far two sites were told apart by another distance than in a round before. In one text for all
+    /// rounds of a loop the compiler could not do so.
     pub(crate) fn varied(&self) -> u32 {
         self.varied
     }
