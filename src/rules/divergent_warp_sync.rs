@@ -167,16 +167,19 @@ fn words(fault: &LaneFault) -> Words {
         },
         Lanes::Missing { mask, lanes, then, .. } => {
             let (who, verb) = lane_words(lanes, "does", "do");
-            let (level, waiting) = match then {
-                Some(_) => (level, "the two may wait for each other: the kernel may hang"),
-                None => (Level::Note, "these lanes exit without synchronizing with any others"),
+            let is_one = lanes.count_ones() == 1;
+            let (level, waiting) = match (then, is_one) {
+                (Some(_), _) => (level, "the two may wait for each other: the kernel may hang"),
+                (None, true) => (Level::Note, "this lane exits without synchronizing with any others"),
+                (None, false) => (Level::Note, "these lanes exit without synchronizing with any others"),
             };
+            let them = if is_one { "it" } else { "them" };
             let undefined = "the CUDA programming guide leaves the result undefined if a lane in the mask does \
                              not execute it";
             Words {
                 level,
                 message: format!(
-                    "{who} {verb} not reach this `{name}`, but its mask {mask:#010x} includes them"
+                    "{who} {verb} not reach this `{name}`, but its mask {mask:#010x} includes {them}"
                 ),
                 notes: vec![waiting, undefined],
                 help: format!("let every lane of the warp reach it, or {MASK_BEFORE}"),
@@ -218,8 +221,12 @@ fn describe(case: &Case<'_>, number: usize, run: &KernelRun, fault: &LaneFault) 
     let Words { level, message, notes, help } = words(fault);
     let mut notes: Vec<String> = notes.into_iter().map(str::to_owned).collect();
     let mut labels = Vec::new();
-    if let Lanes::Missing { then: Some(span), .. } = fault.what {
-        labels.push((span, "these lanes synchronize with others here".to_owned()));
+    if let Lanes::Missing { then: Some(span), lanes, .. } = fault.what {
+        let (who, verb) = match lanes.count_ones() {
+            1 => ("this lane", "synchronizes"),
+            _ => ("these lanes", "synchronize"),
+        };
+        labels.push((span, format!("{who} {verb} with others here")));
     }
     if let Some(split) = &fault.split {
         let words = match fault.what {
