@@ -91,6 +91,7 @@ mod rejoin;
 mod resolve;
 mod rest;
 mod same_type;
+mod short_circuit;
 mod slots;
 mod static_types;
 mod stmt;

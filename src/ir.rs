@@ -9,6 +9,7 @@
 //! came out of a macro has the span of the macro's use.
 
 pub(crate) mod declared;
+pub(crate) mod found_later;
 pub(crate) mod names;
 pub(crate) mod namespace;
 pub(crate) mod print;
@@ -18,7 +19,9 @@ pub(crate) mod visit;
 
 use crate::preproc::comments::Directive;
 use crate::source::{FileId, Span};
+use found_later::FoundLater;
 use namespace::Namespace;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// An identifier.
@@ -673,9 +676,9 @@ pub struct Function {
     /// Whether part of its text did not parse.
     pub damaged: bool,
     /// The functions that it calls, found when first asked for.
-    pub calls: visit::CalledNames,
-    /// What its body declares, found when first asked for.
-    pub declared: declared::DeclaredTypes,
+    pub calls: FoundLater<Vec<Name>>,
+    /// The types that its body, and the lambdas in it, declare variables with, found when first asked for.
+    pub declared_types: FoundLater<FxHashMap<LocalId, Type>>,
     /// What its body may do, so that the rest can be skipped cheaply.
     pub mentions: Mentions,
     /// The name in the text.

@@ -36,6 +36,7 @@ use choice::Choices;
 use flow::Flow;
 use known_plain::Plains;
 use places::Places;
+pub(crate) use places::root;
 use rustc_hash::{FxHashMap, FxHashSet};
 use turn::Turns;
 

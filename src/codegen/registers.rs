@@ -106,6 +106,16 @@ impl Registers {
         self.branches.push(self.branch);
     }
 
+    /// What is read or written from here on is so in these branches, which were left.
+    pub(crate) fn enter_again(&mut self, branches: &[u32]) {
+        self.branches.extend_from_slice(branches);
+    }
+
+    /// The innermost branch.
+    pub(crate) fn innermost(&self) -> Option<u32> {
+        self.branches.last().copied()
+    }
+
     /// A loop that was entered like a branch ends. In straight code what it read is read for what follows.
     pub(crate) fn leave_loop(&mut self, straight: bool) {
         let (left, here) = (self.branches.pop(), self.branches.last().copied().unwrap_or(0));

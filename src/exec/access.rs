@@ -14,7 +14,7 @@
 //! tell, each of them may be meant.
 
 use super::deduce::{decayed, is_named, perhaps_const, strip};
-use super::machine::{Machine, Mode};
+use super::machine::Machine;
 use super::types::Ty;
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, Local, LocalId, Param, Path, Through, Type, print};
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Machine<'_> {
         types: &[Ty],
         args: &[Expr],
     ) -> (Vec<Arc<Function>>, Vec<Arc<Function>>) {
-        if self.mode == Mode::Host || take_alike(&candidates) {
+        if take_alike(&candidates) {
             return (candidates, Vec::new());
         }
         let mut viable = Vec::new();

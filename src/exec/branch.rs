@@ -6,7 +6,7 @@
 use super::condition::{Truth, listed};
 use super::join::Join;
 use super::machine::{Machine, Mode};
-use super::value::{Condition, Value};
+use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::{Assumption, Blocks, Differs, Split, SplitKind};
 use crate::ir::{Expr, Stmt, StmtKind};
@@ -14,13 +14,12 @@ use crate::source::Span;
 
 impl Machine<'_> {
     /// `if`: the value of the condition decides what runs.
-    pub(crate) fn branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
+    pub(crate) fn branch(&mut self, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         if self.mode == Mode::Host {
-            return self.host_branch(value, cond, then, otherwise);
+            return self.host_branch(cond, then, otherwise);
         }
         let span = cond.span;
-        let condition = self.condition_of(value, span);
-        let mut truth = self.truth(&condition, only_leaves(then));
+        let (condition, mut truth) = self.tested(cond, only_leaves(then));
         let leaving = |taken: bool| only_leaves(if taken { then } else { otherwise });
         if !truth.uniform && truth.guard.as_ref().is_some_and(|(taken, _)| leaving(*taken)) {
             truth.forget_usual_side();
@@ -92,7 +91,7 @@ impl Machine<'_> {
         let id = self.around.next_split;
         let before = self.state.active;
         if truth.decided {
-            return self.run_known_sides(id, &truth.can_hold, span, run);
+            return self.run_known_sides(id, truth, span, run);
         }
         if let Some((taken, words)) = &truth.guard
             && !truth.mixed
@@ -120,7 +119,7 @@ impl Machine<'_> {
         self.state.facts.extend(truth.equality);
         let side = self.state.active;
         let split = !truth.uniform;
-        self.in_branch(true, |machine| match split {
+        self.in_side(truth, true, true, |machine| match split {
             true => machine.run_side(id, span, true, side, data, run),
             false => run(machine, true),
         });
@@ -140,7 +139,7 @@ impl Machine<'_> {
             false => self.enter_passable(fails),
         }
         let side = self.state.active;
-        self.in_branch(true, |machine| match split {
+        self.in_side(truth, false, true, |machine| match split {
             true => machine.run_side(id, span, false, side, data, run),
             false => run(machine, false),
         });
@@ -162,20 +161,14 @@ impl Machine<'_> {
     }
 
     /// Runs both sides of a condition of which it is known for which threads it holds.
-    fn run_known_sides(
-        &mut self,
-        id: u32,
-        holds: &ThreadSet,
-        span: Span,
-        run: &mut dyn FnMut(&mut Self, bool),
-    ) {
+    fn run_known_sides(&mut self, id: u32, truth: &Truth, span: Span, run: &mut dyn FnMut(&mut Self, bool)) {
         let before = self.state.active;
         let kind = |_: &ThreadSet| SplitKind::Known;
-        let (one, other) = (before.and(holds), before.minus(holds));
-        let apart = !one.is_empty() && !other.is_empty();
-        self.in_branch(apart, |machine| machine.run_side(id, span, true, one, kind, run));
+        let (one, other) = (before.and(&truth.can_hold), before.minus(&truth.can_hold));
+        let apart = truth.at_launch || !one.is_empty() && !other.is_empty();
+        self.in_side(truth, true, apart, |machine| machine.run_side(id, span, true, one, kind, run));
         let rest = std::mem::replace(&mut self.state.active, before);
-        self.in_branch(apart, |machine| machine.run_side(id, span, false, other, kind, run));
+        self.in_side(truth, false, apart, |machine| machine.run_side(id, span, false, other, kind, run));
         self.state.active = self.state.active.or(&rest);
     }
 
@@ -232,7 +225,7 @@ impl Machine<'_> {
                 .unwrap_or_else(|| Unknown::new(Reason::DataDependentMask, span, text.clone()));
             (self.state.doubt, self.state.chosen) = (Some(why), false);
             let active = self.state.active;
-            self.in_branch(true, |machine| machine.run_side(id, span, side, active, kind, run));
+            self.in_side(truth, side, true, |machine| machine.run_side(id, span, side, active, kind, run));
             let leaves = self.state.active.is_empty();
             let there = std::mem::replace(&mut self.state, start);
             self.state.course.also_left(there.course);
@@ -253,10 +246,10 @@ impl Machine<'_> {
         words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;
-        self.in_branch(true, |machine| machine.run_side(id, span, true, side, kind, run));
+        self.in_side(truth, true, true, |machine| machine.run_side(id, span, true, side, kind, run));
         let rest = std::mem::replace(&mut self.state.active, before);
         let side = before.minus(&hold);
-        self.in_branch(true, |machine| machine.run_side(id, span, false, side, kind, run));
+        self.in_side(truth, false, true, |machine| machine.run_side(id, span, false, side, kind, run));
         self.state.active = self.state.active.or(&rest);
         self.state.bounds.truncate(bounds);
         // What follows rests on the guard only if taking it changed something.

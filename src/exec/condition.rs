@@ -15,14 +15,22 @@ use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
 use crate::events::{Assumption, Blocks, Bound, GoesOn, SplitKind};
+use crate::ir::Expr;
 use crate::source::Span;
 use std::rc::Rc;
+
+/// Branches in which the sides of a condition stand: where it holds, and where it fails.
+pub(crate) type Within = [Vec<u32>; 2];
 
 /// What is known of a condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Truth {
     /// Whether the numbers decide it for every thread.
     pub decided: bool,
+    /// Whether a number tells it that only the launch gives: the compiler does not know the side that is taken.
+    pub at_launch: bool,
+    /// The branches of its operands in which its sides stand.
+    pub within: Within,
     /// Whether it is the same for every thread that is not decided.
     pub uniform: bool,
     /// The threads for which it may hold.
@@ -115,6 +123,14 @@ impl Machine<'_> {
         }
     }
 
+    /// Evaluates a condition, and tells what is known of it. `leaves` as for [`Machine::truth`].
+    pub(super) fn tested(&mut self, cond: &Expr, leaves: bool) -> (Condition, Truth) {
+        let ((value, within), at_launch) = self.watching_launch(|machine| machine.with_operands(cond));
+        let condition = self.condition_of(&value, cond.span);
+        let truth = Truth { at_launch, within, ..self.truth(&condition, leaves) };
+        (condition, truth)
+    }
+
     /// What is known of a condition. `leaves`: whether its branch only leaves (`return`,
     /// `continue`, `break`), so that an interior block does not take it.
     pub(crate) fn truth(&mut self, condition: &Condition, leaves: bool) -> Truth {
@@ -132,6 +148,8 @@ impl Machine<'_> {
         match condition {
             Condition::Known(bits) => Truth {
                 decided: true,
+                at_launch: false,
+                within: Within::default(),
                 uniform: bits.is_empty() || *bits == all,
                 can_hold: *bits,
                 can_fail: all.minus(bits),
@@ -481,6 +499,8 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
     let branch = uniform.then_some(all);
     Truth {
         decided: false,
+        at_launch: false,
+        within: Within::default(),
         uniform,
         can_hold: all,
         can_fail: all,
@@ -525,6 +545,8 @@ fn both(a: &Truth, b: &Truth) -> Truth {
     let mixed = a.mixed || b.mixed || (guard.is_some() && (unknown_side(a) || unknown_side(b)));
     Truth {
         decided: a.decided && b.decided,
+        at_launch: false,
+        within: Within::default(),
         uniform: a.uniform && b.uniform,
         can_hold: a.can_hold.and(&b.can_hold),
         can_fail: a.can_fail.or(&b.can_fail),

@@ -75,9 +75,7 @@ impl Machine<'_> {
         otherwise: &Expr,
         evaluate: &mut dyn FnMut(&mut Self, &Expr, &Expr) -> Value,
     ) -> Value {
-        let value = self.evaluate(cond);
-        let condition = self.condition_of(&value, cond.span);
-        let truth = self.truth(&condition, false);
+        let (condition, truth) = self.tested(cond, false);
         let before = self.state.active;
         let mut results = [None, None];
         self.fork(

@@ -1,12 +1,11 @@
 //! What does an expression evaluate to, for all threads at once?
 
-use super::condition::{Truth, listed};
 use super::machine::{Machine, Mode};
 use super::tree::Together;
 use super::types::{Binding, FieldLayout, Ty};
-use super::value::{Condition, Pointer, Step, Target, Value};
-use crate::domain::{Int, Origin, Reason, ThreadSet, Unknown, Variation};
-use crate::events::{AccessOp, Split, SplitKind};
+use super::value::{Pointer, Step, Target, Value};
+use crate::domain::{Int, Origin, Reason, Unknown, Variation};
+use crate::events::AccessOp;
 use crate::ir::visit::children;
 use crate::ir::{Asm, BinaryOp, Expr, ExprKind, Name, Path, Scalar, Type, UnaryOp};
 use crate::source::Span;
@@ -257,9 +256,7 @@ impl Machine<'_> {
                 }
             }
             ExprKind::Conditional(cond, a, b) => {
-                let value = self.evaluate(cond);
-                let condition = self.condition_of(&value, cond.span);
-                let truth = self.truth(&condition, false);
+                let (_, truth) = self.tested(cond, false);
                 self.fork(
                     &truth,
                     cond.span,
@@ -268,9 +265,7 @@ impl Machine<'_> {
                 );
             }
             ExprKind::Binary(op @ (BinaryOp::LogicalAnd | BinaryOp::LogicalOr), a, b) => {
-                let value = self.evaluate(a);
-                let condition = self.condition_of(&value, a.span);
-                let truth = self.truth(&condition, false);
+                let (_, truth) = self.tested(a, false);
                 let and = *op == BinaryOp::LogicalAnd;
                 let mut second = |machine: &mut Self, side: bool| {
                     if side == and {
@@ -442,77 +437,6 @@ impl Machine<'_> {
         }
     }
 
-    /// `a && b`, `a || b`: `b` is evaluated by the threads that need it. Where it may change something, what it
-    /// leaves is held against what was there before.
-    fn short_circuit(&mut self, a: &Expr, b: &Expr, and: bool, span: Span) -> Value {
-        let left = self.evaluate(a);
-        let left = self.condition_of(&left, a.span);
-        let truth = self.truth(&left, false);
-        let (go_on, surely) = if and { (truth.can_hold, truth.holds) } else { (truth.can_fail, truth.fails) };
-        if may_change(b) {
-            let mut right = None;
-            let mut second = |machine: &mut Self, side: bool| {
-                if side == and {
-                    right = Some(machine.evaluate(b));
-                }
-            };
-            self.fork(&truth, a.span, &mut second, [!and, and]);
-            self.go_on(span);
-            let right = right.map(|value| self.condition_of(&value, b.span));
-            return self.both_operands(left, right.unwrap_or(Condition::Known(go_on)), and);
-        }
-        let before = (self.state.active, self.state.doubt.clone());
-        self.state.active = before.0.and(&go_on);
-        if surely.is_none() {
-            truth.why.iter().for_each(|why| self.state.add_doubt(why));
-        }
-        let right = if self.state.active.is_empty() {
-            Condition::Known(go_on)
-        } else {
-            let mark = self.branch_mark();
-            let split = self.operand_split(&truth, and, before.0, a.span);
-            let pushed = split.is_some();
-            self.around.splits.extend(split);
-            let value = self.in_branch(!truth.decided, |machine| machine.evaluate(b));
-            if pushed {
-                self.around.splits.pop();
-            }
-            self.end_branch(&mark);
-            self.condition_of(&value, b.span)
-        };
-        (self.state.active, self.state.doubt) = before;
-        self.go_on(span);
-        self.both_operands(left, right, and)
-    }
-
-    fn both_operands(&mut self, left: Condition, right: Condition, and: bool) -> Value {
-        match (left, right, and) {
-            (Condition::Known(x), Condition::Known(y), true) => self.truth_in(&x.and(&y)),
-            (Condition::Known(x), Condition::Known(y), false) => self.truth_in(&x.or(&y)),
-            (Condition::Known(x), _, true) | (_, Condition::Known(x), true) if x.is_empty() => {
-                self.truth_in(&x)
-            }
-            (x, y, true) => Value::Condition(Rc::new(Condition::And(Rc::new(x), Rc::new(y)))),
-            (x, y, false) => Value::Condition(Rc::new(Condition::Or(Rc::new(x), Rc::new(y)))),
-        }
-    }
-
-    /// What splits the threads that evaluate the second operand of `&&` or `||` from the others.
-    fn operand_split(&mut self, truth: &Truth, and: bool, before: ThreadSet, span: Span) -> Option<Split> {
-        let taken = self.state.active;
-        let kind = match truth.decided {
-            true if self.everyone().minus(&taken).is_empty() => return None,
-            true => SplitKind::Known,
-            false if truth.uniform => return None,
-            false => {
-                let assumed = truth.guard.as_ref().map_or(&[][..], |(_, assumed)| assumed);
-                truth.split_kind(listed(assumed))
-            }
-        };
-        self.around.next_split += 1;
-        Some(Split { id: self.around.next_split, span, branch: and, taken, before, kind, of_loop: false })
-    }
-
     /// Notes a cast of a row or of a whole array to another pointer type as a use that rests on
     /// the distance between rows, unless it only widens the access (`float*` to `float4*`).
     fn note_flattened_by_cast(&mut self, pointer: &Pointer, _ty: &Ty) {
@@ -529,21 +453,4 @@ impl Machine<'_> {
             _ => None,
         }
     }
-}
-
-/// Whether evaluating this may change a variable, or bring threads together.
-fn may_change(expr: &Expr) -> bool {
-    let mut found = matches!(
-        expr.kind,
-        ExprKind::Assign(..)
-            | ExprKind::Step { .. }
-            | ExprKind::Call { .. }
-            | ExprKind::Construct(..)
-            | ExprKind::Asm(..)
-            | ExprKind::Unsupported(_)
-            | ExprKind::Pack(_)
-            | ExprKind::Damaged
-    );
-    children(expr, &mut |child| found = found || may_change(child));
-    found
 }

@@ -84,10 +84,9 @@ impl Machine<'_> {
     }
 
     /// `if` in host code: both sides are run unless the numbers decide.
-    pub(crate) fn host_branch(&mut self, value: &Value, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
+    pub(crate) fn host_branch(&mut self, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         let span = cond.span;
-        let condition = self.condition_of(value, span);
-        let truth = self.truth(&condition, false);
+        let (condition, truth) = self.tested(cond, false);
         let decided =
             if truth.decided { Some(!truth.can_hold.is_empty()) } else { self.follows(&condition, &[]) };
         if let Some(holds) = decided {

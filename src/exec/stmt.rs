@@ -68,9 +68,7 @@ impl Machine<'_> {
             }
             StmtKind::Block(body) => self.run(body),
             StmtKind::If { cond, then, otherwise } => {
-                let (value, at_launch) = self.watching_launch(|machine| machine.evaluate(cond));
-                // We may know which side it is; the compiler does not.
-                self.in_branch(at_launch, |machine| machine.branch(&value, cond, then, otherwise));
+                self.branch(cond, then, otherwise);
             }
             StmtKind::Loop { cond, body, step, body_first, flat, rolled } => {
                 let parts = Parts {

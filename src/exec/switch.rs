@@ -20,10 +20,10 @@ struct Entry {
 impl Machine<'_> {
     pub(super) fn run_switch(&mut self, value: &Expr, cases: &[Case]) {
         let span = value.span;
-        let value = self.evaluate(value);
+        let (value, at_launch) = self.watching_launch(|machine| machine.evaluate(value));
         let before = self.state.active;
         self.state.loops.push(LoopMask { switch: true, ..LoopMask::default() });
-        self.run_cases(&value, cases, span, &before);
+        self.run_cases((&value, at_launch), cases, span, &before);
         if let Some(mask) = self.state.loops.pop() {
             self.state.active = self.state.active.or(&mask.broken);
             // `continue` inside a switch belongs to the loop around it.
@@ -33,13 +33,19 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs the cases that threads may enter.
-    fn run_cases(&mut self, value: &Value, cases: &[Case], span: Span, before: &ThreadSet) {
+    /// Runs the cases that threads may enter. With the value comes whether only the launch tells it.
+    fn run_cases(
+        &mut self,
+        (value, at_launch): (&Value, bool),
+        cases: &[Case],
+        span: Span,
+        before: &ThreadSet,
+    ) {
         let mut truth_of = |case: &Case| {
             let label = self.evaluate(case.value.as_ref()?);
             let matches = self.binary(crate::ir::BinaryOp::Eq, value, &label, span);
             let condition = self.condition_of(&matches, span);
-            let truth = self.truth(&condition, false);
+            let truth = Truth { at_launch, ..self.truth(&condition, false) };
             Some(Entry { condition, truth })
         };
         let entries: Vec<Option<Entry>> = cases.iter().map(&mut truth_of).collect();
@@ -69,7 +75,8 @@ impl Machine<'_> {
             self.state.active = *before;
             let running = inside.or(&entering);
             let known = |_: &ThreadSet| SplitKind::Known;
-            self.in_branch(running != *before, |machine| {
+            let apart = running != *before || entries.iter().flatten().any(|entry| entry.truth.at_launch);
+            self.in_branch(apart, |machine| {
                 machine.run_side(id, span, at == 0, running, known, &mut |this, _| this.run(&case.body));
             });
             inside = self.state.active;

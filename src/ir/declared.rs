@@ -3,31 +3,12 @@
 use super::visit::{children, own_exprs, own_stmts};
 use super::{Declaration, Expr, ExprKind, Function, LocalId, Stmt, StmtKind, Type};
 use rustc_hash::FxHashMap;
-use std::hash::{Hash, Hasher};
-use std::sync::OnceLock;
-
-/// The types that a body declares its variables with, and those of the lambdas in it, kept for all files that see the
-/// function.
-#[derive(Clone, Debug, Default)]
-pub struct DeclaredTypes(OnceLock<FxHashMap<LocalId, Type>>);
-
-/// It says nothing that the body does not.
-impl Hash for DeclaredTypes {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-/// Likewise.
-impl PartialEq for DeclaredTypes {
-    fn eq(&self, _: &DeclaredTypes) -> bool {
-        true
-    }
-}
 
 /// The type that a variable is declared with in the body of a function, as it is written. None for a parameter, and for
 /// one that the text does not name.
 #[must_use]
 pub(crate) fn declared_type(function: &Function, local: LocalId) -> Option<&Type> {
-    let types = function.declared.0.get_or_init(|| {
+    let types = function.declared_types.get_or_find(|| {
         let mut types = FxHashMap::default();
         let body = function.body.as_deref().unwrap_or(&[]);
         each_declaration(body, &mut |it| {

@@ -3,6 +3,7 @@
 //! `f(xs...)` becomes `f(xs#0, xs#1)`, `(xs + ...)` becomes `xs#0 + xs#1`: each element of a pack has a name, or a
 //! slot, of its own, and what is left is plain code.
 
+use super::found_later::FoundLater;
 use super::{
     Asm, Case, Declaration, Expr, ExprKind, Function, Join, Lambda, Launch, LocalId, Name, Pack, Param, Path,
     Scalar, Stmt, StmtKind, TemplateArg, TemplateParam, Type,
@@ -41,8 +42,8 @@ pub(crate) fn function(of: &Function, names: &[(Name, usize)], arguments: Option
     made.template_params = of.template_params.iter().flat_map(|param| all.template_params(param)).collect();
     made.return_type = all.ty(&of.return_type);
     made.body = of.body.as_ref().map(|body| all.stmts(body));
-    made.calls = super::visit::CalledNames::default();
-    made.declared = super::declared::DeclaredTypes::default();
+    made.calls = FoundLater::default();
+    made.declared_types = FoundLater::default();
     made
 }
 

@@ -1,8 +1,6 @@
 //! Which functions does a function's text call, and what does it launch?
 
 use super::{Expr, ExprKind, Function, Name, Stmt, StmtKind};
-use std::hash::{Hash, Hasher};
-use std::sync::OnceLock;
 
 /// Something that a visit finds.
 #[derive(Clone, Copy, Debug)]
@@ -13,26 +11,10 @@ pub(crate) enum Found<'a> {
     Launch(&'a Expr),
 }
 
-/// The names of the functions that a body calls, kept for all files that see the function.
-#[derive(Clone, Debug, Default)]
-pub struct CalledNames(OnceLock<Vec<Name>>);
-
-/// It says nothing that the body does not.
-impl Hash for CalledNames {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
-
-/// Likewise.
-impl PartialEq for CalledNames {
-    fn eq(&self, _: &CalledNames) -> bool {
-        true
-    }
-}
-
 /// The names of all functions called in a body, in order, with repetitions.
 #[must_use]
 pub(crate) fn called_names(function: &Function) -> &[Name] {
-    function.calls.0.get_or_init(|| {
+    function.calls.get_or_find(|| {
         let mut names = Vec::new();
         visit_stmts(function.body.as_deref().unwrap_or(&[]), &mut |found| {
             if let Found::Name(name) = found {

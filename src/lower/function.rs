@@ -7,8 +7,7 @@ use super::scope::Binding;
 use super::types::Declared;
 use super::waits::may_wait;
 use crate::builtins::{ptx, says_lanes};
-use crate::ir::declared::DeclaredTypes;
-use crate::ir::visit::CalledNames;
+use crate::ir::found_later::FoundLater;
 use crate::ir::{
     Expr, ExprKind, Function, FunctionKind, Mentions, Name, Param, Stmt, StmtKind, TemplateArg,
     TemplateParam, TemplateParamKind, Through, Type,
@@ -125,8 +124,8 @@ impl<'t> Lowerer<'t> {
             launch_bounds,
             block_directive: super::directive::block(&self.outline.tree.expanded, span, name_span),
             damaged: self.outline.damaged.contains(&node.id()),
-            calls: CalledNames::default(),
-            declared: DeclaredTypes::default(),
+            calls: FoundLater::default(),
+            declared_types: FoundLater::default(),
             mentions: Mentions {
                 volatile: says_volatile(self.text(node)),
                 waits,

@@ -121,7 +121,7 @@ pub(super) fn is_indirect(pointee: &Type) -> bool {
 
 /// The variable that a place is (a part of), and how often it is indexed on the way, if no
 /// pointer is followed by name.
-pub(super) fn root(expr: &Expr) -> Option<(LocalId, usize)> {
+pub(crate) fn root(expr: &Expr) -> Option<(LocalId, usize)> {
     match &expr.kind {
         ExprKind::Local(local) => Some((*local, 0)),
         ExprKind::Member { base, arrow: false, .. } => root(base),

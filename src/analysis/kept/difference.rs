@@ -137,7 +137,7 @@ fn head(function: &Function) -> impl Hash + '_ {
         block_directive,
         damaged: _,
         calls: _,
-        declared: _,
+        declared_types: _,
         mentions,
         name_span,
         span: _,

@@ -31,6 +31,8 @@ pub struct ForCompiler {
     pub turns: Vec<(bool, u32)>,
     /// Writes to variables so far.
     pub writes: u64,
+    /// The branches of its operands in which the sides of the condition stand that was evaluated last.
+    pub operands: [Vec<u32>; 2],
     /// What the straight code at hand has in registers.
     pub registers: Registers,
     /// What the compiler does not know, though a launch tells it.

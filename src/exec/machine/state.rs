@@ -6,9 +6,8 @@ use crate::domain::{Shape, SymbolId, ThreadSet, Unknown};
 use crate::events::{Assumption, Refuted};
 use crate::exec::slots::Slots;
 use crate::exec::value::{Condition, Env, NOWHERE, Pointer, Value};
-use crate::ir::declared::DeclaredTypes;
+use crate::ir::found_later::FoundLater;
 use crate::ir::namespace::Namespace;
-use crate::ir::visit::CalledNames;
 use crate::ir::{Function, FunctionKind, LocalId, Mentions, Name, Type};
 use crate::slice::Slice;
 use std::rc::Rc;
@@ -171,8 +170,8 @@ fn nothing() -> Arc<Function> {
             launch_bounds: Vec::new(),
             block_directive: None,
             damaged: false,
-            calls: CalledNames::default(),
-            declared: DeclaredTypes::default(),
+            calls: FoundLater::default(),
+            declared_types: FoundLater::default(),
             mentions: Mentions::default(),
             name_span: NOWHERE,
             span: NOWHERE,
