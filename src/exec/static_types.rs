@@ -8,6 +8,7 @@ use super::types::{Binding, Ty, nameless};
 use super::value::Value;
 use crate::ir::namespace::meant;
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, Name, Path, Scalar, Type, UnaryOp};
+use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -19,6 +20,11 @@ impl Machine<'_> {
     pub(crate) fn type_of(&mut self, expr: &Expr) -> Ty {
         if self.lookups.typed_depth == 0 {
             self.lookups.typed = 0;
+            self.lookups.typed_frames = self.state.frames.len();
+            self.lookups.typed_calls.clear();
+        }
+        if let Some(ty) = self.type_told_before(expr) {
+            return ty;
         }
         if self.lookups.typed >= TYPED_WITHIN {
             return Ty::Unknown(nameless::AUTO.into());
@@ -27,7 +33,28 @@ impl Machine<'_> {
         self.lookups.typed_depth += 1;
         let ty = self.type_told(expr);
         self.lookups.typed_depth -= 1;
+        // To choose among functions asks for the type of each argument several times, and each of these questions does
+        // so for its own arguments.
+        let may_choose = match &expr.kind {
+            ExprKind::Binary(..) | ExprKind::Unary(..) => !matches!(ty, Ty::Scalar(_) | Ty::Pointer(_)),
+            ExprKind::Call { .. } => true,
+            _ => false,
+        };
+        if may_choose && self.lookups.typed_depth > 0 && self.state.frames.len() == self.lookups.typed_frames
+        {
+            let Span { start, end, .. } = expr.span;
+            self.lookups.typed_calls.entry((start, end)).or_default().push((expr.clone(), ty.clone()));
+        }
         ty
+    }
+
+    /// What the type of an expression was since the outermost question: nothing runs before that is answered.
+    fn type_told_before(&self, expr: &Expr) -> Option<Ty> {
+        if self.lookups.typed_calls.is_empty() || self.state.frames.len() != self.lookups.typed_frames {
+            return None;
+        }
+        let told = self.lookups.typed_calls.get(&(expr.span.start, expr.span.end))?;
+        told.iter().find(|(other, _)| other == expr).map(|(_, ty)| ty.clone())
     }
 
     fn type_told(&mut self, expr: &Expr) -> Ty {

@@ -3,7 +3,7 @@
 use super::memo::Memo;
 use super::state::{Frame, empty_frame};
 use crate::exec::value::{Env, Ty};
-use crate::ir::{Alias, Lambda, Name};
+use crate::ir::{Alias, Expr, Lambda, Name};
 use crate::slice::{Given, Slice};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,6 +34,10 @@ pub struct Lookups {
     pub typed_depth: u32,
     /// How many were, within the outermost one.
     pub typed: u32,
+    /// How many frames there are where the outermost one stands.
+    pub typed_frames: usize,
+    /// Types that were told in that frame, of expressions that call functions, by where these start and end.
+    pub typed_calls: FxHashMap<(u32, u32), Vec<(Expr, Ty)>>,
     /// Aliases of a file or namespace, without parameters, whose meaning is being looked up.
     pub aliases: Vec<Arc<Alias>>,
 }
@@ -52,6 +56,8 @@ impl Default for Lookups {
             own_aliases: Vec::new(),
             typed_depth: 0,
             typed: 0,
+            typed_frames: 0,
+            typed_calls: FxHashMap::default(),
             aliases: Vec::new(),
         }
     }
