@@ -8,8 +8,12 @@
 //! stands for 256 or 128, whichever side was taken. A launch with it is noted twice, and
 //! `if (threads == 256) k<256><<<g, threads>>>()` once.
 
+mod bounds;
 mod choices;
+mod consistent;
+mod elements;
 mod refuted;
+mod residues;
 pub(super) mod settled;
 
 use super::join::Join;

@@ -81,6 +81,9 @@ impl Machine<'_> {
     }
 
     fn compare(&mut self, relation: Relation, a: &Value, b: &Value, span: Span) -> Value {
+        if let Some(condition) = compared_with_truth(relation, a, b) {
+            return condition;
+        }
         let difference = match (a, b) {
             (Value::Pointer(p), Value::Pointer(q)) => match (&p.target, &q.target) {
                 (Target::Memory(x, Offset::Known(i)), Target::Memory(y, Offset::Known(j))) if x == y => {
@@ -468,4 +471,20 @@ fn float_operation(op: BinaryOp, a: &Value, b: &Value, span: Span) -> Value {
             Value::opaque(a.variation().max(b.variation()), why)
         }
     }
+}
+
+/// `holds == true`, `holds != 0`: the condition, or what holds where it does not.
+fn compared_with_truth(relation: Relation, a: &Value, b: &Value) -> Option<Value> {
+    let (condition, number) = match (a, b) {
+        (Value::Condition(condition), Value::Int(number, _))
+        | (Value::Int(number, _), Value::Condition(condition)) => (condition, number.as_constant()?),
+        _ => return None,
+    };
+    let wanted = match (relation, number) {
+        (Relation::Equal, 1) | (Relation::NotEqual, 0) => true,
+        (Relation::Equal, 0) | (Relation::NotEqual, 1) => false,
+        _ => return None,
+    };
+    let not = || Rc::new(Condition::Not(Rc::clone(condition)));
+    Some(Value::Condition(if wanted { Rc::clone(condition) } else { not() }))
 }

@@ -223,7 +223,7 @@ impl Machine<'_> {
 
     /// `pointer + index`, in elements.
     pub(super) fn moved(&mut self, pointer: Pointer, index: &Value, span: Span) -> Pointer {
-        let target = match pointer.target {
+        let target = match self.never_written(&pointer.target, index).unwrap_or(pointer.target) {
             Target::Place(place) => Target::Place(self.advance_place(place, index, 1)),
             Target::Memory(object, offset) => {
                 let moved = self.advance_offset(&offset, &pointer.pointee, index, 1, span);
@@ -326,6 +326,9 @@ impl Machine<'_> {
                     self.compiler.elsewhere = self.compiler.elsewhere.wrapping_add(1);
                     self.reads_unrecorded(span);
                 }
+                if let Some(number) = self.host_element(pointer, &name) {
+                    return number;
+                }
                 let why = Unknown::new(Reason::DataDependent, span, words);
                 // Different threads may read equal values, so data is never surely varying.
                 let variation = match variation {
@@ -360,6 +363,7 @@ impl Machine<'_> {
                 self.write_place(&place, value);
             }
             Target::Memory(..) => {
+                self.host.writes += u32::from(self.mode == Mode::Host);
                 self.note_pitched_escape(&value, span, "it is stored in memory");
                 self.lose_address(&value, span);
                 if self.is_recorded(pointer) {

@@ -127,8 +127,12 @@ impl Machine<'_> {
         let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
         let copies_together = builtins::kind(name) == Some(Kind::CopyInStage);
         let mut has_target = false;
+        let mut why_given = None;
         for (at, arg) in args.iter().enumerate() {
             let value = self.handed_over(arg);
+            if let (Value::Opaque(_, why, _), None) = (&value, &why_given) {
+                why_given = Some(why.clone());
+            }
             // A group of threads is what it is.
             if !host && !matches!(value, Value::Group(_)) && self.may_take_reference(name, at) {
                 self.change_referred(arg, callee, span);
@@ -173,10 +177,12 @@ impl Machine<'_> {
         }
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
-        Value::opaque(
-            variation,
-            Unknown::new(Reason::UnknownFunction, span, self.lookups.memo.unseen(name, callee)),
-        )
+        let words = self.lookups.memo.unseen(name, callee);
+        let why = match builtins::only_computes(name) && self.program.functions(name).is_empty() {
+            true => why_given.unwrap_or_else(|| super::intrinsics::unseen(name, span)),
+            false => Unknown::new(Reason::UnknownFunction, span, words),
+        };
+        Value::opaque(variation, why)
     }
 
     /// What a function that is not seen may do with an argument, by its place: to shared memory that a pointer leads to
@@ -199,6 +205,8 @@ impl Machine<'_> {
                     true => self.write(pointer, Value::opaque(Variation::Uniform, why), span),
                     false => self.change_whole(place, why, span),
                 }
+            } else if let (Target::Memory(object, _), true) = (&pointer.target, host) {
+                *self.host.handed_over.entry(*object).or_default() += 1;
             } else if copies_memory(name) && self.is_shared(pointer) {
                 let op = if at == 0 { AccessOp::Store } else { AccessOp::Load };
                 self.touch_unknown(pointer, (op, pointer.pointee.constant_size()), name, span);

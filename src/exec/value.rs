@@ -212,6 +212,19 @@ impl Relation {
             Relation::Equal | Relation::NotEqual => self,
         }
     }
+
+    /// What holds where it does not: `a < b` fails where `a >= b`.
+    #[must_use]
+    pub(crate) fn negated(self) -> Relation {
+        match self {
+            Relation::Less => Relation::GreaterEqual,
+            Relation::LessEqual => Relation::Greater,
+            Relation::Greater => Relation::LessEqual,
+            Relation::GreaterEqual => Relation::Less,
+            Relation::Equal => Relation::NotEqual,
+            Relation::NotEqual => Relation::Equal,
+        }
+    }
 }
 
 /// A value, for all threads at once.

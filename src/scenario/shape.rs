@@ -345,6 +345,9 @@ fn completions(partly: [Option<u32>; 3], sizes: &[u32]) -> Vec<[u32; 3]> {
     for &size in sizes {
         match partly {
             [None, Some(y), z] => add([(size / y / z.unwrap_or(1)).max(1), y, z.unwrap_or(1)]),
+            // A block of one column of threads is nothing that someone would launch: it is a way through host code
+            // that is not taken.
+            [Some(1), None, _] => {}
             [Some(x), None, z] => add([x, (size / x / z.unwrap_or(1)).max(1), z.unwrap_or(1)]),
             [Some(x), Some(y), None] => add([x, y, 1]),
             _ => {}

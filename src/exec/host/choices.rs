@@ -26,7 +26,7 @@ struct Claims<'a> {
 }
 
 /// Which way choices went.
-type Way = [(SymbolId, bool)];
+pub(super) type Way = [(SymbolId, bool)];
 
 impl Machine<'_> {
     /// What one of two branches gave.
@@ -89,6 +89,14 @@ impl Machine<'_> {
         let mut all: Vec<SymbolId> = Vec::new();
         if let How::Either(choice) = how {
             all.push(choice);
+            let mut of_condition = Some(Vec::new());
+            if let Some(condition) = self.host.conditions.get(&choice) {
+                super::refuted::differences(condition, &mut |difference| {
+                    let behind = self.choices_behind(&[Some(difference.clone())]);
+                    of_condition = of_condition.take().zip(behind).map(|(all, more)| [all, more].concat());
+                });
+            }
+            all.extend(of_condition?);
         }
         for (id, _) in x.terms.iter().chain(&y.terms) {
             if let Some(made) = self.host.made.get(id) {
@@ -166,7 +174,7 @@ impl Machine<'_> {
             }
             match how {
                 How::Either(choice) => match way.iter().find(|(made, _)| made == choice) {
-                    None => Some(*choice),
+                    None => self.open_before(*choice, way).or(Some(*choice)),
                     Some((_, true)) => self.open_choice(x, way),
                     Some((_, false)) => self.open_choice(y, way),
                 },
@@ -175,17 +183,33 @@ impl Machine<'_> {
         })
     }
 
+    /// A choice on which the condition of another depends and that `way` does not make.
+    fn open_before(&self, choice: SymbolId, way: &Way) -> Option<SymbolId> {
+        let mut open = None;
+        if let Some(condition) = self.host.conditions.get(&choice) {
+            super::refuted::differences(condition, &mut |difference| {
+                open = open.or_else(|| self.open_choice(difference, way));
+            });
+        }
+        open
+    }
+
     /// The choice that a condition makes: the same one wherever the same numbers are compared.
     pub(crate) fn choice_by(&mut self, condition: &Condition) -> SymbolId {
         let name = "a condition";
-        if self.mode == Mode::Host
-            && let Condition::Compare { difference, relation, .. } = condition
+        if self.mode != Mode::Host {
+            return self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1));
+        }
+        let id = if let Condition::Compare { difference, relation, .. } = condition
             && let Some(compared) = plain(difference)
         {
             let key = Key::Operation(relation.sign(), compared, Vec::new());
-            return self.world.symbols.intern(key, |_| name.into(), Origin::Choice, Some(0), Some(1));
-        }
-        self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1))
+            self.world.symbols.intern(key, |_| name.into(), Origin::Choice, Some(0), Some(1))
+        } else {
+            self.world.symbols.fresh(name.into(), Origin::Choice, Some(0), Some(1))
+        };
+        self.host.conditions.entry(id).or_insert_with(|| condition.clone());
+        id
     }
 
     /// The numbers in every way through the choices they depend on, as far as known, without
@@ -242,7 +266,9 @@ impl Machine<'_> {
         if let Some(choice) = numbers.iter().find_map(|n| self.open_choice(n, way)) {
             for side in [true, false] {
                 way.push((choice, side));
-                self.cases_from(numbers, claims, way, tries, found);
+                if self.is_consistent(way) {
+                    self.cases_from(numbers, claims, way, tries, found);
+                }
                 way.pop();
             }
             return;
@@ -327,8 +353,8 @@ impl Machine<'_> {
     }
 }
 
-/// A number whose factors are constants, as a key.
-fn plain(int: &Int) -> Option<Vec<(u32, i64)>> {
+/// A number whose factors are constants, as a key: first its constant part, then each symbol with its factor.
+pub(super) fn plain(int: &Int) -> Option<Vec<(u32, i64)>> {
     let mut parts = vec![(u32::MAX, int.base.as_constant()?)];
     for (id, factor) in &int.terms {
         parts.push((id.packed(), factor.as_constant()?));

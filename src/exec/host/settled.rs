@@ -117,7 +117,7 @@ impl Settled {
     }
 }
 
-fn operate(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
+pub(super) fn operate(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
     Some(match op {
         BinaryOp::Mul => x.checked_mul(y)?,
         BinaryOp::Div => x.checked_div(y)?,

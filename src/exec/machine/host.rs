@@ -1,6 +1,7 @@
 //! What does a run of host code keep besides?
 
 use crate::domain::{Int, SymbolId};
+use crate::exec::value::{Condition, ObjectId};
 use crate::ir::{BinaryOp, Name, Path};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,8 +14,16 @@ pub(crate) struct Host {
     pub launching: Rc<FxHashSet<Name>>,
     /// Symbols that are made of other numbers.
     pub made: FxHashMap<SymbolId, Made>,
+    /// The conditions that make choices.
+    pub conditions: FxHashMap<SymbolId, Condition>,
     /// File-scope variables, by name: their slot in the outermost frame.
     pub globals: FxHashMap<Name, u32>,
+    /// Those of them that are arrays which nothing is known of.
+    pub arrays: FxHashMap<Name, ObjectId>,
+    /// How often memory was written to.
+    pub writes: u32,
+    /// How often something that is not followed was handed an address in an object.
+    pub handed_over: FxHashMap<ObjectId, u32>,
     /// Kernels of which one is chosen at run time; named by a path that is not an identifier.
     pub kernels: FxHashMap<Name, Vec<Path>>,
     /// Loops that lead to a launch, by their place.

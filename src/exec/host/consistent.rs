@@ -1,0 +1,232 @@
+//! Can conditions of host code hold together?
+//!
+//! A launch in `else if (n <= 128)` gets a block of `n <= 64 ? 32 : (n <= 128 ? 64 : 128)` threads. Here `n <= 64` has
+//! failed and `n <= 128` holds, so that of the three blocks only 64 is launched. Each condition bounds a sum of unknown
+//! numbers ([`bounds`](super::bounds)), or tells what it leaves when divided ([`residues`](super::residues)). Conditions
+//! contradict each other when no number is left between the bounds of a sum, or when one of them is decided the other
+//! way.
+
+use super::Machine;
+use super::bounds::Bounds;
+use super::choices::Way;
+use super::residues::{Quotient, Residues};
+use crate::domain::{Int, SymbolId};
+use crate::exec::machine::{How, Made};
+use crate::exec::value::{Condition, Relation};
+use crate::ir::BinaryOp;
+
+/// A sum of unknown numbers without its constant: each symbol with its factor, the first one positive.
+type Sum = Vec<(SymbolId, i64)>;
+
+/// What conditions say that hold together.
+struct Known<'w> {
+    /// Which way choices went.
+    way: &'w Way,
+    /// Symbols that are known numbers.
+    numbers: Vec<(SymbolId, i64)>,
+    bounds: Bounds<Sum>,
+    residues: Residues<Sum>,
+}
+
+impl Machine<'_> {
+    /// Whether the conditions around and those of the choices can hold together when the choices went as `way` says.
+    /// Only a certain no is a no.
+    pub(super) fn is_consistent(&self, way: &Way) -> bool {
+        let chosen = way.iter().filter_map(|(choice, side)| {
+            let condition = self.host.conditions.get(choice)?;
+            Some((condition, *side))
+        });
+        let around = self.state.claims.iter().map(|claim| (&claim.0, claim.1));
+        let all: Vec<(&Condition, bool)> = chosen.chain(around).collect();
+        // What a remainder is says more than that; the condition that tells it is among those around.
+        let facts = self.state.facts.iter().filter(|(symbol, _)| !self.host.made.contains_key(symbol));
+        let numbers = facts.copied().collect();
+        let mut known = Known { way, numbers, bounds: Bounds::default(), residues: Residues::default() };
+        // Numbers first: what is made of them is then a number, too.
+        all.iter().for_each(|(condition, holds)| self.find_numbers(condition, *holds, &mut known));
+        all.iter().for_each(|(condition, holds)| self.take_in(condition, *holds, &mut known));
+        known.bounds.are_possible()
+            && all
+                .iter()
+                .all(|(condition, holds)| self.decided_by(condition, &known).is_none_or(|it| it == *holds))
+    }
+
+    /// Calls `each` with the comparisons that surely hold, or fail, where a condition does.
+    fn each_part(condition: &Condition, holds: bool, each: &mut impl FnMut(&Int, Relation)) {
+        match condition {
+            Condition::Compare { difference, relation, .. } => {
+                each(difference, if holds { *relation } else { relation.negated() });
+            }
+            Condition::Not(inner) => Self::each_part(inner, !holds, each),
+            Condition::And(a, b) if holds => [a, b].iter().for_each(|it| Self::each_part(it, true, each)),
+            Condition::Or(a, b) if !holds => [a, b].iter().for_each(|it| Self::each_part(it, false, each)),
+            Condition::And(..) | Condition::Or(..) | Condition::Known(_) | Condition::Opaque(..) => {}
+        }
+    }
+
+    fn find_numbers(&self, condition: &Condition, holds: bool, known: &mut Known<'_>) {
+        Self::each_part(condition, holds, &mut |difference, relation| {
+            if let (Some((sum, Relation::Equal, value)), Relation::Equal) =
+                (self.compared(difference, relation, known), relation)
+                && let ([(symbol, 1)], Ok(value)) = (sum.as_slice(), i64::try_from(value))
+                && !self.host.made.contains_key(symbol)
+            {
+                known.numbers.push((*symbol, value));
+            }
+        });
+    }
+
+    fn take_in(&self, condition: &Condition, holds: bool, known: &mut Known<'_>) {
+        Self::each_part(condition, holds, &mut |difference, relation| {
+            let Some((sum, relation, value)) = self.compared(difference, relation, known) else { return };
+            if let Some((dividend, added, divisor)) = self.remainder(&sum, known)
+                && let (Relation::Equal, Ok(value)) = (relation, i64::try_from(value))
+            {
+                known.residues.add(dividend, divisor, value.wrapping_sub(added));
+            }
+            known.bounds.add(sum, relation, value);
+        });
+    }
+
+    fn decided_by(&self, condition: &Condition, known: &Known<'_>) -> Option<bool> {
+        match condition {
+            Condition::Known(threads) => Some(!threads.is_empty()),
+            Condition::Compare { difference, relation, .. } => {
+                let chosen = self.chosen(difference, known)?;
+                if let Some(number) = chosen.as_constant() {
+                    return Some(relation.holds(number));
+                }
+                let (sum, relation, value) = self.compared(difference, *relation, known)?;
+                // Not by the bounds first: the condition itself is among them.
+                let by_residue = self.decided_by_residue(&sum, relation, value, known);
+                by_residue.or_else(|| known.bounds.decide(&sum, relation, value))
+            }
+            Condition::Opaque(..) => None,
+            Condition::Not(inner) => self.decided_by(inner, known).map(|holds| !holds),
+            Condition::And(a, b) => match (self.decided_by(a, known), self.decided_by(b, known)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Condition::Or(a, b) => match (self.decided_by(a, known), self.decided_by(b, known)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+        }
+    }
+
+    fn decided_by_residue(
+        &self,
+        sum: &Sum,
+        relation: Relation,
+        value: i128,
+        known: &Known<'_>,
+    ) -> Option<bool> {
+        let (dividend, added, divisor) = self.remainder(sum, known)?;
+        let left = known.residues.of(&dividend, divisor, &|sum: &Sum| self.quotient(sum, known))?;
+        match (left.wrapping_add(added).rem_euclid(divisor), relation) {
+            (0, _) => Some(relation.holds(i64::try_from(-value).ok()?)),
+            // Of a negative number it is negative.
+            (_, Relation::Equal) if value == 0 => Some(false),
+            (_, Relation::NotEqual) if value == 0 => Some(true),
+            _ => None,
+        }
+    }
+
+    /// A comparison of a difference with 0 as one of a sum with a value.
+    fn compared(
+        &self,
+        difference: &Int,
+        relation: Relation,
+        known: &Known<'_>,
+    ) -> Option<(Sum, Relation, i128)> {
+        let (mut sum, constant) = linear(&self.chosen(difference, known)?)?;
+        let value = -i128::from(constant);
+        match sum.first() {
+            Some((_, ..0)) => {
+                for (_, factor) in &mut sum {
+                    *factor = factor.checked_neg()?;
+                }
+                Some((sum, relation.mirrored(), -value))
+            }
+            Some(_) => Some((sum, relation, value)),
+            None => None,
+        }
+    }
+
+    /// What is divided, and by which number, where a sum is one remainder: `n % 8`, `n & 7`.
+    fn remainder(&self, sum: &Sum, known: &Known<'_>) -> Option<Quotient<Sum>> {
+        let (op, dividend, divisor) = self.operation(sum, known)?;
+        let divisor = match op {
+            BinaryOp::Rem => divisor,
+            BinaryOp::And if divisor.checked_add(1)?.count_ones() == 1 => divisor + 1,
+            _ => return None,
+        };
+        let (dividend, added) = linear(&dividend)?;
+        (divisor > 0).then_some((dividend, added, divisor))
+    }
+
+    /// The same where it is one quotient: `n / 8`, `n >> 3`.
+    fn quotient(&self, sum: &Sum, known: &Known<'_>) -> Option<Quotient<Sum>> {
+        let (op, dividend, divisor) = self.operation(sum, known)?;
+        let divisor = match op {
+            BinaryOp::Div => divisor,
+            BinaryOp::Shr => 1i64.checked_shl(u32::try_from(divisor).ok()?)?,
+            _ => return None,
+        };
+        let (dividend, added) = linear(&dividend)?;
+        (divisor > 0).then_some((dividend, added, divisor))
+    }
+
+    /// The operator by which a sum is made of a number and a constant, if it is one symbol.
+    fn operation(&self, sum: &Sum, known: &Known<'_>) -> Option<(BinaryOp, Int, i64)> {
+        let [(symbol, 1)] = sum.as_slice() else { return None };
+        let Made { how: How::Operation(op), x, y, .. } = self.host.made.get(symbol)? else { return None };
+        Some((*op, self.chosen(x, known)?, self.chosen(y, known)?.as_constant()?))
+    }
+
+    /// A number with each choice in it replaced by the side that was taken, and each symbol by its number, as far as
+    /// these are known.
+    fn chosen(&self, int: &Int, known: &Known<'_>) -> Option<Int> {
+        let mut sum = Int::known(int.base.clone());
+        for (id, factor) in &int.terms {
+            let term = self.chosen_symbol(*id, known).unwrap_or_else(|| Int::symbol(*id));
+            sum = self.world.add(&sum, &self.world.scale(&term, factor.as_constant()?));
+        }
+        Some(sum)
+    }
+
+    fn chosen_symbol(&self, id: SymbolId, known: &Known<'_>) -> Option<Int> {
+        if let Some((_, number)) = known.numbers.iter().find(|(symbol, _)| *symbol == id) {
+            return Some(Int::constant(*number));
+        }
+        let Made { how, x, y, .. } = self.host.made.get(&id)?;
+        match how {
+            How::Either(choice) => {
+                let (_, side) = known.way.iter().find(|(made, _)| made == choice)?;
+                self.chosen(if *side { x } else { y }, known)
+            }
+            How::Operation(op) => {
+                let (x, y) = (self.chosen(x, known)?, self.chosen(y, known)?);
+                match (op, x.as_constant(), y.as_constant()) {
+                    (BinaryOp::Mul, Some(factor), _) => Some(self.world.scale(&y, factor)),
+                    (BinaryOp::Mul, _, Some(factor)) => Some(self.world.scale(&x, factor)),
+                    (BinaryOp::Div, None, Some(1)) => Some(x),
+                    (_, Some(x), Some(y)) => super::settled::operate(*op, x, y).map(Int::constant),
+                    _ => None,
+                }
+            }
+            How::Min | How::Max => None,
+        }
+    }
+}
+
+/// A number whose factors are constants, as its sum and its constant.
+fn linear(int: &Int) -> Option<(Sum, i64)> {
+    let mut sum = Vec::with_capacity(int.terms.len());
+    for (id, factor) in &int.terms {
+        sum.push((*id, factor.as_constant()?));
+    }
+    Some((sum, int.base.as_constant()?))
+}
