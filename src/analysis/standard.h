@@ -1,9 +1,9 @@
-// What `<type_traits>`, `<array>` and `<cuda/atomic>` say, as far as kernels ask, and the same of CUTLASS; and
-// the views of tensors that PyTorch hands to kernels.
+// What `<type_traits>`, `<array>`, `<complex>`, `<utility>` and `<cuda/atomic>` say, as far as kernels ask, and the same
+// of CUTLASS; the states of cuRAND; and the views of tensors that PyTorch hands to kernels.
 //
-// But for `fill` no function that is here reads or writes an element: accesses are where its result is used. References
-// are not told apart from what they refer to, so nothing here asks for them; and `const` is known of template
-// arguments that are written, so nothing here asks whether it is there.
+// But for `fill` and the parts of a complex number no function that is here reads or writes an element: accesses are
+// where its result is used. References are not told apart from what they refer to, so nothing here asks for them; and
+// `const` is known of template arguments that are written, so nothing here asks whether it is there.
 
 namespace std {
 
@@ -122,7 +122,32 @@ template <class T, size_t N> struct array {
   __host__ __device__ constexpr size_t size() { return N; }
 };
 
+template <class A, class B> struct pair { A first; B second; };
+// Aligned as its parts are; those of CUDA's libraries are aligned as a whole.
+template <class T> struct complex {
+  T re; T im;
+  using value_type = T;
+  __host__ __device__ constexpr T real() { return re; }
+  __host__ __device__ constexpr T imag() { return im; }
+  __host__ __device__ constexpr void real(T value) { re = value; }
+  __host__ __device__ constexpr void imag(T value) { im = value; }
+};
+
 }  // namespace std
+
+namespace thrust {
+
+template <class A, class B> struct pair { A first; B second; };
+template <class T> struct alignas(sizeof(T) * 2) complex {
+  T re; T im;
+  using value_type = T;
+  __host__ __device__ constexpr T real() { return re; }
+  __host__ __device__ constexpr T imag() { return im; }
+  __host__ __device__ constexpr void real(T value) { re = value; }
+  __host__ __device__ constexpr void imag(T value) { im = value; }
+};
+
+}  // namespace thrust
 
 // Of `<cuda/atomic>`: what `exec` asks for by name. The methods are not here.
 namespace cuda {
@@ -150,6 +175,16 @@ template <class T, int Scope = 0> struct atomic { T place; };
 template <class T, int Scope = 0> struct atomic_ref { T& place; };
 
 namespace std {
+
+template <class A, class B> struct pair { A first; B second; };
+template <class T> struct alignas(sizeof(T) * 2) complex {
+  T re; T im;
+  using value_type = T;
+  __host__ __device__ constexpr T real() { return re; }
+  __host__ __device__ constexpr T imag() { return im; }
+  __host__ __device__ constexpr void real(T value) { re = value; }
+  __host__ __device__ constexpr void imag(T value) { im = value; }
+};
 
 inline constexpr int memory_order_relaxed = 0;
 inline constexpr int memory_order_consume = 1;
@@ -216,6 +251,34 @@ template <class T, int N> struct Array {
 };
 
 }  // namespace cutlass
+
+// What cuRAND keeps of a sequence of random numbers.
+struct curandStateXORWOW {
+  unsigned d;
+  unsigned v[5];
+  int boxmuller_flag, boxmuller_flag_double;
+  float boxmuller_extra;
+  double boxmuller_extra_double;
+};
+using curandStateXORWOW_t = curandStateXORWOW;
+using curandState_t = curandStateXORWOW;
+using curandState = curandStateXORWOW;
+struct curandStatePhilox4_32_10 {
+  uint4 ctr, output;
+  uint2 key;
+  unsigned STATE;
+  int boxmuller_flag, boxmuller_flag_double;
+  float boxmuller_extra;
+  double boxmuller_extra_double;
+};
+using curandStatePhilox4_32_10_t = curandStatePhilox4_32_10;
+struct curandStateMRG32k3a {
+  unsigned s1[3], s2[3];
+  int boxmuller_flag, boxmuller_flag_double;
+  float boxmuller_extra;
+  double boxmuller_extra_double;
+};
+using curandStateMRG32k3a_t = curandStateMRG32k3a;
 
 // Element types of tensors, as the macros name them that launch a kernel for each.
 namespace c10 {

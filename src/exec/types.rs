@@ -291,17 +291,27 @@ pub(crate) fn builtin(name: &str) -> Option<Ty> {
     let sized = |name: &str, size| Ty::Sized { name: name.into(), size };
     let half = |name: &str| sized(name, 2);
     Some(match name {
-        "half" | "__half" | "half_t" | "__nv_bfloat16" | "nv_bfloat16" | "bfloat16_t" | "__half_raw" => {
-            half(name)
-        }
-        "__nv_fp8_e4m3" | "__nv_fp8_e5m2" | "__nv_fp8_storage_t" => sized(name, 1),
+        "half" | "__half" | "half_t" | "__nv_bfloat16" | "nv_bfloat16" | "bfloat16_t" | "__half_raw"
+        | "__nv_bfloat16_raw" | "hip_bfloat16" | "__hip_bfloat16" | "_Float16" | "__fp16" => half(name),
+        "__nv_fp8_e4m3"
+        | "__nv_fp8_e5m2"
+        | "__nv_fp8_storage_t"
+        | "__nv_fp8_e8m0"
+        | "__hip_fp8_e4m3"
+        | "__hip_fp8_e5m2"
+        | "__hip_fp8_e4m3_fnuz"
+        | "__hip_fp8_e5m2_fnuz" => sized(name, 1),
+        "__int128" | "__int128_t" | "__uint128_t" => sized(name, 16),
         "half2" | "__half2" => vector(name, &half("half"), 2),
         "__nv_bfloat162" | "nv_bfloat162" => vector(name, &half("nv_bfloat16"), 2),
         "__nv_fp8x2_e4m3" | "__nv_fp8x2_e5m2" => sized(name, 2),
         "__nv_fp8x4_e4m3" | "__nv_fp8x4_e5m2" => sized(name, 4),
         "dim3" => vector(name, &Ty::Scalar(Scalar::U32), 3),
-        "cuComplex" | "cuFloatComplex" | "cufftComplex" => vector("float2", &Ty::Scalar(Scalar::F32), 2),
-        "cuDoubleComplex" | "cufftDoubleComplex" => vector("double2", &Ty::Scalar(Scalar::F64), 2),
+        "cuComplex" | "cuFloatComplex" | "cufftComplex" | "hipComplex" | "hipFloatComplex"
+        | "hipfftComplex" => vector("float2", &Ty::Scalar(Scalar::F32), 2),
+        "cuDoubleComplex" | "cufftDoubleComplex" | "hipDoubleComplex" | "hipfftDoubleComplex" => {
+            vector("double2", &Ty::Scalar(Scalar::F64), 2)
+        }
         _ => {
             let lanes = name.chars().last()?.to_digit(10).filter(|n| (1..=4).contains(n))?;
             let element = match &name[..name.len() - 1] {
@@ -363,9 +373,16 @@ fn scalar_by_name(name: &str) -> Option<Scalar> {
         "int" | "int32_t" | "i32" => Scalar::I32,
         "uint" | "uint32_t" | "u32" => Scalar::U32,
         "long" | "int64_t" | "ptrdiff_t" | "ssize_t" | "intptr_t" | "clock_t" | "i64" => Scalar::I64,
-        "ulong" | "uint64_t" | "size_t" | "uintptr_t" | "u64" | "CUdeviceptr" => Scalar::U64,
-        "float" | "float_t" | "cufftReal" => Scalar::F32,
-        "double" | "double_t" | "cufftDoubleReal" => Scalar::F64,
+        "ulong"
+        | "uint64_t"
+        | "size_t"
+        | "uintptr_t"
+        | "u64"
+        | "CUdeviceptr"
+        | "cudaTextureObject_t"
+        | "cudaSurfaceObject_t" => Scalar::U64,
+        "float" | "float_t" | "cufftReal" | "hipfftReal" => Scalar::F32,
+        "double" | "double_t" | "cufftDoubleReal" | "hipfftDoubleReal" => Scalar::F64,
         _ => return None,
     })
 }

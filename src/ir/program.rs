@@ -460,7 +460,7 @@ fn is_standard(at: &[Name], (last, has_args): (Option<&Name>, bool), from: &[Nam
         // A call of a function that is not seen looks like one of these without arguments.
         None => {
             let may_be_bare = matches!(at, [only] if matches!(&**only, "std" | "at"));
-            from == at || has_args && (from.starts_with(at) || may_be_bare)
+            from == at || at.is_empty() || has_args && (from.starts_with(at) || may_be_bare)
         }
     }
 }
