@@ -26,6 +26,7 @@ mod tile;
 mod tree;
 mod ways;
 
+pub(crate) use access::JOINED_IN_PART;
 pub use access::{Access, AccessOp, Call, Tiles, Within};
 pub use array::Array;
 pub use assumption::Assumption;

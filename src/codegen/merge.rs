@@ -107,6 +107,8 @@ struct Group {
     added: u64,
     /// Offsets relative to the first active lane: equal for neighbours.
     shape: [i64; 32],
+    /// What lanes add besides, by symbol.
+    varying: Vec<(u32, [i64; 32])>,
 }
 
 impl Merges {
@@ -119,12 +121,12 @@ impl Merges {
         for (at, access) in trace.accesses.iter().enumerate() {
             let Some(bytes) = joinable(access) else { continue };
             for (number, pattern) in access.patterns.iter().enumerate() {
-                if pattern.active == 0 || pattern.anywhere || !pattern.varying.is_empty() {
+                if pattern.active == 0 || pattern.anywhere {
                     continue;
                 }
                 let (first, shape) = relative(pattern);
                 if let Some(rest) = pattern.walk {
-                    if !has_barrier(trace, pattern) {
+                    if !has_barrier(trace, pattern) && pattern.varying.is_empty() {
                         over_iterations[at][number] = over_rounds(pattern, bytes, rest, &shape);
                     }
                     continue;
@@ -141,6 +143,7 @@ impl Merges {
                     open_unit: pattern.open_unit,
                     added: pattern.added,
                     shape,
+                    varying: pattern.varying.clone(),
                 };
                 let (time, region) = (pattern.first.occurrence, pattern.first.region);
                 let member = Member { first, access: at, pattern: number, time, region };
@@ -366,7 +369,9 @@ impl Joiner<'_> {
         let Some(wide) = width(group.bytes, count) else { return };
         let known = group.unit.is_multiple_of(wide as u64);
         let shift_keeps_alignment = known || group.open_unit.is_multiple_of(wide as u64);
-        let aligned_shape = group.shape.iter().all(|offset| offset % wide == 0);
+        let mut varying = group.varying.iter().flat_map(|(_, factors)| factors);
+        let aligned_shape =
+            group.shape.iter().all(|offset| offset % wide == 0) && varying.all(|factor| factor % wide == 0);
         let array = self.trace.arrays[group.array].alignment;
         if !shift_keeps_alignment || !aligned_shape {
             return;

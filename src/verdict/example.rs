@@ -107,11 +107,23 @@ pub fn example(
         };
         // Neighbouring accesses that the compiler joins are one wider request.
         let wide = merges.get(number, tried.pattern, target);
-        let joined = wide.and_then(|wide| Some((wide, as_joined(access, pattern, wide, target)?)));
+        let wide = wide.map(|wide| {
+            let mut wide = *wide;
+            // Where what lanes add besides is chosen.
+            if !pattern.varying.is_empty() {
+                let moved = wide.offsets.iter_mut().zip(tried.offsets).zip(&pattern.offsets);
+                moved.for_each(|((offset, to), from)| *offset = offset.wrapping_add(to.wrapping_sub(*from)));
+            }
+            wide
+        });
+        let joined = wide.and_then(|wide| {
+            let (bytes, cost) = as_joined(access, pattern, &wide, target)?;
+            Some((wide.offsets, bytes, cost))
+        });
         found = match joined {
-            Some((wide, (bytes, cost))) => {
-                let tried = Tried { offsets: &wide.offsets, cost: &cost, ..*tried };
-                sought.fits(trace, number, &tried).then(|| of(&wide.offsets, Some(bytes), 0, cost))
+            Some((offsets, bytes, cost)) => {
+                let tried = Tried { offsets: &offsets, cost: &cost, ..*tried };
+                sought.fits(trace, number, &tried).then(|| of(&offsets, Some(bytes), 0, cost))
             }
             None => sought.fits(trace, number, tried).then(|| {
                 let align = alignment(access, pattern.active, tried.offsets, target);

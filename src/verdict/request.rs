@@ -7,7 +7,7 @@ use super::is_copy_instruction;
 use crate::banks::{self, Contention, CopySource, Cost, Family, Request, Target};
 use crate::codegen::{Wide, atomics};
 use crate::domain::{Reason, gcd};
-use crate::events::{Access, AccessOp, Pattern};
+use crate::events::{Access, AccessOp, JOINED_IN_PART, Pattern};
 
 /// Why a request has no cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +60,12 @@ pub(super) fn phases(
     target: &Target,
 ) -> Result<Cost, NoCost> {
     let mut found: Option<Cost> = None;
+    if access.joins_members == JOINED_IN_PART
+        && access.bytes.is_some_and(|bytes| bytes > 16 && bytes % 16 == 0)
+    {
+        let reason = "the compiler copies a struct of numbers of several sizes in pieces of several sizes";
+        return Err(NoCost::Unknown(Reason::Compiler, reason.to_string()));
+    }
     let align = alignment(access, active, offsets, target);
     let active = lanes(access, active, offsets, target)?;
     for shift in aligned(access, active, offsets, shifts, target) {
@@ -173,18 +179,19 @@ pub(super) fn question<'a>(
     Request { access: bank_access(access, target), bytes, active, offsets, align, base: 0 }
 }
 
-/// The alignment by which the access is split: none if the members of a copied struct become one access.
+/// The alignment by which the access is split: wider if the members of a copied struct become one access.
 /// The compiler has to see that it is aligned.
 pub(super) fn alignment(access: &Access, active: u32, offsets: &[i64; 32], target: &Target) -> u32 {
     let bytes = access.bytes.unwrap_or(0);
-    let aligned = |offset: i64| offset.rem_euclid(i64::from(bytes.max(1))) == 0;
     let lanes = || (0..32).filter(|lane| active >> lane & 1 == 1);
-    let joined = matches!(bytes, 8 | 16)
-        && bytes <= access.joins_members
-        && target.family() == Family::Modern
-        && access.patterns.iter().all(|pattern| pattern.unit.is_multiple_of(u64::from(bytes)))
-        && lanes().all(|lane| aligned(offsets[lane]));
-    if joined { 0 } else { access.align }
+    let fits = |unit: &u32| {
+        *unit <= access.joins_members
+            && bytes.is_multiple_of(*unit)
+            && access.patterns.iter().all(|pattern| pattern.unit.is_multiple_of(u64::from(*unit)))
+            && lanes().all(|lane| offsets[lane].rem_euclid(i64::from(*unit)) == 0)
+    };
+    let joined = if target.family() == Family::Modern { [16, 8].into_iter().find(fits) } else { None };
+    joined.filter(|unit| *unit > access.align).unwrap_or(access.align)
 }
 
 /// Whether the lanes can all be aligned as the access demands: an address that is not is an error
@@ -234,11 +241,12 @@ pub(super) fn perhaps_joined(
 ) -> Result<(), NoCost> {
     // Of 8 and 16 bytes the hardware takes 2 and 4 as a rule, even where it could pair lanes.
     let free = |(bytes, cost): (u32, Cost)| cost.wavefronts <= cost.ideal.max(bytes / 4);
-    if joined(access, pattern, wide, target).any(free) {
-        let reason = "the compiler may combine neighbouring accesses of a thread into one without conflicts";
-        return Err(NoCost::Unknown(Reason::Compiler, reason.to_string()));
-    }
-    Ok(())
+    if joined(access, pattern, wide, target).any(free) { Err(may_be_joined()) } else { Ok(()) }
+}
+
+pub(super) fn may_be_joined() -> NoCost {
+    let reason = "the compiler may combine neighbouring accesses of a thread into one without conflicts";
+    NoCost::Unknown(Reason::Compiler, reason.to_string())
 }
 
 /// The costs as a part of requests up to a wide one, the widest first.

@@ -17,13 +17,15 @@
 //! word, at `ld` = 8 those of `(x % 4) * ld + x / 4 * 8` meet. So each residue is tried near 0 and
 //! far from it, and where the two differ the worse counts, as "up to".
 
+mod joined;
 mod tried;
 
 use crate::codegen::{Merges, atomics};
 use crate::domain::{Reason, gcd};
+use joined::Weighing;
 pub(super) use tried::{Tried, each_tried};
 
-use super::request::{NoCost, as_joined, can_be_aligned, copied, lanes, perhaps_joined, phases, shifts};
+use super::request::{NoCost, can_be_aligned, copied, lanes, phases, shifts};
 use super::{Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
 use crate::events::{Access, Assumption, Pattern, Trace};
@@ -137,47 +139,18 @@ pub(super) fn weigh(
     if table.len() > MOST_AXES {
         return Err(site.undecided(&table));
     }
-    let mut left = MOST_TRIED_OF_SITE;
-    let mut follows = false;
-    let mut assumptions: Vec<Assumption> = Vec::new();
-    let mut assume = |assumption: Assumption| {
-        if !assumptions.contains(&assumption) {
-            assumptions.push(assumption);
-        }
-    };
+    let mut weighing = Weighing::new(&site, merges, number);
     let lengths = || table.iter().map(|&axis| site.axes[axis].values.len());
     let mut rows: Vec<Option<Row>> = vec![Some(Row::default()); lengths().product()];
     for (at, pattern) in access.patterns.iter().enumerate() {
-        let mut costs = site.pattern(pattern, &mut left)?;
-        if let Some(Some(row)) = costs.rows.first_mut().filter(|_| costs.axes.is_empty()) {
-            let conflicts = |costs: &[Cost]| costs.iter().any(|cost| cost.excess() > 0);
-            let mut conflict = conflicts(&row.costs);
-            let wide = merges.get(number, at, target);
-            if let Some(wide) = wide
-                && let Some((bytes, cost)) = as_joined(access, pattern, wide, target)
-            {
-                // Its other parts are the same request.
-                follows |= !wide.head && !wide.single;
-                row.costs = if wide.first { vec![cost] } else { Vec::new() };
-                if conflict || conflicts(&[cost]) {
-                    assume(Assumption::Joined { bytes, partly: wide.single });
-                }
-                conflict = conflicts(&[cost]);
-            }
-            let wider = merges
-                .possible(number, at, target)
-                .filter(|wider| wide.is_none_or(|wide| wide.bytes < wider.bytes));
-            if let Some(wider) = wider.filter(|_| conflict) {
-                perhaps_joined(access, pattern, wider, target)?;
-                assume(Assumption::NotJoined { bytes: wider.bytes, again: wide.is_some() });
-            }
-        }
+        let costs = weighing.costs(at, pattern)?;
         if pattern.varying.is_empty() {
             let lanes = lanes(access, pattern.active, &pattern.offsets, target)?;
-            atomics::assumption(pattern.active, lanes).into_iter().for_each(&mut assume);
+            let assumed = atomics::assumption(pattern.active, lanes);
+            assumed.into_iter().for_each(|it| weighing.assume(it));
         }
         if costs.in_turn {
-            assume(Assumption::MeetsBanksEvenly);
+            weighing.assume(Assumption::MeetsBanksEvenly);
         }
         for (number, slot) in rows.iter_mut().enumerate() {
             let Some(row) = slot else { continue };
@@ -194,11 +167,12 @@ pub(super) fn weigh(
     if rows.iter().flatten().all(Row::conflicts) {
         for &axis in &table {
             if site.vanishes(axis) {
-                assume(Assumption::NotZero { name: site.axes[axis].name(trace).into() });
+                weighing.assume(Assumption::NotZero { name: site.axes[axis].name(trace).into() });
             }
         }
     }
     let axes = table.iter().map(|&axis| site.axes[axis].clone()).collect();
+    let Weighing { assumptions, follows, .. } = weighing;
     Ok(Weighed { axes, rows, assumptions, follows })
 }
 

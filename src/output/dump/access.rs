@@ -2,7 +2,7 @@
 
 use super::Places;
 use super::series::{bits, series};
-use crate::events::{Access, First, Pattern, Trace};
+use crate::events::{Access, First, JOINED_IN_PART, Pattern, Trace};
 use crate::output::op_word;
 use std::fmt::Write;
 
@@ -57,8 +57,12 @@ fn kind(access: &Access) -> String {
     if access.align > 0 {
         let _ = write!(out, ", aligned to {}", access.align);
     }
-    if access.joins_members > 0 {
-        let _ = write!(out, ", members joined up to {}", access.joins_members);
+    match access.joins_members {
+        0 => {}
+        JOINED_IN_PART => out.push_str(", members joined in part"),
+        bytes => {
+            let _ = write!(out, ", members joined up to {bytes}");
+        }
     }
     if access.tiles.matrices > 0 {
         let _ = write!(out, ", {} matrices", access.tiles.matrices);
