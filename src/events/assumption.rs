@@ -207,6 +207,9 @@ impl Assumption {
     }
 }
 
+/// The most names in one sentence.
+const MOST_NAMES: usize = 5;
+
 impl Display for Assumption {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -241,7 +244,13 @@ impl Display for Assumption {
             }
             Assumption::NotNegative { names } => match &**names {
                 [one] => write!(out, "{one} is not negative"),
-                many => write!(out, "{} are not negative", many.join(", ")),
+                many if many.len() <= MOST_NAMES => {
+                    write!(out, "{} are not negative", many.join(", "))
+                }
+                many => {
+                    let (shown, rest) = many.split_at(MOST_NAMES - 1);
+                    write!(out, "{} and {} more numbers are not negative", shown.join(", "), rest.len())
+                }
             },
             Assumption::NotZero { name } => write!(out, "`{name}` is not 0"),
             Assumption::Joined { bytes, partly } => {

@@ -325,13 +325,16 @@ impl Machine<'_> {
         self.end_barriers();
         let symbols = &self.world.symbols;
         self.trace.tree.keep_symbols(|id| (symbols.get(id).clone(), symbols.remainder(id)));
-        let names: Vec<String> = self
-            .world
-            .taken_nonnegative
-            .iter()
-            .filter(|id| self.world.symbols.get(**id).origin == Origin::Given)
-            .map(|id| format!("`{}`", self.world.symbols.get(*id).name))
-            .collect();
+        let mut names: Vec<String> = Vec::new();
+        for id in &self.world.taken_nonnegative {
+            let symbol = self.world.symbols.get(*id);
+            let name = format!("`{}`", symbol.name);
+            if symbol.origin == Origin::Given && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        // First those that are written, then what is made of them.
+        names.sort_by_key(|name| name.contains(' '));
         if !names.is_empty() {
             let assumed = Assumption::NotNegative { names: names.into() };
             let relied = self.world.relied_on_signs.get();
