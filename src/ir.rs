@@ -482,6 +482,8 @@ pub enum StmtKind {
         flat: bool,
         /// Whether the text asks for it to stay a loop: `#pragma unroll 1`.
         rolled: bool,
+        /// Which of the function's loops it is: those that come out of one use of a macro have one span.
+        number: u32,
     },
     /// `switch`: the cases in order, each falling through to the next.
     Switch {

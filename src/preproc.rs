@@ -255,6 +255,8 @@ pub enum MaskKind {
     ClusterDims,
     /// A macro that nothing visible defines, called where a statement stands.
     Statement,
+    /// `_Pragma("...")`
+    Pragma,
     /// Anything without meaning for this tool.
     Other,
 }

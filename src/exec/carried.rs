@@ -24,11 +24,11 @@ use std::rc::Rc;
 impl Machine<'_> {
     /// A round of a loop begins that the compiler does not unroll whole.
     pub(super) fn hide_carried(&mut self, parts: Parts<'_>) {
-        let carried = match self.compiler.carried.get(&parts.span) {
+        let carried = match self.compiler.carried.get(&parts.place()) {
             Some(known) => Rc::clone(known),
             None => {
                 let found: Rc<[LocalId]> = carried(parts).into();
-                self.compiler.carried.insert(parts.span, Rc::clone(&found));
+                self.compiler.carried.insert(parts.place(), Rc::clone(&found));
                 found
             }
         };
@@ -36,7 +36,7 @@ impl Machine<'_> {
         for local in carried.iter() {
             let number = local.0 as usize;
             let Some(value) = frame.slots.get(number).map(|slot| &slot.value) else { continue };
-            if let Some(hidden) = hidden(value, hashed(&(*local, parts.span))) {
+            if let Some(hidden) = hidden(value, hashed(&(*local, parts.place()))) {
                 frame.slots.set_value(number, hidden);
             }
         }

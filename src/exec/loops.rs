@@ -221,7 +221,7 @@ impl Machine<'_> {
                 pass
             })
         });
-        let goes_on = self.looping.unbounded.get(&parts.span).copied().unwrap_or(GoesOn::Perhaps);
+        let goes_on = self.looping.unbounded.get(&parts.place()).copied().unwrap_or(GoesOn::Perhaps);
         let round = pass.round;
         let (entry, rest) = self.after_pass(pass);
         self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);
@@ -269,7 +269,7 @@ impl Machine<'_> {
 
     /// What tells one loop from another, and one call of its function from another.
     pub(super) fn loop_key(&self, parts: Parts<'_>) -> LoopKey {
-        (parts.span, self.around.calls.last().map(|call| call.span), self.state.frames.len())
+        (parts.place(), self.around.calls.last().map(|call| call.span), self.state.frames.len())
     }
 
     /// One iteration whose condition may be undecided; that it holds is then assumed in these words.
@@ -282,14 +282,14 @@ impl Machine<'_> {
                 None => self.goes_on_without_end(),
                 Some(_) => GoesOn::Perhaps,
             };
-            self.looping.unbounded.insert(parts.span, goes_on);
+            self.looping.unbounded.insert(parts.place(), goes_on);
             return self.test_after(parts);
         };
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
         let is_endless = matches!(&condition, Condition::Known(holds) if *holds == self.world.all);
         let goes_on = self.may_go_on(&condition);
-        self.looping.unbounded.insert(parts.span, goes_on);
+        self.looping.unbounded.insert(parts.place(), goes_on);
         let truth = self.truth(&condition, false);
         let before = self.state.active;
         self.note_parting(&truth);
@@ -330,7 +330,7 @@ impl Machine<'_> {
         self.around.splits.extend(split);
         self.iterate(parts);
         if is_endless {
-            self.looping.unbounded.insert(parts.span, self.goes_on_without_end());
+            self.looping.unbounded.insert(parts.place(), self.goes_on_without_end());
         }
         if pushed {
             self.around.splits.pop();
@@ -352,7 +352,7 @@ impl Machine<'_> {
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
         if self.is_of_data(&condition) {
-            self.looping.unbounded.insert(parts.span, GoesOn::ForData);
+            self.looping.unbounded.insert(parts.place(), GoesOn::ForData);
         }
         let truth = self.truth(&condition, false);
         self.note_parting(&truth);

@@ -36,7 +36,7 @@ pub(crate) use contents::{Bytes, Read};
 pub(crate) use course::Absent;
 pub(crate) use host::{Host, How, Made};
 pub(crate) use lookups::{Lambdas, Lookups};
-pub(crate) use loops::{Bounds, Change, Found, Kind, LoopContext, LoopKey};
+pub(crate) use loops::{Bounds, Change, Found, Kind, LoopContext, LoopKey, LoopPlace};
 pub(crate) use mark::Mark;
 pub(crate) use meanings::{Asked, Seen};
 pub(crate) use memo::{Chosen, ConstantCall, Memo, Specialised};

@@ -70,7 +70,7 @@ impl Machine<'_> {
             StmtKind::If { cond, then, otherwise } => {
                 self.branch(cond, then, otherwise);
             }
-            StmtKind::Loop { cond, body, step, body_first, flat, rolled } => {
+            StmtKind::Loop { cond, body, step, body_first, flat, rolled, number } => {
                 let parts = Parts {
                     cond: cond.as_ref(),
                     body,
@@ -80,6 +80,7 @@ impl Machine<'_> {
                     flat: *flat,
                     rolled: *rolled,
                     span: stmt.span,
+                    number: *number,
                 };
                 self.run_loop(parts);
             }

@@ -340,13 +340,14 @@ impl Unpacking<'_> {
             K::If { cond, then, otherwise } => {
                 K::If { cond: self.expr(cond), then: self.stmts(then), otherwise: self.stmts(otherwise) }
             }
-            K::Loop { cond, body, step, body_first, flat, rolled } => K::Loop {
+            K::Loop { cond, body, step, body_first, flat, rolled, number } => K::Loop {
                 cond: cond.as_ref().map(|it| self.expr(it)),
                 body: self.stmts(body),
                 step: step.as_ref().map(|it| self.expr(it)),
                 body_first: *body_first,
                 flat: *flat,
                 rolled: *rolled,
+                number: *number,
             },
             K::Switch { value, cases } => K::Switch {
                 value: self.expr(value),

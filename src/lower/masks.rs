@@ -5,6 +5,7 @@ use super::nodes::children;
 use crate::ir::{Expr, Stmt, StmtKind};
 use crate::preproc::{MaskKind, Masked};
 use crate::syntax::field;
+use tree_sitter::Node;
 
 /// How far before a declaration its first, blanked word is looked for.
 const LOOK_BACK: usize = 4096;
@@ -28,6 +29,20 @@ impl<'t> Lowerer<'t> {
             .iter()
             .take_while(|mask| (mask.start as usize) < end)
             .find(|mask| mask.kind == kind)
+    }
+
+    /// What the `_Pragma` says that was blanked directly before a statement, wherever macros brought it from.
+    pub(super) fn pragma_operator(&self, node: Node<'_>) -> Option<&'t str> {
+        if self.fixed_span.is_some() {
+            return None;
+        }
+        let start = self.start(node);
+        let masked = &self.outline.tree.expanded.masked;
+        let mask = masked[..masked.partition_point(|mask| (mask.start as usize) < start)].last()?;
+        let between = self.source.get(mask.end as usize..start)?;
+        let args = mask.args.trim();
+        let unquoted = args.strip_prefix('"').and_then(|args| args.strip_suffix('"')).unwrap_or(args);
+        (mask.kind == MaskKind::Pragma && between.trim().is_empty()).then_some(unquoted)
     }
 
     /// The macros blanked between two positions where a statement stands, each as one.

@@ -56,7 +56,7 @@ impl Lowerer<'_> {
         if let (Some(variable), Some(element)) = (variable, element) {
             variable.init = Some(element);
         }
-        let Body { body, flat, rolled } = self.loop_body(node);
+        let Body { body, flat, rolled, number } = self.loop_body(node);
         self.scope.leave(mark);
         declared.extend(body);
         let Some(Ok(walk)) = walk.filter(|_| is_set) else {
@@ -77,6 +77,7 @@ impl Lowerer<'_> {
             body_first: false,
             flat,
             rolled,
+            number,
         };
         self.with_init(node, init, made, out);
     }

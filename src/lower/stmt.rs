@@ -16,6 +16,7 @@ pub(super) struct Body {
     pub body: Vec<Stmt>,
     pub flat: bool,
     pub rolled: bool,
+    pub number: u32,
 }
 
 /// `switch (n) { case 0: do { f(); case 1: g(); } while (h()); }`.
@@ -261,9 +262,14 @@ impl Lowerer<'_> {
             None => None,
         };
         let step = field(node, "update").map(|step| self.full_expr(step));
-        let Body { body, flat, rolled } = self.loop_body(node);
+        let Body { body, flat, rolled, number } = self.loop_body(node);
         self.scope.leave(mark);
-        self.with_init(node, init, StmtKind::Loop { cond, body, step, body_first: false, flat, rolled }, out);
+        self.with_init(
+            node,
+            init,
+            StmtKind::Loop { cond, body, step, body_first: false, flat, rolled, number },
+            out,
+        );
     }
 
     /// The body, and what the compiler is to make of the loop.
@@ -271,26 +277,16 @@ impl Lowerer<'_> {
         let before = self.loops;
         let body = self.field_body(node, "body");
         let innermost = self.loops == before;
+        let number = self.loops;
         self.loops = self.loops.wrapping_add(1);
         let asked = self.asked_to_unroll(node);
         let rolled = asked == Some(false);
-        Body { body, flat: !rolled && (innermost || asked == Some(true)), rolled }
+        Body { body, flat: !rolled && (innermost || asked == Some(true)), rolled, number }
     }
 
     /// Whether what stands before a loop says `#pragma unroll`; `false` if by one, or not at all.
     fn asked_to_unroll(&self, node: Node<'_>) -> Option<bool> {
-        // Directives are blank in the text that is parsed.
-        let text = &self.outline.tree.expanded.file.text;
-        let before = text.get(..self.span(node).start as usize).unwrap_or("").trim_end();
-        let operator = || {
-            let (_, said) = before.strip_suffix("\")")?.rsplit_once("_Pragma")?;
-            said.trim_start().strip_prefix('(')?.trim_start().strip_prefix('"')
-        };
-        let directive = || {
-            let line = before.rsplit('\n').next().unwrap_or("").trim_start();
-            line.strip_prefix('#')?.trim_start().strip_prefix("pragma")
-        };
-        let said = operator().or_else(directive)?.trim();
+        let said = self.pragma_operator(node).or_else(|| self.pragma_directive(node))?.trim();
         let said = said.split_once("//").map_or(said, |(said, _)| said);
         let said = said.split_once("/*").map_or(said, |(said, _)| said);
         if said.trim() == "nounroll" {
@@ -300,13 +296,37 @@ impl Lowerer<'_> {
         Some(factor.trim() != "1")
     }
 
+    /// What the `#pragma` on the line before a statement says. Directives are blank in the text that is parsed.
+    fn pragma_directive(&self, node: Node<'_>) -> Option<&str> {
+        if self.is_behind_another_of_macro(node) {
+            return None;
+        }
+        let text = &self.outline.tree.expanded.file.text;
+        let before = text.get(..self.span(node).start as usize).unwrap_or("").trim_end();
+        let line = before.rsplit('\n').next().unwrap_or("").trim_start();
+        line.strip_prefix('#')?.trim_start().strip_prefix("pragma")
+    }
+
+    /// Whether a statement comes out of a macro that has something else before it: what stands before the
+    /// macro's use is then not about it.
+    fn is_behind_another_of_macro(&self, node: Node<'_>) -> bool {
+        let start = self.start(node);
+        let before = self.source.get(..start).unwrap_or("").trim_end().len();
+        if before == 0 || self.fixed_span.is_some() {
+            return false;
+        }
+        let (last, first) = (self.span_of(before - 1, before), self.span_of(start, start + 1));
+        first.start <= last.start && last.start < first.end
+    }
+
     fn while_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mark = self.scope.enter();
         let mut init = Vec::new();
         let cond = self.condition(node, &mut init);
-        let Body { body, flat, rolled } = self.loop_body(node);
+        let Body { body, flat, rolled, number } = self.loop_body(node);
         self.scope.leave(mark);
-        let again = |cond, body| StmtKind::Loop { cond, body, step: None, body_first: false, flat, rolled };
+        let again =
+            |cond, body| StmtKind::Loop { cond, body, step: None, body_first: false, flat, rolled, number };
         if init.is_empty() {
             out.push(self.stmt_at(node, again(Some(cond), body)));
             return;
@@ -320,10 +340,10 @@ impl Lowerer<'_> {
     }
 
     fn do_stmt(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let Body { body, flat, rolled } = self.loop_body(node);
+        let Body { body, flat, rolled, number } = self.loop_body(node);
         let cond = field(node, "condition").map(|cond| self.full_expr(cond));
         let cond = Some(cond.unwrap_or(Expr { kind: ExprKind::Damaged, span: self.span(node) }));
-        let made = StmtKind::Loop { cond, body, step: None, body_first: true, flat, rolled };
+        let made = StmtKind::Loop { cond, body, step: None, body_first: true, flat, rolled, number };
         out.push(self.stmt_at(node, made));
     }
 

@@ -1,5 +1,6 @@
 //! Of what parts is a loop?
 
+use crate::exec::machine::LoopPlace;
 use crate::ir::{Expr, Stmt};
 use crate::source::Span;
 
@@ -17,12 +18,19 @@ pub(in crate::exec) struct Parts<'a> {
     /// Whether its rounds are counted, so that the compiler may unroll it in part.
     pub(in crate::exec) counted: bool,
     pub(in crate::exec) span: Span,
+    /// Which of the function's loops it is.
+    pub(in crate::exec) number: u32,
 }
 
 impl<'a> Parts<'a> {
     /// The same loop, its rounds counted.
     pub(in crate::exec) fn counted(self) -> Parts<'a> {
         Parts { counted: true, ..self }
+    }
+
+    /// What tells it from all other loops of the text, those of one macro among them.
+    pub(in crate::exec) fn place(&self) -> LoopPlace {
+        (self.span, self.number)
     }
 
     /// The condition before each round, the first included.

@@ -1,8 +1,8 @@
 //! What is counted as the code runs, for the sake of what the compiler makes of it?
 
+use super::loops::LoopPlace;
 use crate::codegen::{AtLaunch, Registers, Uniformities};
 use crate::ir::LocalId;
-use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub struct ForCompiler {
     /// Writes to variables and accesses of statements that are passed over, by their address.
     pub passed: FxHashMap<usize, Operations>,
     /// The variables that loops assign, by the loop.
-    pub carried: FxHashMap<Span, Rc<[LocalId]>>,
+    pub carried: FxHashMap<LoopPlace, Rc<[LocalId]>>,
     /// The stretch of code without branches that runs, and how many there were.
     pub stretch: Stretch,
     /// Rounds of the loops that run, innermost last.

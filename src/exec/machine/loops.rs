@@ -21,7 +21,7 @@ pub struct LoopContext {
     /// for it.
     pub out_of_bounds: bool,
     /// By loop: whether it has a second round.
-    pub unbounded: FxHashMap<Span, GoesOn>,
+    pub unbounded: FxHashMap<LoopPlace, GoesOn>,
     /// Whether the banks of a request depend on the round of a counted loop.
     pub uneven: bool,
     /// Whether threads may leave the loop that runs in different iterations.
@@ -65,8 +65,12 @@ pub(crate) enum Change {
     Lost(Variation, ObjectId),
 }
 
+/// Where a loop stands, and which of its function's loops it is: loops that come out of one use of a macro have
+/// one span.
+pub(crate) type LoopPlace = (Span, u32);
+
 /// The loop's place, the call that led to it, and the depth of the call stack.
-pub(crate) type LoopKey = (Span, Option<Span>, usize);
+pub(crate) type LoopKey = (LoopPlace, Option<Span>, usize);
 
 /// What is remembered of a loop.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,8 @@ impl Masker<'_> {
         match word {
             "__align__" => self.mask_call(at, MaskKind::Align),
             "__cluster_dims__" => self.mask_call(at, MaskKind::ClusterDims),
-            "__maxnreg__" | "__block_size__" | "_Pragma" | "__pragma" => self.mask_call(at, MaskKind::Other),
+            "__maxnreg__" | "__block_size__" => self.mask_call(at, MaskKind::Other),
+            "_Pragma" | "__pragma" => self.mask_call(at, MaskKind::Pragma),
             "__launch_bounds__" => self.launch_bounds(at),
             "alignas" => self.alignas(at),
             "__attribute__" | "__attribute" | "__declspec" => self.compiler_attribute(at),
