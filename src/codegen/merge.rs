@@ -67,14 +67,16 @@
 //! Some joins are only possible, not sure: where a number that the compiler knows and the text seen does not (a
 //! template argument, a constant defined elsewhere) decides the alignment, of narrow elements ([`widths`]), of
 //! three neighbours out of four (read as four), across iterations whose number is not known when the program is
-//! compiled, and of a loop near the size up to which it is unrolled.
+//! compiled, of a loop near the size up to which it is unrolled, and of one that took too many steps ([`cut`]).
 
+mod cut;
 mod order;
 mod wide;
 mod widths;
 
 use crate::events::{Access, AccessOp, Pattern, Trace};
 use crate::source::Span;
+use cut::Cut;
 use order::{Order, nothing_between};
 use rustc_hash::FxHashMap;
 pub(crate) use wide::Wide;
@@ -116,6 +118,7 @@ impl Merges {
     #[must_use]
     pub fn of(trace: &Trace) -> Merges {
         let mut groups: FxHashMap<Group, Vec<Member>> = FxHashMap::default();
+        let cut = Cut::of(trace);
         let none = || trace.accesses.iter().map(|access| vec![None; access.patterns.len()]);
         let mut over_iterations: Joins = none().collect();
         for (at, access) in trace.accesses.iter().enumerate() {
@@ -130,6 +133,9 @@ impl Merges {
                         over_iterations[at][number] = over_rounds(pattern, bytes, rest, &shape);
                     }
                     continue;
+                }
+                if cut.has_neighbour(access, pattern) {
+                    over_iterations[at][number] = over_rounds(pattern, bytes, pattern.unit, &shape);
                 }
                 let group = Group {
                     array: access.array,
@@ -165,9 +171,12 @@ impl Merges {
         let mut surely = joiner(none().collect(), true);
         surely.join_all(&groups);
         let walked = over_iterations.iter().flatten().any(Option::is_some);
-        let mut perhaps = joiner(over_iterations, false);
+        let mut perhaps = joiner(over_iterations.clone(), false);
         if surely.passed {
             perhaps.join_all(&groups);
+            // What joins the rounds of one request says nothing of the site's other requests, nor they of it.
+            let all = perhaps.by_access.iter_mut().flatten().zip(over_iterations.iter().flatten());
+            all.filter(|(wide, _)| wide.is_none()).for_each(|(wide, walked)| *wide = *walked);
         }
         if !surely.passed && !walked {
             perhaps.by_access.clear();

@@ -124,6 +124,8 @@ pub enum Assumption {
         /// Which, and where it is from.
         words: Arc<str>,
     },
+    /// A loop has more rounds than are run one by one, so that one of them is counted for all.
+    CutShort,
     /// A function of a library that is not at hand does what its known releases do.
     LibraryWorks {
         /// The function, and the releases.
@@ -173,6 +175,7 @@ impl Assumption {
             Assumption::EveryLane { .. } => "every-lane",
             Assumption::LeastConflict { .. } => "least-conflict",
             Assumption::Block { .. } => "block",
+            Assumption::CutShort => "cut-short",
             Assumption::LibraryWorks { .. } => "library-works",
             Assumption::KeepsIndex { .. } => "keeps-index",
             Assumption::ElementSize { .. } => "element-size",
@@ -281,6 +284,9 @@ impl Display for Assumption {
                 write!(out, "every lane that may be active is; data decide which ones are ({why})")
             }
             Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
+            Assumption::CutShort => out.write_str(
+                "the kernel takes too many steps, so the rounds of a loop are not all run: one is counted for them",
+            ),
             Assumption::Block { words } | Assumption::LibraryWorks { words } => out.write_str(words),
             Assumption::KeepsIndex { name } => {
                 write!(out, "`operator()`, whose body is not visible, does not change `{name}`")

@@ -17,8 +17,8 @@ pub(crate) struct Occurrence<'a> {
     pub partly: Partly,
     /// Why its threads are only an upper bound, if they are.
     pub doubt: Option<&'a Unknown>,
-    /// What is taken for granted of the memory that it copies from.
-    pub of_copy: &'a [Assumption],
+    /// What is taken for granted besides: of the memory that it copies from, and of how often it happens.
+    pub besides: &'a [Assumption],
     /// What it copies from, if it is an asynchronous copy and that is known.
     pub source: Option<&'a CopySource>,
     /// The first thread that is surely active and lies outside the array.

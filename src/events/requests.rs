@@ -151,7 +151,7 @@ impl Requests {
                 self.journal.push(Undo::Assumption { site });
             }
         };
-        it.event.assumptions.iter().chain(it.of_copy).for_each(&mut assume);
+        it.event.assumptions.iter().chain(it.besides).for_each(&mut assume);
     }
 
     /// The warps' requests for one offset. Without one, each lane is anywhere in the array.

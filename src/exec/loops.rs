@@ -9,7 +9,7 @@ pub(super) mod parts;
 use super::condition::{Truth, listed};
 use super::counted::FIRST;
 use super::enumerate::Changing;
-use super::machine::{LoopKey, LoopMask, Machine, Mark, Mode, State};
+use super::machine::{Effort, LoopKey, LoopMask, Machine, Mark, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
 use crate::events::{Assumption, Bound, GoesOn, Split, SplitKind};
@@ -21,6 +21,9 @@ use parts::Parts;
 /// The rounds, and the steps, after which a loop without a condition is taken to be endless.
 const ENDLESS: u64 = 33;
 const ENDLESS_STEPS: u64 = super::budget::STEP_BUDGET / 10;
+
+/// Of a longer loop the rounds are not run one by one, however many steps are left.
+const LONGEST: u64 = Effort::Whole.loop_lengths()[0].0;
 
 /// How an iteration begins.
 enum Test {
@@ -140,7 +143,9 @@ impl Machine<'_> {
                 self.trace_rollback(&mark);
                 self.around.left.truncate(left_before);
                 self.state = start;
-                self.looping.plans.entry(key).or_default().long = true;
+                let plan = self.looping.plans.entry(key).or_default();
+                plan.cut |= too_long && left < LONGEST;
+                plan.long = true;
                 return self.run_symbolic(parts);
             }
             if self.trace.stopped.is_some() {
@@ -205,6 +210,8 @@ impl Machine<'_> {
         let mark = self.trace_mark();
         let came = self.looping.came.len();
         self.looping.uncounted.push(parts.span);
+        let cut = self.cut_by(key);
+        self.looping.cut += cut;
         let opened = self.looping.open;
         self.compiler.rolled = self.compiler.rolled.wrapping_add(1);
         (self.looping.apart, self.looping.left_of_loop) = (false, self.left_mark());
@@ -226,6 +233,7 @@ impl Machine<'_> {
         let (entry, rest) = self.after_pass(pass);
         self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);
         self.looping.uncounted.pop();
+        self.looping.cut -= cut;
         self.next_iteration(came, parts.span);
         self.looping.open = opened + self.looping.watched_open;
         self.around.departures.truncate(departures);
@@ -234,6 +242,11 @@ impl Machine<'_> {
         self.settle_loop(&start, self.looping.apart, rounds, parts.span);
         self.settle_left(left, &start, rounds, parts.span);
         self.test_at_last(parts);
+    }
+
+    /// 1 if a loop's rounds are only not run one by one because that would take too many steps.
+    fn cut_by(&self, key: LoopKey) -> u32 {
+        u32::from(self.looping.plans.get(&key).is_some_and(|plan| plan.cut))
     }
 
     /// The test that fails has the effects of the others.
@@ -258,7 +271,10 @@ impl Machine<'_> {
     ) {
         self.trace_rollback(mark);
         self.looping.uncounted.pop();
+        let cut = self.cut_by(self.loop_key(parts));
+        self.looping.cut -= cut;
         let followed = self.enumerate(parts, start, entry, changing);
+        self.looping.cut += cut;
         self.looping.uncounted.push(parts.span);
         if !followed {
             self.looping.plans.entry(self.loop_key(parts)).or_default().not_followed = true;

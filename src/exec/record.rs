@@ -106,13 +106,16 @@ impl Machine<'_> {
         is_kept: bool,
     ) {
         let turn = if is_kept { 0 } else { self.turn(event.access) };
-        let of_copy = self.copy_assumptions();
+        let mut besides = self.copy_assumptions();
+        if self.looping.cut > 0 {
+            besides.push(Assumption::CutShort);
+        }
         let occurrence = Occurrence {
             event: &event,
             unknown,
             partly,
             doubt: self.state.doubt.as_ref(),
-            of_copy: &of_copy,
+            besides: &besides,
             source: self.at_hand.copying.as_ref().and_then(|copying| copying.from.as_ref()),
             outside,
             is_at_most: self.looping.enumerating > 0,

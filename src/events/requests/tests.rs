@@ -66,7 +66,7 @@ impl Run {
             unknown: None,
             partly: Partly::Unknown,
             doubt: None,
-            of_copy: &[],
+            besides: &[],
             source: None,
             outside: None,
             is_at_most: false,

@@ -13,6 +13,8 @@ use std::rc::Rc;
 pub struct LoopContext {
     /// The loops around of which it is not known how often they run, innermost last.
     pub uncounted: Vec<Span>,
+    /// How many of them are only so because the steps did not suffice for all their rounds.
+    pub cut: u32,
     /// Slots that were assigned since a loop began to watch, innermost loop last.
     pub watched: Vec<Vec<(usize, LocalId)>>,
     /// The most rounds of a loop that were held against the longest that is run for real.
@@ -77,6 +79,8 @@ pub(crate) type LoopKey = (LoopPlace, Option<Span>, usize);
 pub(crate) struct Known {
     /// It ran for real for too long.
     pub(crate) long: bool,
+    /// It would not have been, but for the steps that were left.
+    pub(crate) cut: bool,
     /// Its rounds are not all alike.
     pub(crate) uneven: bool,
     /// It could not be followed through values that begin with a number that is not known.

@@ -79,10 +79,10 @@ pub(crate) enum Effort {
 
 impl Effort {
     /// The lengths of loops to try, as in [`LOOP_LENGTHS`].
-    pub(crate) fn loop_lengths(self) -> &'static [(u64, u64)] {
+    pub(crate) const fn loop_lengths(self) -> &'static [(u64, u64)] {
         match self {
             Effort::Whole => &LOOP_LENGTHS,
-            Effort::Short | Effort::Least => &LOOP_LENGTHS[LOOP_LENGTHS.len() - 1..],
+            Effort::Short | Effort::Least => LOOP_LENGTHS.split_at(LOOP_LENGTHS.len() - 1).1,
         }
     }
 }
