@@ -7,6 +7,7 @@
 
 mod journal;
 mod reduce;
+mod rounds;
 
 pub(crate) use journal::RequestMark;
 

@@ -40,7 +40,7 @@ pub(super) enum Undo {
 /// A moment to which requests can be taken back.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RequestMark {
-    journal: usize,
+    pub(super) journal: usize,
     accesses: u32,
     writes: u32,
 }
@@ -122,7 +122,7 @@ impl Requests {
 
 impl Pattern {
     /// Takes back that it happens so often, in a loop of unknown length or in none.
-    fn happens_not(&mut self, warp: u32, times: u64, within: Option<Span>) {
+    pub(super) fn happens_not(&mut self, warp: u32, times: u64, within: Option<Span>) {
         self.count = self.count.saturating_sub(times);
         let of_warp = &mut self.times[warp as usize % 32];
         *of_warp = of_warp.saturating_sub(times);

@@ -125,3 +125,32 @@ fn requests_are_taken_back_to_a_mark() {
     run.happens(8, all, false);
     assert_eq!(run.counts(), [2, 2, 2, 2]);
 }
+
+#[test]
+fn rounds_in_a_row_are_counted_as_one() {
+    let mut run = Run::new();
+    let all = ThreadSet::all(SHAPE);
+    run.happens(0, all, false);
+    let (mark, before) = (run.requests.mark(), format!("{:?}", run.trace.accesses));
+    for _ in 0..2 {
+        run.happens(0, all, false);
+        run.happens(8, all, false);
+        run.happens(8, all, false);
+    }
+    assert_eq!(run.counts(), [6, 6, 8, 8]);
+    run.requests.share_out(&mark, 2, &mut run.trace.accesses);
+    assert_eq!(run.counts(), [4, 4, 4, 4]);
+    run.requests.rollback(&mark, &mut run.trace.accesses);
+    assert_eq!(format!("{:?}", run.trace.accesses), before);
+}
+
+#[test]
+fn what_does_not_come_out_even_stays() {
+    let mut run = Run::new();
+    let (all, mark) = (ThreadSet::all(SHAPE), run.requests.mark());
+    run.happens(0, all, false);
+    run.happens(0, all, false);
+    run.happens(8, all, false);
+    run.requests.share_out(&mark, 2, &mut run.trace.accesses);
+    assert_eq!(run.counts(), [4, 4, 2, 2]);
+}

@@ -57,3 +57,30 @@ fn a_number_that_wraps_is_followed() {
     let body = "unsigned char c = 0; for (int k = 0; k < 40; ++k) { c += 64; } s[t * c] = 1;";
     assert_eq!(wavefronts(body), [Some(1)]);
 }
+
+#[test]
+fn one_round_is_counted_of_a_loop_that_is_only_known_by_several() {
+    let of = |divisor: u32| {
+        wavefronts(&format!(
+            "for (int r = blockIdx.x; r < gridDim.z; r += gridDim.x) {{ \
+             sum += out[(r * gridDim.y + t) / {divisor}]; s[t * 2] = sum; __syncthreads(); \
+             for (int i = 0; i < 3; i++) {{ sum += s[t + i]; __syncthreads(); }} }}"
+        ))
+    };
+    for divisor in [1, 2, 4, 8] {
+        assert_eq!(of(divisor), [Some(2), Some(3)], "{divisor}");
+    }
+    // One in two rounds is no number of requests, and so both rounds are counted.
+    let turns = "int c = 0; for (int r = blockIdx.x; r < gridDim.z; r++) { \
+                 s[t * (c + 1)] = 1; __syncthreads(); c ^= 1; }";
+    assert_eq!(wavefronts(turns), [Some(3)]);
+}
+
+#[test]
+fn loops_of_one_macro_are_told_apart() {
+    let body = "float p[12] = {};\n\
+                #define EACH _Pragma(\"unroll\") for (int c = 0; c < 12; c++) { \
+                _Pragma(\"unroll\") for (int i = 0; i < 40; i++) p[c] += s[t + i]; }\n\
+                EACH\nfor (int c = 0; c < 12; c++) sum += p[c];";
+    assert_eq!(wavefronts(body), [Some(40)]);
+}

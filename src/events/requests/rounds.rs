@@ -1,0 +1,81 @@
+//! How many requests are there in each round of a loop of which several rounds were run in a row?
+//!
+//! One pass through a loop stands for all its rounds. It may have to be several rounds in a row, because buffers take
+//! turns in them, or because only a few rounds together advance by a whole number: `(r * cols + x) / 4`. What is said
+//! is said of each round, so that what such a pass counted is shared out among its rounds:
+//!
+//! | in a pass of two rounds | in each |
+//! |---|---|
+//! | `a` twice | `a` once |
+//! //! | `a`, then `b` | no number of requests: they stay as they are |
+
+use super::journal::Undo;
+use super::{RequestMark, Requests};
+use crate::events::Access;
+use crate::source::Span;
+use rustc_hash::FxHashMap;
+
+/// What is counted by itself: the site, the pattern, the warp, and the innermost loop of unknown length.
+type Counted = (u32, u32, u32, Option<Span>);
+
+impl Requests {
+    /// Counts of the requests noted since the mark those of one round, of so many, if that comes out even for all.
+    pub(crate) fn share_out(&mut self, mark: &RequestMark, rounds: u64, accesses: &mut [Access]) {
+        if rounds < 2 {
+            return;
+        }
+        let since = &mut self.journal[mark.journal..];
+        let first = first_times(since, accesses);
+        let mut noted: FxHashMap<Counted, u64> = first.iter().copied().collect();
+        for undo in since.iter() {
+            if let Undo::Again { site, pattern, by, warp, within, .. } = undo {
+                *noted.entry((*site, *pattern, *warp, *within)).or_default() += by;
+            }
+        }
+        if noted.values().any(|times| !times.is_multiple_of(rounds)) {
+            return;
+        }
+        for (&(site, pattern, warp, within), times) in &mut noted {
+            let share = *times / rounds;
+            accesses[site as usize].patterns[pattern as usize].happens_not(warp, *times - share, within);
+            *times = share;
+        }
+        // What was noted first stands for the rest.
+        for (counted, times) in first {
+            noted.entry(counted).and_modify(|left| *left = left.saturating_sub(times));
+        }
+        for undo in since {
+            if let Undo::Again { site, pattern, by, warp, within, .. } = undo {
+                let left = noted.entry((*site, *pattern, *warp, *within)).or_default();
+                *by = (*by).min(*left);
+                *left -= *by;
+            }
+        }
+    }
+}
+
+/// The patterns that were new since some moment, and how often each happened when it was noted: what it did not
+/// happen again.
+fn first_times(since: &[Undo], accesses: &[Access]) -> Vec<(Counted, u64)> {
+    let mut new: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut again: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+    for undo in since {
+        match undo {
+            Undo::Pattern { site } => *new.entry(*site).or_default() += 1,
+            Undo::Again { site, pattern, by, .. } => *again.entry((*site, *pattern)).or_default() += by,
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for (site, new) in new {
+        let patterns = &accesses[site as usize].patterns;
+        let known = patterns.len().saturating_sub(new as usize);
+        for (number, pattern) in patterns.iter().enumerate().skip(known) {
+            let number = number as u32;
+            let within = pattern.within.first().and_then(|(innermost, _)| *innermost);
+            let again = again.get(&(site, number)).copied().unwrap_or(0);
+            found.push(((site, number, pattern.first_warp, within), pattern.count.saturating_sub(again)));
+        }
+    }
+    found
+}
