@@ -17,6 +17,10 @@ impl Machine<'_> {
             return self.compare(relation, a, b, span);
         }
         match (a, b) {
+            _ if matches!(op, BinaryOp::And | BinaryOp::Or) && are_truths(a, b) => {
+                let (a, b) = (self.condition_of(a, span), self.condition_of(b, span));
+                self.both_operands(a, b, op == BinaryOp::And)
+            }
             (Value::Int(x, from_x), Value::Int(y, from_y)) => {
                 self.integer_binary(op, (x, *from_x), (y, *from_y), span)
             }
@@ -397,6 +401,13 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// Whether two values are 0 or 1 each, and not both of them known numbers: `on &= i < n`.
+fn are_truths(a: &Value, b: &Value) -> bool {
+    let is_condition = |value: &Value| matches!(value, Value::Condition(_));
+    let is_truth = |value: &Value| is_condition(value) || matches!(value, Value::Int(_, Scalar::Bool));
+    is_truth(a) && is_truth(b) && (is_condition(a) || is_condition(b))
 }
 
 fn decide(yes: bool, no: bool) -> Option<bool> {

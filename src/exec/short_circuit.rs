@@ -99,7 +99,8 @@ impl Machine<'_> {
         self.both_operands(left, right, and)
     }
 
-    fn both_operands(&mut self, left: Condition, right: Condition, and: bool) -> Value {
+    /// `a && b` or `a || b` of two conditions that were evaluated.
+    pub(super) fn both_operands(&mut self, left: Condition, right: Condition, and: bool) -> Value {
         match (left, right, and) {
             (Condition::Known(x), Condition::Known(y), true) => self.truth_in(&x.and(&y)),
             (Condition::Known(x), Condition::Known(y), false) => self.truth_in(&x.or(&y)),
