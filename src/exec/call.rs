@@ -4,7 +4,7 @@
 //! value; lambdas run in the frame they were made in.
 
 use super::deduce::{decayed, deduce, strip};
-use super::machine::{CALL_DEPTH, Frame, Machine, Mode};
+use super::machine::{CALL_DEPTH, Frame, Machine, Mode, OneOfSeveral};
 use super::packs::{argument_at, deduce_pack, expansion_in};
 use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
@@ -168,6 +168,7 @@ impl Machine<'_> {
         args: &[Expr],
         span: Span,
     ) -> Value {
+        let several = self.at_hand.several.take();
         let instance = self.unpacked(function, path, this.as_ref(), args);
         let function = instance.as_ref().unwrap_or(function);
         let recursive = self.state.frames.iter().filter(|f| Arc::ptr_eq(&f.function, function)).count();
@@ -180,7 +181,7 @@ impl Machine<'_> {
         }
         let Some(body) = &function.body else { return self.call_unknown(&function.name, args, span) };
         let Bound { env, slots, from_launch } =
-            self.bind_arguments(function, path, this.as_ref(), args, span);
+            self.bind_arguments(function, path, this.as_ref(), args, (span, several));
         let constant = self.constant_call(function, &env, &slots, this.as_ref());
         if let Some(result) = constant.as_ref().and_then(|call| self.returned_before(call)) {
             return result;
@@ -235,7 +236,7 @@ impl Machine<'_> {
         path: &Path,
         this: Option<&Pointer>,
         args: &[Expr],
-        span: Span,
+        (span, several): (Span, Option<OneOfSeveral>),
     ) -> Bound {
         let mut env = self.call_env(function, path, this);
         let mut slots = Slots::unwritten(function.locals.len());
@@ -249,7 +250,7 @@ impl Machine<'_> {
                 Some(arg) => {
                     let (argument, at_launch) = self.watching_launch(|m| match env.refers(&param.ty) {
                         true => m.argument_by_reference(param, arg),
-                        false => m.argument(param, arg),
+                        false => m.argument_of(several.as_ref(), at, param, arg),
                     });
                     from_launch.extend(at_launch.then_some(param.local));
                     deduce(self, &mut env, function, &param.ty, &argument.ty);
@@ -395,7 +396,7 @@ impl Machine<'_> {
     }
 
     /// An argument: by reference when the parameter is one and the argument has a place.
-    fn argument(&mut self, param: &Param, arg: &Expr) -> Slot {
+    pub(super) fn argument(&mut self, param: &Param, arg: &Expr) -> Slot {
         if let Type::Reference(inner) = &param.ty
             && let Ok(pointer) = self.locate_argument(arg)
         {

@@ -13,17 +13,18 @@
 
 use super::deduce::fit;
 use super::join::Join;
-use super::machine::{Machine, Mode};
+use super::machine::{Machine, Mode, OneOfSeveral};
 use super::members::BASES;
 use super::packs::{expansion_in, is_pack, takes_arguments, takes_count};
 use super::partial_order::most_specialised;
+use super::slots::Slot;
 use super::types::Ty;
 use super::value::{Pointer, Value};
 use super::viable::is_conditional;
 use crate::domain::{Reason, Unknown, Variation};
 use crate::ir::namespace::meant;
 use crate::ir::print;
-use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, TemplateArg, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Param, Path, Scalar, TemplateArg, Type};
 use crate::source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -300,9 +301,18 @@ impl Machine<'_> {
         let words = format!("which of {} functions `{}` is called", several.len(), path.name);
         let why = Unknown::new(Reason::UnknownFunction, span, words);
         let before = self.state.clone();
+        let count = several.iter().map(|(function, _)| function.params.len()).max().unwrap_or(0);
+        let is_by_value = |param: &Param| !param.pack && !matches!(param.ty, Type::Reference(_));
+        let all_by_value = |at: usize| {
+            let of = |(function, _): &(Arc<Function>, _)| function.params.get(at).is_some_and(is_by_value);
+            several.iter().all(of)
+        };
+        let by_value: Rc<[bool]> = (0..count).map(all_by_value).collect();
         for (at, (function, this)) in several.into_iter().take(MOST).enumerate() {
             let held = (at > 0).then(|| std::mem::replace(&mut self.state, before.clone()));
             self.state.add_doubt(&why);
+            let (by_value, doubt) = (Rc::clone(&by_value), (before.doubt.clone(), before.chosen));
+            self.at_hand.several = Some(OneOfSeveral { is_first: at == 0, by_value, doubt });
             self.in_branch(true, |machine| {
                 let result = machine.run_function(&function, path, this, args, span);
                 if let (Value::Pointer(place), Type::Reference(_), true) =
@@ -317,6 +327,29 @@ impl Machine<'_> {
         }
         (self.state.active, self.state.doubt) = (before.active.minus(&self.state.exited), before.doubt);
         Value::opaque(Variation::Maybe, why)
+    }
+
+    /// An argument for the parameter with this number, by value.
+    pub(super) fn argument_of(
+        &mut self,
+        several: Option<&OneOfSeveral>,
+        at: usize,
+        param: &Param,
+        arg: &Expr,
+    ) -> Slot {
+        let Some(several) = several.filter(|it| it.by_value.get(at) == Some(&true)) else {
+            return self.argument(param, arg);
+        };
+        let (doubt, chosen) = (self.state.doubt.clone(), self.state.chosen);
+        (self.state.doubt, self.state.chosen) = several.doubt.clone();
+        let is_recording = self.recording;
+        self.recording &= several.is_first;
+        let slot = self.argument(param, arg);
+        self.recording = is_recording;
+        if self.state.doubt == several.doubt.0 {
+            (self.state.doubt, self.state.chosen) = (doubt, chosen);
+        }
+        slot
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::domain::Unknown;
 use crate::events::{CopySource, Tile};
 use crate::source::Span;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The access that is about to be recorded.
@@ -23,6 +24,8 @@ pub struct AtHand {
     pub combined: Option<Unknown>,
     /// Where the statement at hand stores one number from all lanes of a warp.
     pub stores_of_warp: Option<Span>,
+    /// What the function is one of that is about to be called.
+    pub several: Option<OneOfSeveral>,
 }
 
 impl Default for AtHand {
@@ -36,8 +39,21 @@ impl Default for AtHand {
             set_aside: None,
             combined: None,
             stores_of_warp: None,
+            several: None,
         }
     }
+}
+
+/// One of several functions of which a call means one. An argument that all of them take by value is evaluated once,
+/// whichever is meant.
+#[derive(Clone, Debug)]
+pub(crate) struct OneOfSeveral {
+    /// Whether what is evaluated for it is not counted yet.
+    pub is_first: bool,
+    /// Which parameters all of them take by value.
+    pub by_value: Rc<[bool]>,
+    /// What was in doubt before the call, and whether data chose the threads.
+    pub doubt: (Option<Unknown>, bool),
 }
 
 /// The copy being recorded.
