@@ -11,6 +11,7 @@ mod bounds;
 mod copies;
 mod early;
 mod freedom;
+mod guards;
 mod intervals;
 mod lanes;
 mod possible;

@@ -16,7 +16,7 @@
 //! stand one after the other, each with the threads that take it. Whatever may order threads and is not
 //! followed is an event, too.
 
-use super::{Assumption, Blocks, Scope, Tile};
+use super::{Asks, Assumption, Blocks, Scope, Taken, Tile};
 use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,9 +43,11 @@ pub(crate) struct EventTree {
     symbols: FxHashMap<SymbolId, Symbol>,
     /// Those of them that are remainders.
     remainders: FxHashMap<SymbolId, Remainder>,
-    /// By the number of a branch: the blocks that surely take it, if there are any. Where data choose the threads that
-    /// do, for each of them apart, all do for some data.
-    takers: FxHashMap<u32, Blocks>,
+    /// By the number of a branch: the blocks that surely take it. Where data choose the threads that do, for each of
+    /// them apart, all do for some data.
+    taken: FxHashMap<u32, Taken>,
+    /// What the conditions of loops ask for.
+    loops: FxHashMap<Span, Asks>,
     /// Branches that one block of all takes, whichever it is, by their numbers.
     turns: FxHashSet<u32>,
 }
@@ -309,10 +311,27 @@ impl EventTree {
     }
 
     /// These blocks surely take a branch.
-    pub(crate) fn note_branch(&mut self, number: u32, blocks: Blocks) {
-        if blocks != Blocks::NONE {
-            self.takers.insert(number, blocks);
-        }
+    pub(crate) fn note_branch(&mut self, number: u32, taken: Taken) {
+        self.taken.insert(number, taken);
+    }
+
+    /// The condition of a loop asks for this.
+    pub(crate) fn note_loop(&mut self, span: Span, asks: Asks) {
+        let asks = match self.loops.remove(&span) {
+            Some(known) if known != asks => known.and(asks),
+            _ => asks,
+        };
+        self.loops.insert(span, asks);
+    }
+
+    /// What the condition of a loop asks for; `None` if it is decided.
+    pub(crate) fn loop_asks(&self, span: Span) -> Option<&Asks> {
+        self.loops.get(&span)
+    }
+
+    /// What is known of a branch.
+    pub(crate) fn taken(&self, branch: u32) -> Option<&Taken> {
+        self.taken.get(&branch)
     }
 
     /// One block of all takes this branch, whichever it is.
@@ -327,7 +346,7 @@ impl EventTree {
 
     /// The blocks that surely take all of these branches.
     pub(crate) fn takers(&self, branches: &Branches) -> Blocks {
-        let of = |branch: &u32| self.takers.get(branch).copied().unwrap_or(Blocks::NONE);
+        let of = |branch: &u32| self.taken.get(branch).map_or(Blocks::NONE, |taken| taken.blocks);
         branches.iter().map(of).fold(Blocks::ALL, Blocks::and)
     }
 

@@ -8,7 +8,7 @@ use super::join::Join;
 use super::machine::{Machine, Mode};
 use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
-use crate::events::{Assumption, Blocks, Differs, Split, SplitKind};
+use crate::events::{Assumption, Differs, Split, SplitKind, Taken};
 use crate::ir::{Expr, Stmt, StmtKind};
 use crate::source::Span;
 
@@ -110,8 +110,11 @@ impl Machine<'_> {
         self.enter_side(truth.holds, &truth.can_hold, &why, truth.chosen);
         // Any of the threads may take either side.
         let is_free = truth.chosen && !truth.uniform;
-        let [holds, fails] = if is_free { [Blocks::ALL; 2] } else { truth.blocks };
-        self.enter_passable(if truth.turn == Some(true) { Blocks::ALL } else { holds });
+        let taken = |side: bool| match is_free || truth.turn == Some(side) {
+            true => Taken::by_all(),
+            false => truth.taken(side),
+        };
+        self.enter_passable(taken(true));
         let first = self.state.passable.last().copied().unwrap_or_default();
         if let Some(side) = truth.turn {
             self.trace.tree.note_turn(if side { first } else { first ^ 1 });
@@ -133,10 +136,9 @@ impl Machine<'_> {
         let before_sides = (split && self.mode == Mode::Device).then(|| start.clone());
         let held = std::mem::replace(&mut self.state, start);
         self.enter_side(truth.fails, &truth.can_fail, &why, truth.chosen);
-        let fails = if truth.turn == Some(false) { Blocks::ALL } else { fails };
         match truth.uniform || truth.turn.is_some() {
-            true => self.enter_other_side(first, fails),
-            false => self.enter_passable(fails),
+            true => self.enter_other_side(first, taken(false)),
+            false => self.enter_passable(taken(false)),
         }
         let side = self.state.active;
         self.in_side(truth, false, true, |machine| match split {
@@ -242,7 +244,7 @@ impl Machine<'_> {
         self.around.next_split += 1;
         self.state.bounds.push(self.around.next_split << 1);
         // For which blocks it holds, the assumptions tell.
-        self.trace.tree.note_branch(self.around.next_split << 1, Blocks::ALL);
+        self.trace.tree.note_branch(self.around.next_split << 1, Taken::by_all());
         words.iter().for_each(|it| self.assume(it.clone()));
         self.state.active = before.and(&hold);
         let side = self.state.active;

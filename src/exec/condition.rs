@@ -14,7 +14,7 @@
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
-use crate::events::{Assumption, Blocks, Bound, GoesOn, SplitKind};
+use crate::events::{Asks, Assumption, Blocks, Bound, GoesOn, SplitKind, Taken};
 use crate::ir::Expr;
 use crate::source::Span;
 use std::rc::Rc;
@@ -60,6 +60,10 @@ pub(crate) struct Truth {
     /// Where it is asked what happens in global memory: the blocks of which surely these threads, and no others,
     /// take the branch where it holds, and the one where it fails.
     pub blocks: [Blocks; 2],
+    /// The same where sizes given at run time are as large as one likes.
+    pub large: [Blocks; 2],
+    /// What it asks for, of what is the same for all threads.
+    pub asks: Asks,
     /// Whether data choose, for each thread apart, whether it holds.
     pub chosen: bool,
     /// How it splits threads if it depends on what each thread reads from global memory for itself.
@@ -76,6 +80,12 @@ impl Truth {
             (_, true) => SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps }),
             (_, false) => SplitKind::Data,
         }
+    }
+
+    /// Who takes the branch where it holds, or the one where it fails.
+    pub(super) fn taken(&self, holds: bool) -> Taken {
+        let side = usize::from(!holds);
+        Taken { blocks: self.blocks[side], large: self.large[side], asks: self.asks.clone() }
     }
 
     /// Takes no side for the usual one.
@@ -137,8 +147,14 @@ impl Machine<'_> {
         let mut truth = self.truth_of(condition, leaves);
         self.looping.open += u64::from(!truth.decided);
         // Host code runs in no block.
-        if !truth.decided && self.mode == Mode::Device && (truth.uniform || self.sees_global_memory()) {
-            truth.blocks = self.blocks_by_side(condition, &truth);
+        if !truth.decided && self.mode == Mode::Device {
+            if truth.uniform || self.sees_global_memory() {
+                truth.blocks = self.blocks_by_side(condition, &truth, false);
+            }
+            if truth.uniform || truth.mixed {
+                truth.large = self.blocks_by_side(condition, &truth, true);
+                truth.asks = self.asked_by(condition);
+            }
         }
         truth
     }
@@ -163,6 +179,8 @@ impl Machine<'_> {
                 why: None,
                 equality: None,
                 blocks: [Blocks::NONE; 2],
+                large: [Blocks::NONE; 2],
+                asks: Asks::Hidden,
                 chosen: false,
                 own_data: None,
                 turn: None,
@@ -514,6 +532,8 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         why,
         equality: None,
         blocks: [Blocks::NONE; 2],
+        large: [Blocks::NONE; 2],
+        asks: Asks::Hidden,
         chosen: false,
         own_data: None,
         turn: None,
@@ -560,6 +580,8 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         why: a.why.clone().or_else(|| b.why.clone()),
         equality: a.equality.or(b.equality),
         blocks: [Blocks::NONE; 2],
+        large: [Blocks::NONE; 2],
+        asks: Asks::Hidden,
         chosen: false,
         own_data: None,
         turn: None,

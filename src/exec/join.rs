@@ -4,7 +4,7 @@ use super::machine::{Machine, State};
 use super::parts::merge_parts;
 use super::value::Value;
 use crate::domain::{SymbolId, Unknown};
-use crate::events::Blocks;
+use crate::events::Taken;
 use std::rc::Rc;
 
 /// How two copies of the state are joined.
@@ -17,22 +17,22 @@ pub(crate) enum Join {
 }
 
 impl Machine<'_> {
-    /// Here code begins that a block may pass by, as it may pass by what comes after it, if it leaves. `blocks`: those
-    /// of which surely the active threads come here.
-    pub(super) fn enter_passable(&mut self, blocks: Blocks) {
+    /// Here code begins that a block may pass by, as it may pass by what comes after it, if it leaves. `taken`: of
+    /// which blocks surely the active threads come here.
+    pub(super) fn enter_passable(&mut self, taken: Taken) {
         self.around.next_split += 1;
-        self.enter_branch(self.around.next_split << 1, blocks);
+        self.enter_branch(self.around.next_split << 1, taken);
     }
 
-    fn enter_branch(&mut self, number: u32, blocks: Blocks) {
+    fn enter_branch(&mut self, number: u32, taken: Taken) {
         self.state.passable.push(number);
-        self.trace.tree.note_branch(number, blocks);
+        self.trace.tree.note_branch(number, taken);
     }
 
     /// Here the other side of a condition begins that is the same for all threads, so that no block takes both.
-    /// `first`: the number of the branch of the first side. `blocks`: those that surely take this one.
-    pub(super) fn enter_other_side(&mut self, first: u32, blocks: Blocks) {
-        self.enter_branch(first ^ 1, blocks);
+    /// `first`: the number of the branch of the first side. `taken`: who takes this one.
+    pub(super) fn enter_other_side(&mut self, first: u32, taken: Taken) {
+        self.enter_branch(first ^ 1, taken);
     }
 
     /// Joins the present state with another that started from the same one. The doubt about

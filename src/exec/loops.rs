@@ -12,7 +12,7 @@ use super::enumerate::Changing;
 use super::machine::{Effort, LoopKey, LoopMask, Machine, Mark, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Reason, ThreadSet, Unknown};
-use crate::events::{Assumption, Bound, GoesOn, Split, SplitKind};
+use crate::events::{Asks, Assumption, Bound, GoesOn, Split, SplitKind};
 use crate::ir::visit::children;
 use crate::ir::{Expr, ExprKind};
 use crate::source::Span;
@@ -303,6 +303,7 @@ impl Machine<'_> {
                 Some(_) => GoesOn::Perhaps,
             };
             self.looping.unbounded.insert(parts.place(), goes_on);
+            self.trace.tree.note_loop(parts.span, Asks::Data);
             return self.test_after(parts);
         };
         let value = self.evaluate(cond);
@@ -310,6 +311,7 @@ impl Machine<'_> {
         let is_endless = matches!(&condition, Condition::Known(holds) if *holds == self.world.all);
         let goes_on = self.may_go_on(&condition);
         self.looping.unbounded.insert(parts.place(), goes_on);
+        self.trace.tree.note_loop(parts.span, self.asked_by(&condition));
         let truth = self.truth(&condition, false);
         let before = self.state.active;
         self.note_parting(&truth);

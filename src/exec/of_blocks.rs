@@ -13,8 +13,8 @@
 use super::condition::Truth;
 use super::machine::Machine;
 use super::value::{Condition, Relation};
-use crate::domain::{AmongBlocks, Int, Key, SymbolId, ThreadSet};
-use crate::events::Blocks;
+use crate::domain::{AmongBlocks, Int, Key, Origin, SymbolId, ThreadSet, Variation};
+use crate::events::{Asks, Blocks, words};
 
 impl Machine<'_> {
     /// The blocks in which all active threads are on this side of a comparison.
@@ -24,18 +24,20 @@ impl Machine<'_> {
             true => active.minus(&threads).is_empty(),
             false => active.and(&threads).is_empty(),
         };
-        let blocks =
-            Blocks::collect(|block| self.compared_in(block, difference, relation).is_some_and(on_side));
+        let blocks = Blocks::collect(|block| {
+            self.compared_in(block, difference, relation, false).is_some_and(on_side)
+        });
         blocks.where_several(self.sizes_in(difference))
     }
 
     /// The blocks whose threads take the sides of a condition, where it holds and where it fails, as its truth tells.
-    pub(super) fn blocks_by_side(&self, condition: &Condition, truth: &Truth) -> [Blocks; 2] {
+    /// `large`: where sizes given at run time are as large as one likes.
+    pub(super) fn blocks_by_side(&self, condition: &Condition, truth: &Truth, large: bool) -> [Blocks; 2] {
         let active = self.state.active;
         let of = |side: Option<ThreadSet>, holds: bool| {
             let Some(side) = side else { return Blocks::NONE };
             let blocks = Blocks::collect(|block| {
-                self.holds_in(block, condition).is_some_and(|threads| {
+                self.holds_in(block, condition, large).is_some_and(|threads| {
                     let there = if holds { threads } else { self.world.all.minus(&threads) };
                     there.and(&active) == side.and(&active)
                 })
@@ -46,18 +48,20 @@ impl Machine<'_> {
     }
 
     /// The threads of a block for which a condition holds, if that is known.
-    fn holds_in(&self, block: [i64; 3], condition: &Condition) -> Option<ThreadSet> {
+    fn holds_in(&self, block: [i64; 3], condition: &Condition, large: bool) -> Option<ThreadSet> {
         match condition {
             Condition::Known(threads) => Some(*threads),
-            Condition::Compare { difference, relation, .. } => self.compared_in(block, difference, *relation),
+            Condition::Compare { difference, relation, .. } => {
+                self.compared_in(block, difference, *relation, large)
+            }
             Condition::Opaque(..) => None,
-            Condition::Not(inner) => Some(self.world.all.minus(&self.holds_in(block, inner)?)),
-            Condition::And(a, b) => match (self.holds_in(block, a), self.holds_in(block, b)) {
+            Condition::Not(inner) => Some(self.world.all.minus(&self.holds_in(block, inner, large)?)),
+            Condition::And(a, b) => match (self.holds_in(block, a, large), self.holds_in(block, b, large)) {
                 (Some(a), Some(b)) => Some(a.and(&b)),
                 (Some(one), None) | (None, Some(one)) => one.is_empty().then_some(one),
                 (None, None) => None,
             },
-            Condition::Or(a, b) => match (self.holds_in(block, a), self.holds_in(block, b)) {
+            Condition::Or(a, b) => match (self.holds_in(block, a, large), self.holds_in(block, b, large)) {
                 (Some(a), Some(b)) => Some(a.or(&b)),
                 (Some(one), None) | (None, Some(one)) => (one == self.world.all).then_some(one),
                 (None, None) => None,
@@ -67,11 +71,26 @@ impl Machine<'_> {
 
     /// The threads of a block for which a comparison holds, if it is made of nothing else that is not known, and for
     /// all grids of several blocks alike.
-    fn compared_in(&self, block: [i64; 3], difference: &Int, relation: Relation) -> Option<ThreadSet> {
+    fn compared_in(
+        &self,
+        block: [i64; 3],
+        difference: &Int,
+        relation: Relation,
+        large: bool,
+    ) -> Option<ThreadSet> {
         let shape = self.shape();
         let mut value = difference.base.clone();
-        let mut growth = 0;
+        let (mut growth, mut outgrows) = (0, 0);
         for (id, factor) in &difference.terms {
+            if large && self.is_nothing_in(block, *id) {
+                continue;
+            }
+            if large && self.is_size(*id) {
+                // One direction only: of several numbers it is not known which is larger.
+                let by = factor.as_constant()?.signum();
+                outgrows = Some(by).filter(|by| *by != 0 && outgrows * *by >= 0)?;
+                continue;
+            }
             if let Some(axis) = self.size_of_grid(*id) {
                 // One size grows: of several it is not known which grows how much.
                 let by = factor.as_constant().filter(|_| growth == 0)?;
@@ -83,6 +102,11 @@ impl Machine<'_> {
             value = value.add(&factor.scale(block[axis]), shape);
         }
         let holds = |number: i64| relation.holds(number);
+        if outgrows != 0 {
+            // Numbers that are compared for being equal are no sizes.
+            let is_order = !matches!(relation, Relation::Equal | Relation::NotEqual);
+            return is_order.then(|| if holds(outgrows) { self.world.all } else { ThreadSet::NONE });
+        }
         let at_least = ThreadSet::collect(shape, |thread| holds(value.at(thread, shape)));
         let stays = |thread: usize| {
             let number = value.at(thread, shape);
@@ -93,6 +117,57 @@ impl Machine<'_> {
             }
         };
         (growth == 0 || self.world.all.threads().all(stays)).then_some(at_least)
+    }
+
+    /// Whether a number is a size that may be as large as one likes, in any round of any loop.
+    fn is_size(&self, id: SymbolId) -> bool {
+        let symbol = self.world.symbols.get(id);
+        symbol.origin == Origin::Given
+            && !symbol.compiled
+            && !self.settings.are_asserted
+            && symbol.factors.iter().all(|of| self.world.symbols.get(*of).origin == Origin::Given)
+            && self.world.symbols.is_unbounded(id)
+    }
+
+    /// Whether a number is a multiple of one of the block's, and that is 0.
+    fn is_nothing_in(&self, block: [i64; 3], id: SymbolId) -> bool {
+        let among = |of: &SymbolId| self.world.symbols.get(*of).among_blocks;
+        let is_zero = |of: &SymbolId| matches!(among(of), AmongBlocks::Index(axis) if block[axis] == 0);
+        self.world.symbols.get(id).factors.iter().any(is_zero)
+    }
+
+    /// What a condition asks for, of what is the same for all threads.
+    pub(super) fn asked_by(&self, condition: &Condition) -> Asks {
+        match condition {
+            Condition::Known(_) => Asks::nothing(),
+            Condition::Opaque(Variation::Uniform, _) => Asks::Data,
+            Condition::Opaque(..) => Asks::Hidden,
+            // Who is let in by it is assumed.
+            Condition::Compare { difference, .. } if !difference.is_uniform() => Asks::nothing(),
+            Condition::Compare { difference, .. } => self.asked_of(difference),
+            Condition::Not(inner) => self.asked_by(inner),
+            Condition::And(a, b) | Condition::Or(a, b) => self.asked_by(a).and(self.asked_by(b)),
+        }
+    }
+
+    /// The numbers of which one is made.
+    fn asked_of(&self, number: &Int) -> Asks {
+        let (mut names, mut is_data) = (Vec::new(), false);
+        for (id, _) in &number.terms {
+            let symbol = self.world.symbols.get(*id);
+            let is_told = !matches!(symbol.origin, Origin::Choice | Origin::LoopValue | Origin::Own);
+            // A name that is too long leaves words out.
+            if symbol.compiled || !is_told || symbol.name.contains("...") {
+                return Asks::Hidden;
+            }
+            let is_place = matches!(symbol.origin, Origin::Loop | Origin::BlockIndex | Origin::GridSize);
+            is_data |= !symbol.named && !is_place;
+            names.extend(words(&symbol.name).map(str::to_owned));
+        }
+        if is_data {
+            return Asks::Data;
+        }
+        Asks::Of { names: names.into(), last: number.terms.iter().map(|(id, _)| *id).max() }
     }
 
     /// The direction of which a symbol is the number of blocks.

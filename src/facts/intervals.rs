@@ -52,6 +52,8 @@ pub(super) struct Interval {
     pub accesses: Vec<(usize, Round)>,
     /// The loop whose rounds it goes across, if it does.
     pub across: Option<Span>,
+    /// The number of the event that begins the loop of whose rounds a part of it is taken to be a certain one.
+    pub of_loop: Option<usize>,
     /// Whether a part of it lies in a loop of which data decide whether it goes on.
     pub for_data: bool,
     /// What orders threads before it and behind it.
@@ -91,6 +93,7 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                         phases: Rc::clone(&phases),
                         accesses,
                         across: None,
+                        of_loop: None,
                         for_data: false,
                         bounds,
                     });
@@ -119,8 +122,15 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 let (of_end, of_next) =
                     ((begin + 1..last).rev().find_map(order), (first..at).find_map(order));
                 let bounds = (of_end, of_next);
-                let across = Some(span);
-                found.push(Interval { phases: Rc::clone(&phases), accesses, across, for_data, bounds });
+                let (across, of_loop) = (Some(span), Some(begin));
+                found.push(Interval {
+                    phases: Rc::clone(&phases),
+                    accesses,
+                    across,
+                    of_loop,
+                    for_data,
+                    bounds,
+                });
                 let parts = |at: &usize| orders(&events[*at]) || ends_with_rest(&events[*at]);
                 let before = (0..begin).rev().find(parts).map_or(0, |at| at + 1);
                 let bounds = ((0..before).rev().find_map(order), of_next);
@@ -129,7 +139,7 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                     let mut first_round = self::accesses(events, begin + 1..first, Round::First(*round));
                     first_round.retain(|(at, _)| !needs_a_round_before(&events[*at]));
                     accesses.append(&mut first_round);
-                    found.push(Interval { phases, accesses, across: None, for_data, bounds });
+                    found.push(Interval { phases, accesses, across: None, of_loop, for_data, bounds });
                 }
             }
         }
@@ -137,7 +147,7 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
     for accesses in std::iter::once(current).chain(behind.into_iter().map(|it| it.accesses)) {
         let phases = Rc::clone(&phases);
         let bounds = (last_order, None);
-        found.push(Interval { phases, accesses, across: None, for_data: false, bounds });
+        found.push(Interval { phases, accesses, across: None, of_loop: None, for_data: false, bounds });
     }
     found
 }

@@ -20,8 +20,9 @@
 //! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
 //! none can have ordered them.
 
+use super::guards::{Guards, Open, are_together};
 use super::intervals::{Bounds, Interval, Round, intervals};
-use super::witness::{are_of_one_block, is_possible_in_a_block};
+use super::witness::are_possible;
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{
     Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Operation, Seen, Stored, Trace,
@@ -75,6 +76,8 @@ struct Step<'a> {
     access: &'a Access,
     number: usize,
     event: &'a AccessEvent,
+    /// Whether it stands on both sides of a condition, which may write other values.
+    on_both_sides: bool,
     offsets: Arc<Spread>,
     bytes: i64,
     /// How often lanes had come together before.
@@ -136,7 +139,10 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
     let warps = shape.threads().div_ceil(32);
     let among_warps = warps > 1 && !trace.tree.may_wait();
     for interval in intervals(&trace.tree, shape) {
-        for steps in groups(trace, shape, &interval).values() {
+        let guards = Guards::of(trace, &interval);
+        let of_each = guards.sets().iter().map(|open| groups(trace, shape, &interval, &guards, open));
+        for steps in of_each.flat_map(FxHashMap::into_values) {
+            let steps = steps.as_slice();
             let mut look = |scope| {
                 let walk = Walk { steps, phases: &interval.phases, shape, scope };
                 walk.run(&mut left, &mut |first, second, threads, reads_first| {
@@ -148,7 +154,8 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                             && (race.between == Between::Warps) == (between == Between::Warps)
                             && (race.for_data, race.reads_first) == (interval.for_data, reads_first)
                     };
-                    if found.iter().any(known) || !are_of_one_block(first.event, second.event, &trace.tree) {
+                    let together = are_together(first.event, second.event, &trace.tree);
+                    if found.iter().any(known) || !together || !are_possible(first.event, second.event) {
                         return;
                     }
                     let mut assumptions = first.event.assumptions.to_vec();
@@ -193,25 +200,31 @@ fn between(scope: Scope, first: &Step<'_>, second: &Step<'_>, (one, other): (usi
     }
 }
 
-/// The accesses by what tells their offsets apart, where some write and others do not.
-fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<Group, Vec<Step<'a>>> {
+/// The accesses under some open conditions, by what tells their offsets apart, where some write and others do not.
+fn groups<'a>(
+    trace: &'a Trace,
+    shape: Shape,
+    interval: &Interval,
+    guards: &Guards,
+    open: &Open,
+) -> FxHashMap<Group, Vec<Step<'a>>> {
     let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
     let none = || vec![0; shape.threads()];
     let mut met = Rc::new(Met { fences: none(), exchanges: none(), exchange: None });
     // Most intervals only read an array.
     let mut written: FxHashSet<u32> = FxHashSet::default();
-    let events = || interval.accesses.iter().map(|(at, round)| (&trace.tree.events()[*at], *round));
-    let access = |event: &AccessEvent| {
-        trace.accesses.get(event.access).filter(|_| is_possible_in_a_block(event, &trace.tree))
+    let events = || {
+        let each = interval.accesses.iter().enumerate();
+        each.map(|(number, (at, round))| (&trace.tree.events()[*at], *round, guards.is_under(number, open)))
     };
-    for (event, _) in events() {
-        if let Event::Access(event) = event
-            && access(event).is_some_and(|access| matches!(kind(access), 1 | 2))
+    for (event, _, is_under) in events() {
+        if let (Event::Access(event), Some(_)) = (event, is_under)
+            && matches!(kind(&trace.accesses[event.access]), 1 | 2)
         {
             written.insert(event.object);
         }
     }
-    for (event, round) in events() {
+    for (event, round, is_under) in events() {
         let event = match event {
             Event::WarpOrder { span, threads, is_fence, .. } => {
                 let met = Rc::make_mut(&mut met);
@@ -223,7 +236,8 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
             Event::Access(event) if written.contains(&event.object) => event,
             _ => continue,
         };
-        let Some(access) = access(event) else { continue };
+        let Some(on_both_sides) = is_under else { continue };
+        let access = &trace.accesses[event.access];
         let (Some(offset), Some(bytes)) = (&event.offset, access.bytes) else { continue };
         let mut base: Lanes = offset.base.clone();
         let mut terms = Vec::new();
@@ -248,7 +262,8 @@ fn groups<'a>(trace: &'a Trace, shape: Shape, interval: &Interval) -> FxHashMap<
         }
         if is_shared {
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));
-            let step = Step { access, number, event, offsets, bytes, met: Rc::clone(&met) };
+            let met = Rc::clone(&met);
+            let step = Step { access, number, event, on_both_sides, offsets, bytes, met };
             found.entry((event.object, terms)).or_default().push(step);
         }
     }
@@ -419,7 +434,9 @@ impl Walk<'_> {
         let differs = |first: usize, other: usize| {
             let before = &self.steps[first];
             // Of parts of what is written it is not known which differ.
-            let alike = before.bytes == step.bytes && before.offsets[other] == step.offsets[thread];
+            let alike = !(before.on_both_sides || step.on_both_sides)
+                && before.bytes == step.bytes
+                && before.offsets[other] == step.offsets[thread];
             let bytes = step.access.bytes.unwrap_or(0);
             alike && before.event.stored.differs(other, &step.event.stored, thread, bytes, self.shape)
         };

@@ -53,8 +53,10 @@
 //!   data end, as in `while (true) { ...; if (!go) break; ... }`.
 //! - Anything that may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, an
 //!   unseen function. So do barriers on paths that a block may skip.
-//! - Code under a uniform condition that is not decided is not reported, nor are iterations of a loop whose bound may
-//!   be small. A condition on the number of the block is decided for single blocks.
+//! - A condition that is the same for all threads of the block and not decided is taken to hold if a size makes it hold,
+//!   as in `blockIdx.x < rows`, or if both accesses are under it and rest on nothing that it asks for. Otherwise, code
+//!   under it is not reported, nor are iterations of a loop whose bound may be small. A condition on the number of the
+//!   block is decided for single blocks.
 //! - `warp-synchronous` covers threads of one warp.
 //! - A `TempStorage` of `cub::BlockReduce` that is used again needs a barrier, because thread 0 may still read the
 //!   results of the warps. `docs/races.md` lists which collectives of CUB are followed.
