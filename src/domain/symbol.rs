@@ -330,6 +330,18 @@ impl Symbols {
         }
     }
 
+    /// Of a quotient of a multiple of another symbol: that symbol, and the quotient where it is 0.
+    #[must_use]
+    pub(crate) fn at_zero(&self, id: SymbolId) -> Option<(SymbolId, i64)> {
+        let Key::Operation("/", dividend, divisor) = self.key(id)? else { return None };
+        match (dividend.as_slice(), divisor.as_slice()) {
+            ([(SymbolId::CONSTANT, plus), (of, _)], [(SymbolId::CONSTANT, divisor @ 1..)]) => {
+                Some((SymbolId(*of), plus / divisor))
+            }
+            _ => None,
+        }
+    }
+
     /// The symbol that will be made next.
     #[must_use]
     pub(crate) fn next(&self) -> SymbolId {

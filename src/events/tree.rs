@@ -43,6 +43,8 @@ pub(crate) struct EventTree {
     symbols: FxHashMap<SymbolId, Symbol>,
     /// Those of them that are remainders.
     remainders: FxHashMap<SymbolId, Remainder>,
+    /// Those that are quotients of another: which, and their value where that is 0.
+    at_zero: FxHashMap<SymbolId, (SymbolId, i64)>,
     /// By the number of a branch: the blocks that surely take it. Where data choose the threads that do, for each of
     /// them apart, all do for some data.
     taken: FxHashMap<u32, Taken>,
@@ -51,6 +53,9 @@ pub(crate) struct EventTree {
     /// Branches that one block of all takes, whichever it is, by their numbers.
     turns: FxHashSet<u32>,
 }
+
+/// A symbol, the remainder that it is, and of a quotient its value where what is divided is 0.
+type Known = (Symbol, Option<Remainder>, Option<(SymbolId, i64)>);
 
 /// Of whom what they may do is not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -387,7 +392,7 @@ impl EventTree {
     }
 
     /// Keeps what is known of the symbols that stand in offsets and in what is stored, and of their factors.
-    pub(crate) fn keep_symbols(&mut self, get: impl Fn(SymbolId) -> (Symbol, Option<Remainder>)) {
+    pub(crate) fn keep_symbols(&mut self, get: impl Fn(SymbolId) -> Known) {
         for event in &self.events {
             let Event::Access(AccessEvent { offset, stored, .. }) = event else { continue };
             let stored = if let Stored::Number(number) = stored { Some(number) } else { None };
@@ -395,10 +400,11 @@ impl EventTree {
                 offset.iter().chain(stored).flat_map(|int| &int.terms).map(|(id, _)| *id).collect();
             while let Some(id) = waiting.pop() {
                 let Entry::Vacant(slot) = self.symbols.entry(id) else { continue };
-                let (symbol, remainder) = get(id);
+                let (symbol, remainder, at_zero) = get(id);
                 waiting.extend(symbol.factors.iter().copied());
                 slot.insert(symbol);
                 self.remainders.extend(remainder.map(|it| (id, it)));
+                self.at_zero.extend(at_zero.map(|it| (id, it)));
             }
         }
     }
@@ -416,5 +422,10 @@ impl EventTree {
     /// The remainder that a symbol in an offset is, if it is one.
     pub(crate) fn remainder(&self, id: SymbolId) -> Option<&Remainder> {
         self.remainders.get(&id)
+    }
+
+    /// The value of a symbol in an offset where another is 0, if it is a quotient of that.
+    pub(crate) fn at_zero(&self, id: SymbolId, of: SymbolId) -> Option<i64> {
+        self.at_zero.get(&id).filter(|(divided, _)| *divided == of).map(|(_, value)| *value)
     }
 }

@@ -324,7 +324,9 @@ impl Machine<'_> {
         self.note_missing();
         self.end_barriers();
         let symbols = &self.world.symbols;
-        self.trace.tree.keep_symbols(|id| (symbols.get(id).clone(), symbols.remainder(id)));
+        self.trace
+            .tree
+            .keep_symbols(|id| (symbols.get(id).clone(), symbols.remainder(id), symbols.at_zero(id)));
         let mut names: Vec<String> = Vec::new();
         for id in &self.world.taken_nonnegative {
             let symbol = self.world.symbols.get(*id);

@@ -135,10 +135,10 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 let before = (0..begin).rev().find(parts).map_or(0, |at| at + 1);
                 let bounds = ((0..before).rev().find_map(order), of_next);
                 let mut accesses = self::accesses(events, before..begin, Round::Any);
+                let mut first_round = self::accesses(events, begin + 1..first, Round::First(*round));
+                first_round.retain(|(at, _)| !needs_a_round_before(&events[*at]));
+                accesses.append(&mut first_round);
                 if !accesses.is_empty() {
-                    let mut first_round = self::accesses(events, begin + 1..first, Round::First(*round));
-                    first_round.retain(|(at, _)| !needs_a_round_before(&events[*at]));
-                    accesses.append(&mut first_round);
                     found.push(Interval { phases, accesses, across: None, of_loop, for_data, bounds });
                 }
             }

@@ -78,6 +78,8 @@ struct Step<'a> {
     event: &'a AccessEvent,
     /// Whether it stands on both sides of a condition, which may write other values.
     on_both_sides: bool,
+    /// Of which round it is.
+    round: Round,
     offsets: Arc<Spread>,
     bytes: i64,
     /// How often lanes had come together before.
@@ -149,10 +151,15 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                     let (first, second) = (&steps[first], &steps[second]);
                     let between = between(scope, first, second, threads);
                     let is_update = second.updates(first);
+                    // What two threads do in one round is told of where that round is looked at.
+                    if interval.across.is_some() && first.round == second.round {
+                        return;
+                    }
                     let known = |race: &Race| {
                         (race.first, race.second) == (first.number, second.number)
                             && (race.between == Between::Warps) == (between == Between::Warps)
                             && (race.for_data, race.reads_first) == (interval.for_data, reads_first)
+                            && race.across.is_some() == interval.across.is_some()
                     };
                     let together = are_together(first.event, second.event, &trace.tree);
                     if found.iter().any(known) || !together || !are_possible(first.event, second.event) {
@@ -186,6 +193,10 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
             (0..warps).for_each(|warp| look(Scope::Lanes(warp)));
         }
     }
+    // What orders two accesses in each round also orders the first in one round and the second in the next.
+    let pair = |race: &Race| (race.first, race.second, race.between == Between::Warps);
+    let in_one_round: FxHashSet<_> = found.iter().filter(|race| race.across.is_none()).map(pair).collect();
+    found.retain(|race| race.across.is_none() || !in_one_round.contains(&pair(race)));
     found
 }
 
@@ -247,11 +258,14 @@ fn groups<'a>(
                 is_shared = false;
                 break;
             };
-            let remainder = trace.tree.remainder(*id);
+            let first = |of: SymbolId| {
+                let remainder = trace.tree.remainder(*id).filter(|it| it.of == of).map(|it| it.at(0));
+                remainder.or_else(|| trace.tree.at_zero(*id, of))
+            };
             match round {
                 Round::First(of) if of == *id => continue,
-                Round::First(of) if remainder.is_some_and(|it| it.of == of) => {
-                    let first = remainder.map_or(0, |it| it.at(0)).wrapping_mul(constant);
+                Round::First(of) if first(of).is_some() => {
+                    let first = first(of).unwrap_or_default().wrapping_mul(constant);
                     base = base.add(&Lanes::constant(first), shape);
                     continue;
                 }
@@ -263,7 +277,7 @@ fn groups<'a>(
         if is_shared {
             let (number, offsets, bytes) = (event.access, base.spread(shape), i64::from(bytes));
             let met = Rc::clone(&met);
-            let step = Step { access, number, event, on_both_sides, offsets, bytes, met };
+            let step = Step { access, number, event, on_both_sides, round, offsets, bytes, met };
             found.entry((event.object, terms)).or_default().push(step);
         }
     }
