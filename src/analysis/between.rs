@@ -19,6 +19,8 @@
 //! *}
 //! ```
 //!
+//! The loop may also stand in another function, which calls the one with both places.
+//!
 //! Where the text has no braces to put it in, there is no such place; nor is there one at the end of a body that
 //! threads may leave or cut short, as those that do would not come to it.
 
@@ -40,10 +42,11 @@ pub(super) fn insert_between(
     statement: &str,
 ) -> Option<Edit> {
     let functions = program.modules.iter().flat_map(|module| &module.functions);
-    let mut around =
-        functions.filter(|it| it.body.is_some() && holds(it.span, first) && holds(it.span, second));
+    // The loop may call the function that holds the two places.
+    let (from, to) = across.map_or((first, second), |of| (of, of));
+    let mut around = functions.filter(|it| it.body.is_some() && holds(it.span, from) && holds(it.span, to));
     let body = around.next()?.body.as_deref()?;
-    let file = text_of(second);
+    let file = text_of(to);
     let tokens = tokens(&file.text);
     let before = before(body, first, second);
     let across = across.or_else(|| if before.is_none() { round_of(body, first, second) } else { None });
@@ -68,7 +71,7 @@ pub(super) fn insert_between(
         (false, _) => format!("{statement} "),
     };
     let at = u32::try_from(at).ok()?;
-    Some(Edit { span: Span { file: second.file, start: at, end: at }, text })
+    Some(Edit { span: Span { file: to.file, start: at, end: at }, text })
 }
 
 fn holds(outer: Span, inner: Span) -> bool {

@@ -83,7 +83,7 @@ pub(super) fn barrier(
         return (help, None);
     };
     let mut edits = vec![edit];
-    let mut words = vec![place_words(case, &edits[0], places)];
+    let mut words = vec![place_words(case, &edits[0], places, across)];
     for pair in others {
         let parts = |edit: &Edit| {
             let (at, (first, second)) = (edit.span, *pair);
@@ -92,7 +92,7 @@ pub(super) fn barrier(
         let known = edits.iter().any(parts) || edits.len() > MOST_OTHERS;
         let more = if known { None } else { between(*pair) };
         if let Some(edit) = more.filter(|more| edits.iter().all(|edit| edit.span != more.span)) {
-            words.push(place_words(case, &edit, *pair));
+            words.push(place_words(case, &edit, *pair, across));
             edits.push(edit);
         }
     }
@@ -109,9 +109,9 @@ pub(super) fn barrier(
 }
 
 /// Where a barrier comes to stand.
-fn place_words(case: &Case<'_>, edit: &Edit, (_, second): (Span, Span)) -> String {
+fn place_words(case: &Case<'_>, edit: &Edit, (_, second): (Span, Span), across: Option<Span>) -> String {
     // Rounds that were run one by one go across no loop, and yet it may stand at its end.
-    match edit.span.start >= second.end {
+    match across.is_some() || edit.span.start >= second.end {
         true => "at the end of the loop body".to_owned(),
         false => format!("before the statement at {}", (case.place)(edit.span)),
     }
