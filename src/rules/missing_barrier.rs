@@ -66,7 +66,7 @@
 //!   operators.
 //! - Only successive iterations of a loop are compared.
 //! - There is one finding for each array of a kernel in straight-line order and one across iterations, at the first
-//!   such pair. Only `--unsafe-fixes` writes the barrier, because only the author knows where all threads pass.
+//!   such pair, and more only if another instance of the kernel has its races elsewhere. Only `--unsafe-fixes` writes the barrier, because only the author knows where all threads pass.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};
@@ -86,17 +86,17 @@ pub(super) static RULE: Rule = Rule {
 /// Finds pairs of accesses that nothing orders: one finding for each array and each way.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut told: Vec<(Span, bool)> = Vec::new();
+    // Another instance may run other code, with a race of its own.
+    let mut places: Vec<Span> = Vec::new();
     for (number, run) in case.runs.iter().enumerate() {
+        let mut told_here: Vec<(Span, bool)> = Vec::new();
+        let mut places_here: Vec<Span> = Vec::new();
         for (at, race) in run.facts.races.iter().enumerate() {
             if race.between != Between::Warps || race.is_update {
                 continue;
             }
             let array = |race: &Race| run.trace.accesses[race.first].array;
             let cause = (run.trace.arrays[array(race)].name_span, race.across.is_some());
-            if told.contains(&cause) {
-                continue;
-            }
-            told.push(cause);
             let others = run.facts.races[at + 1..].iter();
             let alike = |it: &&Race| {
                 it.between == Between::Warps
@@ -104,8 +104,19 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
                     && array(it) == array(race)
                     && it.across.is_some() == cause.1
             };
-            out.push(describe(case, number, race, &others.filter(alike).collect::<Vec<_>>()));
+            let others: Vec<&Race> = others.filter(alike).collect();
+            let of_race = |it: &Race| [it.first, it.second].map(|access| run.trace.accesses[access].span);
+            let here: Vec<Span> = others.iter().copied().chain([race]).flat_map(of_race).collect();
+            let is_known = told_here.contains(&cause)
+                || told.contains(&cause) && here.iter().any(|place| places.contains(place));
+            places_here.extend(here);
+            if !is_known {
+                out.push(describe(case, number, race, &others));
+            }
+            told_here.push(cause);
         }
+        told.append(&mut told_here);
+        places.append(&mut places_here);
     }
     for (number, run) in case.runs.iter().enumerate() {
         for race in run.facts.rounds.iter().filter(|race| race.between == Between::Warps && !race.is_update) {
