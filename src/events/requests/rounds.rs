@@ -7,7 +7,7 @@
 //! | in a pass of two rounds | in each |
 //! |---|---|
 //! | `a` twice | `a` once |
-//! //! | `a`, then `b` | no number of requests: they stay as they are |
+//! | `a`, then `b` | no number of requests: they stay as they are |
 
 use super::journal::Undo;
 use super::{RequestMark, Requests};
