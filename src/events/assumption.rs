@@ -213,6 +213,17 @@ impl Assumption {
 /// The most names in one sentence.
 const MOST_NAMES: usize = 5;
 
+fn not_negative(out: &mut Formatter<'_>, names: &[String]) -> std::fmt::Result {
+    match names {
+        [one] => write!(out, "{one} is not negative"),
+        many if many.len() <= MOST_NAMES => write!(out, "{} are not negative", many.join(", ")),
+        many => {
+            let (shown, rest) = many.split_at(MOST_NAMES - 1);
+            write!(out, "{} and {} more numbers are not negative", shown.join(", "), rest.len())
+        }
+    }
+}
+
 impl Display for Assumption {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -245,16 +256,7 @@ impl Display for Assumption {
             Assumption::RowsAligned { name } => {
                 write!(out, "`{name}` makes the row pitch in global memory a multiple of 128 bytes")
             }
-            Assumption::NotNegative { names } => match &**names {
-                [one] => write!(out, "{one} is not negative"),
-                many if many.len() <= MOST_NAMES => {
-                    write!(out, "{} are not negative", many.join(", "))
-                }
-                many => {
-                    let (shown, rest) = many.split_at(MOST_NAMES - 1);
-                    write!(out, "{} and {} more numbers are not negative", shown.join(", "), rest.len())
-                }
-            },
+            Assumption::NotNegative { names } => not_negative(out, names),
             Assumption::NotZero { name } => write!(out, "`{name}` is not 0"),
             Assumption::Joined { bytes, partly } => {
                 let some = if *partly { "in some iterations " } else { "" };

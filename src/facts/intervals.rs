@@ -89,14 +89,7 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
                 for accesses in std::iter::once(std::mem::take(&mut current))
                     .chain(behind.drain(..).map(|it| it.accesses))
                 {
-                    found.push(Interval {
-                        phases: Rc::clone(&phases),
-                        accesses,
-                        across: None,
-                        of_loop: None,
-                        for_data: false,
-                        bounds,
-                    });
+                    found.push(Interval::straight(&phases, accesses, bounds));
                 }
                 pass(&mut phases, event, at, !loops.is_empty());
             }
@@ -145,11 +138,17 @@ pub(super) fn intervals(tree: &EventTree, shape: Shape) -> Vec<Interval> {
         }
     }
     for accesses in std::iter::once(current).chain(behind.into_iter().map(|it| it.accesses)) {
-        let phases = Rc::clone(&phases);
-        let bounds = (last_order, None);
-        found.push(Interval { phases, accesses, across: None, of_loop: None, for_data: false, bounds });
+        found.push(Interval::straight(&phases, accesses, (last_order, None)));
     }
     found
+}
+
+impl Interval {
+    /// One that lies across no end of a loop.
+    fn straight(phases: &Phases, accesses: Vec<(usize, Round)>, bounds: Bounds) -> Interval {
+        let phases = Rc::clone(phases);
+        Interval { phases, accesses, across: None, of_loop: None, for_data: false, bounds }
+    }
 }
 
 /// What lies in one interval with the end of a loop of which one pass stands for several rounds.
