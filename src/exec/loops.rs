@@ -144,7 +144,8 @@ impl Machine<'_> {
                 self.around.left.truncate(left_before);
                 self.state = start;
                 let plan = self.looping.plans.entry(key).or_default();
-                plan.cut |= too_long && left < LONGEST;
+                // What only data end has no number of rounds that could be run.
+                plan.cut |= too_long && left < LONGEST && !is_always(parts.cond);
                 plan.long = true;
                 return self.run_symbolic(parts);
             }
@@ -420,6 +421,11 @@ impl Machine<'_> {
         }
         self.state.exited = self.state.exited.or(&exited_here);
     }
+}
+
+/// Whether a loop has no condition but one that always holds: `for (;;)`, `while (true)`.
+fn is_always(cond: Option<&Expr>) -> bool {
+    cond.is_none_or(|cond| matches!(cond.kind, ExprKind::Int(..)))
 }
 
 /// Whether evaluating a condition may change anything.
