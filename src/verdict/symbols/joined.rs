@@ -60,7 +60,7 @@ impl<'a> Weighing<'a> {
         {
             // Its other parts are the same request.
             self.follows |= !wide.head && !wide.single;
-            row.costs = if counts(wide) { vec![cost] } else { Vec::new() };
+            row.costs = if wide.first { vec![cost] } else { Vec::new() };
             if conflict || conflicts(&[cost]) {
                 self.assume(Assumption::Joined { bytes, partly: wide.single });
             }
@@ -92,7 +92,7 @@ impl<'a> Weighing<'a> {
         if has_conflict(&costs) || has_conflict(&whole) {
             self.assume(Assumption::Joined { bytes: wide.bytes, partly: wide.single });
         }
-        if !counts(wide) {
+        if !wide.first {
             whole.rows.iter_mut().flatten().for_each(|row| row.costs.clear());
         }
         Ok(whole)
@@ -106,12 +106,6 @@ impl<'a> Weighing<'a> {
         part.bytes = Some(wide.bytes);
         Site { trace, access: part, target, copies, axes: axes.clone() }.pattern(&whole, &mut self.left)
     }
-}
-
-/// Whether a wide request counts with this part of it: with the first of each site where all requests of the sites are
-/// joined, so that each tells what it is a part of, else with the first alone.
-fn counts(wide: &Wide) -> bool {
-    wide.first && (wide.head || !wide.single)
 }
 
 /// Whether there is a conflict in some row.
