@@ -49,7 +49,14 @@ impl Machine<'_> {
         let written = (!args.is_empty()).then(|| args.clone());
         let class = Path { args: written, ..Path::simple(owner.clone()) };
         Some(match self.resolve_named_type(&class) {
-            Ty::Unknown(name) if name == *owner && !self.is_parameter(owner) => return None,
+            Ty::Unknown(name) if name == *owner && !self.is_parameter(owner) => {
+                if args.is_empty() {
+                    return None;
+                }
+                // Which of a template's specialisations is meant is not known, but that it is another for others.
+                let args: Vec<String> = args.iter().map(|arg| self.hidden_argument(arg)).collect();
+                format!("{owner}<{}>::", args.join(", "))
+            }
             Ty::Unknown(name) => format!("{name}::"),
             ty => format!("{}::", self.full_name(&ty)),
         })
