@@ -61,6 +61,11 @@ pub(super) static TABLE: &[Builtin] = &[
     name("fill_fragment", Kind::Arithmetic).computing(),
     // What stops threads or tells of something.
     name("assert", Kind::Assert),
+    name("TORCH_CHECK", Kind::Assert),
+    name("TORCH_INTERNAL_ASSERT", Kind::Assert),
+    name("GGML_ASSERT", Kind::Assert),
+    name("RAFT_EXPECTS", Kind::Assert),
+    name("CUDF_EXPECTS", Kind::Assert),
     name("printf", Kind::Print),
     name("__trap", Kind::Trap),
     name("abort", Kind::ProgramEnd),

@@ -17,13 +17,13 @@ mod residues;
 pub(super) mod settled;
 
 use super::join::Join;
-use super::machine::{Exit, Frame, Machine, Mode, State, empty_frame};
+use super::machine::{ChosenKernel, Claim, Exit, Frame, Machine, Mode, State, empty_frame};
 use super::rejoin::changed;
 use super::slots::{Slot, Slots};
 use super::types::Ty;
 use super::value::NOWHERE;
 use super::value::{Condition, Place, Pointer, Steps, Target, Value};
-use crate::domain::{Reason, Unknown, Variation};
+use crate::domain::{Reason, SymbolId, Unknown, Variation};
 use crate::ir::visit::{Found, visit_stmts};
 use crate::ir::{Declaration, Expr, Name, Path, Stmt, Storage, TemplateArg, Type};
 use crate::source::Span;
@@ -101,10 +101,16 @@ impl Machine<'_> {
         self.state.facts.extend(truth.equality);
         self.run(then);
         self.state.facts.truncate(start.facts.len());
+        let before = start.claims.len();
         let held = std::mem::replace(&mut self.state, start);
         self.claim(&condition, false);
         self.run(otherwise);
         let choice = self.choice_by(&condition);
+        for (claims, side) in [(&held.claims, true), (&self.state.claims, false)] {
+            let asked: Rc<[Claim]> = claims.get(before..).unwrap_or_default().into();
+            let implied = self.host.implied.entry((choice, side)).or_insert_with(|| Some(Rc::clone(&asked)));
+            implied.take_if(|known| !are_same(known, &asked));
+        }
         let why = truth.why.unwrap_or_else(|| {
             Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
         });
@@ -131,11 +137,17 @@ impl Machine<'_> {
         self.state.active = crate::domain::ThreadSet::NONE;
     }
 
-    fn kernel_choice(&mut self, f: &Path, g: &Path) -> Value {
-        let mut all = self.kernels_of(f);
-        for path in self.kernels_of(g) {
-            if !all.contains(&path) && all.len() < 64 {
-                all.push(path);
+    /// `f` where a choice went one way, `g` where it went the other.
+    fn kernel_choice(&mut self, f: &Path, g: &Path, choice: SymbolId) -> Value {
+        let mut all: Vec<ChosenKernel> = Vec::new();
+        for (path, side) in [(f, true), (g, false)] {
+            for mut kernel in self.kernels_of(path) {
+                kernel.way.push((choice, side));
+                match all.iter().position(|other| other.path == kernel.path) {
+                    Some(at) => all[at].way.retain(|made| kernel.way.contains(made)),
+                    None if all.len() < 64 => all.push(kernel),
+                    None => {}
+                }
             }
         }
         let name: Name = format!("one of {} kernels, {}", all.len(), self.host.kernels.len()).into();
@@ -144,8 +156,9 @@ impl Machine<'_> {
     }
 
     /// The kernels that a path may mean.
-    pub(crate) fn kernels_of(&self, path: &Path) -> Vec<Path> {
-        self.host.kernels.get(&path.name).cloned().unwrap_or_else(|| vec![path.clone()])
+    pub(crate) fn kernels_of(&self, path: &Path) -> Vec<ChosenKernel> {
+        let only = || vec![ChosenKernel { path: path.clone(), way: Vec::new() }];
+        self.host.kernels.get(&path.name).cloned().unwrap_or_else(only)
     }
 
     /// `std::integral_constant<int, 4>{}`, which dispatching code hands on in place of a number; its
@@ -277,4 +290,19 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// Whether the same things are asked, wherever that stands.
+fn are_same(one: &[Claim], other: &[Claim]) -> bool {
+    let is_same = |(a, b): (&Claim, &Claim)| {
+        a.1 == b.1
+            && match (&a.0, &b.0) {
+                (
+                    Condition::Compare { difference: x, relation: r, .. },
+                    Condition::Compare { difference: y, relation: s, .. },
+                ) => x == y && r == s,
+                (a, b) => a == b,
+            }
+    };
+    one.len() == other.len() && one.iter().zip(other).all(is_same)
 }

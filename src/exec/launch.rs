@@ -1,11 +1,11 @@
 //! Which kernels does host code launch, and with what?
 
 use super::host::settled::Settled;
-use super::machine::{Machine, Mode};
+use super::machine::{ChosenKernel, Machine, Mode};
 use super::packs::launched_pack;
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
-use crate::domain::{Int, gcd};
+use crate::domain::{Int, SymbolId, gcd};
 use crate::events::{LaunchArg, LaunchSite};
 use crate::ir::namespace::meant;
 use crate::ir::{
@@ -116,7 +116,7 @@ impl Machine<'_> {
     }
 
     /// The kernels that an expression may mean: a name, or what a pointer to a kernel was given.
-    fn launched_kernels(&mut self, expr: &Expr) -> Vec<Path> {
+    fn launched_kernels(&mut self, expr: &Expr) -> Vec<ChosenKernel> {
         let path = match &expr.kind {
             ExprKind::Cast(_, inner) | ExprKind::AddressOf(inner) => return self.launched_kernels(inner),
             ExprKind::Path(path) => match self.lookup(path, expr.span) {
@@ -135,7 +135,13 @@ impl Machine<'_> {
         self.kernels_of(&path)
     }
 
-    fn note_launch(&mut self, kernel: &Path, configuration: &Configuration, args: &[Expr], span: Span) {
+    fn note_launch(
+        &mut self,
+        ChosenKernel { path: kernel, way }: &ChosenKernel,
+        configuration: &Configuration,
+        args: &[Expr],
+        span: Span,
+    ) {
         if !self.recording || self.trace.launches.len() >= MOST_LAUNCHES {
             return;
         }
@@ -163,7 +169,7 @@ impl Machine<'_> {
         };
         let seen = kernels.iter().filter(|f| f.body.is_some());
         let definitions: Vec<Span> = seen.map(|f| f.name_span).collect();
-        for case in self.distinct_cases(&row, settled) {
+        for case in self.distinct_cases(&row, settled, way) {
             let numbers = &case[3..settled];
             let template_args = template_args.as_ref().map(|list| {
                 let numbers = list.iter().zip(numbers).map(|(arg, number)| match arg {
@@ -215,12 +221,17 @@ impl Machine<'_> {
 
     /// The numbers of a row on every way through host code. Ways that agree on the first `settled` of them are one,
     /// without the others on which they differ.
-    fn distinct_cases(&mut self, row: &[Option<Int>], settled: usize) -> Vec<Vec<Option<Settled>>> {
-        let (mut found, are_all) = self.cases(row);
+    fn distinct_cases(
+        &mut self,
+        row: &[Option<Int>],
+        settled: usize,
+        way: &[(SymbolId, bool)],
+    ) -> Vec<Vec<Option<Settled>>> {
+        let (mut found, are_all) = self.cases(row, way);
         if !are_all {
             // Too many ways, as the arguments may differ on each: those that the block and the template arguments
             // depend on come first.
-            let (first, are_all) = self.cases(&row[..settled]);
+            let (first, are_all) = self.cases(&row[..settled], way);
             found = first;
             if !are_all {
                 found.push(vec![None; settled]);

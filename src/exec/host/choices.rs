@@ -15,6 +15,9 @@ use std::rc::Rc;
 /// Choices of one number that are listed.
 const MOST_LISTED: usize = 32;
 
+/// Choices that may lead to one of several kernels, beyond those of numbers.
+const MOST_BEGUN: usize = 64;
+
 /// What conditions around a launch say.
 struct Claims<'a> {
     /// Whether one of those that no choice bears on is not so.
@@ -48,7 +51,7 @@ impl Machine<'_> {
                 self.host.guessed |= matches!(known, Value::Aggregate(_));
                 known.clone()
             }
-            (Value::Function(f), Value::Function(g)) => self.kernel_choice(f, g),
+            (Value::Function(f), Value::Function(g)) => self.kernel_choice(f, g, choice),
             (Value::Function(f), Value::Int(..)) | (Value::Int(..), Value::Function(f)) => {
                 Value::Function(Rc::clone(f))
             }
@@ -212,10 +215,13 @@ impl Machine<'_> {
         id
     }
 
-    /// The numbers in every way through the choices they depend on, as far as known, without
+    /// The numbers in every way through the choices they depend on that goes on from `begun`, as far as known, without
     /// repetition, and whether these are all. Ways that a condition around rules out are left out.
-    pub(crate) fn cases(&self, numbers: &[Option<Int>]) -> (Vec<Vec<Option<Settled>>>, bool) {
+    pub(crate) fn cases(&self, numbers: &[Option<Int>], begun: &Way) -> (Vec<Vec<Option<Settled>>>, bool) {
         let mut found = Vec::new();
+        if !begun.is_empty() && !self.is_consistent(begun) {
+            return (found, true);
+        }
         let mut tries = MOST_TRIES;
         // What no choice bears on that a way makes holds or fails on every way.
         let made = self.choices_behind(numbers);
@@ -229,17 +235,17 @@ impl Machine<'_> {
         };
         // Most numbers are the same on every way.
         let differs =
-            |number: &Option<Int>| number.as_ref().is_some_and(|n| self.open_choice(n, &[]).is_some());
+            |number: &Option<Int>| number.as_ref().is_some_and(|n| self.open_choice(n, begun).is_some());
         let differing: Vec<usize> = (0..numbers.len()).filter(|at| differs(&numbers[*at])).collect();
         let differ: Vec<&Int> = differing.iter().filter_map(|at| numbers[*at].as_ref()).collect();
-        self.cases_from(&differ, &claims, &mut Vec::new(), &mut tries, &mut found);
+        self.cases_from(&differ, &claims, &mut begun.to_vec(), &mut tries, &mut found);
         let are_all = found.len() < MOST_CASES && tries > 0;
         if found.is_empty() && !are_all {
             // Too many ways, of which those that were tried do not lead here.
             return (vec![vec![None; numbers.len()]], false);
         }
         let settled = |number: &Option<Int>| {
-            let settled = number.as_ref().and_then(|n| self.settled(n, &[], true));
+            let settled = number.as_ref().and_then(|n| self.settled(n, begun, true));
             settled.filter(|it| it.is_exact() || !claims.rules_out_limits)
         };
         let same: Vec<Option<Settled>> = numbers.iter().map(settled).collect();
@@ -259,7 +265,7 @@ impl Machine<'_> {
         tries: &mut u32,
         found: &mut Vec<Vec<Option<Settled>>>,
     ) {
-        if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize || *tries == 0 {
+        if found.len() >= MOST_CASES || way.len() > 2 * DEEPEST as usize + MOST_BEGUN || *tries == 0 {
             return;
         }
         *tries -= 1;

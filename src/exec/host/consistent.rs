@@ -36,7 +36,8 @@ impl Machine<'_> {
             let condition = self.host.conditions.get(choice)?;
             Some((condition, *side))
         });
-        let around = self.state.claims.iter().map(|claim| (&claim.0, claim.1));
+        let implied = way.iter().filter_map(|made| self.host.implied.get(made)?.as_deref());
+        let around = implied.flatten().chain(&self.state.claims).map(|claim| (&claim.0, claim.1));
         let all: Vec<(&Condition, bool)> = chosen.chain(around).collect();
         // What a remainder is says more than that; the condition that tells it is among those around.
         let facts = self.state.facts.iter().filter(|(symbol, _)| !self.host.made.contains_key(symbol));

@@ -75,7 +75,7 @@ impl Machine<'_> {
     fn some_way_meets(&self, condition: &Condition) -> bool {
         let mut numbers = Vec::new();
         differences(condition, &mut |difference| numbers.push(Some(difference.clone())));
-        !self.cases(&numbers).0.is_empty()
+        !self.cases(&numbers, &[]).0.is_empty()
     }
 
     /// From here on the variables are not known of which it is asked that `claim` holds, or fails,

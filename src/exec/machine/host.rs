@@ -16,6 +16,9 @@ pub(crate) struct Host {
     pub made: FxHashMap<SymbolId, Made>,
     /// The conditions that make choices.
     pub conditions: FxHashMap<SymbolId, Condition>,
+    /// What else was asked on a side of a choice, and so holds where the choice goes that way; `None` where different
+    /// things were.
+    pub implied: FxHashMap<(SymbolId, bool), Option<Rc<[Claim]>>>,
     /// File-scope variables, by name: their slot in the outermost frame.
     pub globals: FxHashMap<Name, u32>,
     /// Those of them that are arrays which nothing is known of.
@@ -25,7 +28,7 @@ pub(crate) struct Host {
     /// How often something that is not followed was handed an address in an object.
     pub handed_over: FxHashMap<ObjectId, u32>,
     /// Kernels of which one is chosen at run time; named by a path that is not an identifier.
-    pub kernels: FxHashMap<Name, Vec<Path>>,
+    pub kernels: FxHashMap<Name, Vec<ChosenKernel>>,
     /// Loops that lead to a launch, by their place.
     pub reaching: FxHashMap<Span, bool>,
     /// Loops around that lead to no launch.
@@ -36,6 +39,16 @@ pub(crate) struct Host {
     pub cut: bool,
     /// Whether a shape that is known on one of two ways was taken to be it on both.
     pub guessed: bool,
+}
+
+/// A condition that holds, or fails.
+pub(crate) type Claim = Rc<(Condition, bool)>;
+
+/// A kernel that may be launched, and which way the choices went that lead to it.
+#[derive(Clone, Debug)]
+pub(crate) struct ChosenKernel {
+    pub path: Path,
+    pub way: Vec<(SymbolId, bool)>,
 }
 
 /// A number that is made of two others.
