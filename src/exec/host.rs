@@ -17,7 +17,7 @@ mod residues;
 pub(super) mod settled;
 
 use super::join::Join;
-use super::machine::{ChosenKernel, Claim, Exit, Frame, Machine, Mode, State, empty_frame};
+use super::machine::{ChosenKernel, Exit, Frame, Implied, Machine, Mode, State, empty_frame};
 use super::rejoin::changed;
 use super::slots::{Slot, Slots};
 use super::types::Ty;
@@ -107,9 +107,11 @@ impl Machine<'_> {
         self.run(otherwise);
         let choice = self.choice_by(&condition);
         for (claims, side) in [(&held.claims, true), (&self.state.claims, false)] {
-            let asked: Rc<[Claim]> = claims.get(before..).unwrap_or_default().into();
-            let implied = self.host.implied.entry((choice, side)).or_insert_with(|| Some(Rc::clone(&asked)));
-            implied.take_if(|known| !are_same(known, &asked));
+            // First stands the condition itself.
+            if let Some(asked) = claims.get(before + 1..).filter(|asked| !asked.is_empty()) {
+                let (context, made) = (claims[..before].into(), (choice, side));
+                self.host.implied.push(Implied { context, made, asked: asked.into() });
+            }
         }
         let why = truth.why.unwrap_or_else(|| {
             Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
@@ -290,19 +292,4 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-/// Whether the same things are asked, wherever that stands.
-fn are_same(one: &[Claim], other: &[Claim]) -> bool {
-    let is_same = |(a, b): (&Claim, &Claim)| {
-        a.1 == b.1
-            && match (&a.0, &b.0) {
-                (
-                    Condition::Compare { difference: x, relation: r, .. },
-                    Condition::Compare { difference: y, relation: s, .. },
-                ) => x == y && r == s,
-                (a, b) => a == b,
-            }
-    };
-    one.len() == other.len() && one.iter().zip(other).all(is_same)
 }

@@ -11,7 +11,7 @@ use super::bounds::Bounds;
 use super::choices::Way;
 use super::residues::{Quotient, Residues};
 use crate::domain::{Int, SymbolId};
-use crate::exec::machine::{How, Made};
+use crate::exec::machine::{How, Implied, Made};
 use crate::exec::value::{Condition, Relation};
 use crate::ir::BinaryOp;
 
@@ -36,9 +36,25 @@ impl Machine<'_> {
             let condition = self.host.conditions.get(choice)?;
             Some((condition, *side))
         });
-        let implied = way.iter().filter_map(|made| self.host.implied.get(made)?.as_deref());
-        let around = implied.flatten().chain(&self.state.claims).map(|claim| (&claim.0, claim.1));
-        let all: Vec<(&Condition, bool)> = chosen.chain(around).collect();
+        let around = self.state.claims.iter().map(|claim| (&claim.0, claim.1));
+        let mut all: Vec<(&Condition, bool)> = chosen.chain(around).collect();
+        // What was asked on a side is known once its context is, which others may tell that end later.
+        let mut waiting: Vec<&Implied> =
+            self.host.implied.iter().filter(|it| way.contains(&it.made)).collect();
+        loop {
+            let is_met = |implied: &Implied| {
+                let holds = |claim: &(Condition, bool)| {
+                    all.iter().any(|(condition, side)| *side == claim.1 && is_same(condition, &claim.0))
+                };
+                implied.context.iter().all(|claim| holds(claim))
+            };
+            let (met, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|it| is_met(it));
+            if met.is_empty() {
+                break;
+            }
+            all.extend(met.iter().flat_map(|it| it.asked.iter()).map(|claim| (&claim.0, claim.1)));
+            waiting = rest;
+        }
         // What a remainder is says more than that; the condition that tells it is among those around.
         let facts = self.state.facts.iter().filter(|(symbol, _)| !self.host.made.contains_key(symbol));
         let numbers = facts.copied().collect();
@@ -220,6 +236,17 @@ impl Machine<'_> {
             }
             How::Min | How::Max => None,
         }
+    }
+}
+
+/// Whether two conditions ask for the same, wherever they stand.
+fn is_same(one: &Condition, other: &Condition) -> bool {
+    match (one, other) {
+        (
+            Condition::Compare { difference: x, relation: one, .. },
+            Condition::Compare { difference: y, relation: other, .. },
+        ) => one == other && x == y,
+        (one, other) => one == other,
     }
 }
 

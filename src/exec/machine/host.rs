@@ -16,9 +16,8 @@ pub(crate) struct Host {
     pub made: FxHashMap<SymbolId, Made>,
     /// The conditions that make choices.
     pub conditions: FxHashMap<SymbolId, Condition>,
-    /// What else was asked on a side of a choice, and so holds where the choice goes that way; `None` where different
-    /// things were.
-    pub implied: FxHashMap<(SymbolId, bool), Option<Rc<[Claim]>>>,
+    /// What was asked on sides of choices.
+    pub implied: Vec<Implied>,
     /// File-scope variables, by name: their slot in the outermost frame.
     pub globals: FxHashMap<Name, u32>,
     /// Those of them that are arrays which nothing is known of.
@@ -43,6 +42,15 @@ pub(crate) struct Host {
 
 /// A condition that holds, or fails.
 pub(crate) type Claim = Rc<(Condition, bool)>;
+
+/// What was asked on a side of a choice, and so holds where the choice goes that way.
+#[derive(Clone, Debug)]
+pub(crate) struct Implied {
+    /// What was asked before the choice: it is not made elsewhere.
+    pub context: Rc<[Claim]>,
+    pub made: (SymbolId, bool),
+    pub asked: Rc<[Claim]>,
+}
 
 /// A kernel that may be launched, and which way the choices went that lead to it.
 #[derive(Clone, Debug)]
