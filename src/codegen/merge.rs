@@ -293,8 +293,7 @@ impl Joiner<'_> {
         let is = |(access, wide): (&Access, &Vec<Option<Wide>>)| {
             let regions = access.patterns.iter().map(|pattern| pattern.first.region);
             let (first, last) = (regions.clone().min().unwrap_or(0), regions.max().unwrap_or(0));
-            let in_one_round = is_in_one_round(access);
-            wide.iter().all(Option::is_none) && self.trace.straight.is_written_out(first, last, in_one_round)
+            wide.iter().all(Option::is_none) && self.trace.straight.is_written_out(first, last)
         };
         self.trace.accesses.iter().zip(&self.by_access).map(is).collect()
     }
@@ -352,7 +351,6 @@ impl Joiner<'_> {
                 && self.trace.straight.is_written_out(
                     pattern.first.region.min(first.first.region),
                     pattern.first.region.max(first.first.region),
-                    is_in_one_round(&self.trace.accesses[part.access]),
                 )
         })
     }
@@ -508,13 +506,6 @@ impl Joiner<'_> {
             self.by_access[access][pattern] = Some(wide);
         }
     }
-}
-
-/// Whether all that a site requests, it requests in the first round that comes to it of the loops whose rounds the
-/// compiler cannot count.
-fn is_in_one_round(access: &Access) -> bool {
-    let mut rounds = access.patterns.iter().map(|pattern| pattern.first.iteration);
-    rounds.next().is_none_or(|first| rounds.all(|round| round == first))
 }
 
 /// The members that begin at this byte, of those that stand in the order of their first bytes.

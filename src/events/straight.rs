@@ -50,15 +50,13 @@ impl Straight {
         }
     }
 
-    /// Whether these regions are one piece of straight code, and each round of its loops code of its own: of those
-    /// whose rounds the compiler cannot count, if it is not all in one round of them.
+    /// Whether these regions are one piece of straight code, and each round of its loops code of its own.
     #[must_use]
-    pub fn is_written_out(&self, first: u32, last: u32, in_one_round: bool) -> bool {
+    pub fn is_written_out(&self, first: u32, last: u32) -> bool {
         let at = self.counted.partition_point(|span| span.1 < first);
         let within = self.counted.get(at).is_some_and(|span| span.0 <= first && last <= span.1);
         let open = self.open.partition_point(|region| *region < first);
-        let has_open = self.open.get(open).is_some_and(|region| *region <= last);
-        (first == last || within) && (in_one_round || !has_open)
+        (first == last || within) && self.open.get(open).is_none_or(|region| *region > last)
     }
 
     /// Whether two regions are one piece of straight code: `None` if not, and if so, whether surely.
