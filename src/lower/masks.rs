@@ -42,7 +42,7 @@ impl<'t> Lowerer<'t> {
         let between = self.source.get(mask.end as usize..start)?;
         let args = mask.args.trim();
         let unquoted = args.strip_prefix('"').and_then(|args| args.strip_suffix('"')).unwrap_or(args);
-        (mask.kind == MaskKind::Pragma && between.trim().is_empty()).then_some(unquoted)
+        (mask.kind == MaskKind::Pragma && is_blank(between)).then_some(unquoted)
     }
 
     /// The macros blanked between two positions where a statement stands, each as one.
@@ -104,4 +104,20 @@ impl<'t> Lowerer<'t> {
         });
         lowered.flatten().unwrap_or_default()
     }
+}
+
+/// Whether a text is nothing but white space, comments and lines that go on.
+fn is_blank(text: &str) -> bool {
+    let mut rest = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\\');
+    while !rest.is_empty() {
+        let behind = match rest.strip_prefix("/*") {
+            Some(comment) => comment.split_once("*/").map(|(_, behind)| behind),
+            None => rest
+                .strip_prefix("//")
+                .map(|comment| comment.split_once('\n').map_or("", |(_, behind)| behind)),
+        };
+        let Some(behind) = behind else { return false };
+        rest = behind.trim_start_matches(|c: char| c.is_whitespace() || c == '\\');
+    }
+    true
 }
