@@ -41,7 +41,7 @@ pub struct Access {
     /// Whether it is of a type that the language itself defines, as `short` is and `half` is not.
     pub scalar: bool,
     /// Of a copied struct whose alignment is less than its size: bytes up to which the compiler joins
-    /// its members into one access, [`JOINED_IN_PART`] if not everywhere alike; 0 for anything else.
+    /// its members into one access, `JOINED_IN_PART` if not everywhere alike; 0 for anything else.
     pub joins_members: u32,
     /// The matrices or tiles that it moves, if it does.
     pub tiles: Tiles,
