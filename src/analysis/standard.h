@@ -123,7 +123,7 @@ template <class T, size_t N> struct array {
 };
 
 template <class A, class B> struct pair { A first; B second; };
-// Aligned as its parts are; those of CUDA's libraries are aligned as a whole.
+// Aligned as its parts are.
 template <class T> struct complex {
   T re; T im;
   using value_type = T;
@@ -137,15 +137,9 @@ template <class T> struct complex {
 
 namespace thrust {
 
-template <class A, class B> struct pair { A first; B second; };
-template <class T> struct alignas(sizeof(T) * 2) complex {
-  T re; T im;
-  using value_type = T;
-  __host__ __device__ constexpr T real() { return re; }
-  __host__ __device__ constexpr T imag() { return im; }
-  __host__ __device__ constexpr void real(T value) { re = value; }
-  __host__ __device__ constexpr void imag(T value) { im = value; }
-};
+template <class A, class B> using pair = std::pair<A, B>;
+// Aligned as a whole.
+template <class T> struct alignas(sizeof(T) * 2) complex : std::complex<T> {};
 
 }  // namespace thrust
 
@@ -176,15 +170,8 @@ template <class T, int Scope = 0> struct atomic_ref { T& place; };
 
 namespace std {
 
-template <class A, class B> struct pair { A first; B second; };
-template <class T> struct alignas(sizeof(T) * 2) complex {
-  T re; T im;
-  using value_type = T;
-  __host__ __device__ constexpr T real() { return re; }
-  __host__ __device__ constexpr T imag() { return im; }
-  __host__ __device__ constexpr void real(T value) { re = value; }
-  __host__ __device__ constexpr void imag(T value) { im = value; }
-};
+template <class A, class B> using pair = thrust::pair<A, B>;
+template <class T> using complex = thrust::complex<T>;
 
 inline constexpr int memory_order_relaxed = 0;
 inline constexpr int memory_order_consume = 1;

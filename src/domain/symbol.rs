@@ -317,6 +317,28 @@ impl Symbols {
         }
     }
 
+    /// The symbols of which one is made and that are made of no others; `None` where that is not known, as of a value
+    /// that is computed in a way that is not followed.
+    #[must_use]
+    pub(crate) fn roots(&self, id: SymbolId) -> Option<Vec<SymbolId>> {
+        let of_all = |parts: &mut dyn Iterator<Item = SymbolId>| {
+            let mut roots: Vec<SymbolId> = Vec::new();
+            for part in parts {
+                roots.extend(self.roots(part)?);
+            }
+            Some(roots)
+        };
+        match self.key(id) {
+            Some(Key::Named(_) | Key::Block(_) | Key::Grid(_) | Key::Size(_)) => Some(vec![id]),
+            Some(Key::Product(factors)) => of_all(&mut factors.iter().copied()),
+            Some(Key::Operation(_, a, b)) => {
+                let terms = a.iter().chain(b).map(|(id, _)| *id).filter(|id| *id != SymbolId::CONSTANT);
+                of_all(&mut terms.map(SymbolId))
+            }
+            None => (self.get(id).origin == Origin::Loop).then(|| vec![id]),
+        }
+    }
+
     /// The remainder that the symbol is, if it is one of a single symbol.
     #[must_use]
     pub(crate) fn remainder(&self, id: SymbolId) -> Option<Remainder> {

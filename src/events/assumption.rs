@@ -4,7 +4,7 @@
 //! that a conclusion can avoid those that it must not use: "no index leaves its array" must not help to judge whether
 //! one does.
 
-use super::Blocks;
+use super::{Blocks, Roots};
 use std::fmt::{Display, Formatter};
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ pub enum Assumption {
     InsideBounds {
         /// The names of the numbers that give the bound, as a list in words.
         bounds: Arc<str>,
+        /// The numbers that those are made of, if these are known.
+        roots: Option<Roots>,
         /// Whether the guard does not look at the block's number, so that it may cut any block short.
         own: bool,
         /// Whether all threads agree on it.

@@ -24,6 +24,16 @@ pub(crate) struct Taken {
     pub asks: Asks,
 }
 
+/// Numbers that are made of no others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roots(Arc<[SymbolId]>);
+
+impl Roots {
+    pub(crate) fn new(of: Vec<SymbolId>) -> Roots {
+        Roots(of.into())
+    }
+}
+
 /// What a condition asks for that is the same for all threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asks {
@@ -33,8 +43,8 @@ pub(crate) enum Asks {
     Data,
     /// Numbers.
     Of {
-        /// The words of their names.
-        names: Arc<[String]>,
+        /// Of which they are made.
+        roots: Roots,
         /// The last of them that was made, if there are any.
         last: Option<SymbolId>,
     },
@@ -55,7 +65,7 @@ impl Taken {
 impl Asks {
     /// It is decided.
     pub(crate) fn nothing() -> Asks {
-        Asks::Of { names: Arc::default(), last: None }
+        Asks::Of { roots: Roots::default(), last: None }
     }
 
     /// What two conditions ask for.
@@ -63,27 +73,26 @@ impl Asks {
         match (self, other) {
             (Asks::Hidden, _) | (_, Asks::Hidden) => Asks::Hidden,
             (Asks::Data, _) | (_, Asks::Data) => Asks::Data,
-            (Asks::Of { names: one, last: first }, Asks::Of { names: other, last: second }) => {
-                let names = one.iter().chain(other.iter()).cloned().collect();
-                Asks::Of { names, last: first.max(second) }
+            (Asks::Of { roots: one, last: first }, Asks::Of { roots: other, last: second }) => {
+                let roots = one.0.iter().chain(other.0.iter()).copied().collect();
+                Asks::Of { roots: Roots(roots), last: first.max(second) }
             }
         }
     }
 
-    /// Whether a text names something that it asks for. Of data nobody knows what else tells it.
-    pub(crate) fn is_named_in(&self, text: &str) -> bool {
-        match self {
-            Asks::Hidden | Asks::Data => true,
-            Asks::Of { names, .. } => words(text).any(|word| names.iter().any(|name| name == word)),
+    /// Whether it may ask for something of which numbers with these roots are made. Of data nobody knows what else tells
+    /// it.
+    pub(crate) fn may_meet(&self, numbers: Option<&Roots>) -> bool {
+        match (self, numbers) {
+            (Asks::Of { roots, .. }, Some(numbers)) => numbers.0.iter().any(|root| roots.0.contains(root)),
+            _ => true,
         }
     }
 
     /// Whether both ask for the same thing, as far as is known.
     pub(crate) fn meets(&self, other: &Asks) -> bool {
         match (self, other) {
-            (Asks::Of { names: one, .. }, Asks::Of { names: other, .. }) => {
-                one.iter().any(|name| other.contains(name))
-            }
+            (_, Asks::Of { roots, .. }) => self.may_meet(Some(roots)),
             _ => true,
         }
     }
@@ -92,9 +101,4 @@ impl Asks {
     pub(crate) fn is_fixed_before(&self, first: SymbolId) -> bool {
         matches!(self, Asks::Of { last, .. } if last.is_none_or(|last| last < first))
     }
-}
-
-/// The words of a text.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }

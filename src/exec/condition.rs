@@ -14,7 +14,7 @@
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
 use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
-use crate::events::{Asks, Assumption, Blocks, Bound, GoesOn, SplitKind, Taken};
+use crate::events::{Asks, Assumption, Blocks, Bound, GoesOn, Roots, SplitKind, Taken};
 use crate::ir::Expr;
 use crate::source::Span;
 use std::rc::Rc;
@@ -457,12 +457,15 @@ impl Machine<'_> {
         let is_given = |id: &SymbolId| symbols.get(*id).origin >= Origin::Given;
         // What all threads agree on lets all in or none.
         let uniform = difference.is_uniform();
-        let mut given = difference.terms.iter().map(|(id, _)| *id).filter(is_given).peekable();
+        let given = difference.terms.iter().map(|(id, _)| *id).filter(is_given);
+        let roots: Option<Vec<Vec<SymbolId>>> = given.clone().map(|id| symbols.roots(id)).collect();
+        let mut given = given.peekable();
         let limited = self.settings.are_asserted || given.peek().is_none();
         let unbounded = !limited && given.all(|id| symbols.is_unbounded(id));
         match bounds.is_empty() {
             false => Assumption::InsideBounds {
                 bounds: joined(&bounds, ", ").into(),
+                roots: roots.map(|roots| Roots::new(roots.concat())),
                 own,
                 uniform,
                 possible: uniform || unbounded,

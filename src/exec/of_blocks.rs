@@ -14,7 +14,7 @@ use super::condition::Truth;
 use super::machine::Machine;
 use super::value::{Condition, Relation};
 use crate::domain::{AmongBlocks, Int, Key, Origin, SymbolId, ThreadSet, Variation};
-use crate::events::{Asks, Blocks, words};
+use crate::events::{Asks, Blocks, Roots};
 
 impl Machine<'_> {
     /// The blocks in which all active threads are on this side of a comparison.
@@ -152,22 +152,24 @@ impl Machine<'_> {
 
     /// The numbers of which one is made.
     fn asked_of(&self, number: &Int) -> Asks {
-        let (mut names, mut is_data) = (Vec::new(), false);
+        let (mut roots, mut is_data) = (Vec::new(), false);
         for (id, _) in &number.terms {
             let symbol = self.world.symbols.get(*id);
             let is_told = !matches!(symbol.origin, Origin::Choice | Origin::LoopValue | Origin::Own);
-            // A name that is too long leaves words out.
-            if symbol.compiled || !is_told || symbol.name.contains("...") {
+            if symbol.compiled || !is_told {
                 return Asks::Hidden;
             }
             let is_place = matches!(symbol.origin, Origin::Loop | Origin::BlockIndex | Origin::GridSize);
-            is_data |= !symbol.named && !is_place;
-            names.extend(words(&symbol.name).map(str::to_owned));
+            match self.world.symbols.roots(*id) {
+                _ if !symbol.named && !is_place => is_data = true,
+                Some(of) => roots.extend(of),
+                None => return Asks::Hidden,
+            }
         }
         if is_data {
             return Asks::Data;
         }
-        Asks::Of { names: names.into(), last: number.terms.iter().map(|(id, _)| *id).max() }
+        Asks::Of { roots: Roots::new(roots), last: number.terms.iter().map(|(id, _)| *id).max() }
     }
 
     /// The direction of which a symbol is the number of blocks.

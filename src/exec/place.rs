@@ -310,6 +310,9 @@ impl Machine<'_> {
             self.expose(pointer);
             return Value::Pointer(Self::decay(pointer.clone()));
         }
+        if let Some(number) = self.host_element(pointer) {
+            return number;
+        }
         match &pointer.target {
             Target::Place(place) => {
                 let place = self.as_used(place, &pointer.pointee);
@@ -325,9 +328,6 @@ impl Machine<'_> {
                 } else {
                     self.compiler.elsewhere = self.compiler.elsewhere.wrapping_add(1);
                     self.reads_unrecorded(span);
-                }
-                if let Some(number) = self.host_element(pointer, &name) {
-                    return number;
                 }
                 let why = Unknown::new(Reason::DataDependent, span, words);
                 // Different threads may read equal values, so data is never surely varying.

@@ -151,6 +151,28 @@ pub(crate) enum Condition {
     Or(Rc<Condition>, Rc<Condition>),
 }
 
+impl Condition {
+    /// Whether it holds, if what `compare` says of its comparisons decides that.
+    pub(crate) fn decide(&self, compare: &impl Fn(&Int, Relation) -> Option<bool>) -> Option<bool> {
+        match self {
+            Condition::Known(threads) => Some(!threads.is_empty()),
+            Condition::Compare { difference, relation, .. } => compare(difference, *relation),
+            Condition::Opaque(..) => None,
+            Condition::Not(inner) => inner.decide(compare).map(|holds| !holds),
+            Condition::And(a, b) => match (a.decide(compare), b.decide(compare)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Condition::Or(a, b) => match (a.decide(compare), b.decide(compare)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+        }
+    }
+}
+
 /// How a difference relates to 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
@@ -169,6 +191,17 @@ pub(crate) enum Relation {
 }
 
 impl Relation {
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) const ALL: [Relation; 6] = [
+        Relation::Less,
+        Relation::LessEqual,
+        Relation::Greater,
+        Relation::GreaterEqual,
+        Relation::Equal,
+        Relation::NotEqual,
+    ];
+
     /// Whether a difference has it.
     #[must_use]
     pub(crate) fn holds(self, difference: i64) -> bool {

@@ -168,7 +168,7 @@ fn is_apart(one: &Asks, other: &Asks) -> bool {
 /// Whether an assumption has nothing to do with what a condition asks for.
 fn has_nothing_of(assumption: &Assumption, asked: &Asks) -> bool {
     match assumption {
-        Assumption::InsideBounds { bounds, .. } => !asked.is_named_in(bounds),
+        Assumption::InsideBounds { roots, .. } => !asked.may_meet(roots.as_ref()),
         Assumption::UsualIteration { .. } | Assumption::UsualBlock { .. } => false,
         _ => true,
     }

@@ -66,7 +66,8 @@
 //!   operators.
 //! - Only successive iterations of a loop are compared.
 //! - There is one finding for each array of a kernel in straight-line order and one across iterations, at the first
-//!   such pair, and more only if another instance of the kernel has its races elsewhere. Only `--unsafe-fixes` writes the barrier, because only the author knows where all threads pass.
+//!   such pair, and more only if another instance of the kernel has its races elsewhere. Only `--unsafe-fixes` writes
+//!   the barrier, because only the author knows where all threads pass.
 
 use super::{About, Case, Rule, fact};
 use crate::diagnostic::{Diagnostic, Level};

@@ -187,11 +187,17 @@ pub(super) fn alignment(access: &Access, active: u32, offsets: &[i64; 32], targe
     let fits = |unit: &u32| {
         *unit <= access.joins_members
             && bytes.is_multiple_of(*unit)
-            && access.patterns.iter().all(|pattern| pattern.unit.is_multiple_of(u64::from(*unit)))
+            && access.patterns.iter().all(|pattern| keeps_alignment(pattern, *unit))
             && lanes().all(|lane| offsets[lane].rem_euclid(i64::from(*unit)) == 0)
     };
     let joined = if target.family() == Family::Modern { [16, 8].into_iter().find(fits) } else { None };
     joined.filter(|unit| *unit > access.align).unwrap_or(access.align)
+}
+
+/// Whether nothing that is not known takes a request out of the alignment to so many bytes.
+fn keeps_alignment(pattern: &Pattern, bytes: u32) -> bool {
+    let mut factors = pattern.varying.iter().flat_map(|(_, factors)| factors);
+    pattern.unit.is_multiple_of(u64::from(bytes)) && factors.all(|factor| factor % i64::from(bytes) == 0)
 }
 
 /// Whether the lanes can all be aligned as the access demands: an address that is not is an error

@@ -104,15 +104,7 @@ mod tests {
     /// Of every number that two conditions leave, the third is what the bounds say.
     #[test]
     fn the_bounds_agree_with_every_number() {
-        let all = [
-            Relation::Less,
-            Relation::LessEqual,
-            Relation::Greater,
-            Relation::GreaterEqual,
-            Relation::Equal,
-            Relation::NotEqual,
-        ];
-        let atoms = || all.iter().flat_map(|r| (-2..3i64).map(move |value| (*r, value)));
+        let atoms = || Relation::ALL.iter().flat_map(|r| (-2..3i64).map(move |value| (*r, value)));
         for (first, a) in atoms() {
             for (second, b) in atoms() {
                 let mut bounds = Bounds::default();

@@ -299,11 +299,11 @@ impl Machine<'_> {
 
     /// Whether what was claimed is not so when, besides, each limit is reached.
     fn refutes_limits(&self, (condition, claimed): &(Condition, bool), way: &Way) -> bool {
-        self.holds_if(condition, &|int| {
-            let settled = self.settled(int, way, false).or_else(|| self.settled(int, way, true));
-            settled.map(|it| Settled::exact(it.value))
-        })
-        .is_some_and(|holds| holds != *claimed)
+        let holds = condition.decide(&|int, relation| {
+            let settled = self.settled(int, way, false).or_else(|| self.settled(int, way, true))?;
+            Settled::exact(settled.value).has(relation)
+        });
+        holds.is_some_and(|holds| holds != *claimed)
     }
 
     /// The choices on which numbers depend, or more; `None` if they are many.
@@ -333,29 +333,9 @@ impl Machine<'_> {
 
     /// Whether a condition holds when the choices went as `way` says, if that decides it.
     pub(super) fn follows(&self, condition: &Condition, way: &Way) -> Option<bool> {
-        self.holds_if(condition, &|int| {
-            self.settled(int, way, false).or_else(|| self.settled(int, way, true))
+        condition.decide(&|int, relation| {
+            self.settled(int, way, false).or_else(|| self.settled(int, way, true))?.has(relation)
         })
-    }
-
-    /// Whether a condition holds if the differences in it are these, if that decides it.
-    fn holds_if(&self, condition: &Condition, difference: &impl Fn(&Int) -> Option<Settled>) -> Option<bool> {
-        match condition {
-            Condition::Known(bits) => Some(!bits.is_empty()),
-            Condition::Compare { difference: int, relation, .. } => difference(int)?.has(*relation),
-            Condition::Opaque(..) => None,
-            Condition::Not(inner) => self.holds_if(inner, difference).map(|holds| !holds),
-            Condition::And(a, b) => match (self.holds_if(a, difference), self.holds_if(b, difference)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            },
-            Condition::Or(a, b) => match (self.holds_if(a, difference), self.holds_if(b, difference)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            },
-        }
     }
 }
 

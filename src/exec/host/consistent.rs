@@ -106,31 +106,15 @@ impl Machine<'_> {
     }
 
     fn decided_by(&self, condition: &Condition, known: &Known<'_>) -> Option<bool> {
-        match condition {
-            Condition::Known(threads) => Some(!threads.is_empty()),
-            Condition::Compare { difference, relation, .. } => {
-                let chosen = self.chosen(difference, known)?;
-                if let Some(number) = chosen.as_constant() {
-                    return Some(relation.holds(number));
-                }
-                let (sum, relation, value) = self.compared(difference, *relation, known)?;
-                // Not by the bounds first: the condition itself is among them.
-                let by_residue = self.decided_by_residue(&sum, relation, value, known);
-                by_residue.or_else(|| known.bounds.decide(&sum, relation, value))
+        condition.decide(&|difference, relation| {
+            if let Some(number) = self.chosen(difference, known)?.as_constant() {
+                return Some(relation.holds(number));
             }
-            Condition::Opaque(..) => None,
-            Condition::Not(inner) => self.decided_by(inner, known).map(|holds| !holds),
-            Condition::And(a, b) => match (self.decided_by(a, known), self.decided_by(b, known)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            },
-            Condition::Or(a, b) => match (self.decided_by(a, known), self.decided_by(b, known)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            },
-        }
+            let (sum, relation, value) = self.compared(difference, relation, known)?;
+            // Not by the bounds first: the condition itself is among them.
+            let by_residue = self.decided_by_residue(&sum, relation, value, known);
+            by_residue.or_else(|| known.bounds.decide(&sum, relation, value))
+        })
     }
 
     fn decided_by_residue(

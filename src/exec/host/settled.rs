@@ -135,15 +135,6 @@ pub(super) fn operate(op: BinaryOp, x: i64, y: i64) -> Option<i64> {
 mod tests {
     use super::*;
 
-    const RELATIONS: [Relation; 6] = [
-        Relation::Less,
-        Relation::LessEqual,
-        Relation::Greater,
-        Relation::GreaterEqual,
-        Relation::Equal,
-        Relation::NotEqual,
-    ];
-
     /// A number that a limit bounds, and what it may truly be.
     fn limited(limit: i64) -> (Settled, Vec<i64>) {
         let limited = Settled::min(Some(Settled::exact(limit)), None).expect("a limit is known");
@@ -164,7 +155,7 @@ mod tests {
                             .iter()
                             .map(|it| operate(op, offset + factor * it, other).expect("a number"))
                             .collect();
-                        for relation in RELATIONS {
+                        for relation in Relation::ALL {
                             if let Some(holds) = result.has(relation) {
                                 assert!(
                                     truth.iter().all(|it| relation.holds(*it) == holds),
