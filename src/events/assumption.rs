@@ -126,7 +126,7 @@ pub enum Assumption {
         /// Which, and where it is from.
         words: Arc<str>,
     },
-    /// A loop has more rounds than are run one by one, so that one of them is counted for all.
+    /// A loop has more rounds than are run one by one: one of them stands for all.
     CutShort,
     /// A function of a library that is not at hand does what its known releases do.
     LibraryWorks {
@@ -288,9 +288,9 @@ impl Display for Assumption {
                 write!(out, "every lane that may be active is; data decide which ones are ({why})")
             }
             Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
-            Assumption::CutShort => out.write_str(
-                "the kernel takes too many steps, so the rounds of a loop are not all run: one is counted for them",
-            ),
+            Assumption::CutShort => {
+                out.write_str("the iterations of a loop are alike: to run them all takes too many steps")
+            }
             Assumption::Block { words } | Assumption::LibraryWorks { words } => out.write_str(words),
             Assumption::KeepsIndex { name } => {
                 write!(out, "`operator()`, whose body is not visible, does not change `{name}`")

@@ -63,7 +63,7 @@ pub(super) fn phases(
     if access.joins_members == JOINED_IN_PART
         && access.bytes.is_some_and(|bytes| bytes > 16 && bytes % 16 == 0)
     {
-        let reason = "the compiler copies a struct of numbers of several sizes in pieces of several sizes";
+        let reason = "the compiler splits the copy of this struct into accesses of different widths";
         return Err(NoCost::Unknown(Reason::Compiler, reason.to_string()));
     }
     let align = alignment(access, active, offsets, target);

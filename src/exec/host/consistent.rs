@@ -38,7 +38,8 @@ impl Machine<'_> {
         });
         let around = self.state.claims.iter().map(|claim| (&claim.0, claim.1));
         let mut all: Vec<(&Condition, bool)> = chosen.chain(around).collect();
-        // What was asked on a side is known once its context is, which others may tell that end later.
+        // What was asked on a side holds once its context does. An outer `if` ends after those in it, so what tells the
+        // context may stand behind.
         let mut waiting: Vec<&Implied> =
             self.host.implied.iter().filter(|it| way.contains(&it.made)).collect();
         loop {
