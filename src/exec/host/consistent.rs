@@ -14,6 +14,8 @@ use crate::domain::{Int, SymbolId};
 use crate::exec::machine::{How, Implied, Made};
 use crate::exec::value::{Condition, Relation};
 use crate::ir::BinaryOp;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 /// A sum of unknown numbers without its constant: each symbol with its factor, the first one positive.
 type Sum = Vec<(SymbolId, i64)>;
@@ -26,6 +28,8 @@ struct Known<'w> {
     numbers: Vec<(SymbolId, i64)>,
     bounds: Bounds<Sum>,
     residues: Residues<Sum>,
+    /// What symbols are on this way, as far as asked: one number may occur in others many times over.
+    symbols: RefCell<FxHashMap<SymbolId, Option<Int>>>,
 }
 
 impl Machine<'_> {
@@ -59,7 +63,13 @@ impl Machine<'_> {
         // What a remainder is says more than that; the condition that tells it is among those around.
         let facts = self.state.facts.iter().filter(|(symbol, _)| !self.host.made.contains_key(symbol));
         let numbers = facts.copied().collect();
-        let mut known = Known { way, numbers, bounds: Bounds::default(), residues: Residues::default() };
+        let mut known = Known {
+            way,
+            numbers,
+            bounds: Bounds::default(),
+            residues: Residues::default(),
+            symbols: RefCell::default(),
+        };
         // Numbers first: what is made of them is then a number, too.
         all.iter().for_each(|(condition, holds)| self.find_numbers(condition, *holds, &mut known));
         all.iter().for_each(|(condition, holds)| self.take_in(condition, *holds, &mut known));
@@ -90,6 +100,7 @@ impl Machine<'_> {
                 && !self.host.made.contains_key(symbol)
             {
                 known.numbers.push((*symbol, value));
+                known.symbols.get_mut().clear();
             }
         });
     }
@@ -193,7 +204,13 @@ impl Machine<'_> {
     fn chosen(&self, int: &Int, known: &Known<'_>) -> Option<Int> {
         let mut sum = Int::known(int.base.clone());
         for (id, factor) in &int.terms {
-            let term = self.chosen_symbol(*id, known).unwrap_or_else(|| Int::symbol(*id));
+            let asked = known.symbols.borrow().get(id).cloned();
+            let term = asked.unwrap_or_else(|| {
+                let term = self.chosen_symbol(*id, known);
+                known.symbols.borrow_mut().insert(*id, term.clone());
+                term
+            });
+            let term = term.unwrap_or_else(|| Int::symbol(*id));
             sum = self.world.add(&sum, &self.world.scale(&term, factor.as_constant()?));
         }
         Some(sum)
