@@ -140,7 +140,7 @@ pub struct Findings {
 
 /// The findings of lines: at the levels in force, by file and then by place, and each
 /// once, although a header may be reached from many files. A conflict on a line of a helper is another one
-/// for each kernel that calls it, as each has an array of its own to repair.
+/// for each kernel that calls it, as each has an array of its own to repair; so is a race.
 #[must_use]
 pub fn findings(sources: &Sources, reports: &[FileReport], level: &LevelOf<'_>) -> Findings {
     let heard = suppress::apply(sources, reports);
@@ -167,7 +167,9 @@ fn at_levels(sources: &Sources, mut told: Vec<Diagnostic>, level: &LevelOf<'_>) 
         let placed = |span: Span| (sources.get(span.file).path.clone(), span.start);
         let place = (placed(finding.primary), finding.primary.end);
         let cause = finding.conflict.as_ref().map(|it| (placed(it.cause.kernel), placed(it.cause.array)));
-        seen.insert((place, finding.rule, finding.message.clone(), cause))
+        let race = finding.hazard.as_ref();
+        let race = race.map(|it| (placed(it.declared), placed(it.places.0), placed(it.places.1)));
+        seen.insert((place, finding.rule, finding.message.clone(), cause, race))
     });
     told
 }

@@ -7,6 +7,10 @@ use crate::source::Span;
 pub struct Hazard {
     /// The array, as it is called in its declaration.
     pub array: String,
+    /// Where that is.
+    pub declared: Span,
+    /// Where the two accesses stand in the function that reaches both.
+    pub places: (Span, Span),
     /// What one thread does, the one that comes first in the program.
     pub first: Step,
     /// What the other does.

@@ -187,6 +187,8 @@ pub(crate) type Branches = Arc<[u32]>;
 pub(crate) struct AccessEvent {
     /// Index into [`Trace::accesses`](super::Trace::accesses).
     pub access: usize,
+    /// By which calls: the number of the way there, of [`Access::path`](super::Access::path).
+    pub path: u32,
     /// The variable that is accessed. Instances of a function template have each their own.
     pub object: u32,
     /// Bytes from the beginning of the array, by thread; `None` if that is not known.

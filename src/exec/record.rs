@@ -75,7 +75,9 @@ impl Machine<'_> {
             (Some(_), Some(_)) => Partly::Combined,
             (Some(_), None) => self.partly_known(op, bytes, offset),
         };
-        let event = self.access_event(site, *object, offset);
+        let calls = self.around.calls_around(span);
+        let path = self.trace.accesses[site].path_number(calls);
+        let event = AccessEvent { path, ..self.access_event(site, *object, offset) };
         let is_kept = match (&unknown, &event.offset) {
             (None, Some(offset)) => self.in_register(site, offset),
             _ => {

@@ -30,6 +30,7 @@ impl Machine<'_> {
         };
         AccessEvent {
             access,
+            path: 0,
             object: object.0,
             offset,
             threads: self.state.active,

@@ -88,13 +88,13 @@ pub(crate) type Grid = [Option<i64>; 3];
 /// The pairs of a run that are done by threads of one block: of different warps, or where one loses what another
 /// adds; then those that take data that choose the threads.
 pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
-    let pair = |first: usize, second: usize, threads: (usize, usize)| {
+    let pair = |(first, second): (usize, usize), paths: (u32, u32), threads: (usize, usize)| {
         let (first, second) = (&trace.accesses[first], &trace.accesses[second]);
         let array = &trace.arrays[first.array];
         array.global.then(|| MemoryRace {
             name: array.name.clone(),
-            first: Box::new(first.clone()),
-            second: Box::new(second.clone()),
+            first: by_way(first, paths.0),
+            second: by_way(second, paths.1),
             threads,
             blocks: None,
             lack: Lack::Nothing,
@@ -107,13 +107,13 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
         })
     };
     let sure = races::find(trace, shape).into_iter().filter_map(|race| {
-        let found = pair(race.first, race.second, race.threads)?;
+        let found = pair((race.first, race.second), race.paths, race.threads)?;
         let Race { is_update, across, assumptions, .. } = race;
         let counts = race.between == Between::Warps || is_update;
         counts.then_some(MemoryRace { is_update, across, assumptions, ..found })
     });
     let possible = possible::find(trace, shape).into_iter().filter_map(|race| {
-        let found = pair(race.first, race.second, race.threads)?;
+        let found = pair((race.first, race.second), race.paths, race.threads)?;
         let PossibleRace { is_update, across, assumptions, choice, .. } = race;
         let counts = choice == Choice::Threads && !race.sets_flag;
         let choice = Some(choice);
@@ -127,6 +127,11 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
         }
     }
     found
+}
+
+/// An access to which a block came by one way.
+fn by_way(access: &Access, path: u32) -> Box<Access> {
+    Box::new(Access { paths: vec![access.path(path).to_vec()], ..access.clone() })
 }
 
 /// All such pairs of a run with blocks of this shape, of different blocks.
@@ -281,8 +286,8 @@ impl Search<'_> {
         assumptions.extend(more.cloned());
         self.found.push(MemoryRace {
             name: self.trace.arrays[one.access.array].name.clone(),
-            first: Box::new(one.access.clone()),
-            second: Box::new(other.access.clone()),
+            first: by_way(one.access, one.event.path),
+            second: by_way(other.access, other.event.path),
             threads,
             blocks: Some(blocks),
             lack,

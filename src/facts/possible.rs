@@ -34,6 +34,8 @@ pub(crate) struct PossibleRace {
     pub first: usize,
     /// The other.
     pub second: usize,
+    /// By which calls a block comes to the two: the numbers of the ways there.
+    pub paths: (u32, u32),
     /// A thread that does the first, and one of another warp that does the second.
     pub threads: (usize, usize),
     /// What data choose.
@@ -119,6 +121,7 @@ fn note(
     found.push(PossibleRace {
         first: accesses.0,
         second: accesses.1,
+        paths: (first.event.path, second.event.path),
         threads,
         choice,
         first_is_chosen,

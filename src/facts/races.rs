@@ -44,6 +44,8 @@ pub(crate) struct Race {
     pub first: usize,
     /// The other.
     pub second: usize,
+    /// By which calls a block comes to the two: the numbers of the ways there.
+    pub paths: (u32, u32),
     /// A thread that does the first, and another that does the second, at the same byte.
     pub threads: (usize, usize),
     /// Of which threads.
@@ -171,11 +173,13 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                             assumptions.push(assumed.clone());
                         }
                     }
+                    let paths = (first.event.path, second.event.path);
                     let (first, second) = (first.number, second.number);
                     let (across, bounds) = (interval.across, interval.bounds);
                     found.push(Race {
                         first,
                         second,
+                        paths,
                         threads,
                         between,
                         is_update,

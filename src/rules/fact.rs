@@ -5,9 +5,10 @@ pub(super) mod atomics;
 use super::{Case, Rule, access_words};
 use crate::diagnostic::{Basis, Diagnostic, Edit, Fix, Hazard, Step};
 use crate::domain::Reason;
-use crate::events::{Access, AccessOp, Assumption, Trace};
+use crate::events::{Access, AccessOp, Assumption, Call, Trace};
 use crate::facts::{Facts, Race};
 use crate::source::Span;
+use std::sync::Arc;
 
 /// Accesses of further races that are shown with a finding, at the most.
 const MOST_OTHERS: usize = 3;
@@ -43,24 +44,78 @@ pub(super) fn finding(
     assumptions: &[Assumption],
     message: String,
 ) -> Diagnostic {
+    finding_by(rule, case, run, (access, access.path(0), &[]), assumptions, message)
+}
+
+/// The same of an access that a block comes to by certain calls, and by some more.
+pub(super) fn finding_by(
+    rule: &Rule,
+    case: &Case<'_>,
+    run: usize,
+    (access, calls, others): (&Access, &[Call], &[&[Call]]),
+    assumptions: &[Assumption],
+    message: String,
+) -> Diagnostic {
     let mut notes = vec![case.block_words(run)];
     notes.extend(case.instance_words(run));
-    notes.extend(case.calls_words(run, access.path(0), &[]));
+    notes.extend(case.calls_words(run, calls, others));
     notes.extend(assumptions.iter().map(|assumed| format!("assumed: {assumed}")));
     let kernel = case.runs[run].kernel.clone();
     Diagnostic { notes, kernel, ..Diagnostic::plain(rule.id, rule.level, access.span, message) }
 }
 
-/// Where two accesses stand in the function that reaches both: what is called there stands at its call.
-pub(super) fn places(first: &Access, second: &Access) -> (Span, Span) {
-    let ([] | [_], [] | [_]) = (first.paths.as_slice(), second.paths.as_slice()) else {
-        return (first.span, second.span);
-    };
-    let calls = |access: &Access| -> Vec<Span> { access.path(0).iter().map(|call| call.span).collect() };
-    let (to_first, to_second) = (calls(first), calls(second));
-    let common = to_first.iter().zip(&to_second).take_while(|(one, other)| one == other).count();
-    let place = |calls: &[Span], access: &Access| calls.get(common).copied().unwrap_or(access.span);
-    (place(&to_first, first), place(&to_second, second))
+/// Two accesses of a run that nothing orders, by their numbers, and the ways by which a block comes to them.
+#[derive(Clone, Copy)]
+pub(super) struct Ways {
+    /// The accesses.
+    pub accesses: (usize, usize),
+    /// The numbers of the ways.
+    pub paths: (u32, u32),
+}
+
+impl Ways {
+    /// Those of a race.
+    pub(super) fn of(race: &Race) -> Ways {
+        Ways { accesses: (race.first, race.second), paths: race.paths }
+    }
+
+    /// The calls that lead to the two.
+    fn calls(self, trace: &Trace) -> (&[Call], &[Call]) {
+        let calls = |number: usize, path| trace.accesses[number].path(path);
+        (calls(self.accesses.0, self.paths.0), calls(self.accesses.1, self.paths.1))
+    }
+
+    /// Where they stand in the function that reaches both: what is called there stands at its call.
+    pub(super) fn places(self, trace: &Trace) -> (Span, Span) {
+        let (to_first, to_second) = self.calls(trace);
+        let common = to_first.iter().zip(to_second).take_while(|(one, other)| one == other).count();
+        let place = |calls: &[Call], access: usize| {
+            calls.get(common).map_or(trace.accesses[access].span, |call| call.span)
+        };
+        (place(to_first, self.accesses.0), place(to_second, self.accesses.1))
+    }
+
+    /// A finding at the second.
+    pub(super) fn finding(
+        self,
+        rule: &Rule,
+        case: &Case<'_>,
+        run: usize,
+        assumptions: &[Assumption],
+        message: String,
+    ) -> Diagnostic {
+        let trace = &case.runs[run].trace;
+        let (to_first, to_second) = self.calls(trace);
+        let functions =
+            |calls: &'_ [Call]| calls.iter().map(|call| Arc::clone(&call.function)).collect::<Vec<_>>();
+        let second = &trace.accesses[self.accesses.1];
+        // Where they stand in different functions, their places say as much.
+        if functions(to_first) == functions(to_second) {
+            finding_by(rule, case, run, (second, to_first, &[to_second]), assumptions, message)
+        } else {
+            finding_by(rule, case, run, (second, to_second, &[]), assumptions, message)
+        }
+    }
 }
 
 /// Puts a barrier between two accesses that nothing orders: the advice, and the edit where there is a place for it.
@@ -126,6 +181,8 @@ pub(super) fn hazard(trace: &Trace, race: &Race) -> Option<Box<Hazard>> {
     let (after, before) = race.bounds;
     Some(Box::new(Hazard {
         array: trace.arrays[trace.accesses[race.first].array].name.clone(),
+        declared: trace.arrays[trace.accesses[race.first].array].name_span,
+        places: Ways::of(race).places(trace),
         first: step(race.first, race.threads.0),
         second: step(race.second, race.threads.1),
         across: race.across,

@@ -48,9 +48,10 @@
 //! - For the fixtures, racecheck on an H200 reports the same lines, and `|=` as well.
 //! - Kernels with `volatile` and loops that may wait for what they read are checked only within a warp.
 
-use super::{About, Case, Rule, fact};
+use super::fact::{self, Ways};
+use super::{About, Case, Rule};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::events::{Access, Assumption};
+use crate::events::Assumption;
 use crate::facts::{Choice, PossibleRace, Race};
 use crate::source::Span;
 
@@ -95,7 +96,8 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     let message = format!(
         "`{name}`: possible: threads {one} and {other} both update the same address without an atomic"
     );
-    let mut finding = lost(case, number, access, &race.assumptions, message);
+    let ways = Ways { accesses: (race.first, race.second), paths: race.paths };
+    let mut finding = lost(case, number, ways, &race.assumptions, message);
     let (note, level) = match race.choice {
         Choice::Element => ("data decide which element".to_owned(), Level::Note),
         Choice::Threads => (fact::data_choose(access), Level::Warn),
@@ -111,22 +113,24 @@ fn describe(case: &Case<'_>, number: usize, race: &Race) -> Diagnostic {
     let name = &trace.arrays[access.array].name;
     let message =
         format!("`{name}`: threads {one} and {other} both update the same address without an atomic");
-    let finding = lost(case, number, access, &race.assumptions, message);
+    let finding = lost(case, number, Ways::of(race), &race.assumptions, message);
     Diagnostic { hazard: fact::hazard(trace, race), ..finding }
 }
 
 fn lost(
     case: &Case<'_>,
     number: usize,
-    access: &Access,
+    ways: Ways,
     assumptions: &[Assumption],
     message: String,
 ) -> Diagnostic {
-    let array = &case.runs[number].trace.arrays[access.array];
+    let trace = &case.runs[number].trace;
+    let access = &trace.accesses[ways.accesses.1];
+    let array = &trace.arrays[access.array];
     Diagnostic {
         primary_label: "one of the two updates may be lost".to_owned(),
         labels: vec![(array.name_span, "declared here".to_owned())],
         helps: vec![fact::atomics::advice(case, array, access)],
-        ..fact::finding(&RULE, case, number, access, assumptions, message)
+        ..ways.finding(&RULE, case, number, assumptions, message)
     }
 }

@@ -69,7 +69,8 @@
 //!   such pair, and more only if another instance of the kernel has its races elsewhere. Only `--unsafe-fixes` writes
 //!   the barrier, because only the author knows where all threads pass.
 
-use super::{About, Case, Rule, fact};
+use super::fact::{self, Ways};
+use super::{About, Case, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{AccessOp, Assumption};
 use crate::facts::{Between, Choice, PossibleRace, Race};
@@ -141,8 +142,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 
 /// What is told of a pair, of a race or of a possible one.
 struct Pair<'a> {
-    /// The accesses, by their numbers in the trace.
-    accesses: (usize, usize),
+    ways: Ways,
     threads: (usize, usize),
     across: Option<Span>,
     assumptions: &'a [Assumption],
@@ -159,7 +159,7 @@ impl Pair<'_> {
         others: &[&Race],
     ) -> Diagnostic {
         let trace = &case.runs[number].trace;
-        let (first, second) = (&trace.accesses[self.accesses.0], &trace.accesses[self.accesses.1]);
+        let (first, second) = (&trace.accesses[self.ways.accesses.0], &trace.accesses[self.ways.accesses.1]);
         let array = &trace.arrays[first.array];
         let (before, after) = self.threads;
         let (earlier, then) = (fact::does(first), fact::does(second));
@@ -172,11 +172,9 @@ impl Pair<'_> {
             labels.push((first.span, format!("thread {before}, of warp {}, {earlier} it here", before / 32)));
         }
         labels.push((array.name_span, "declared here".to_owned()));
-        let finding = fact::finding(&RULE, case, number, second, self.assumptions, message);
-        let (places, who) = (fact::places(first, second), "every thread of the block");
-        let access = |number: usize| &trace.accesses[number];
-        let others = others.iter().map(|it| fact::places(access(it.first), access(it.second)));
-        let others: Vec<(Span, Span)> = others.collect();
+        let finding = self.ways.finding(&RULE, case, number, self.assumptions, message);
+        let (places, who) = (self.ways.places(trace), "every thread of the block");
+        let others: Vec<(Span, Span)> = others.iter().map(|it| Ways::of(it).places(trace)).collect();
         let (help, fix) = fact::barrier(case, (places, &others), self.across, "__syncthreads()", who);
         Diagnostic {
             primary_label: format!("thread {after}, of warp {}, {then} it here", after / 32),
@@ -191,8 +189,8 @@ impl Pair<'_> {
 /// A race that takes data that lead there: a note where they choose the element, which they may do so that no threads
 /// meet.
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
-    let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
-    let pair = Pair { accesses: (first, second), threads, across, assumptions };
+    let PossibleRace { first, second, paths, threads, across, ref assumptions, .. } = *race;
+    let pair = Pair { ways: Ways { accesses: (first, second), paths }, threads, across, assumptions };
     let accesses = &case.runs[number].trace.accesses;
     let other = fact::another_value(&accesses[first], &accesses[second]);
     let mut finding = pair.describe(case, number, ("possible: ", other), &[]);
@@ -220,7 +218,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     let trace = &case.runs[number].trace;
     let Race { first, second, threads, across, ref assumptions, .. } = *race;
     let other = fact::another_value(&trace.accesses[first], &trace.accesses[second]);
-    let pair = Pair { accesses: (first, second), threads, across, assumptions };
+    let pair = Pair { ways: Ways::of(race), threads, across, assumptions };
     let possible = if race.for_data { "possible: " } else { "" };
     let mut finding = pair.describe(case, number, (possible, other), others);
     finding.labels.extend(fact::also_unordered(trace, &[first, second], &[], others));

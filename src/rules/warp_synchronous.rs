@@ -60,7 +60,8 @@
 //! - Kernels whose files hide a `__syncwarp()` in constructors, destructors or operators are not checked.
 //! - There is one finding for each array of a kernel, at the first such pair.
 
-use super::{About, Case, Rule, fact};
+use super::fact::{self, Ways};
+use super::{About, Case, Rule};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::facts::{Between, Race};
 use crate::source::Span;
@@ -127,7 +128,7 @@ fn describe_overwritten(case: &Case<'_>, number: usize, race: &Race) -> Diagnost
         "`{}`: lane {after} {then} what lane {before} of its warp reads{round}, and only lockstep orders the two",
         array.name
     );
-    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
+    let mut finding = Ways::of(race).finding(&RULE, case, number, &race.assumptions, message);
     finding.notes.insert(
         0,
         "in lockstep, all lanes read before any of them writes; since compute capability 7.0, they need not run in \
@@ -168,7 +169,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     if first.span != second.span {
         labels.push((first.span, format!("lane {} {earlier} it here", before % 32)));
     }
-    let mut finding = fact::finding(&RULE, case, number, second, &race.assumptions, message);
+    let mut finding = Ways::of(race).finding(&RULE, case, number, &race.assumptions, message);
     let exchange = match race.between {
         Between::Lanes { exchange } => exchange,
         Between::Warps => None,
@@ -181,7 +182,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race, others: &[&Race]) -> Di
     finding
         .notes
         .insert(0, "since compute capability 7.0, the lanes of a warp need not run in lockstep".to_owned());
-    let (places, who) = (fact::places(first, second), "every lane of the warp");
+    let (places, who) = (Ways::of(race).places(trace), "every lane of the warp");
     let (help, fix) = fact::barrier(case, (places, &[]), race.across, "__syncwarp()", who);
     Diagnostic {
         primary_label: format!("lane {} {then} it here", after % 32),

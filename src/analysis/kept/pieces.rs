@@ -172,7 +172,10 @@ impl Pieces for Conflict {
 
 impl Pieces for Hazard {
     fn each(&mut self, found: Found<'_>) -> Option<()> {
-        let Hazard { array: _, first, second, across, after, before } = self;
+        let Hazard { array: _, declared, places, first, second, across, after, before } = self;
+        for span in [declared, &mut places.0, &mut places.1] {
+            span.each(found)?;
+        }
         for Step { thread: _, span, does: _ } in [first, second] {
             span.each(found)?;
         }

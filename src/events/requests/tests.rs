@@ -48,6 +48,7 @@ impl Run {
     fn happens(&mut self, from: i64, threads: ThreadSet, is_kept: bool) {
         let event = AccessEvent {
             access: self.site,
+            path: 0,
             object: 1,
             offset: Some(Int::known(Lanes::Closed([from, 4, 0, 0]))),
             threads,

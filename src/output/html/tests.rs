@@ -35,6 +35,8 @@ fn a_race_is_two_threads_between_two_barriers() {
     let step = |thread, text: &str, does: &str| Step { thread, span: span(text), does: does.into() };
     finding.hazard = Some(Box::new(Hazard {
         array: "s".into(),
+        declared: span("s[t]"),
+        places: (span("s[t]"), span("s[t + 1]")),
         first: step(32, "s[t]", "writes"),
         second: step(31, "s[t + 1]", "reads"),
         across: None,
