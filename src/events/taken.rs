@@ -11,6 +11,7 @@
 
 use super::Blocks;
 use crate::domain::SymbolId;
+use crate::source::Span;
 use std::sync::Arc;
 
 /// What is known of a branch.
@@ -22,6 +23,17 @@ pub(crate) struct Taken {
     pub large: Blocks,
     /// What the condition asks for.
     pub asks: Asks,
+    /// The condition, if it stands in the text.
+    pub side: Option<Side>,
+}
+
+/// One side of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Side {
+    /// The condition.
+    pub span: Span,
+    /// Whether it is the side where it holds.
+    pub holds: bool,
 }
 
 /// Numbers that are made of no others.
@@ -53,12 +65,12 @@ pub(crate) enum Asks {
 impl Taken {
     /// All blocks take it.
     pub(crate) fn by_all() -> Taken {
-        Taken { blocks: Blocks::ALL, large: Blocks::ALL, asks: Asks::nothing() }
+        Taken { blocks: Blocks::ALL, large: Blocks::ALL, asks: Asks::nothing(), side: None }
     }
 
     /// Nothing is known of it.
     pub(crate) fn unknown() -> Taken {
-        Taken { blocks: Blocks::NONE, large: Blocks::NONE, asks: Asks::Hidden }
+        Taken { blocks: Blocks::NONE, large: Blocks::NONE, asks: Asks::Hidden, side: None }
     }
 }
 

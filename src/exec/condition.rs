@@ -85,7 +85,7 @@ impl Truth {
     /// Who takes the branch where it holds, or the one where it fails.
     pub(super) fn taken(&self, holds: bool) -> Taken {
         let side = usize::from(!holds);
-        Taken { blocks: self.blocks[side], large: self.large[side], asks: self.asks.clone() }
+        Taken { blocks: self.blocks[side], large: self.large[side], asks: self.asks.clone(), side: None }
     }
 
     /// Takes no side for the usual one.

@@ -25,7 +25,8 @@ use super::intervals::{Bounds, Interval, Round, intervals};
 use super::witness::are_possible;
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{
-    Access, AccessEvent, AccessOp, Assumption, Atomic, Event, Operation, Seen, Stored, Trace,
+    Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, Seen, Side,
+    Stored, Taken, Trace,
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -62,6 +63,8 @@ pub(crate) struct Race {
     pub reads_first: bool,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
+    /// The sides of conditions that a block has to take to do both, where not every block does.
+    pub sides: Vec<Side>,
 }
 
 /// Which threads race.
@@ -173,6 +176,8 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                             assumptions.push(assumed.clone());
                         }
                     }
+                    let mut sides = first.sides(&trace.tree);
+                    sides.extend(second.sides(&trace.tree));
                     let paths = (first.event.path, second.event.path);
                     let (first, second) = (first.number, second.number);
                     let (across, bounds) = (interval.across, interval.bounds);
@@ -188,6 +193,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
                         for_data: interval.for_data,
                         reads_first,
                         assumptions,
+                        sides,
                     });
                 });
             };
@@ -304,6 +310,19 @@ impl Step<'_> {
     fn threads(&self) -> impl Iterator<Item = usize> + '_ {
         let rows = usize::from(self.access.tiles.matrices) * 8;
         self.event.threads.threads().filter(move |thread| rows == 0 || thread % 32 < rows)
+    }
+
+    /// The sides of conditions that a block has to take to do it, where not every block does.
+    fn sides(&self, tree: &EventTree) -> Vec<Side> {
+        let branches = if self.event.is_passable { &self.event.branches[..] } else { &[] };
+        let taken = branches.iter().filter_map(|branch| tree.taken(*branch));
+        let mut taken: Vec<&Taken> = taken.filter(|taken| taken.blocks != Blocks::ALL).collect();
+        // What stands on both sides of the innermost is done in any case.
+        let innermost = taken.iter().rposition(|taken| taken.blocks == Blocks::NONE);
+        if let (true, Some(innermost)) = (self.on_both_sides, innermost) {
+            taken.remove(innermost);
+        }
+        taken.iter().filter_map(|taken| taken.side).collect()
     }
 
     /// Whether it is an atomic after which the value tells how many threads have done it.

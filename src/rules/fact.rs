@@ -2,16 +2,19 @@
 
 pub(super) mod atomics;
 
-use super::{Case, Rule, access_words};
+use super::{Case, Rule, access_words, listed};
 use crate::diagnostic::{Basis, Diagnostic, Edit, Fix, Hazard, Step};
 use crate::domain::Reason;
-use crate::events::{Access, AccessOp, Assumption, Call, Trace};
-use crate::facts::{Facts, Race};
+use crate::events::{Access, AccessOp, Assumption, Call, Side, Trace};
+use crate::facts::{Facts, PossibleRace, Race};
 use crate::source::Span;
 use std::sync::Arc;
 
 /// Accesses of further races that are shown with a finding, at the most.
 const MOST_OTHERS: usize = 3;
+
+/// Characters of a condition that are shown, at the most.
+const MOST_SHOWN: usize = 60;
 
 /// Facts about single accesses as findings: one for each site, for the first run that has it. `of`: the facts
 /// of a run; `access`: which access one of them is about.
@@ -66,17 +69,24 @@ pub(super) fn finding_by(
 
 /// Two accesses of a run that nothing orders, by their numbers, and the ways by which a block comes to them.
 #[derive(Clone, Copy)]
-pub(super) struct Ways {
+pub(super) struct Ways<'a> {
     /// The accesses.
     pub accesses: (usize, usize),
     /// The numbers of the ways.
     pub paths: (u32, u32),
+    /// The sides of conditions that a block has to take.
+    pub sides: &'a [Side],
 }
 
-impl Ways {
+impl<'a> Ways<'a> {
     /// Those of a race.
-    pub(super) fn of(race: &Race) -> Ways {
-        Ways { accesses: (race.first, race.second), paths: race.paths }
+    pub(super) fn of(race: &'a Race) -> Ways<'a> {
+        Ways { accesses: (race.first, race.second), paths: race.paths, sides: &race.sides }
+    }
+
+    /// Those of a possible race.
+    pub(super) fn of_possible(race: &PossibleRace) -> Ways<'static> {
+        Ways { accesses: (race.first, race.second), paths: race.paths, sides: &[] }
     }
 
     /// The calls that lead to the two.
@@ -110,12 +120,33 @@ impl Ways {
             |calls: &'_ [Call]| calls.iter().map(|call| Arc::clone(&call.function)).collect::<Vec<_>>();
         let second = &trace.accesses[self.accesses.1];
         // Where they stand in different functions, their places say as much.
-        if functions(to_first) == functions(to_second) {
+        let mut finding = if functions(to_first) == functions(to_second) {
             finding_by(rule, case, run, (second, to_first, &[to_second]), assumptions, message)
         } else {
             finding_by(rule, case, run, (second, to_second, &[]), assumptions, message)
+        };
+        let sides = sides_words(case, self.sides);
+        finding.notes.splice(0..0, sides);
+        finding
+    }
+}
+
+/// The conditions under which a block does what is told.
+fn sides_words(case: &Case<'_>, sides: &[Side]) -> Option<String> {
+    let mut words: Vec<String> = Vec::new();
+    for Side { span, holds } in sides {
+        let text = (case.text)(*span).split_whitespace().collect::<Vec<_>>().join(" ");
+        // A macro or a function says less than its place.
+        let is_short = text.len() <= MOST_SHOWN && !text.ends_with([')', ';', '\\']);
+        let what =
+            if is_short { format!("`{text}`") } else { format!("the condition at {}", (case.place)(*span)) };
+        let side = format!("{what} is {holds}");
+        if !words.contains(&side) {
+            words.push(side);
         }
     }
+    let first = words.len().saturating_sub(MOST_OTHERS);
+    (!words.is_empty()).then(|| format!("this happens where {}", listed(&words[first..])))
 }
 
 /// Puts a barrier between two accesses that nothing orders: the advice, and the edit where there is a place for it.

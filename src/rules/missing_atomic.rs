@@ -96,8 +96,7 @@ fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Dia
     let message = format!(
         "`{name}`: possible: threads {one} and {other} both update the same address without an atomic"
     );
-    let ways = Ways { accesses: (race.first, race.second), paths: race.paths };
-    let mut finding = lost(case, number, ways, &race.assumptions, message);
+    let mut finding = lost(case, number, Ways::of_possible(race), &race.assumptions, message);
     let (note, level) = match race.choice {
         Choice::Element => ("data decide which element".to_owned(), Level::Note),
         Choice::Threads => (fact::data_choose(access), Level::Warn),
@@ -120,7 +119,7 @@ fn describe(case: &Case<'_>, number: usize, race: &Race) -> Diagnostic {
 fn lost(
     case: &Case<'_>,
     number: usize,
-    ways: Ways,
+    ways: Ways<'_>,
     assumptions: &[Assumption],
     message: String,
 ) -> Diagnostic {

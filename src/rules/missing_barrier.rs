@@ -54,9 +54,9 @@
 //! - Anything that may order threads counts as a barrier: a named barrier, a fence, inline assembly that waits, an
 //!   unseen function. So do barriers on paths that a block may skip.
 //! - A condition that is the same for all threads of the block and not decided is taken to hold if a size makes it hold,
-//!   as in `blockIdx.x < rows`, or if both accesses are under it and rest on nothing that it asks for. Otherwise, code
-//!   under it is not reported, nor are iterations of a loop whose bound may be small. A condition on the number of the
-//!   block is decided for single blocks.
+//!   as in `blockIdx.x < rows`, or if both accesses are under it and rest on nothing that it asks for. The
+//!   finding names it. Otherwise, code under it is not reported, nor are iterations of a loop whose bound may be small.
+//!   A condition on the number of the block is decided for single blocks.
 //! - `warp-synchronous` covers threads of one warp.
 //! - A `TempStorage` of `cub::BlockReduce` that is used again needs a barrier, because thread 0 may still read the
 //!   results of the warps. `docs/races.md` lists which collectives of CUB are followed.
@@ -142,7 +142,7 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
 
 /// What is told of a pair, of a race or of a possible one.
 struct Pair<'a> {
-    ways: Ways,
+    ways: Ways<'a>,
     threads: (usize, usize),
     across: Option<Span>,
     assumptions: &'a [Assumption],
@@ -189,8 +189,8 @@ impl Pair<'_> {
 /// A race that takes data that lead there: a note where they choose the element, which they may do so that no threads
 /// meet.
 fn describe_possible(case: &Case<'_>, number: usize, race: &PossibleRace) -> Diagnostic {
-    let PossibleRace { first, second, paths, threads, across, ref assumptions, .. } = *race;
-    let pair = Pair { ways: Ways { accesses: (first, second), paths }, threads, across, assumptions };
+    let PossibleRace { first, second, threads, across, ref assumptions, .. } = *race;
+    let pair = Pair { ways: Ways::of_possible(race), threads, across, assumptions };
     let accesses = &case.runs[number].trace.accesses;
     let other = fact::another_value(&accesses[first], &accesses[second]);
     let mut finding = pair.describe(case, number, ("possible: ", other), &[]);
