@@ -25,6 +25,7 @@ pub(crate) use blocks::{Grid, Lack, MemoryRace, TwoBlocks};
 pub(crate) use bounds::{InnerOverrun, Overrun};
 pub(crate) use copies::{EarlyRead, Lacks};
 pub(crate) use freedom::{Doubt, Freedom, Needless, NeedlessBarrier};
+pub(crate) use guards::Happens;
 pub(crate) use lanes::{LaneFault, Lanes, NotThere};
 pub(crate) use possible::{Choice, PossibleRace};
 pub(crate) use races::{Between, Race};
@@ -76,7 +77,7 @@ impl Facts {
     pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>, none: bool) -> Facts {
         let overruns = bounds::find(trace, shape, dynamic);
         let without_bytes = if none { bounds::find(trace, shape, Some(0)) } else { Vec::new() };
-        let without_bytes = without_bytes.into_iter().filter(|it| it.size == 0).collect();
+        let without_bytes = without_bytes.into_iter().filter(|it| it.size == 0 && it.happens.is_sure()).collect();
         let inner_overruns = bounds::find_inner(trace, &overruns);
         let mut unwritten = unwritten::find(trace, shape);
         unwritten.extend(early::find(trace, shape, dynamic, &unwritten));

@@ -428,7 +428,9 @@ impl Machine<'_> {
         let symbols = &self.world.symbols;
         let counts = |id: SymbolId| symbols.get(id).origin == Origin::Loop;
         let mut others = difference.terms.iter().map(|(id, _)| *id).filter(|id| !counts(*id)).peekable();
-        let given = |id: SymbolId| symbols.get(id).origin == Origin::Given && symbols.is_unbounded(id);
+        let given = |id: SymbolId| {
+            symbols.get(id).origin == Origin::Given && symbols.is_unbounded(id) && !self.is_asserted(id)
+        };
         match (difference.terms.as_slice(), others.peek()) {
             // A constant bound tells it of the second round.
             ([(_, factor)], None) => {
@@ -436,7 +438,7 @@ impl Machine<'_> {
                 second.is_some_and(|(base, factor)| relation.holds(base.saturating_add(factor)))
             }
             (terms, Some(_)) => {
-                terms.iter().any(|(id, _)| counts(*id)) && !self.settings.are_asserted && others.all(given)
+                terms.iter().any(|(id, _)| counts(*id)) && others.all(given)
             }
             _ => false,
         }
@@ -460,8 +462,8 @@ impl Machine<'_> {
         let given = difference.terms.iter().map(|(id, _)| *id).filter(is_given);
         let roots: Option<Vec<Vec<SymbolId>>> = given.clone().map(|id| symbols.roots(id)).collect();
         let mut given = given.peekable();
-        let limited = self.settings.are_asserted || given.peek().is_none();
-        let unbounded = !limited && given.all(|id| symbols.is_unbounded(id));
+        let limited = given.peek().is_none();
+        let unbounded = !limited && given.all(|id| symbols.is_unbounded(id) && !self.is_asserted(id));
         match bounds.is_empty() {
             false => Assumption::InsideBounds {
                 bounds: joined(&bounds, ", ").into(),

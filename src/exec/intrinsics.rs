@@ -117,7 +117,12 @@ impl Machine<'_> {
                     self.warp_order(lanes, true, span);
                     self.lane_op(name, args, &values, expr);
                 }
-                self.settings.are_asserted |= kind == Kind::Assert || name == "__builtin_assume";
+                if let Some(claim) = values.first()
+                    && (kind == Kind::Assert || name == "__builtin_assume")
+                {
+                    let condition = self.condition_of(claim, span);
+                    self.note_asserted(&condition);
+                }
                 if kind == Kind::Print {
                     self.trace.tree.set_watched();
                     self.clobber();

@@ -42,7 +42,7 @@ pub(crate) use meanings::{Asked, Seen};
 pub(crate) use memo::{Chosen, ConstantCall, Memo, Specialised};
 pub(crate) use memory::{Counted, Exposed, Memory, Object, ObjectKind, Objects};
 pub(crate) use pitch::{Extra, Longer, Pitch};
-pub(crate) use settings::{Aim, Effort, Mode, Settings};
+pub(crate) use settings::{Aim, Asserted, Effort, Mode, Settings};
 pub(crate) use state::{Frame, LoopMask, State, empty_frame, slot_value};
 
 /// Calls within calls.

@@ -11,7 +11,7 @@
 //! `gridDim.x > 1` has.
 
 use super::condition::Truth;
-use super::machine::Machine;
+use super::machine::{Asserted, Machine};
 use super::value::{Condition, Relation};
 use crate::domain::{AmongBlocks, Int, Key, Origin, SymbolId, ThreadSet, Variation};
 use crate::events::{Asks, Blocks, Roots};
@@ -124,9 +124,39 @@ impl Machine<'_> {
         let symbol = self.world.symbols.get(id);
         symbol.origin == Origin::Given
             && !symbol.compiled
-            && !self.settings.are_asserted
+            && !self.is_asserted(id)
             && symbol.factors.iter().all(|of| self.world.symbols.get(*of).origin == Origin::Given)
             && self.world.symbols.is_unbounded(id)
+    }
+
+    /// Takes note of the numbers of which a condition that holds may say how large they are. What one leaves when
+    /// divided says nothing of that.
+    pub(super) fn note_asserted(&mut self, condition: &Condition) {
+        match condition {
+            Condition::Known(_) => {}
+            Condition::Opaque(..) => self.settings.asserted.any = true,
+            Condition::Compare { difference, .. } => {
+                let is_bounded = matches!(self.world.bounds(difference), (Some(_), Some(_)));
+                for (id, _) in difference.terms.iter().filter(|_| !is_bounded) {
+                    match self.world.symbols.roots(*id) {
+                        Some(roots) => self.settings.asserted.of.extend(roots),
+                        None => self.settings.asserted.any = true,
+                    }
+                }
+            }
+            Condition::Not(inner) => self.note_asserted(inner),
+            Condition::And(a, b) | Condition::Or(a, b) => {
+                self.note_asserted(a);
+                self.note_asserted(b);
+            }
+        }
+    }
+
+    /// Whether an assertion may say how large a number is.
+    pub(super) fn is_asserted(&self, id: SymbolId) -> bool {
+        let Asserted { any, of } = &self.settings.asserted;
+        let roots = || self.world.symbols.roots(id);
+        *any || !of.is_empty() && roots().is_none_or(|roots| roots.iter().any(|root| of.contains(root)))
     }
 
     /// Whether a number is a multiple of one of the block's, and that is 0.

@@ -1,16 +1,21 @@
 //! Which accesses leave their array?
 //!
 //! Only what surely happens in an interior block is reported: a thread that is surely active, at an offset that is
-//! outside for every possible value of its symbols. Example, in a block of 128:
+//! outside for every possible value of its symbols. A condition that is the same for the whole block and not decided
+//! is named with the finding. Where data choose the threads, an access counts if it is outside for all of them.
+//! Example, in a block of 128:
 //!
 //! ```text
 //! __shared__ float s[128];
 //! s[t + 1] = in[t];          thread 127 writes bytes 512 to 515 of 512
 //! if (t < n) s[2 * t] = 0;   `n` may be 64: nothing is said
+//! if (last) s[t + 1] = 0;    the same as the first, where `last` is true
+//! if (in[t] > 0) s[128] = 0; possible: whichever thread it is, it is outside
 //! ```
 //!
 //! An array that is sized at launch is as long as the launch says; if that is unknown, nothing is reported.
 
+use super::guards::Happens;
 use super::witness::is_possible_in_a_block;
 use crate::domain::Shape;
 use crate::events::{AccessEvent, Assumption, Event, EventTree, Subscript, Trace};
@@ -29,6 +34,8 @@ pub(crate) struct Overrun {
     pub size: u64,
     /// Whether the offset is a bound, rather than the only one there is.
     pub is_bound: bool,
+    /// When it happens.
+    pub happens: Happens,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
 }
@@ -38,12 +45,10 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Ove
     let mut found: Vec<Overrun> = Vec::new();
     for event in trace.tree.events() {
         let Event::Access(event) = event else { continue };
-        if !is_possible_in_a_block(event, &trace.tree)
-            || event.may_be_cut_short
-            || found.iter().any(|it| it.access == event.access)
-        {
+        if event.may_be_cut_short || found.iter().any(|it| it.access == event.access && it.happens.is_sure()) {
             continue;
         }
+        let Some(happens) = Happens::of(event, &trace.tree) else { continue };
         let Some(access) = trace.accesses.get(event.access) else { continue };
         let array = &trace.arrays[access.array];
         // No array has no elements: its length is not understood.
@@ -57,10 +62,24 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Ove
             let below = most.filter(|most| *most < 0);
             above.or(below).map(|offset| (thread, offset, least != most))
         };
-        let mut threads = event.threads.threads().filter(|thread| rows == 0 || thread % 32 < rows);
-        if let Some((thread, offset, is_bound)) = threads.find_map(outside) {
+        let threads = || event.threads.threads().filter(|thread| rows == 0 || thread % 32 < rows);
+        // Where data choose the threads, whichever they choose.
+        let counts = !matches!(happens, Happens::ForData) || threads().all(|it| outside(it).is_some());
+        if let Some((thread, offset, is_bound)) = threads().find_map(outside).filter(|_| counts) {
             let (access, assumptions) = (event.access, event.assumptions.to_vec());
-            found.push(Overrun { access, thread, offset, size: bytes_of_array, is_bound, assumptions });
+            // What surely happens is told before what may.
+            found.retain(|it| it.access != access || !happens.is_sure());
+            if found.iter().all(|it| it.access != access) {
+                found.push(Overrun {
+                    access,
+                    thread,
+                    offset,
+                    size: bytes_of_array,
+                    is_bound,
+                    happens,
+                    assumptions,
+                });
+            }
         }
     }
     found

@@ -20,9 +20,10 @@
 //! Unfollowed code that may wait counts as a wait for everything, and a group that may have been committed counts as
 //! committed.
 
-use super::witness::{are_possible, is_possible};
+use super::guards::sides_to;
+use super::witness::are_possible;
 use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet};
-use crate::events::{AccessEvent, AccessOp, Assumption, Event, EventTree, Trace};
+use crate::events::{AccessEvent, AccessOp, Assumption, Event, EventTree, Side, Trace};
 use rustc_hash::FxHashMap;
 
 /// The most pairs of a copy and a read that are held against each other.
@@ -39,6 +40,8 @@ pub(crate) struct EarlyRead {
     pub threads: (usize, usize),
     /// What is missing between the two.
     pub lacks: Lacks,
+    /// The sides of conditions that a block has to take for it, where not every block does.
+    pub sides: Vec<Side>,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
 }
@@ -91,7 +94,9 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<EarlyRead> {
                 pending.iter_mut().for_each(|copy| copy.wait(threads, *but));
             }
             Event::Access(event) => {
-                let Some(access) = trace.accesses.get(event.access).filter(|_| is_possible(event)) else {
+                let Some((access, sides)) =
+                    trace.accesses.get(event.access).zip(sides_to(event, &trace.tree))
+                else {
                     continue;
                 };
                 let Some(bytes) = access.bytes.map(i64::from) else { continue };
@@ -118,7 +123,8 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<EarlyRead> {
                                 since.filter_map(|at| rounds.get(at).copied()).collect();
                             if let Some(offset) = &event.offset {
                                 let offset = in_first_round(&trace.tree, offset, &first, shape);
-                                found.extend(early(copy, (event, &offset), bytes, shape));
+                                let early = early(copy, (event, &offset), bytes, shape);
+                                found.extend(early.map(|it| EarlyRead { sides: sides.clone(), ..it }));
                             }
                         }
                     }
@@ -165,6 +171,10 @@ fn early(copy: &Copy<'_>, (read, from): (&AccessEvent, &Int), bytes: i64, shape:
     if copy.event.object != read.object || !are_alike(to, from) || !are_possible(copy.event, read) {
         return None;
     }
+    // Who reads has copied, too.
+    if !copy.event.branches.iter().all(|branch| read.branches.contains(branch)) {
+        return None;
+    }
     let (to, from) = (to.base.spread(shape), from.base.spread(shape));
     // By the byte at which they begin.
     let mut copied: Vec<(i64, usize)> = copy.event.threads.threads().map(|it| (to[it], it)).collect();
@@ -193,6 +203,7 @@ fn early(copy: &Copy<'_>, (read, from): (&AccessEvent, &Int), bytes: i64, shape:
                 read: read.access,
                 threads,
                 lacks,
+                sides: Vec::new(),
                 assumptions,
             });
         }

@@ -10,40 +10,42 @@
 //!         __syncthreads();
 //!         sum += s[255 - t];     the next round writes what others may still read
 //!     }
-//! if (mode == 2) {               whether a block ever takes it is for the caller to say,
-//!     s[t] = in[t];              but where it does, it does both
+//! s[t] = in[t];                  whether a block ever takes the next condition is for the caller to say,
+//! if (mode == 2)                 but where it does, it does both
 //!     out[t] = s[255 - t];
-//! }
 //! ```
 //!
 //! Such a condition is *open*. Sizes given at run time are taken to be large, and so are bounds of threads and rounds.
 //! If an open condition does not hold for large sizes, what an access rests on must have nothing to do with it: under
-//! `if (n <= 32)`, a guard `t < n` does not let every thread in, and a loop of `n` rounds may have only one. Where one
-//! of two accesses stands under an open condition and the other does not, nothing is said. A store that stands on both
-//! sides of a condition is done in any case.
+//! `if (n <= 32)`, a guard `t < n` does not let every thread in, and a loop of `n` rounds may have only one. Of two
+//! accesses, the conditions around one have to be among those around the other. A store that stands on both sides of a
+//! condition is done in any case.
 
 use super::intervals::{Interval, Round};
-use super::witness::can_hold;
-use crate::events::{AccessEvent, AccessOp, Asks, Assumption, Blocks, Event, EventTree, Taken, Trace};
+use super::witness::{can_hold, is_possible_by_choice, is_possible_in_a_block};
+use crate::domain::SymbolId;
+use crate::events::{
+    AccessEvent, AccessOp, Asks, Assumption, Blocks, Branches, Event, EventTree, Side, Taken, Trace,
+};
+use crate::source::Span;
+use std::ops::Range;
 
 /// Sets of open conditions that are looked at in one interval, at the most.
 const MOST_OPEN: usize = 16;
 
 /// The open conditions around an access, by the numbers of their branches.
-pub(super) type Open = Vec<u32>;
+type Open = Vec<u32>;
 
 /// The accesses of one interval that a block does, whichever sides of open conditions it takes.
 pub(super) struct Guards {
-    /// Of each access of the interval: the open conditions around it, and whether it also stands on the other side of
-    /// the innermost; `None`: it may not happen.
-    around: Vec<Option<(Open, bool)>>,
-    /// Different sets of open conditions, that of none first.
-    sets: Vec<Open>,
+    /// By set of open conditions, that of none first: of each access of the interval, whether it also stands on the other
+    /// side of the innermost condition around it; `None`: it may not happen there.
+    under: Vec<Vec<Option<bool>>>,
 }
 
 impl Guards {
     /// Of one interval.
-    pub(super) fn of(trace: &Trace, interval: &Interval) -> Guards {
+    pub(super) fn of(trace: &Trace, interval: &Interval, loops: &Loops<'_>) -> Guards {
         let tree = &trace.tree;
         let event = |at: usize| match &tree.events()[at] {
             Event::Access(event) => Some(event),
@@ -74,28 +76,146 @@ impl Guards {
             }
         }
         let mut sets = vec![Open::new()];
+        let rounds = interval.of_loop.and_then(|at| Around::of(&tree.events()[at]));
         for (at, around) in interval.accesses.iter().zip(&mut around) {
             let Some((open, _)) = around else { continue };
             let is_known = sets.contains(open);
-            let may_hold = event(at.0).is_some_and(|event| is_free(event, open, interval, tree));
+            let may_hold = event(at.0).is_some_and(|event| is_free(event, open, rounds, tree));
             if !may_hold || !is_known && sets.len() > MOST_OPEN {
                 *around = None;
             } else if !is_known {
                 sets.push(open.clone());
             }
         }
-        Guards { around, sets }
+        // In another round of a loop, or in none, a condition may have another answer.
+        let fixed = |open: &Open| {
+            let under = |(around, _): &(Open, bool)| around == open;
+            let deepest = around.iter().position(|it| it.as_ref().is_some_and(under));
+            let at = deepest.map_or(0, |number| interval.accesses[number].0);
+            open.iter().take_while(|branch| is_fixed(**branch, at, loops, tree)).count()
+        };
+        let is_under = |open: &Open, fixed: usize, number: usize| {
+            let (around, on_both) = around[number].as_ref()?;
+            if around == open {
+                return Some(*on_both);
+            }
+            let event = event(interval.accesses[number].0)?;
+            let others_hold = open.starts_with(around) && fixed == open.len();
+            (others_hold && is_free(event, open, rounds, tree)).then_some(*on_both)
+        };
+        let under = |open: &Open| {
+            let fixed = fixed(open);
+            (0..around.len()).map(|number| is_under(open, fixed, number)).collect()
+        };
+        Guards { under: sets.iter().map(under).collect() }
     }
 
-    /// The sets of open conditions.
-    pub(super) fn sets(&self) -> &[Open] {
-        &self.sets
+    /// The numbers of the sets of open conditions that are told apart.
+    pub(super) fn sets(&self) -> Range<usize> {
+        0..self.under.len()
     }
 
-    /// Whether an access of the interval stands under just these open conditions, and so on both sides of another.
-    pub(super) fn is_under(&self, number: usize, open: &Open) -> Option<bool> {
-        self.around[number].as_ref().filter(|(around, _)| around == open).map(|(_, on_both)| *on_both)
+    /// Whether a block surely does an access of the interval where it takes the open conditions of a set; whether it
+    /// stands on both sides of another.
+    pub(super) fn is_under(&self, number: usize, set: usize) -> Option<bool> {
+        self.under[set][number]
     }
+}
+
+/// When an access happens that need not happen in every block.
+#[derive(Clone, Debug)]
+pub(crate) enum Happens {
+    /// Where a block takes these sides of conditions; with none, surely.
+    Where(Vec<Side>),
+    /// In any of its threads for some data.
+    ForData,
+}
+
+impl Happens {
+    /// When it surely happens, or may; `None`: perhaps never.
+    pub(super) fn of(event: &AccessEvent, tree: &EventTree) -> Option<Happens> {
+        match sides_to(event, tree) {
+            Some(sides) => Some(Happens::Where(sides)),
+            None => is_possible_by_choice(event, tree).then_some(Happens::ForData),
+        }
+    }
+
+    /// Whether it needs neither conditions nor data.
+    pub(crate) fn is_sure(&self) -> bool {
+        matches!(self, Happens::Where(sides) if sides.is_empty())
+    }
+}
+
+/// The sides of conditions that a block has to take to do an access surely, none where the blocks are known that do;
+/// `None`: it may never happen.
+pub(super) fn sides_to(event: &AccessEvent, tree: &EventTree) -> Option<Vec<Side>> {
+    if !event.is_sure || !can_hold(&event.assumptions) {
+        return None;
+    }
+    if is_possible_in_a_block(event, tree) {
+        return Some(Vec::new());
+    }
+    let open = open(event, tree);
+    if large(event, tree) == Blocks::NONE || !is_free(event, &open, None, tree) {
+        return None;
+    }
+    open.iter().map(|branch| tree.taken(*branch)?.side).collect()
+}
+
+/// A loop of which one pass stands for all rounds.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'t> {
+    span: Span,
+    /// The first symbol that may have been made in it.
+    first_symbol: SymbolId,
+    /// The branches around it.
+    branches: &'t Branches,
+}
+
+impl Around<'_> {
+    /// The loop that an event begins.
+    fn of(event: &Event) -> Option<Around<'_>> {
+        match event {
+            Event::Loop { span, first_symbol, branches, .. } => {
+                Some(Around { span: *span, first_symbol: *first_symbol, branches })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a condition has one answer in all its rounds.
+    fn fixes(&self, branch: u32, tree: &EventTree) -> bool {
+        let asks = || tree.taken(branch).is_some_and(|taken| taken.asks.is_fixed_before(self.first_symbol));
+        self.branches.contains(&branch) || asks()
+    }
+}
+
+/// By number of an event: the outermost loop around it.
+pub(super) type Loops<'t> = Vec<Option<Around<'t>>>;
+
+/// The loops around the events of a run.
+pub(super) fn loops(tree: &EventTree) -> Loops<'_> {
+    let mut around = Vec::new();
+    let mut outermost = Vec::with_capacity(tree.len());
+    for event in tree.events() {
+        match event {
+            Event::Loop { .. } => around.push(Around::of(event)),
+            Event::EndOfLoop { .. } => drop(around.pop()),
+            _ => {}
+        }
+        outermost.push(around.first().copied().flatten());
+    }
+    outermost
+}
+
+/// Whether a condition has one answer in all rounds of the loops around an event.
+fn is_fixed(branch: u32, event: usize, loops: &Loops<'_>, tree: &EventTree) -> bool {
+    loops[event].is_none_or(|around| around.fixes(branch, tree))
+}
+
+/// Whether conditions on the way to an event have one answer in all rounds of the loops around it.
+pub(super) fn are_fixed(event: &AccessEvent, at: usize, loops: &Loops<'_>, tree: &EventTree) -> bool {
+    open(event, tree).iter().all(|branch| is_fixed(*branch, at, loops, tree))
 }
 
 /// Whether two threads' stores go to the same places, whoever does them.
@@ -132,12 +252,9 @@ pub(super) fn are_together(first: &AccessEvent, second: &AccessEvent, tree: &Eve
     large(first, tree).and(large(second, tree)) != Blocks::NONE
 }
 
-/// Whether what an access rests on has nothing to do with these open conditions.
-fn is_free(event: &AccessEvent, open: &Open, interval: &Interval, tree: &EventTree) -> bool {
-    let of_loop = interval.of_loop.and_then(|at| match &tree.events()[at] {
-        Event::Loop { span, first_symbol, branches, .. } => Some((*span, *first_symbol, branches)),
-        _ => None,
-    });
+/// Whether what an access rests on has nothing to do with these open conditions. `rounds`: the loop of which several
+/// rounds are looked at.
+fn is_free(event: &AccessEvent, open: &Open, rounds: Option<Around<'_>>, tree: &EventTree) -> bool {
     let asks = |branch: &u32| tree.taken(*branch).map_or(&Asks::Hidden, |taken| &taken.asks);
     open.iter().all(|branch| {
         if of_branch(*branch, tree) != Blocks::NONE {
@@ -145,8 +262,10 @@ fn is_free(event: &AccessEvent, open: &Open, interval: &Interval, tree: &EventTr
         }
         let asked = asks(branch);
         // In other rounds another side may be taken, and the loop may have no other.
-        let in_rounds = of_loop.is_none_or(|(span, first_symbol, _)| {
-            asked.is_fixed_before(first_symbol) && tree.loop_asks(span).is_none_or(|of| !asked.meets(of))
+        let of_loop = |around: Around<'_>| tree.loop_asks(around.span);
+        let in_rounds = rounds.is_none_or(|around| {
+            around.fixes(*branch, tree)
+                && of_loop(around).is_none_or(|of| is_apart(asked, of) && (asked, of) != (&Asks::Data, &Asks::Data))
         });
         let others = || event.branches.iter().filter(|other| *other != branch);
         *asked != Asks::Hidden

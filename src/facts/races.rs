@@ -20,7 +20,7 @@
 //! votes do not. Each lane counts its `__syncwarp`s: if neither of two lanes has reached one between the two accesses,
 //! none can have ordered them.
 
-use super::guards::{Guards, Open, are_together};
+use super::guards::{Guards, are_together, loops};
 use super::intervals::{Bounds, Interval, Round, intervals};
 use super::witness::are_possible;
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
@@ -145,9 +145,10 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
     let mut left = MOST_TOUCHED;
     let warps = shape.threads().div_ceil(32);
     let among_warps = warps > 1 && !trace.tree.may_wait();
+    let loops = loops(&trace.tree);
     for interval in intervals(&trace.tree, shape) {
-        let guards = Guards::of(trace, &interval);
-        let of_each = guards.sets().iter().map(|open| groups(trace, shape, &interval, &guards, open));
+        let guards = Guards::of(trace, &interval, &loops);
+        let of_each = guards.sets().map(|set| groups(trace, shape, &interval, &guards, set));
         for steps in of_each.flat_map(FxHashMap::into_values) {
             let steps = steps.as_slice();
             let mut look = |scope| {
@@ -227,7 +228,7 @@ fn groups<'a>(
     shape: Shape,
     interval: &Interval,
     guards: &Guards,
-    open: &Open,
+    set: usize,
 ) -> FxHashMap<Group, Vec<Step<'a>>> {
     let mut found: FxHashMap<Group, Vec<Step<'a>>> = FxHashMap::default();
     let none = || vec![0; shape.threads()];
@@ -236,7 +237,7 @@ fn groups<'a>(
     let mut written: FxHashSet<u32> = FxHashSet::default();
     let events = || {
         let each = interval.accesses.iter().enumerate();
-        each.map(|(number, (at, round))| (&trace.tree.events()[*at], *round, guards.is_under(number, open)))
+        each.map(|(number, (at, round))| (&trace.tree.events()[*at], *round, guards.is_under(number, set)))
     };
     for (event, _, is_under) in events() {
         if let (Event::Access(event), Some(_)) = (event, is_under)

@@ -14,9 +14,9 @@
 //! `+=` or `atomicAdd` does not initialize. If an unfollowed operation may write, or the array is sized at launch,
 //! nothing is reported.
 
-use super::witness::is_possible_in_a_block;
+use super::guards::sides_to;
 use crate::domain::{Shape, Spread};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Operation, Stored, Trace};
+use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Operation, Side, Stored, Trace};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(crate) struct Unwritten {
     pub whole: bool,
     /// Whether some thread writes it later.
     pub is_early: bool,
+    /// The sides of conditions that a block has to take for it, where not every block does.
+    pub sides: Vec<Side>,
     /// What is taken for granted.
     pub assumptions: Vec<Assumption>,
 }
@@ -86,10 +88,10 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
     }
     for (event, access) in accesses() {
         let reads = matches!(access.op, AccessOp::Load | AccessOp::Atomic);
-        let sure = is_possible_in_a_block(event, &trace.tree) && !event.may_be_cut_short;
-        if !reads || !sure || found.iter().any(|it| it.access == event.access) {
+        if !reads || event.may_be_cut_short || found.iter().any(|it| it.access == event.access) {
             continue;
         }
+        let Some(sides) = sides_to(event, &trace.tree) else { continue };
         let Some(Written::Bytes(all)) = written.get(&event.object) else { continue };
         let Some((offsets, bytes)) = known(event, access, shape) else { continue };
         let unwritten = |thread: &usize| {
@@ -104,6 +106,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
                 offset: offsets[thread],
                 whole: all.iter().all(|byte| !byte),
                 is_early: false,
+                sides,
                 assumptions: event.assumptions.to_vec(),
             });
         }

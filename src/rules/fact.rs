@@ -132,7 +132,7 @@ impl<'a> Ways<'a> {
 }
 
 /// The conditions under which a block does what is told.
-fn sides_words(case: &Case<'_>, sides: &[Side]) -> Option<String> {
+pub(super) fn sides_words(case: &Case<'_>, sides: &[Side]) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     for Side { span, holds } in sides {
         let text = (case.text)(*span).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -42,13 +42,15 @@
 //!   that pass none.
 //! - A subscript that leaves its row but stays in the array is a note: some code treats an array as one-dimensional on
 //!   purpose. It is reported only if thread and iteration numbers alone make it.
+//! - Under a condition that is the same for the whole block and not decided, as `if (last)`, it is a warning that names
+//!   the condition. So is an access by threads that data choose, if it is outside for each of them.
 //! - If a bound may keep the thread out, as `threadIdx.x < n` may, it is assumed to do so.
 //! - There is no fix.
 
 use super::{About, Case, Rule, fact, plural};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::Subscript;
-use crate::facts::{InnerOverrun, Overrun};
+use crate::facts::{Happens, InnerOverrun, Overrun};
 use crate::shape::BlockFrom;
 
 /// The rule.
@@ -113,7 +115,9 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
         (true, true) => " or before",
     };
     let (thread, does) = (overrun.thread, fact::does(access));
-    let message = format!("thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
+    let possible = if matches!(overrun.happens, Happens::ForData) { "possible: " } else { "" };
+    let message =
+        format!("{possible}thread {thread} {does} {at}{beyond} of `{}`, which has {all}", array.name);
     let mut labels = Vec::new();
     match case.runs[number].least_dynamic.filter(|_| array.dynamic) {
         Some((_, launch)) => labels.push((launch, format!("this launch passes {}", plural(bytes, "byte")))),
@@ -130,5 +134,11 @@ fn describe(case: &Case<'_>, number: usize, overrun: &Overrun) -> Diagnostic {
         let [x, y, z] = run.block;
         *block = format!("block is ({x}, {y}, {z}), from the launch at {}", (case.place)(launch));
     }
-    Diagnostic { primary_label: format!("{at}{beyond} for thread {thread}"), labels, ..finding }
+    let when = match &overrun.happens {
+        Happens::Where(sides) => fact::sides_words(case, sides),
+        Happens::ForData => Some(fact::data_choose(access)),
+    };
+    let level = if overrun.happens.is_sure() { finding.level } else { Level::Warn };
+    finding.notes.splice(0..0, when);
+    Diagnostic { level, primary_label: format!("{at}{beyond} for thread {thread}"), labels, ..finding }
 }

@@ -133,6 +133,7 @@ fn describe(case: &Case<'_>, number: usize, early: &EarlyRead) -> Diagnostic {
         let words = "a wait for all but the latest `n` groups covers neither these nor uncommitted copies";
         finding.notes.insert(0, words.to_owned());
     }
+    finding.notes.splice(0..0, fact::sides_words(case, &early.sides));
     finding.helps = vec![help.to_owned()];
     finding
 }

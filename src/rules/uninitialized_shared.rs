@@ -40,8 +40,8 @@
 //!   are reported, and only if the kernel has one such array.
 //! - If a write precedes the read in the text, or nothing orders the two, the read is assumed to come later:
 //!   `missing-barrier` covers that. A read in a loop counts only if it surely happens in the first iteration.
-//! - A read counts if none of its bytes is written, and if it surely happens. `+=` and `atomicAdd` do not initialize
-//!   what they read.
+//! - A read counts if none of its bytes is written, and if it surely happens, or does under a condition that is the
+//!   same for the whole block and named with the finding. `+=` and `atomicAdd` do not initialize what they read.
 //! - If something that may write shared memory is not followed (an unseen function, a write through an unknown
 //!   pointer, inline assembly), the kernel is not checked. If the index of a write is unknown, or asynchronous copies
 //!   or tensor-core stores fill an array, that array is not checked.
@@ -110,9 +110,7 @@ fn describe(case: &Case<'_>, number: usize, unwritten: &Unwritten, others: &[&Un
             labels.push((span, format!("and thread {} here", other.thread)));
         }
     }
-    Diagnostic {
-        primary_label: format!("thread {thread} {does} it here"),
-        labels,
-        ..fact::finding(&RULE, case, number, access, &unwritten.assumptions, message)
-    }
+    let mut finding = fact::finding(&RULE, case, number, access, &unwritten.assumptions, message);
+    finding.notes.splice(0..0, fact::sides_words(case, &unwritten.sides));
+    Diagnostic { primary_label: format!("thread {thread} {does} it here"), labels, ..finding }
 }

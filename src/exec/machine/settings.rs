@@ -1,6 +1,7 @@
 //! What is a run made to do, and how hard does it try?
 
 use super::pitch::Pitch;
+use crate::domain::SymbolId;
 use crate::source::Span;
 
 /// What a run is made to do.
@@ -19,8 +20,17 @@ pub struct Settings {
     pub pitch: Option<Box<Pitch>>,
     /// What symbols are taken to be modulo a number.
     pub residues: Vec<(String, i64, i64)>,
-    /// Whether numbers given at run time are asserted to have some bound.
-    pub are_asserted: bool,
+    /// What assertions may say of how large numbers given at run time are.
+    pub asserted: Asserted,
+}
+
+/// Of which numbers assertions may say how large they are.
+#[derive(Clone, Debug, Default)]
+pub struct Asserted {
+    /// Whether that may be any.
+    pub any: bool,
+    /// These, and what is made of them.
+    pub of: Vec<SymbolId>,
 }
 
 impl Default for Settings {
@@ -34,7 +44,7 @@ impl Default for Settings {
             pads: Vec::new(),
             pitch: None,
             residues: Vec::new(),
-            are_asserted: false,
+            asserted: Asserted::default(),
         }
     }
 }
