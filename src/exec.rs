@@ -36,6 +36,7 @@ mod copied;
 mod copied_struct;
 mod copies;
 mod counted;
+mod covered;
 mod declared;
 mod deduce;
 mod destruct;

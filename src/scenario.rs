@@ -8,7 +8,7 @@
 pub(crate) mod hosts;
 mod shape;
 
-use crate::events::{Access, LaunchArg, LaunchSite, Refuted, Trace};
+use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Trace};
 use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
@@ -124,6 +124,8 @@ struct Group {
     args: Vec<Option<i64>>,
     /// Of what numbers the others are multiples, as far as they agree on it.
     multiples: Vec<i64>,
+    /// Which of the arguments are as large as there are threads, at each of its launches.
+    covers: Vec<Covers>,
     /// The first of its launches.
     span: Span,
     /// What keeps them from happening.
@@ -148,6 +150,12 @@ impl Group {
         let args = self.args.iter().zip(&self.multiples).zip(&kernel.params);
         let open = args.filter(|((arg, multiple), _)| arg.is_none() && **multiple > 1);
         open.map(|((_, multiple), param)| (param.name.to_string(), *multiple, 0)).collect()
+    }
+
+    /// Which parameters are as large as there are threads, unless it stands for another launch, too.
+    fn covers(&self, kernel: &Function) -> Vec<(String, Covers)> {
+        let named = |it: &Covers| Some((kernel.params.get(it.arg)?.name.to_string(), *it));
+        self.covers.iter().filter(|_| self.open.is_none()).filter_map(named).collect()
     }
 }
 
@@ -281,8 +289,9 @@ pub(crate) fn scenarios(
                 Scenario { block_from, ..Scenario::of(setting) }
             }
             None => {
-                let (args, partly) = (Vec::new(), [None; 3]);
-                Search { program, kernel, template_args, args, partly, probes, is_deep: true }.scenario()
+                let (args, covers, partly) = (Vec::new(), Vec::new(), [None; 3]);
+                Search { program, kernel, template_args, args, covers, partly, probes, is_deep: true }
+                    .scenario()
             }
         };
         let (instantiated, others) = varied(instantiated, |args| ([None; 3], args));
@@ -292,8 +301,10 @@ pub(crate) fn scenarios(
         Some(block) => {
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
             let residues = group.residues(kernel);
+            // Of a block that was given, the launch says nothing.
+            let covers = if fixed.is_none() { group.covers(kernel) } else { Vec::new() };
             let (template_args, args) = (group.template_args, group.args);
-            let setting = Setting { template_args, args, residues, ..Setting::of(block) };
+            let setting = Setting { template_args, args, residues, covers, ..Setting::of(block) };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
             let (is_at_limit, open_launch) = (group.is_at_limit && fixed.is_none(), group.open);
             let Group { dynamic_bytes, least_dynamic, no_dynamic, .. } = group;
@@ -302,10 +313,12 @@ pub(crate) fn scenarios(
             Scenario { open_launch, dynamic_bytes, least_dynamic, no_dynamic, ..scenario }
         }
         None => {
+            let covers = group.covers(kernel);
             let (template_args, partly) = (group.template_args, group.block);
             let args = if group.args.iter().any(Option::is_some) { group.args } else { Vec::new() };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
-            let search = Search { program, kernel, template_args, args, partly, probes, is_deep: true };
+            let search =
+                Search { program, kernel, template_args, args, covers, partly, probes, is_deep: true };
             Scenario { launch, refuted, rival, ..search.scenario() }
         }
     };
@@ -351,7 +364,7 @@ fn all_scenarios<T>(
 #[must_use]
 pub(crate) fn rest(found: &[Scenario], count: usize) -> Option<Scenario> {
     let like = found.last().filter(|_| count > 0)?;
-    let setting = Setting { args: Vec::new(), ..like.setting.clone() };
+    let setting = Setting { args: Vec::new(), covers: Vec::new(), ..like.setting.clone() };
     Some(Scenario { setting, alternatives: Vec::new(), left_out: count, is_further: false, ..like.clone() })
 }
 
@@ -378,6 +391,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
                     *arg = None;
                 }
             }
+            group.covers.retain(|it| launch.covers.contains(it));
             let agreed = |at: usize, multiple: i64| launch.multiples.get(at) == Some(&multiple);
             for (at, multiple) in group.multiples.iter_mut().enumerate() {
                 *multiple = if agreed(at, *multiple) { *multiple } else { 1 };
@@ -388,6 +402,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             template_args,
             args: launch.args.clone(),
             multiples: launch.multiples.clone(),
+            covers: launch.covers.clone(),
             span: launch.span,
             refuted: launch.refuted.clone(),
             rival: launch.rival,

@@ -28,6 +28,8 @@ pub struct LaunchSite {
     pub args: Vec<Option<i64>>,
     /// Of what numbers those arguments that are not known are multiples; 1 says nothing.
     pub multiples: Vec<i64>,
+    /// Which of the arguments are as large as there are threads.
+    pub covers: Vec<Covers>,
     /// The definitions of that name visible from the launch that take as many arguments, by the span
     /// of their name; none when it is only declared there.
     pub definitions: Vec<Span>,
@@ -39,6 +41,22 @@ pub struct LaunchSite {
     pub refuted: Option<Arc<Refuted>>,
     /// Whether, before it, a shape that is known on one of two ways was taken to be it on both.
     pub is_guessed: bool,
+}
+
+/// That an argument of a launch is as large as there are threads along an axis: `argument * divisor` is
+/// `threads * factor` at the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Covers {
+    /// Which argument it is.
+    pub arg: usize,
+    /// The axis.
+    pub axis: usize,
+    /// Whether the threads of all blocks are counted, and not those of one.
+    pub all_blocks: bool,
+    /// What the number of threads is multiplied with.
+    pub factor: i64,
+    /// What the argument is multiplied with.
+    pub divisor: i64,
 }
 
 /// What keeps a launch from happening: with the numbers found the program ends before it.
@@ -77,6 +95,7 @@ impl LaunchSite {
             *mine = mine.filter(|known| Some(*known) == theirs);
         }
         self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
+        self.covers.retain(|it| other.covers.contains(it));
         self.is_guessed |= other.is_guessed;
         self.is_at_limit &= other.is_at_limit;
     }

@@ -135,8 +135,11 @@ impl Machine<'_> {
 
     /// Evaluates a condition, and tells what is known of it. `leaves` as for [`Machine::truth`].
     pub(super) fn tested(&mut self, cond: &Expr, leaves: bool) -> (Condition, Truth) {
-        let ((value, within), at_launch) = self.watching_launch(|machine| machine.with_operands(cond));
-        let condition = self.condition_of(&value, cond.span);
+        let ((condition, within), at_launch) = self.watching_launch(|machine| {
+            let (value, within) = machine.with_operands(cond);
+            let condition = machine.condition_of(&value, cond.span);
+            (machine.as_launched(condition), within)
+        });
         let truth = Truth { at_launch, within, ..self.truth(&condition, leaves) };
         (condition, truth)
     }

@@ -8,7 +8,7 @@ use super::slots::{Slot, Slots};
 use super::types::{Binding, Env, Ty};
 use super::value::Value;
 use crate::domain::{Int, Key, Origin, Reason, Shape, Sight, SymbolId, ThreadSet, Unknown, Variation};
-use crate::events::{Assumption, LaunchArg, LaunchSite, Trace};
+use crate::events::{Assumption, Covers, LaunchArg, LaunchSite, Trace};
 use crate::ir::program::Program;
 use crate::ir::{Function, Name, Param, Scalar, TemplateArg, Type};
 use crate::slice::Given;
@@ -30,6 +30,8 @@ pub(crate) struct Setting {
     pub args: Vec<Option<i64>>,
     /// What a symbol is taken to be modulo a number: `n = 4·q + 1` is `("n", 4, 1)`.
     pub residues: Vec<(String, i64, i64)>,
+    /// Which parameters are as large as there are threads, by name.
+    pub covers: Vec<(String, Covers)>,
     /// Rows of shared arrays to be padded: the name in the declaration, and extra elements.
     pub pads: Vec<(Span, u64)>,
     /// The distance between an array's rows, if it is changed or watched.
@@ -46,6 +48,7 @@ impl Setting {
             types: Vec::new(),
             args: Vec::new(),
             residues: Vec::new(),
+            covers: Vec::new(),
             pads: Vec::new(),
             pitch: None,
         }
@@ -151,6 +154,7 @@ fn run_in_lengths(
             machine.settings.pads.clone_from(&setting.pads);
             machine.settings.pitch = setting.pitch.clone().map(Box::new);
             machine.settings.residues.clone_from(&setting.residues);
+            machine.settings.covers.clone_from(&setting.covers);
             let env = launch_environment(&mut machine, function, &setting.template_args);
             machine.start(function, env, &setting.types, &setting.args);
             steps += machine.steps_taken();

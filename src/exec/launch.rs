@@ -160,6 +160,7 @@ impl Machine<'_> {
         row.extend(configuration.grid.iter().cloned());
         row.push(configuration.dynamic_bytes.clone());
         let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
+        let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
         row.extend(arguments);
         // Where nothing tells which of the numbers is not as it was asked to be, none is believed.
         let believed = self.state.refuted.as_ref().is_none_or(|refuted| !refuted.numbers.is_empty());
@@ -196,6 +197,7 @@ impl Machine<'_> {
                 declared: declared.clone(),
                 rival: None,
                 multiples: multiples.clone(),
+                covers: if believed && !self.host.guessed { covers.clone() } else { Vec::new() },
                 refuted: self.state.refuted.clone(),
                 is_guessed: self.host.guessed,
             };

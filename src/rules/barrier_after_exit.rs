@@ -59,6 +59,8 @@
 //!   `divergent-barrier`. So is a grid barrier, which waits for every block. For a run-time bound, it is not known which
 //!   data are missing: the finding then only says that the barrier does not wait.
 //! - Threads that exit because of what they read from memory are not reported.
+//! - Threads of a launch that surely has no more of them than the bound says are not reported: `n / 256` blocks of 256
+//!   threads for `i < n`, or a block of `n` threads for `threadIdx.x < n`.
 //! - There is one finding for each condition under which threads exit.
 //! - There is no fix: the text does not say which threads should wait.
 

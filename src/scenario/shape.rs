@@ -25,7 +25,7 @@
 //! - Once so many variants were stopped that the others will not be run, their shape is the first.
 
 use super::{Probes, Scenario, valid};
-use crate::events::{Access, LaunchArg, Trace};
+use crate::events::{Access, Covers, LaunchArg, Trace};
 use crate::exec::entry::{Setting, constant_in_kernel, run_flat};
 use crate::ir::Function;
 use crate::ir::program::Program;
@@ -49,6 +49,8 @@ pub(super) struct Search<'a, 'b> {
     pub template_args: Vec<LaunchArg>,
     /// As in [`Setting::args`].
     pub args: Vec<Option<i64>>,
+    /// As in [`Setting::covers`].
+    pub covers: Vec<(String, Covers)>,
     /// The extents that are known.
     pub partly: [Option<i64>; 3],
     /// Runs that were made on the way.
@@ -322,7 +324,7 @@ impl Search<'_, '_> {
 
     fn setting(&self, block: [u32; 3]) -> Setting {
         let (template_args, args) = (self.template_args.clone(), self.args.clone());
-        Setting { template_args, args, ..Setting::of(block) }
+        Setting { template_args, args, covers: self.covers.clone(), ..Setting::of(block) }
     }
 }
 

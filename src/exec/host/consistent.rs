@@ -60,6 +60,15 @@ impl Machine<'_> {
             all.extend(met.iter().flat_map(|it| it.asked.iter()).map(|claim| (&claim.0, claim.1)));
             waiting = rest;
         }
+        let known = self.known_by(&all, way);
+        known.bounds.are_possible()
+            && all
+                .iter()
+                .all(|(condition, holds)| self.decided_by(condition, &known).is_none_or(|it| it == *holds))
+    }
+
+    /// What conditions say that hold, or fail.
+    fn known_by<'w>(&self, all: &[(&Condition, bool)], way: &'w Way) -> Known<'w> {
         // What a remainder is says more than that; the condition that tells it is among those around.
         let facts = self.state.facts.iter().filter(|(symbol, _)| !self.host.made.contains_key(symbol));
         let numbers = facts.copied().collect();
@@ -73,10 +82,16 @@ impl Machine<'_> {
         // Numbers first: what is made of them is then a number, too.
         all.iter().for_each(|(condition, holds)| self.find_numbers(condition, *holds, &mut known));
         all.iter().for_each(|(condition, holds)| self.take_in(condition, *holds, &mut known));
-        known.bounds.are_possible()
-            && all
-                .iter()
-                .all(|(condition, holds)| self.decided_by(condition, &known).is_none_or(|it| it == *holds))
+        known
+    }
+
+    /// Whether the conditions around make a number a multiple of another.
+    pub(in crate::exec) fn is_asked_multiple(&self, number: &Int, divisor: i64) -> bool {
+        let around: Vec<_> = self.state.claims.iter().map(|claim| (&claim.0, claim.1)).collect();
+        let known = self.known_by(&around, &[]);
+        let Some((sum, added)) = linear(number) else { return false };
+        let left = known.residues.of(&sum, divisor, &|sum: &Sum| self.quotient(sum, &known));
+        left.is_some_and(|left| left.wrapping_add(added).rem_euclid(divisor) == 0)
     }
 
     /// Calls `each` with the comparisons that surely hold, or fail, where a condition does.

@@ -2,6 +2,7 @@
 
 use super::pitch::Pitch;
 use crate::domain::SymbolId;
+use crate::events::Covers;
 use crate::source::Span;
 
 /// What a run is made to do.
@@ -20,6 +21,8 @@ pub struct Settings {
     pub pitch: Option<Box<Pitch>>,
     /// What symbols are taken to be modulo a number.
     pub residues: Vec<(String, i64, i64)>,
+    /// As in [`Setting::covers`](crate::exec::entry::Setting::covers).
+    pub covers: Vec<(String, Covers)>,
     /// What assertions may say of how large numbers given at run time are.
     pub asserted: Asserted,
 }
@@ -44,6 +47,7 @@ impl Default for Settings {
             pads: Vec::new(),
             pitch: None,
             residues: Vec::new(),
+            covers: Vec::new(),
             asserted: Asserted::default(),
         }
     }
