@@ -7,6 +7,8 @@ mod at_launch;
 pub(crate) mod atomics;
 pub(crate) mod copied_struct;
 mod merge;
+mod met;
+mod overwritten;
 mod registers;
 pub(crate) mod sight;
 pub(crate) mod straight;
@@ -14,5 +16,6 @@ mod uniformity;
 
 pub(crate) use at_launch::AtLaunch;
 pub(crate) use merge::{Merges, Wide};
-pub(crate) use registers::{Met, Registers};
+pub(crate) use met::Met;
+pub(crate) use registers::Registers;
 pub(crate) use uniformity::Uniformities;

@@ -78,6 +78,8 @@ pub struct Trace {
     pub extents: [Option<(u64, usize)>; 3],
     /// Why the run stopped early, if it did.
     pub stopped: Option<Unknown>,
+    /// Where the stores stood in program order that the compiler leaves out, in that order.
+    pub(crate) left_out: Vec<u32>,
     /// Loops that the compiler makes straight code of, or may.
     pub straight: Straight,
     /// What happened in order.

@@ -141,12 +141,13 @@ impl Judgement {
         }
     }
 
-    /// A read that the compiler makes no request of.
-    fn no_request() -> Judgement {
+    /// A read or write that the compiler makes no request of.
+    fn no_request(op: AccessOp) -> Judgement {
+        let why = if op == AccessOp::Store { Assumption::LeftOut } else { Assumption::InRegister };
         Judgement {
             status: Status::Assumed,
             totals: Some(Totals::default()),
-            assumptions: vec![Assumption::InRegister],
+            assumptions: vec![why],
             reason: None,
             kind: None,
             follows: true,
@@ -250,7 +251,7 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
         return Judgement::unknown(Reason::Hardware, reason);
     }
     if access.patterns.is_empty() && access.kept > 0 {
-        return Judgement::no_request();
+        return Judgement::no_request(access.op);
     }
     let Weighed { axes, rows, mut assumptions, follows } = match weigh(trace, merges, number, target) {
         Ok(weighed) => weighed,

@@ -413,7 +413,7 @@ impl Joiner<'_> {
             let one_stretch =
                 patterns.clone().all(|part| part.first.stretch == self.pattern(head).first.stretch);
             let free = match one_stretch && array >= wide as u64 {
-                false => nothing_between(group.op, patterns),
+                false => nothing_between(self.trace, group.op, patterns),
                 true => self.order.may_move(self.trace, group, wide, patterns),
             };
             if !free {

@@ -17,8 +17,11 @@
 //! | `volatile float *v = s; a = v[2 * t]; b = v[2 * t];` | read |
 //! | `a = s[2 * t]; for (i = 0; i < n; i++) b += s[2 * t + i];` | read: a trip count given at run time |
 
+use super::met::{Met, distance};
+use super::overwritten::Unread;
 use crate::domain::{Int, Lanes, SymbolId, ThreadSet, Unknown};
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// The values of the straight code at hand.
@@ -26,6 +29,8 @@ use std::hash::{Hash, Hasher};
 pub(crate) struct Registers {
     /// By a hash of array, bytes and offset.
     values: FxHashMap<u64, Vec<Held>>,
+    /// The stores that nothing has read since.
+    unread: Unread,
     /// The epoch and region of that code.
     at: (u32, u32),
     /// The branches around that not all threads take, or may not, innermost last.
@@ -61,31 +66,6 @@ struct Held {
     round: u32,
 }
 
-/// An access as the compiler comes to it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Met<'a> {
-    /// The shared array.
-    pub array: usize,
-    /// Bytes per thread.
-    pub bytes: u32,
-    /// Where it lies in the array.
-    pub offset: &'a Int,
-    /// The threads that make it; an upper bound if there is a doubt.
-    pub active: ThreadSet,
-    /// That doubt.
-    pub doubt: &'a Option<Unknown>,
-    /// How often what happens now happens.
-    pub weight: u64,
-    /// The site.
-    pub site: usize,
-    /// The iteration of a loop whose trip count the compiler does not know.
-    pub iteration: u32,
-    /// Whether there is a loop around.
-    pub in_loop: bool,
-    /// Whether it reads.
-    pub load: bool,
-}
-
 /// Values that a write is held against; of more, none of its array is kept.
 const MOST_COMPARED: usize = 256;
 
@@ -93,6 +73,23 @@ impl Registers {
     /// Nothing is in a register any more.
     pub(crate) fn forget(&mut self) {
         self.values.clear();
+        self.unread.forget();
+    }
+
+    /// Something may read any place, or write it at most.
+    pub(crate) fn may_be_read(&mut self) {
+        self.unread.forget();
+    }
+
+    /// Something may read any place of an array.
+    pub(crate) fn array_may_be_read(&mut self, array: usize) {
+        self.unread.forget_array(array);
+    }
+
+    /// Notes a store with this number, in this stretch of code without branches. The numbers of those before that it
+    /// makes needless.
+    pub(crate) fn stored(&mut self, met: &Met<'_>, stretch: u32, number: u32) -> SmallVec<[u32; 2]> {
+        self.unread.write(met, stretch, number)
     }
 
     /// A round of a loop begins.
@@ -154,6 +151,9 @@ impl Registers {
         if met.load && known.iter().any(covers) {
             return true;
         }
+        if met.load {
+            self.unread.read(met);
+        }
         known.push(Held {
             array,
             bytes,
@@ -169,21 +169,24 @@ impl Registers {
         false
     }
 
-    /// Forgets what a write may change: of its array, all that is not surely elsewhere. A write of a known place
-    /// comes with its offset, its bytes and its site.
-    pub(crate) fn written(&mut self, array: usize, place: Option<(&Int, u32, usize)>) {
-        let place = place.filter(|_| self.values.len() <= MOST_COMPARED);
+    /// Forgets what a write may change: of its array, all that is not surely elsewhere; `met` is a write of a known
+    /// place.
+    pub(crate) fn written(&mut self, array: usize, met: Option<&Met<'_>>) {
+        if met.is_none() {
+            self.unread.forget_array(array);
+        }
+        let met = met.filter(|_| self.values.len() <= MOST_COMPARED);
         let (distances, varied, round) = (&mut self.distances, &mut self.varied, self.round);
-        let mut is_apart = |held: &Held, (offset, bytes, site): (&Int, u32, usize)| {
-            let Some(distance) = distance((&held.offset, held.bytes), (offset, bytes)) else { return false };
+        let mut is_apart = |held: &Held, met: &Met<'_>| {
+            let Some(distance) = distance((&held.offset, held.bytes), met) else { return false };
             if held.round == round {
-                let before = distances.insert((held.site, site), distance);
+                let before = distances.insert((held.site, met.site), distance);
                 *varied += u32::from(before.is_some_and(|before| before != distance));
             }
             true
         };
         self.values.retain(|_, list| {
-            list.retain(|held| held.array != array || place.is_some_and(|place| is_apart(held, place)));
+            list.retain(|held| held.array != array || met.is_some_and(|met| is_apart(held, met)));
             !list.is_empty()
         });
     }
@@ -206,15 +209,4 @@ fn key(array: usize, bytes: u32, offset: &Int) -> u64 {
     let symbols: Vec<SymbolId> = offset.terms.iter().map(|(id, _)| *id).collect();
     (symbols, array, bytes).hash(&mut hasher);
     hasher.finish()
-}
-
-/// How far the second place is behind the first, if the compiler sees that and they share no byte of one thread.
-fn distance((one, bytes): (&Int, u32), (other, other_bytes): (&Int, u32)) -> Option<i128> {
-    let (Lanes::Closed([a, x, y, z]), Lanes::Closed([b, u, v, w])) = (&one.base, &other.base) else {
-        return None;
-    };
-    let distance = i128::from(*b) - i128::from(*a);
-    let seen = (x, y, z) == (u, v, w) && one.terms == other.terms && one.sight.hidden == other.sight.hidden;
-    let is_apart = distance >= i128::from(bytes) || -distance >= i128::from(other_bytes);
-    (seen && is_apart).then_some(distance)
 }

@@ -53,7 +53,7 @@ pub struct Access {
     pub paths: Vec<Vec<Call>>,
     /// How often the site was reached.
     pub occurrences: u32,
-    /// How often what it reads was in a register, so that it made no request.
+    /// How often it made no request, because what it reads was in a register, or what it writes was left out.
     pub kept: u32,
     /// The distinct warp requests.
     pub patterns: Vec<Pattern>,

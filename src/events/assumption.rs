@@ -103,6 +103,8 @@ pub enum Assumption {
     },
     /// What is read is in a register, so that there is no request.
     InRegister,
+    /// What is written is overwritten before it is read, so that there is no request.
+    LeftOut,
     /// A shift by its width or more gives what the instruction makes of it, which C++ does not say.
     ShiftClamps,
     /// One lane does an atomic for its warp.
@@ -170,6 +172,7 @@ impl Assumption {
             Assumption::Joined { .. } => "joined",
             Assumption::NotJoined { .. } => "not-joined",
             Assumption::InRegister => "in-register",
+            Assumption::LeftOut => "left-out",
             Assumption::ShiftClamps => "shift-clamps",
             Assumption::OneLaneForWarp => "one-lane-for-warp",
             Assumption::MeetsBanksEvenly => "meets-banks-evenly",
@@ -274,6 +277,9 @@ impl Display for Assumption {
             Assumption::InRegister => {
                 out.write_str("its value is in a register, because it was read or written just before")
             }
+            Assumption::LeftOut => out.write_str(
+                "the compiler leaves it out, because the place is written again before it is read",
+            ),
             Assumption::ShiftClamps => out.write_str(
                 "a shift by the width of its type or more shifts out every bit, as the instruction does",
             ),

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
-use journal::Undo;
+use journal::{Counted, Undo};
 use reduce::{Requested, Shift, WINDOW, divisor, lanes_of, normalise, sum_of_terms};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -43,6 +43,10 @@ pub(crate) struct Requests {
     accesses: u32,
     /// Those among them that may write.
     writes: u32,
+    /// The stores so far.
+    stores: Vec<Counted>,
+    /// Where those stood in program order that the compiler leaves out.
+    left_out: Vec<u32>,
 }
 
 /// What is known of the numbers in offsets.
@@ -92,6 +96,18 @@ impl Requests {
             return false;
         }
         self.pass(access.op);
+        if access.op == AccessOp::Store {
+            let (journal, position) = (self.journal.len(), self.accesses);
+            let uneven = self.request_known(it, trace, numbers);
+            self.stores.push(Counted { site: site as u32, noted: journal..self.journal.len(), position });
+            return uneven;
+        }
+        self.request_known(it, trace, numbers)
+    }
+
+    /// The requests of an occurrence, as far as they are known.
+    fn request_known(&mut self, it: &Occurrence<'_>, trace: &mut Trace, numbers: &Numbers<'_>) -> bool {
+        let access = &mut trace.accesses[it.event.access];
         match (&it.unknown, &it.event.offset) {
             (None, Some(offset)) => {
                 let is_apart = offset.terms.iter().any(|(_, factor)| factor.as_constant().is_none());
@@ -113,7 +129,7 @@ impl Requests {
                 }
                 if access.unknown.is_none() && unknown.is_some() {
                     access.unknown.clone_from(unknown);
-                    self.journal.push(Undo::Unknown { site: site as u32 });
+                    self.journal.push(Undo::Unknown { site: it.event.access as u32 });
                 }
                 false
             }
@@ -272,7 +288,7 @@ impl Requests {
         let alike = self.patterns.get(&key).map_or(&[][..], |alike| alike);
         let known = alike.iter().map(|at| *at as usize);
         let known = known.into_iter().find(|at| Requested::of(&access.patterns[*at]) == requested);
-        if let Some(at) = known {
+        if let Some(at) = known.filter(|at| access.patterns[*at].count > 0) {
             let pattern = &mut access.patterns[at];
             let (elsewhere, before) = (pattern.elsewhere, pattern.count);
             pattern.happens(warp, it.times, it.within);
@@ -286,7 +302,7 @@ impl Requests {
             self.journal.extend(new_way.then_some(Undo::Ways { site, pattern, was }));
             return;
         }
-        if access.patterns.len() >= MOST {
+        if known.is_none() && access.patterns.len() >= MOST {
             if access.unknown.is_none() {
                 access.unknown =
                     Some(Unknown::new(Reason::Budget, access.span, "over 4096 different warp requests"));
@@ -294,7 +310,6 @@ impl Requests {
             }
             return;
         }
-        self.patterns.entry(key).or_default().push(access.patterns.len() as u32);
         let Asked { offsets, active, varying, source } = asked;
         let mut pattern = Pattern {
             offsets,
@@ -330,8 +345,18 @@ impl Requests {
             within: SmallVec::new(),
         };
         pattern.happens(warp, it.times, it.within);
+        let (by, within) = (it.times, it.within);
+        if let Some(at) = known {
+            // What was counted before was left out.
+            let was = Box::new(std::mem::replace(&mut access.patterns[at], pattern));
+            let (site, pattern) = (site as u32, at as u32);
+            self.journal.push(Undo::Anew { site, pattern, by, warp, within, was });
+            return;
+        }
+        let (site, at) = (site as u32, access.patterns.len() as u32);
+        self.patterns.entry(key).or_default().push(at);
         access.patterns.push(pattern);
-        self.journal.push(Undo::Pattern { site: site as u32 });
+        self.journal.push(Undo::Pattern { site, pattern: at, by, warp, within });
     }
 
     fn symbol_number(&mut self, id: SymbolId, facts: &mut Vec<SymbolFacts>, numbers: &Numbers<'_>) -> u32 {

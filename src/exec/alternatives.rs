@@ -90,10 +90,13 @@ impl Machine<'_> {
             ANYWHERE if is_read => self.reads_somewhere(span),
             ANYWHERE => self.write_somewhere(span),
             several if self.is_one_of_several(several) => {
+                // Each is accessed at most.
+                self.compiler.registers.may_be_read();
                 for object in self.objects_of(several) {
                     let target = Target::Memory(object, offset.clone());
                     self.record_bytes(op, &Pointer { target, ..pointer.clone() }, bytes, span, atomic);
                 }
+                self.compiler.registers.may_be_read();
             }
             _ => return false,
         }

@@ -40,16 +40,10 @@ impl Machine<'_> {
         let access = &self.trace.accesses[site];
         let (array, op) = (access.array, access.op);
         let Some(bytes) = access.bytes.filter(|_| matches!(op, AccessOp::Load | AccessOp::Store)) else {
-            self.may_write(site);
+            self.may_touch(site);
             return false;
         };
-        if op == AccessOp::Store {
-            self.compiler.registers.written(array, Some((offset, bytes, site)));
-        }
-        if self.state.frames.iter().any(|frame| frame.function.mentions.volatile) {
-            return false;
-        }
-        self.compiler.registers.meet(&Met {
+        let met = Met {
             array,
             bytes,
             offset,
@@ -60,7 +54,20 @@ impl Machine<'_> {
             iteration: self.compiler.iteration,
             in_loop: !self.state.loops.is_empty(),
             load: op == AccessOp::Load,
-        })
+        };
+        if !met.load {
+            self.compiler.registers.written(array, Some(&met));
+        }
+        if self.state.frames.iter().any(|frame| frame.function.mentions.volatile) {
+            self.compiler.registers.array_may_be_read(array);
+            return false;
+        }
+        if !met.load {
+            let (stretch, number) = (self.compiler.stretch.at, self.requests.stores());
+            let needless = self.compiler.registers.stored(&met, stretch, number);
+            needless.into_iter().for_each(|store| self.requests.leave_out(store, &mut self.trace.accesses));
+        }
+        self.compiler.registers.meet(&met)
     }
 
     /// Something may write any place of any array, and nothing in a register is what it was.
@@ -69,11 +76,14 @@ impl Machine<'_> {
         self.compiler.turns.iter_mut().for_each(|(_, turns)| *turns = turns.wrapping_add(1));
     }
 
-    /// Notes an access that may write any place of its array.
-    pub(super) fn may_write(&mut self, site: usize) {
+    /// Notes an access of any place of its array.
+    pub(super) fn may_touch(&mut self, site: usize) {
         let access = &self.trace.accesses[site];
-        if !matches!(access.op, AccessOp::Load | AccessOp::MatrixLoad) {
-            self.compiler.registers.written(access.array, None);
+        match access.op {
+            AccessOp::Load | AccessOp::MatrixLoad => {
+                self.compiler.registers.array_may_be_read(access.array);
+            }
+            _ => self.compiler.registers.written(access.array, None),
         }
     }
 

@@ -359,6 +359,7 @@ impl Machine<'_> {
             .map(|(symbol, multiple)| (symbol.name.to_string(), multiple as i64))
             .collect();
         self.trace.demands.sort_unstable();
+        self.trace.left_out = self.requests.take_left_out();
         // Sites of an iteration that was taken back were never reached.
         self.trace.accesses.retain(|access| {
             let requested = access.patterns.iter().any(|pattern| pattern.count > 0);

@@ -137,6 +137,7 @@ impl Machine<'_> {
 
     /// What is read from a place that is not followed: a pointer may be any whose address is a value.
     pub(super) fn read_somewhere(&mut self, place: &Expr, why: Unknown) -> Value {
+        self.compiler.registers.may_be_read();
         let of_exposed = |(frame, local): &(usize, LocalId)| slot_value(&self.state, *frame, *local);
         let is_pointer =
             |it: &Value| matches!(it, Value::Pointer(Pointer { target: Target::Memory(..), .. }));

@@ -81,7 +81,7 @@ impl Machine<'_> {
         let is_kept = match (&unknown, &event.offset) {
             (None, Some(offset)) => self.in_register(site, offset),
             _ => {
-                self.may_write(site);
+                self.may_touch(site);
                 false
             }
         };

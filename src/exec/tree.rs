@@ -119,6 +119,7 @@ impl Machine<'_> {
     /// Something that is not followed may access shared memory.
     pub(super) fn may_access(&mut self, span: Span) {
         self.forget_contents();
+        self.compiler.registers.may_be_read();
         if self.recording {
             self.trace.tree.push(Event::MayAccess { span, writes: true });
         }
@@ -151,6 +152,7 @@ impl Machine<'_> {
 
     /// Something is read of which it is not known where it lies.
     pub(super) fn reads_somewhere(&mut self, span: Span) {
+        self.compiler.registers.may_be_read();
         if self.recording && self.mode == Mode::Device {
             self.trace.tree.push(Event::MayAccess { span, writes: false });
         }

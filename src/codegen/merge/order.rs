@@ -4,9 +4,16 @@ use super::{Group, relative};
 use crate::events::{Access, AccessOp, Pattern, Trace};
 
 /// Whether the program has nothing between the parts that keeps the compiler from joining them.
-pub(super) fn nothing_between<'a>(op: AccessOp, parts: impl Iterator<Item = &'a Pattern> + Clone) -> bool {
+pub(super) fn nothing_between<'a>(
+    trace: &Trace,
+    op: AccessOp,
+    parts: impl Iterator<Item = &'a Pattern> + Clone,
+) -> bool {
+    // What the compiler leaves out stands nowhere.
+    let left_out =
+        |part: &Pattern| trace.left_out.partition_point(|position| *position < part.first.position) as u32;
     let span = |number: fn(&Pattern) -> u32| {
-        let numbers = parts.clone().map(number);
+        let numbers = parts.clone().map(|part| number(part) - left_out(part));
         numbers.clone().max().unwrap_or(0) - numbers.min().unwrap_or(0)
     };
     match op {

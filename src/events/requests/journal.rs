@@ -7,6 +7,7 @@ use super::Requests;
 use super::reduce::Requested;
 use crate::events::{Access, Pattern, Ways};
 use crate::source::Span;
+use std::ops::Range;
 
 /// A change that can be taken back.
 #[derive(Debug)]
@@ -15,10 +16,14 @@ pub(super) enum Undo {
     Again { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span>, elsewhere: bool },
     /// A site was reached.
     Occurrence { site: u32 },
-    /// What a site reads was in a register.
+    /// What a site reads was in a register, or what it writes is left out.
     Kept { site: u32 },
     /// A site got its last pattern.
-    Pattern { site: u32 },
+    Pattern { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span> },
+    /// A pattern of which all was left out happened again.
+    Anew { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span>, was: Box<Pattern> },
+    /// What a pattern was counted for is left out.
+    LeftOut { site: u32, pattern: u32, by: u64, warp: u32, within: Option<Span> },
     /// A pattern was reached by another way.
     Ways { site: u32, pattern: u32, was: Ways },
     /// The last site was new.
@@ -37,28 +42,83 @@ pub(super) enum Undo {
     Assumption { site: u32 },
 }
 
+/// A store that was counted.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    pub site: u32,
+    /// The changes that it made.
+    pub noted: Range<usize>,
+    /// Its place in program order.
+    pub position: u32,
+}
+
 /// A moment to which requests can be taken back.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RequestMark {
     pub(super) journal: usize,
     accesses: u32,
     writes: u32,
+    stores: usize,
+    left_out: usize,
 }
 
 impl Requests {
     /// The requests as they are now.
     #[must_use]
     pub(crate) fn mark(&self) -> RequestMark {
-        RequestMark { journal: self.journal.len(), accesses: self.accesses, writes: self.writes }
+        RequestMark {
+            journal: self.journal.len(),
+            accesses: self.accesses,
+            writes: self.writes,
+            stores: self.stores.len(),
+            left_out: self.left_out.len(),
+        }
     }
 
     /// Takes back what was noted since the mark.
     pub(crate) fn rollback(&mut self, mark: &RequestMark, accesses: &mut Vec<Access>) {
         (self.accesses, self.writes) = (mark.accesses, mark.writes);
+        self.stores.truncate(mark.stores);
+        self.left_out.truncate(mark.left_out);
         while self.journal.len() > mark.journal {
             let Some(undo) = self.journal.pop() else { return };
             self.undo(undo, accesses);
         }
+    }
+
+    /// Stores so far, which is the number of the next one.
+    #[must_use]
+    pub(crate) fn stores(&self) -> u32 {
+        self.stores.len() as u32
+    }
+
+    /// The compiler leaves out a store that was counted, by its number.
+    pub(crate) fn leave_out(&mut self, number: u32, accesses: &mut [Access]) {
+        let Some(Counted { site, noted, position }) = self.stores.get(number as usize).cloned() else {
+            return;
+        };
+        let access = &mut accesses[site as usize];
+        access.kept += 1;
+        self.journal.push(Undo::Kept { site });
+        self.left_out.push(position);
+        for at in noted {
+            let (Undo::Again { pattern, by, warp, within, .. }
+            | Undo::Pattern { pattern, by, warp, within, .. }
+            | Undo::Anew { pattern, by, warp, within, .. }) = self.journal[at]
+            else {
+                continue;
+            };
+            access.patterns[pattern as usize].happens_not(warp, by, within);
+            self.journal.push(Undo::LeftOut { site, pattern, by, warp, within });
+        }
+    }
+
+    /// Where the accesses stood in program order that the compiler leaves out, in that order.
+    #[must_use]
+    pub(crate) fn take_left_out(&mut self) -> Vec<u32> {
+        let mut left_out = std::mem::take(&mut self.left_out);
+        left_out.sort_unstable();
+        left_out
     }
 
     /// Whether what was noted since the mark only repeats sites known before.
@@ -66,7 +126,8 @@ impl Requests {
     pub(crate) fn repeats_since(&self, mark: &RequestMark) -> bool {
         let repeats = |undo: &Undo| {
             let seen = matches!(undo, Undo::Occurrence { .. } | Undo::Kept { .. });
-            seen || matches!(undo, Undo::Again { .. } | Undo::Pattern { .. } | Undo::Ways { .. })
+            let counted = matches!(undo, Undo::Again { .. } | Undo::Pattern { .. } | Undo::Anew { .. });
+            seen || counted || matches!(undo, Undo::LeftOut { .. } | Undo::Ways { .. })
         };
         self.journal[mark.journal..].iter().all(repeats)
     }
@@ -76,9 +137,9 @@ impl Requests {
     pub(crate) fn undecided_since(&self, mark: &RequestMark, accesses: &[Access]) -> bool {
         self.journal[mark.journal..].iter().any(|undo| match undo {
             Undo::Unknown { .. } => true,
-            Undo::Pattern { site } => {
+            Undo::Pattern { site, pattern, .. } => {
                 let patterns = &accesses[*site as usize].patterns;
-                patterns.last().is_some_and(|pattern| !pattern.varying.is_empty())
+                patterns.get(*pattern as usize).is_some_and(|pattern| !pattern.varying.is_empty())
             }
             _ => false,
         })
@@ -93,7 +154,13 @@ impl Requests {
             }
             Undo::Kept { site } => accesses[site as usize].kept -= 1,
             Undo::Occurrence { site } => accesses[site as usize].occurrences -= 1,
-            Undo::Pattern { site } => {
+            Undo::Anew { site, pattern, was, .. } => {
+                accesses[site as usize].patterns[pattern as usize] = *was;
+            }
+            Undo::LeftOut { site, pattern, by, warp, within } => {
+                accesses[site as usize].patterns[pattern as usize].happens(warp, by, within);
+            }
+            Undo::Pattern { site, .. } => {
                 let Some(pattern) = accesses[site as usize].patterns.pop() else { return };
                 let (site, last) = (site as usize, accesses[site as usize].patterns.len() as u32);
                 let key = (site, Requested::of(&pattern).hash());

@@ -61,7 +61,7 @@ fn first_times(since: &[Undo], accesses: &[Access]) -> Vec<(Counted, u64)> {
     let mut again: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     for undo in since {
         match undo {
-            Undo::Pattern { site } => *new.entry(*site).or_default() += 1,
+            Undo::Pattern { site, .. } => *new.entry(*site).or_default() += 1,
             Undo::Again { site, pattern, by, .. } => *again.entry((*site, *pattern)).or_default() += by,
             _ => {}
         }

@@ -155,3 +155,22 @@ fn what_does_not_come_out_even_stays() {
     run.requests.share_out(&mark, 2, &mut run.trace.accesses);
     assert_eq!(run.counts(), [4, 4, 2, 2]);
 }
+
+#[test]
+fn a_store_that_is_left_out_is_counted_no_longer() {
+    let mut run = Run::new();
+    let all = ThreadSet::all(SHAPE);
+    run.happens(0, all, false);
+    run.happens(0, all, false);
+    let (mark, before) = (run.requests.mark(), format!("{:?}", run.trace.accesses));
+    run.requests.leave_out(0, &mut run.trace.accesses);
+    assert_eq!((run.counts(), run.trace.accesses[run.site].kept), (vec![2, 2], 1));
+    run.requests.leave_out(1, &mut run.trace.accesses);
+    run.happens(0, all, false);
+    // What is left is the third.
+    assert_eq!(run.counts(), [2, 2]);
+    assert_eq!(run.trace.accesses[run.site].patterns[0].first.position, 3);
+    run.requests.rollback(&mark, &mut run.trace.accesses);
+    assert_eq!(format!("{:?}", run.trace.accesses), before);
+    assert!(run.requests.take_left_out().is_empty());
+}

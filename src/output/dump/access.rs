@@ -2,7 +2,7 @@
 
 use super::Places;
 use super::series::{bits, series};
-use crate::events::{Access, First, JOINED_IN_PART, Pattern, Trace};
+use crate::events::{Access, AccessOp, First, JOINED_IN_PART, Pattern, Trace};
 use crate::output::op_word;
 use std::fmt::Write;
 
@@ -30,7 +30,8 @@ pub(super) fn write(out: &mut String, places: Places<'_>, trace: &Trace, access:
         request(out, places, access, number, pattern);
     }
     if access.kept > 0 {
-        let _ = writeln!(out, "    in a register already: {}", times(u64::from(access.kept)));
+        let how = if access.op == AccessOp::Store { "left out" } else { "in a register already" };
+        let _ = writeln!(out, "    {how}: {}", times(u64::from(access.kept)));
     }
     if access.at_most {
         out.push_str("    rounds of a loop whose number is not known: as many as the array allows\n");

@@ -15,7 +15,8 @@
 //!
 //! Joins that change no verdict are not stated: they are allowed where nothing conflicts. Nor is it always
 //! stated which loads are left out because their value is in a register: any may be whose lanes have all
-//! accessed the same bytes since the last barrier.
+//! accessed the same bytes since the last barrier. Nor which stores are: any may be whose lanes all store at the
+//! same place again before the next.
 //!
 //! Two sides are compared for each kernel, line, operation and array: site by site, by columns or by program
 //! counters, and where that does not fit, by sums.
@@ -90,7 +91,7 @@ impl Sums {
 #[derive(Clone, Copy, Debug, Default)]
 struct Happened {
     all: Sums,
-    /// Without the loads whose value may be in a register.
+    /// Without the loads whose value may be in a register, and the stores that may be left out.
     anew: Sums,
     conflicts: bool,
 }
@@ -203,15 +204,16 @@ fn seen<'a>(file: &str, launch: &'a Launch, said: &[Said]) -> BTreeMap<Key, BTre
     let here: Vec<&Said> = said.iter().filter(|it| it.is_of(launch)).collect();
     for (warp, steps) in launch.warps.iter().enumerate() {
         // What each lane has accessed since the last barrier.
-        let mut touched: BTreeSet<(u8, usize, i64, u32)> = BTreeSet::new();
-        for step in steps {
+        let mut touched: BTreeSet<Touched> = BTreeSet::new();
+        for (step, written_again) in steps.iter().zip(written_again(steps)) {
             let Step::Access(access) = step else {
                 touched.clear();
                 continue;
             };
-            let touch = |lane: &Lane| (lane.lane, lane.variable, lane.offset, access.bytes);
+            let touch = |lane: &Lane| touched_by(lane, access);
             let plain = access.kind == Kind::Load && !access.is_volatile;
-            let repeats = plain && access.lanes.iter().all(|lane| touched.contains(&touch(lane)));
+            let read_again = plain && access.lanes.iter().all(|lane| touched.contains(&touch(lane)));
+            let repeats = read_again || written_again;
             touched.extend(access.lanes.iter().map(touch));
             let place = launch.place(access.site);
             let first = access.lanes[0].variable;
@@ -228,6 +230,32 @@ fn seen<'a>(file: &str, launch: &'a Launch, said: &[Said]) -> BTreeMap<Key, BTre
             found.entry(key).or_default().entry(place.column).or_default().push(request);
         }
     }
+    found
+}
+
+/// A lane, and the bytes of a variable.
+type Touched = (u8, usize, i64, u32);
+
+fn touched_by(lane: &Lane, access: &Access) -> Touched {
+    (lane.lane, lane.variable, lane.offset, access.bytes)
+}
+
+/// Of each step of a warp, whether it is a store all of whose lanes store at the same place again before the next
+/// barrier.
+fn written_again(steps: &[Step]) -> Vec<bool> {
+    let mut later: BTreeSet<Touched> = BTreeSet::new();
+    let mut found: Vec<bool> = Vec::new();
+    for step in steps.iter().rev() {
+        let Step::Access(access) = step else {
+            later.clear();
+            found.push(false);
+            continue;
+        };
+        let store = access.kind == Kind::Store && !access.is_volatile;
+        found.push(store && access.lanes.iter().all(|lane| later.contains(&touched_by(lane, access))));
+        later.extend(access.lanes.iter().filter(|_| store).map(|lane| touched_by(lane, access)));
+    }
+    found.reverse();
     found
 }
 
