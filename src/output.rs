@@ -27,8 +27,8 @@ pub use words::{block_from_word, op_word, reason_words, status_word};
 
 use crate::diagnostic::{Diagnostic, Level};
 use crate::rules::Rule;
+use crate::rules::lines::OtherLines;
 use crate::source::{Sources, Span};
-use std::collections::BTreeSet;
 
 /// Where a span starts and ends, for people and editors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,22 +90,14 @@ pub(crate) fn related(finding: &Diagnostic) -> Vec<(Span, String)> {
 /// The other lines of a cause, for formats that have one place for a finding: ` (also lines 41 and 44)`.
 pub(crate) fn other_lines(sources: &Sources, finding: &Diagnostic) -> String {
     let own = Place::of(sources, finding.primary);
-    let mut lines: BTreeSet<(bool, String, usize)> = BTreeSet::new();
+    let mut lines = OtherLines::default();
     for part in &finding.parts {
         let Place { file, line, .. } = Place::of(sources, part.primary);
-        lines.insert((file != own.file, file, line));
+        if (&file, line) != (&own.file, own.line) {
+            lines.add((file != own.file).then_some(file), line);
+        }
     }
-    lines.remove(&(false, own.file.clone(), own.line));
-    let words = |(elsewhere, file, line): &(bool, String, usize)| match elsewhere {
-        true => format!("{file}:{line}"),
-        false => line.to_string(),
-    };
-    let word = if lines.len() == 1 { "line" } else { "lines" };
-    match lines.iter().map(words).collect::<Vec<_>>().as_slice() {
-        [] => String::new(),
-        [one] => format!(" (also {word} {one})"),
-        [first @ .., last] => format!(" (also {word} {} and {last})", first.join(", ")),
-    }
+    lines.also().map_or_else(String::new, |also| format!(" ({also})"))
 }
 
 /// Where the project's repository is, as `Cargo.toml` says; empty where it says nothing.

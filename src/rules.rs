@@ -12,6 +12,7 @@ mod fact;
 pub mod global_race;
 mod launch_bounds_exceeded;
 mod launches;
+pub(crate) mod lines;
 mod misaligned_vector_access;
 mod missing_atomic;
 mod missing_barrier;

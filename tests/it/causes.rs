@@ -196,3 +196,29 @@ fn programs_find_each_line_and_the_numbers() {
         assert!(out.contains("(also lines 6 and 9)"), "{format}: {out}");
     }
 }
+
+#[test]
+fn a_cause_of_many_lines_stays_short() {
+    let read = |shift: usize| format!("    out[{shift}] = tile[32 * lane + {shift}]; __syncwarp();\n");
+    let reads: String = (0..20).map(|shift| read(shift) + if shift > 5 { "\n" } else { "" }).collect();
+    let kernel = format!(
+        "#include \"more.cuh\"\n__global__ void many(float *out) {{\n    __shared__ float tile[1024];\n    \
+         int lane = threadIdx.x;\n    for (int i = 0; i < 32; ++i) tile[i * 32 + lane] = out[lane];\n    \
+         __syncwarp();\n{reads}    more(out, tile);\n}}\nvoid run(float *o) {{ many<<<1, 32>>>(o); }}\n"
+    );
+    let more: String = (0..12).map(read).collect();
+    let more =
+        format!("__device__ void more(float *out, float *tile) {{\n    int lane = threadIdx.x;\n{more}}}\n");
+    let root = folder(&[("a.cu", kernel.as_str()), ("more.cuh", more.as_str())]);
+    let told = short(root.path(), &[]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].ends_with("(also lines 8 to 13, 15, 17, 19, 21, 9 more and 12 in another file)"),
+        "{told:?}"
+    );
+    let (_, out, _) = run(root.path(), &["-q", "a.cu"]);
+    assert!(out.contains("and 28 more lines: "), "{out}");
+    let (_, out, _) = run(root.path(), &["-q", "--format", "json", "a.cu"]);
+    let finding: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+    assert_eq!(finding["lines"].as_array().unwrap().len(), 32);
+}

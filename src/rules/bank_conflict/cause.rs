@@ -5,7 +5,8 @@
 //! labels, as many as can be read. What comments, a baseline or `--changed-since` hide is taken away before,
 //! line by line: the rest of a cause is still told.
 
-use super::super::{listed, plural};
+use super::super::lines::OtherLines;
+use super::super::plural;
 use crate::diagnostic::{Cause, Certainty, Conflict, Cost, Diagnostic, Level, ROUNDS};
 use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
@@ -15,9 +16,6 @@ use std::path::PathBuf;
 
 /// The most other lines that have a label.
 const MOST_LABELS: usize = 3;
-
-/// The most further lines that are named.
-const MOST_NAMED: usize = 8;
 
 /// The most lines of notes and helps; what is left out is assumptions.
 const MOST_NOTES: usize = 8;
@@ -227,29 +225,13 @@ impl<'a> Lines<'a> {
         let (shown, rest) = others.split_at(MOST_LABELS.min(others.len()));
         let label = |(span, parts): &(Span, Vec<&Diagnostic>)| (*span, and_here(&first.1, parts));
         let labels = shown.iter().map(label).collect();
-        let mut places: Vec<(String, usize)> = Vec::new();
+        let mut more = OtherLines::default();
         for (span, _) in rest {
             let file = sources.get(span.file);
             let elsewhere = file.path != sources.get(first.0.file).path;
-            let path = if elsewhere { file.display_path() } else { String::new() };
-            places.push((path, file.line_column(span.start).0));
+            more.add(elsewhere.then(|| file.display_path()), file.line_column(span.start).0);
         }
-        // Those of its own file have no name, and come first.
-        places.sort();
-        let mut before = "";
-        let mut named: Vec<String> = Vec::new();
-        for (path, line) in places.iter().take(MOST_NAMED) {
-            let named_already = *path == before;
-            named.push(if named_already { line.to_string() } else { format!("{path}:{line}") });
-            before = path;
-        }
-        let more = places.len().saturating_sub(MOST_NAMED);
-        if more > 0 {
-            named.push(plural(more as u64, "other"));
-        }
-        let note = (!rest.is_empty())
-            .then(|| format!("and {}: {}", plural(rest.len() as u64, "more line"), listed(&named)));
-        (labels, note)
+        (labels, more.and_more())
     }
 }
 
