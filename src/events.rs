@@ -43,7 +43,7 @@ pub use request::{CopiedFrom, First, Pattern};
 pub(crate) use requests::{Numbers, RequestMark, Requests};
 pub use straight::{Straight, Unrolled};
 pub use taken::Roots;
-pub(crate) use taken::{Asks, Side, Taken};
+pub(crate) use taken::{Asks, Is, Side, Taken};
 pub(crate) use tile::Tile;
 pub(crate) use tree::{AccessEvent, Branches, Differs, Event, EventTree, GoesOn, Orderer, Stored, Subscript};
 pub use ways::Ways;

@@ -126,6 +126,8 @@ struct Group {
     multiples: Vec<i64>,
     /// Which of the arguments are as large as there are threads, at each of its launches.
     covers: Vec<Covers>,
+    /// The fewest blocks that one of them is known to have in each direction.
+    grid: [Option<i64>; 3],
     /// The first of its launches.
     span: Span,
     /// What keeps them from happening.
@@ -303,8 +305,8 @@ pub(crate) fn scenarios(
             let residues = group.residues(kernel);
             // Of a block that was given, the launch says nothing.
             let covers = if fixed.is_none() { group.covers(kernel) } else { Vec::new() };
-            let (template_args, args) = (group.template_args, group.args);
-            let setting = Setting { template_args, args, residues, covers, ..Setting::of(block) };
+            let (template_args, args, grid) = (group.template_args, group.args, group.grid);
+            let setting = Setting { template_args, args, residues, covers, grid, ..Setting::of(block) };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
             let (is_at_limit, open_launch) = (group.is_at_limit && fixed.is_none(), group.open);
             let Group { dynamic_bytes, least_dynamic, no_dynamic, .. } = group;
@@ -392,6 +394,8 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
                 }
             }
             group.covers.retain(|it| launch.covers.contains(it));
+            let both = group.grid.iter_mut().zip(launch.grid);
+            both.for_each(|(least, other)| *least = (*least).into_iter().chain(other).min());
             let agreed = |at: usize, multiple: i64| launch.multiples.get(at) == Some(&multiple);
             for (at, multiple) in group.multiples.iter_mut().enumerate() {
                 *multiple = if agreed(at, *multiple) { *multiple } else { 1 };
@@ -403,6 +407,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             args: launch.args.clone(),
             multiples: launch.multiples.clone(),
             covers: launch.covers.clone(),
+            grid: launch.grid,
             span: launch.span,
             refuted: launch.refuted.clone(),
             rival: launch.rival,

@@ -30,10 +30,19 @@ pub(crate) struct Taken {
 /// One side of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Side {
-    /// The condition.
+    /// The condition, or what a `switch` asks for.
     pub span: Span,
-    /// Whether it is the side where it holds.
-    pub holds: bool,
+    /// Which side it is.
+    pub is: Is,
+}
+
+/// What a condition is on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Is {
+    /// It holds, or fails.
+    Holds(bool),
+    /// It has the value of a `case`, which stands there.
+    Case(Span),
 }
 
 /// Numbers that are made of no others.

@@ -8,7 +8,7 @@ use super::join::Join;
 use super::machine::{Machine, Mode};
 use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
-use crate::events::{Assumption, Differs, Side, Split, SplitKind, Taken};
+use crate::events::{Assumption, Differs, Is, Side, Split, SplitKind, Taken};
 use crate::ir::{Expr, Stmt, StmtKind};
 use crate::source::Span;
 
@@ -112,7 +112,7 @@ impl Machine<'_> {
         let is_free = truth.chosen && !truth.uniform;
         let taken = |side: bool| match is_free || truth.turn == Some(side) {
             true => Taken::by_all(),
-            false => Taken { side: Some(Side { span, holds: side }), ..truth.taken(side) },
+            false => Taken { side: Some(Side { span, is: Is::Holds(side) }), ..truth.taken(side) },
         };
         self.enter_passable(taken(true));
         let first = self.state.passable.last().copied().unwrap_or_default();

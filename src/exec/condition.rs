@@ -13,7 +13,7 @@
 
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
-use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
+use crate::domain::{AmongBlocks, Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
 use crate::events::{Asks, Assumption, Blocks, Bound, GoesOn, Roots, SplitKind, Taken};
 use crate::ir::Expr;
 use crate::source::Span;
@@ -426,25 +426,44 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a comparison holds in a second round, too, for some numbers given at run time.
+    /// Whether a comparison holds in a second round, too, for some numbers given at run time: in one of the first
+    /// block, where each steps by the number of blocks.
     fn outlasts_a_round(&self, difference: &Int, relation: Relation) -> bool {
         let symbols = &self.world.symbols;
-        let counts = |id: SymbolId| symbols.get(id).origin == Origin::Loop;
-        let mut others = difference.terms.iter().map(|(id, _)| *id).filter(|id| !counts(*id)).peekable();
         let given = |id: SymbolId| {
             symbols.get(id).origin == Origin::Given && symbols.is_unbounded(id) && !self.is_asserted(id)
         };
-        match (difference.terms.as_slice(), others.peek()) {
-            // A constant bound tells it of the second round.
-            ([(_, factor)], None) => {
-                let second = difference.base.as_constant().zip(factor.as_constant());
-                second.is_some_and(|(base, factor)| relation.holds(base.saturating_add(factor)))
+        let is_block = |id: SymbolId| matches!(symbols.get(id).among_blocks, AmongBlocks::Index(_));
+        let (mut growth, mut is_counted, mut is_given) = (Some(0i64), false, false);
+        for (id, factor) in &difference.terms {
+            if let Some(step) = self.step_of(*id) {
+                let by = factor.as_constant().and_then(|factor| factor.checked_mul(step));
+                growth = growth.zip(by).and_then(|(sum, by)| sum.checked_add(by));
+                is_counted = true;
+            } else if given(*id) {
+                is_given = true;
+            } else if !is_block(*id) {
+                return false;
             }
-            (terms, Some(_)) => {
-                terms.iter().any(|(id, _)| counts(*id)) && others.all(given)
-            }
-            _ => false,
         }
+        // A constant bound tells it of the second round.
+        let second = || difference.base.as_constant()?.checked_add(growth?);
+        is_counted && (is_given || second().is_some_and(|second| relation.holds(second)))
+    }
+
+    /// By how much a number is larger in the second round of a loop: a counter, or one times numbers of blocks that the
+    /// launch tells.
+    fn step_of(&self, id: SymbolId) -> Option<i64> {
+        let symbols = &self.world.symbols;
+        let is_counter = |id: SymbolId| symbols.get(id).origin == Origin::Loop;
+        let factors = symbols.get(id).factors.iter().copied();
+        let mut counters = 0;
+        let step = factors.map(|of| {
+            counters += usize::from(is_counter(of));
+            if is_counter(of) { Some(1) } else { self.settings.grid[self.size_of_grid(of)?] }
+        });
+        let step = step.collect::<Option<Vec<i64>>>()?.into_iter().try_fold(1i64, i64::checked_mul)?;
+        (counters == 1).then_some(step)
     }
 
     /// What is assumed of a guard whose usual side is taken.

@@ -32,6 +32,8 @@ pub(crate) struct Setting {
     pub residues: Vec<(String, i64, i64)>,
     /// Which parameters are as large as there are threads, by name.
     pub covers: Vec<(String, Covers)>,
+    /// The fewest blocks that a launch is known to have in each direction.
+    pub grid: [Option<i64>; 3],
     /// Rows of shared arrays to be padded: the name in the declaration, and extra elements.
     pub pads: Vec<(Span, u64)>,
     /// The distance between an array's rows, if it is changed or watched.
@@ -49,6 +51,7 @@ impl Setting {
             args: Vec::new(),
             residues: Vec::new(),
             covers: Vec::new(),
+            grid: [None; 3],
             pads: Vec::new(),
             pitch: None,
         }
@@ -155,6 +158,7 @@ fn run_in_lengths(
             machine.settings.pitch = setting.pitch.clone().map(Box::new);
             machine.settings.residues.clone_from(&setting.residues);
             machine.settings.covers.clone_from(&setting.covers);
+            machine.settings.grid = setting.grid;
             let env = launch_environment(&mut machine, function, &setting.template_args);
             machine.start(function, env, &setting.types, &setting.args);
             steps += machine.steps_taken();

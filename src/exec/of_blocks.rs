@@ -203,7 +203,7 @@ impl Machine<'_> {
     }
 
     /// The direction of which a symbol is the number of blocks.
-    fn size_of_grid(&self, id: SymbolId) -> Option<usize> {
+    pub(super) fn size_of_grid(&self, id: SymbolId) -> Option<usize> {
         (0..3).find(|axis| self.world.symbols.known_by(&Key::Grid(*axis)) == Some(id))
     }
 

@@ -5,7 +5,7 @@ use super::join::Join;
 use super::machine::{LoopMask, Machine, State};
 use super::value::{Condition, Value};
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
-use crate::events::{SplitKind, Taken};
+use crate::events::{Is, Side, SplitKind, Taken};
 use crate::ir::{Case, Expr};
 use crate::source::Span;
 
@@ -113,7 +113,9 @@ impl Machine<'_> {
             if !uniform {
                 self.state.add_doubt(&why);
             }
-            self.enter_passable(truth.map_or(Taken::unknown(), |truth| truth.taken(true)));
+            let label = cases.get(at).and_then(|case| case.value.as_ref());
+            let side = label.map(|label| Side { span, is: Is::Case(label.span) });
+            self.enter_passable(truth.map_or(Taken::unknown(), |truth| Taken { side, ..truth.taken(true) }));
             self.state.facts.extend(truth.and_then(|truth| truth.equality));
             self.in_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
             self.state.facts.truncate(start.facts.len());

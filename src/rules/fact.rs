@@ -5,7 +5,7 @@ pub(super) mod atomics;
 use super::{Case, Rule, access_words, listed};
 use crate::diagnostic::{Basis, Diagnostic, Edit, Fix, Hazard, Step};
 use crate::domain::Reason;
-use crate::events::{Access, AccessOp, Assumption, Call, Side, Trace};
+use crate::events::{Access, AccessOp, Assumption, Call, Is, Side, Trace};
 use crate::facts::{Facts, PossibleRace, Race};
 use crate::source::Span;
 use std::sync::Arc;
@@ -134,13 +134,17 @@ impl<'a> Ways<'a> {
 /// The conditions under which a block does what is told.
 pub(super) fn sides_words(case: &Case<'_>, sides: &[Side]) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
-    for Side { span, holds } in sides {
-        let text = (case.text)(*span).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text_of = |span: Span| (case.text)(span).split_whitespace().collect::<Vec<_>>().join(" ");
+    for Side { span, is } in sides {
+        let text = text_of(*span);
         // A macro or a function says less than its place.
         let is_short = text.len() <= MOST_SHOWN && !text.ends_with([')', ';', '\\']);
         let what =
             if is_short { format!("`{text}`") } else { format!("the condition at {}", (case.place)(*span)) };
-        let side = format!("{what} is {holds}");
+        let side = match is {
+            Is::Holds(holds) => format!("{what} is {holds}"),
+            Is::Case(label) => format!("{what} is `{}`", text_of(*label)),
+        };
         if !words.contains(&side) {
             words.push(side);
         }

@@ -23,6 +23,8 @@ pub struct Settings {
     pub residues: Vec<(String, i64, i64)>,
     /// As in [`Setting::covers`](crate::exec::entry::Setting::covers).
     pub covers: Vec<(String, Covers)>,
+    /// As in [`Setting::grid`](crate::exec::entry::Setting::grid).
+    pub grid: [Option<i64>; 3],
     /// What assertions may say of how large numbers given at run time are.
     pub asserted: Asserted,
 }
@@ -48,6 +50,7 @@ impl Default for Settings {
             pitch: None,
             residues: Vec::new(),
             covers: Vec::new(),
+            grid: [None; 3],
             asserted: Asserted::default(),
         }
     }
