@@ -100,6 +100,8 @@ pub struct Judgement {
     /// The wavefronts beyond the ideal by the innermost loop of unknown length, whose rounds count as one,
     /// if there is one.
     pub extra: Vec<(Option<Span>, u64)>,
+    /// What another access speaks for of that, for the sums of several.
+    pub again: Vec<Again>,
     /// Why it is not known, or what it depends on.
     pub reason: Option<String>,
     /// The kind of that reason.
@@ -129,6 +131,7 @@ impl Judgement {
             status: Status::Unknown,
             totals: None,
             extra: Vec::new(),
+            again: Vec::new(),
             reason: Some(reason.into()),
             kind: Some(kind),
             cause: None,
@@ -179,6 +182,17 @@ impl Judgement {
         let rows = |j: &Judgement| j.table.as_ref().map(|t| t.rows.iter().map(free).collect::<Vec<_>>());
         self.status == Status::Unknown || (conflicts(self) == conflicts(other) && rows(self) == rows(other))
     }
+}
+
+/// What requests take that another access begins, and so is counted with that one too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// The innermost loop of unknown length, whose rounds count as one, if there is one.
+    pub innermost: Option<Span>,
+    /// Wavefronts beyond the ideal.
+    pub extra: u64,
+    /// All wavefronts.
+    pub all: u64,
 }
 
 /// Sums over the requests of a site.
@@ -294,11 +308,12 @@ pub fn judge(trace: &Trace, merges: &Merges, number: usize, target: &Target) -> 
     }
     let no_assumptions = assumptions.is_empty() && access.assumptions.is_empty();
     let status = if no_assumptions { Status::Exact } else { Status::Assumed };
-    let (totals, extra) = (Some(least.totals), least.extra.clone());
+    let (totals, extra, again) = (Some(least.totals), least.extra.clone(), least.again.clone());
     Judgement {
         status,
         totals,
         extra,
+        again,
         reason: None,
         kind: None,
         cause: None,

@@ -415,6 +415,10 @@ impl<'a> Scales<'a> {
             }
             requests = judged.iter().fold(requests, |sum, totals| sum.saturating_add(totals.requests));
             wavefronts = own.iter().fold(wavefronts, |sum, own| sum.saturating_add(*own));
+            // Counted with the access that begins the request.
+            let again = runs[site.run].judgements.iter().filter_map(|judgements| judgements.get(site.number));
+            let again = again.flat_map(|judgement| &judgement.again).map(|again| again.all);
+            wavefronts = again.fold(wavefronts, u64::saturating_sub);
             sites.push(own);
             ideal.push(judged.iter().map(|totals| totals.ideal).collect());
         }

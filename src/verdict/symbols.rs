@@ -26,7 +26,7 @@ use joined::Weighing;
 pub(super) use tried::{Tried, each_tried};
 
 use super::request::{NoCost, can_be_aligned, copied, lanes, phases, shifts};
-use super::{Totals, is_copy_instruction};
+use super::{Again, Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
 use crate::events::{Access, Assumption, Pattern, Trace};
 use crate::source::Span;
@@ -100,6 +100,8 @@ pub(super) struct Row {
     pub extra: Vec<(Option<Span>, u64)>,
     /// Whether only some of the numbers with these residues cost as much.
     pub at_most: bool,
+    /// What requests that another site begins take of that, if it has others of its own.
+    pub again: Vec<Again>,
 }
 
 impl Row {
@@ -108,10 +110,12 @@ impl Row {
         self.totals.wavefronts > self.totals.ideal
     }
 
-    fn add(&mut self, cost: &Cost, pattern: &Pattern) {
+    fn add(&mut self, cost: &Cost, pattern: &Pattern, again: bool) {
         self.totals.add(cost, pattern);
         for &(innermost, times) in &pattern.within {
             let by = times.saturating_mul(cost.excess().into());
+            let all = times.saturating_mul(cost.wavefronts.into());
+            self.again.extend(again.then_some(Again { innermost, extra: by, all }));
             match self.extra.iter_mut().find(|(known, _)| *known == innermost) {
                 Some((_, sum)) => *sum = sum.saturating_add(by),
                 None => self.extra.push((innermost, by)),
@@ -157,7 +161,7 @@ pub(super) fn weigh(
             match costs.at(&site, &table, &digits(number, lengths())) {
                 None => *slot = None,
                 Some(found) => {
-                    found.costs.iter().for_each(|cost| row.add(cost, pattern));
+                    found.costs.iter().for_each(|cost| row.add(cost, pattern, costs.again));
                     row.at_most |= found.at_most;
                 }
             }
@@ -194,6 +198,8 @@ struct Costs {
     rows: Vec<Option<PatternRow>>,
     /// Whether a loop's counter takes its values in turn.
     in_turn: bool,
+    /// Whether it is a part of a request that another site begins, and its site has others of its own.
+    again: bool,
 }
 
 #[derive(Clone)]
@@ -307,7 +313,7 @@ impl<'a> Site<'a> {
             found.push(worst);
         }
         let in_turn = found.iter().flatten().any(|row| row.costs.len() > 1);
-        Ok(Costs { axes: table, rows: found, in_turn })
+        Ok(Costs { axes: table, rows: found, in_turn, again: false })
     }
 
     /// Sets some axes to the values of a combination, by its number.

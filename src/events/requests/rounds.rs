@@ -25,6 +25,10 @@ impl Requests {
             return;
         }
         let since = &mut self.journal[mark.journal..];
+        // Of stores that are left out in some of the rounds it is not known how many are left in each.
+        if since.iter().any(|undo| matches!(undo, Undo::LeftOut { .. } | Undo::Anew { .. })) {
+            return;
+        }
         let first = first_times(since, accesses);
         let mut noted: FxHashMap<Counted, u64> = first.iter().copied().collect();
         for undo in since.iter() {

@@ -34,7 +34,7 @@ impl Costs {
 
     /// What a conflict costs in a run on a target.
     pub(super) fn cost(&self, run: usize, target: usize, access: &Access, judgement: &Judgement) -> Cost {
-        let (extra, _) = self.wavefronts(run, access, judgement);
+        let (extra, _) = self.runs[run].own(access, judgement);
         let at_most = access.at_most || judgement.totals.is_some_and(|it| it.ways.may_part());
         Cost { extra, at_most, ..self.none(run, target) }
     }
@@ -66,7 +66,7 @@ impl Run {
             for (access, judgement) in run.trace.accesses.iter().zip(judgements) {
                 // Another access speaks for it, or no counter of the hardware does.
                 if !judgement.follows && !judgement.page_only {
-                    all = all.saturating_add(found.wavefronts(access, judgement).1);
+                    all = all.saturating_add(found.own(access, judgement).1);
                     unknown += usize::from(judgement.totals.is_none());
                 }
             }
@@ -74,6 +74,19 @@ impl Run {
             found.unknown.push(unknown);
         }
         found
+    }
+
+    /// The extra wavefronts of an access, and all, without those that another access speaks for.
+    fn own(&self, access: &Access, judgement: &Judgement) -> (u64, u64) {
+        let (extra, all) = self.wavefronts(access, judgement);
+        let path = access.path(judgement.totals.map_or(0, |totals| totals.worst.path));
+        judgement.again.iter().fold((extra, all), |(extra, all), it| {
+            let weight = self.weight(it.innermost, path);
+            (
+                extra.saturating_sub(it.extra.saturating_mul(weight)),
+                all.saturating_sub(it.all.saturating_mul(weight)),
+            )
+        })
     }
 
     /// The extra wavefronts of an access, and all.

@@ -60,6 +60,7 @@ impl<'a> Weighing<'a> {
         {
             // Its other parts are the same request.
             self.follows |= !wide.head && !wide.single;
+            costs.again = !wide.head && wide.single;
             row.costs = if wide.first { vec![cost] } else { Vec::new() };
             if conflict || conflicts(&[cost]) {
                 self.assume(Assumption::Joined { bytes, partly: wide.single });
@@ -89,6 +90,7 @@ impl<'a> Weighing<'a> {
         let Some(wide) = self.merges.get(self.number, at, target) else { return Ok(costs) };
         let mut whole = self.as_part(pattern, wide)?;
         self.follows |= !wide.head && !wide.single;
+        whole.again = !wide.head && wide.single;
         if has_conflict(&costs) || has_conflict(&whole) {
             self.assume(Assumption::Joined { bytes: wide.bytes, partly: wide.single });
         }
