@@ -291,9 +291,7 @@ impl Joiner<'_> {
     /// The sites without a join whose rounds are each code of its own.
     fn written_out(&self) -> Vec<bool> {
         let is = |(access, wide): (&Access, &Vec<Option<Wide>>)| {
-            let regions = access.patterns.iter().map(|pattern| pattern.first.region);
-            let (first, last) = (regions.clone().min().unwrap_or(0), regions.max().unwrap_or(0));
-            wide.iter().all(Option::is_none) && self.trace.straight.is_written_out(first, last)
+            wide.iter().all(Option::is_none) && self.is_written_out(&access.patterns)
         };
         self.trace.accesses.iter().zip(&self.by_access).map(is).collect()
     }
@@ -348,11 +346,23 @@ impl Joiner<'_> {
                 && pattern.moved.is_some()
                 && pattern.moved == first.moved
                 && i64::from(pattern.apart) % wide == 0
-                && self.trace.straight.is_written_out(
-                    pattern.first.region.min(first.first.region),
-                    pattern.first.region.max(first.first.region),
-                )
+                && self.is_written_out([pattern, first])
         })
+    }
+
+    /// Whether requests are of one piece of straight code, and each round of its loops is code of its own; of a loop
+    /// that is run for all rounds at once one round is all the code.
+    fn is_written_out<'p>(&self, patterns: impl IntoIterator<Item = &'p Pattern> + Clone) -> bool {
+        let regions = || patterns.clone().into_iter().map(|pattern| pattern.first.region);
+        let (first, last) = (regions().min().unwrap_or(0), regions().max().unwrap_or(0));
+        let one_round = |of: &Pattern| match of.within.as_slice() {
+            [(innermost, _)] => *innermost,
+            _ => None,
+        };
+        let mut rounds = patterns.clone().into_iter().map(one_round);
+        let round = rounds.next().flatten();
+        self.trace.straight.is_written_out(first, last)
+            || (first == last && round.is_some() && rounds.all(|it| it == round))
     }
 
     /// Whether what the later reads of bytes that the earlier read, too, is in a register: not written
