@@ -71,8 +71,11 @@ impl<'a> Weighing<'a> {
             .merges
             .possible(self.number, at, target)
             .filter(|wider| wide.is_none_or(|wide| wide.bytes < wider.bytes));
-        if let Some(wider) = wider.filter(|_| conflict) {
-            perhaps_joined(access, pattern, wider, target)?;
+        if let Some(wider) = wider {
+            if conflict {
+                perhaps_joined(access, pattern, wider, target)?;
+            }
+            // There would be fewer of them, even if none conflicts.
             self.assume(Assumption::NotJoined { bytes: wider.bytes, again: wide.is_some() });
         }
         Ok(costs)
