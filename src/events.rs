@@ -71,6 +71,8 @@ pub struct Trace {
     pub unsized_types: Vec<Name>,
     /// The functions that were entered, by the span of their name.
     pub entered: Vec<Span>,
+    /// The loops that ran of which it is not known how often they do.
+    pub uncounted: Vec<Span>,
     /// Which of `threadIdx.x`, `.y`, `.z` (or `blockDim`) the code looked at.
     pub axes: [bool; 3],
     /// The least index range that a subscript by bare coordinates allows, by axis, and the array: in

@@ -5,13 +5,16 @@
 //! phase that matters to the banks; a factor between lanes that is given at run time is tried in
 //! every residue, and where they differ the answer is a table over it.
 
+mod counted;
 mod example;
 mod request;
+mod rounds;
 mod symbols;
 mod table;
 
 use crate::codegen::Merges;
 use crate::domain::{Reason, Unknown};
+pub(crate) use counted::Counted;
 pub(crate) use example::moved_example;
 pub use example::{Example, Sought, example};
 pub use table::{StrideTable, TableClass, TableRow, TableSymbol};
@@ -22,6 +25,8 @@ use crate::shape::BlockFrom;
 use crate::source::Span;
 use request::NoCost;
 pub(crate) use request::moved_cost;
+pub use rounds::ROUNDS;
+pub(crate) use rounds::{counted, rounds_at};
 use symbols::{Row, Weighed, weigh};
 
 /// How much a verdict rests on.

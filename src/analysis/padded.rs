@@ -157,6 +157,7 @@ fn shortened(stretched: &Trace, arrays: &[Array], name: Span, extra: u64) -> Opt
         symbols: stretched.symbols.clone(),
         demands: stretched.demands.clone(),
         stopped: stretched.stopped.clone(),
+        uncounted: stretched.uncounted.clone(),
         straight: stretched.straight.clone(),
         ..Trace::default()
     })

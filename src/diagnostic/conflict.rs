@@ -14,14 +14,11 @@
 //! of 1, and takes 2,048 in all: 128 extra, 6 %, a weight of 8. It comes later: the same work there saves
 //! less of a block and less of the kernel.
 //!
-//! Rounds of a loop count as often as it runs. Where that is not known, they count as [`ROUNDS`] rounds, and
+//! Rounds of a loop count as often as it runs. Where that is not known, they count as 8 rounds, and
 //! inside another such loop as many times more.
 
 use crate::events::AccessOp;
 use crate::source::Span;
-
-/// For how many rounds a loop counts of which it is not known how often it runs.
-pub const ROUNDS: u64 = 8;
 
 /// What several conflicts have in common, so that one change repairs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,7 +90,7 @@ pub struct Cost {
     pub extra: u64,
     /// Those of all accesses of the kernel to shared memory.
     pub kernel: u64,
-    /// Whether a loop that runs no one knows how often counts for [`ROUNDS`] rounds in it.
+    /// Whether a loop that runs no one knows how often counts for several rounds in it.
     pub estimated: bool,
     /// Whether a block may come to fewer of the extra ones.
     pub at_most: bool,

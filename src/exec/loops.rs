@@ -238,6 +238,9 @@ impl Machine<'_> {
         let (entry, rest) = self.after_pass(pass);
         self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);
         self.looping.uncounted.pop();
+        if !self.trace.uncounted.contains(&parts.span) {
+            self.trace.uncounted.push(parts.span);
+        }
         self.looping.cut -= cut;
         self.next_iteration(came, parts.span);
         self.looping.open = opened + self.looping.watched_open;

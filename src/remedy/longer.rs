@@ -22,7 +22,7 @@ use crate::banks::Target;
 use crate::codegen::Merges;
 use crate::events::{Access, AccessOp, Array, Pattern, Trace};
 use crate::source::Span;
-use crate::verdict::{Judgement, Totals};
+use crate::verdict::{Counted, Judgement, Totals};
 
 /// The most elements tried.
 const MOST: u64 = 8;
@@ -65,7 +65,8 @@ struct Site {
     place: (usize, usize, Span, AccessOp),
     wavefronts: u64,
     ideal: u64,
-    usual: u64,
+    /// Whether it is nothing to report.
+    fine: bool,
     worst: u32,
     /// Bytes per lane of the instruction that the compiler makes of it and its neighbours.
     width: u32,
@@ -99,16 +100,18 @@ impl Sites {
                 if trace.arrays[access.array].name_span == name && !judgement.page_only {
                     let totals = judgement.totals?;
                     // The request that it is a part of is counted where it begins.
-                    let totals = if judgement.follows { Totals::default() } else { totals };
+                    let (totals, counted) = match judgement.follows {
+                        true => (Totals::default(), Counted::default()),
+                        false => (totals, judgement.counted(trace, access)),
+                    };
                     let place = (run, target, access.span, access.op);
-                    let (wavefronts, ideal) = (totals.wavefronts, totals.ideal);
                     let wide = merges.any(at, 0).filter(|wide| !wide.single);
                     self.tiles |= access.tiles.fragment;
                     self.list.push(Site {
                         place,
-                        wavefronts,
-                        ideal,
-                        usual: totals.usual,
+                        wavefronts: counted.wavefronts,
+                        ideal: counted.wavefronts.saturating_sub(counted.extra),
+                        fine: totals.wavefronts <= totals.usual,
                         worst: totals.worst.wavefronts,
                         width: wide.map_or(access.bytes.unwrap_or(0), |wide| wide.bytes),
                         joined: wide.is_some(),
@@ -129,7 +132,7 @@ impl Sites {
 
     /// Whether none of them is to be reported.
     pub(crate) fn are_fine(&self) -> bool {
-        self.list.iter().all(|site| site.wavefronts <= site.usual)
+        self.list.iter().all(|site| site.fine)
     }
 
     /// Places in the text.

@@ -24,6 +24,7 @@ use crate::codegen::Merges;
 use crate::domain::{Shape, SymbolId};
 use crate::events::{Access, AccessEvent, AccessOp, Array, Event, Pattern, Tile, Trace};
 use crate::source::Span;
+use crate::verdict::{counted as weight_of, rounds_at};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -60,8 +61,18 @@ pub(super) struct Request<'a> {
     /// How often it happens in a block, over all values of the shift. Of shared ones the first has the number of
     /// all of them.
     pub times: u64,
+    /// How often it counts, and how often it happens: more often where it is not known how often loops run.
+    weight: (u64, u64),
     /// Whether only that number is known: some of the pattern's requests were in registers, and not which.
     pub shared: bool,
+}
+
+impl Request<'_> {
+    /// How often it counts where it happens so often.
+    pub(super) fn weighed(&self, times: u64) -> u64 {
+        let (counted, once) = self.weight;
+        times.saturating_mul(counted).checked_div(once).unwrap_or(times)
+    }
 }
 
 /// All requests of an array.
@@ -347,7 +358,7 @@ impl<'a> Requests<'a> {
             self.note_end((number, access), event, &values, added.most);
             self.cut(site, event, &values, &added, weight, &mut found)?;
         }
-        self.take(first, found)
+        self.take(trace, first, found)
     }
 
     /// Notes where an access goes whose cost is not counted. Where data choose among the places of each thread, a
@@ -386,7 +397,8 @@ impl<'a> Requests<'a> {
         // Each subscript names the row and the column in which the element lies, or there are none.
         let bytes = array.bytes().filter(|_| !array.dynamic && array.is_named_by_subscripts());
         let bytes = bytes.ok_or(Undecided::Rows(access.span))?;
-        let facts = (Shape { dims: run.block }, bytes, weight);
+        let rounds = rounds_at(run.trace, access.span, access.path(0));
+        let facts = (Shape { dims: run.block }, bytes, weight.saturating_mul(rounds));
         let added = self.by_data.add(site, access, event, &run.trace.tree, facts);
         added.ok_or(Undecided::Unknown(access.span))
     }
@@ -434,7 +446,7 @@ impl<'a> Requests<'a> {
     }
 
     /// Takes the requests that were found of the sites from `first` on, with the counts of their patterns.
-    fn take(&mut self, first: usize, mut found: Found) -> Result<(), Undecided> {
+    fn take(&mut self, trace: &Trace, first: usize, mut found: Found) -> Result<(), Undecided> {
         for site in first..self.sites.len() {
             let access = self.sites[site].access;
             if self.by_data.list.iter().any(|request| request.site == site) {
@@ -444,8 +456,14 @@ impl<'a> Requests<'a> {
                 if first_alike(access, pattern) != at {
                     continue;
                 }
-                let alike = access.patterns.iter().filter(|other| are_alike(pattern, other));
-                let count: u64 = alike.map(|other| other.count).sum();
+                let alike = || access.patterns.iter().filter(|other| are_alike(pattern, other));
+                let count: u64 = alike().map(|other| other.count).sum();
+                let weight = alike().map(|other| weight_of(trace, access, other)).fold(
+                    (0u64, 0u64),
+                    |(counted, once), (times, several)| {
+                        (counted.saturating_add(several), once.saturating_add(times))
+                    },
+                );
                 let often = || Undecided::Often(access.span);
                 let whole = found.remove(&(site, at)).ok_or_else(often)?;
                 let only = whole.len() == 1;
@@ -463,7 +481,7 @@ impl<'a> Requests<'a> {
                         (_, true, _) => 0,
                         _ => times,
                     };
-                    self.list.push(Request { site, pattern, offsets, shift, tile, times, shared });
+                    self.list.push(Request { site, pattern, offsets, shift, tile, times, weight, shared });
                 }
                 if self.list.len() > MOST {
                     return Err(Undecided::TooMany);

@@ -33,7 +33,7 @@ use crate::banks::{AtomicKind, Cost, Target};
 use crate::codegen::atomics;
 use crate::domain::gcd;
 use crate::events::{Access, AccessOp, Array};
-use crate::verdict::{Totals, moved_cost};
+use crate::verdict::{Counted, Judgement, moved_cost};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::collections::hash_map::Entry;
@@ -73,6 +73,8 @@ pub(super) struct Weight {
     pub wavefronts: u64,
     /// By site, then by target.
     pub sites: Vec<Vec<u64>>,
+    /// The same, one round for each loop of which it is not known how often it runs.
+    pub once: Vec<Vec<u64>>,
     /// The most wavefronts of each request whose lanes are where data say, on all targets.
     pub by_data: Vec<u32>,
 }
@@ -144,7 +146,7 @@ impl<'a> Scales<'a> {
     pub(super) fn bound(&self) -> Option<u64> {
         let of = |request: &Request<'_>, target: &Target| {
             let least = least(self.access(request), request, target)?;
-            Some(request.times.saturating_mul(least.into()))
+            Some(request.weighed(request.times).saturating_mul(least.into()))
         };
         let pairs = self.costly().flat_map(|request| self.targets.iter().map(move |it| (request, it)));
         pairs.map(|(request, target)| of(request, target)).sum()
@@ -152,14 +154,17 @@ impl<'a> Scales<'a> {
 
     /// How many requests there are, on all targets.
     pub(super) fn count(&self) -> u64 {
-        let once: u64 = self.costly().map(|request| request.times).sum();
-        once.saturating_mul(self.targets.len() as u64)
+        let all: u64 = self.costly().map(|request| request.weighed(request.times)).sum();
+        all.saturating_mul(self.targets.len() as u64)
     }
 
     /// How many of them are by an index, and not by a call that asks for lines at a distance.
     pub(super) fn indexed(&self) -> u64 {
         let by_index = self.costly().filter(|request| request.tile.is_none());
-        by_index.map(|request| request.times).sum::<u64>().saturating_mul(self.targets.len() as u64)
+        by_index
+            .map(|request| request.weighed(request.times))
+            .sum::<u64>()
+            .saturating_mul(self.targets.len() as u64)
     }
 
     /// The requests that cost time.
@@ -186,6 +191,7 @@ impl<'a> Scales<'a> {
             }
         }
         let mut sites = vec![vec![0u64; self.targets.len()]; self.requests.sites.len()];
+        let mut once = sites.clone();
         let mut wavefronts = 0u64;
         let mut doubtful = Vec::new();
         let mut distances = Distances::default();
@@ -208,9 +214,12 @@ impl<'a> Scales<'a> {
                         }
                     },
                 };
-                for (sum, cost) in sites[request.site].iter_mut().zip(&costs) {
-                    let all = times.saturating_mul((*cost).into());
+                let counted = request.weighed(times);
+                let sums = sites[request.site].iter_mut().zip(&mut once[request.site]);
+                for ((sum, once), cost) in sums.zip(&costs) {
+                    let all = counted.saturating_mul((*cost).into());
                     *sum = sum.saturating_add(all);
+                    *once = once.saturating_add(times.saturating_mul((*cost).into()));
                     wavefronts = wavefronts.saturating_add(all);
                 }
                 if !starts.others.is_empty() {
@@ -241,7 +250,7 @@ impl<'a> Scales<'a> {
         let by_data = self.worst(&layouts)?;
         let bytes: Vec<u64> = (0..layouts.len()).map(|form| self.bytes(form)).collect();
         self.requests.uncounted.are_spared(&layouts, &bytes, self.element)?;
-        Ok(Weight { wavefronts, sites, by_data })
+        Ok(Weight { wavefronts, sites, once, by_data })
     }
 
     /// The most wavefronts of each request whose lanes are where data say.
@@ -403,28 +412,39 @@ impl<'a> Scales<'a> {
         let found = self.weigh(&Layout::Declared, u64::MAX).map_err(cause)?;
         let (mut requests, mut wavefronts) = (0u64, 0u64);
         let (mut sites, mut ideal) = (Vec::new(), Vec::new());
-        for (site, sums) in self.requests.sites.iter().zip(&found.sites) {
-            let judged = runs[site.run].judgements.iter().map(|judgements| {
-                let counted = judgements.get(site.number).filter(|it| !it.page_only && !it.follows);
-                counted.and_then(|it| it.totals).unwrap_or_default()
-            });
-            let judged: Vec<Totals> = judged.collect();
-            let own: Vec<u64> = judged.iter().map(|totals| totals.wavefronts).collect();
-            if !site.joined && own != *sums {
+        for (at, site) in self.requests.sites.iter().enumerate() {
+            let run = &runs[site.run];
+            let judged: Vec<Option<&Judgement>> =
+                run.judgements.iter().map(|judgements| speaks(judgements, site.number)).collect();
+            let totals = judged.iter().map(|it| it.and_then(|it| it.totals).unwrap_or_default().wavefronts);
+            if !site.joined && !totals.eq(found.once[at].iter().copied()) {
                 return Err(Undecided::Often(site.access.span));
             }
-            requests = judged.iter().fold(requests, |sum, totals| sum.saturating_add(totals.requests));
+            let counted: Vec<Counted> = judged
+                .iter()
+                .map(|it| it.map(|it| it.counted(run.trace, site.access)).unwrap_or_default())
+                .collect();
+            requests = counted.iter().fold(requests, |sum, of| sum.saturating_add(of.requests));
+            let own: Vec<u64> = match site.joined {
+                true => counted.iter().map(|of| of.wavefronts).collect(),
+                false => found.sites[at].clone(),
+            };
             wavefronts = own.iter().fold(wavefronts, |sum, own| sum.saturating_add(*own));
             // Counted with the access that begins the request.
-            let again = runs[site.run].judgements.iter().filter_map(|judgements| judgements.get(site.number));
-            let again = again.flat_map(|judgement| &judgement.again).map(|again| again.all);
+            let of_others = |it: &&Judgement| it.of_others(run.trace, site.access).1;
+            let again = judged.iter().flatten().filter(|_| !site.joined).map(of_others);
             wavefronts = again.fold(wavefronts, u64::saturating_sub);
+            ideal.push(own.iter().zip(&counted).map(|(own, of)| own.saturating_sub(of.extra)).collect());
             sites.push(own);
-            ideal.push(judged.iter().map(|totals| totals.ideal).collect());
         }
         let by_data = found.by_data;
-        Ok(Judged { weight: Weight { wavefronts, sites, by_data }, requests, ideal })
+        Ok(Judged { weight: Weight { wavefronts, sites, once: found.once, by_data }, requests, ideal })
     }
+}
+
+/// The judgement on an access by its number, if it has figures that count.
+fn speaks(judgements: &[Judgement], number: usize) -> Option<&Judgement> {
+    judgements.get(number).filter(|it| !it.page_only && !it.follows && it.totals.is_some())
 }
 
 /// Targets of which each lets other things take turns in an access than those before it.

@@ -244,7 +244,7 @@ fn excess(conflict: &&Conflict<'_>) -> u32 {
 }
 
 /// The numbers of a conflict.
-fn figures(case: &Case<'_>, costs: &Costs, conflict: &Conflict<'_>, of_array: &OfArray<'_>) -> Figures {
+fn figures(case: &Case<'_>, costs: &Costs<'_>, conflict: &Conflict<'_>, of_array: &OfArray<'_>) -> Figures {
     let Conflict { run, target, access, totals, .. } = *conflict;
     let kernel = &case.runs[run];
     let array = &kernel.trace.arrays[access.array];

@@ -15,6 +15,8 @@ pub struct Mark {
     pub events: usize,
     /// As [`LoopContext::came`](super::LoopContext::came).
     pub came: usize,
+    /// As [`Trace::uncounted`](crate::events::Trace::uncounted).
+    pub uncounted: usize,
     /// Launches recorded so far.
     pub launches: usize,
 }

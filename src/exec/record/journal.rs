@@ -15,6 +15,7 @@ impl Machine<'_> {
             barriers: self.trace.barriers.len(),
             events: self.trace.tree.len(),
             came: self.looping.came.len(),
+            uncounted: self.trace.uncounted.len(),
             launches: self.trace.launches.len(),
         }
     }
@@ -23,6 +24,7 @@ impl Machine<'_> {
     pub fn trace_rollback(&mut self, mark: &Mark) {
         self.trace.barriers.truncate(mark.barriers);
         self.trace.tree.truncate(mark.events);
+        self.trace.uncounted.truncate(mark.uncounted);
         self.looping.came.truncate(mark.came);
         self.compiler.registers.forget();
         self.requests.rollback(&mark.requests, &mut self.trace.accesses);

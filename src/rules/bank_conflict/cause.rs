@@ -7,8 +7,9 @@
 
 use super::super::lines::OtherLines;
 use super::super::plural;
-use crate::diagnostic::{Cause, Certainty, Conflict, Cost, Diagnostic, Level, ROUNDS};
+use crate::diagnostic::{Cause, Certainty, Conflict, Cost, Diagnostic, Level};
 use crate::source::{Sources, Span};
+use crate::verdict::ROUNDS;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -8,6 +8,7 @@ mod pitched;
 pub(super) mod text;
 
 use super::super::{Case, KernelRun, Length, Pitched, plural};
+use super::cost::rounds;
 use super::declared::{asked, by_its_numbers, is_written_out, not_run};
 use crate::diagnostic::{Basis, Edit, Fix};
 use crate::events::{Access, AccessOp, Array};
@@ -223,7 +224,7 @@ impl Search<'_> {
         let Search { case, array, before, .. } = *self;
         let by = extra_words(case, array, extra, &rows);
         let complete = after.are_fine();
-        let (who, gain) = gain_words(before, after);
+        let (who, gain) = gain_words(before, after, &rounds(case, array));
         let elements = |extra: u64| {
             let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
             rows.saturating_mul(extra).saturating_mul(array.element_bytes.unwrap_or(0))
@@ -307,7 +308,7 @@ fn extra_words(case: &Case<'_>, array: &Array, extra: u64, rows: &Rows) -> Strin
 }
 
 /// Which accesses gain by it, and what they take then.
-fn gain_words(before: &Sites, after: &Sites) -> (String, String) {
+fn gain_words(before: &Sites, after: &Sites, rounds: &str) -> (String, String) {
     let (who, verb) = match after.count() {
         1 => ("this access".to_owned(), "takes"),
         2 => ("both accesses".to_owned(), "take"),
@@ -318,7 +319,7 @@ fn gain_words(before: &Sites, after: &Sites) -> (String, String) {
         Some(worst) if ideal => format!("{verb} {}", plural(worst.into(), "wavefront")),
         _ if ideal => format!("{verb} the fewest wavefronts possible"),
         _ => format!(
-            "{verb} {} in total instead of {}; the minimum is {}",
+            "{verb} {} in total instead of {}{rounds}; the minimum is {}",
             plural(after.wavefronts(), "wavefront"),
             before.wavefronts(),
             after.ideal()

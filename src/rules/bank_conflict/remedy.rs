@@ -4,6 +4,7 @@
 //! all layouts of [`remedy`](crate::remedy) are searched: the best is told as text to type, or that none helps.
 
 use super::super::{Case, Fixed, KernelRun, plural};
+use super::cost::rounds;
 use super::declared::asked;
 use super::padding::{self, Longer, Padding};
 use super::rewrite::{self, Unwritten};
@@ -12,7 +13,7 @@ use super::undecided::{no_layout, uncounted_words, undecided_words, why_words};
 use super::{Conflict, views, words};
 use crate::banks::Target;
 use crate::diagnostic::Fix;
-use crate::events::{Access, Array, LaunchSite, Pattern, Within};
+use crate::events::{Access, Array, LaunchSite, Pattern};
 use crate::remedy::{self, Found, Layout, Run, Tried, Undecided, Why};
 use crate::source::Span;
 use crate::verdict::{Example, moved_cost, moved_example};
@@ -238,7 +239,8 @@ impl<'a> Remedy<'a> {
         let array = &case.runs[conflict.run].trace.arrays[conflict.access.array].name;
         Some(format!(
             "longer rows of `{array}` do not help: with every length that `wmma` accepts, its accesses take \
-             at least {wavefronts}, as now"
+             at least {wavefronts}, as now{}",
+            rounds(case, &case.runs[conflict.run].trace.arrays[conflict.access.array])
         ))
     }
 
@@ -409,17 +411,6 @@ fn by_data(case: &Case<'_>, found: &Found<'_>, best: &Tried) -> String {
     own + &other
 }
 
-/// That these figures count loops otherwise than a sum over the kernel does, where they do.
-fn rounds(case: &Case<'_>, array: &Array) -> &'static str {
-    let accesses = case.runs.iter().flat_map(|run| {
-        let own = |it: &&Access| run.trace.arrays[it.array].name_span == array.name_span;
-        run.trace.accesses.iter().filter(own)
-    });
-    let mut within = accesses.map(Access::within);
-    let is_uncounted = |within| matches!(within, Within::Loop(_) | Within::Several);
-    if within.any(is_uncounted) { ", counting one iteration of each loop of unknown trip count" } else { "" }
-}
-
 /// That figures are of several ways to run the kernel, of which no launch tells the right one.
 fn ways(found: &Found<'_>) -> String {
     let many = |ways: usize| format!(", summed over {} to run the kernel", plural(ways as u64, "way"));
@@ -483,8 +474,9 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
         let sized = if found.array.dynamic { ", which is sized at launch" } else { "" };
         let none = || {
             format!(
-                "no other layout that cudalint tries fits `{array}`{sized}{}{}",
+                "no other layout that cudalint tries fits `{array}`{sized}{}{}{}",
                 least(found, found.before),
+                if found.bound < found.before { rounds(case, found.array) } else { String::new() },
                 ways(found)
             )
         };
@@ -501,7 +493,8 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
                     plural(found.before, "wavefront"),
                     plural(fewest.operations.into(), "integer operation"),
                     plural(found.requested.indexed, "request"),
-                ) + &ways(found),
+                ) + &rounds(case, found.array)
+                    + &ways(found),
             )
         }
         None if found.forms.len() > 1 => Some(format!(
@@ -515,7 +508,7 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
             plural(tried as u64, "other layout"),
             plural(found.before, "wavefront"),
             least(found, found.before),
-            summed(case, found) + &ways(found),
+            summed(case, found) + &rounds(case, found.array) + &ways(found),
         )),
     }
 }

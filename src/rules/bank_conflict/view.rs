@@ -33,7 +33,7 @@ pub(crate) fn view(case: &Case<'_>, findings: &[Diagnostic]) -> Option<KernelVie
 }
 
 /// What a block of a run takes on a target.
-fn total(case: &Case<'_>, costs: &Costs, run: usize, target: usize) -> Cost {
+fn total(case: &Case<'_>, costs: &Costs<'_>, run: usize, target: usize) -> Cost {
     let kernel = &case.runs[run];
     let none = costs.none(run, target);
     let conflicts = kernel.trace.accesses.iter().zip(&kernel.judgements[target]);
@@ -44,7 +44,7 @@ fn total(case: &Case<'_>, costs: &Costs, run: usize, target: usize) -> Cost {
     })
 }
 
-fn site(kernel: &KernelRun, costs: &Costs, (run, target, number): (usize, usize, usize)) -> SiteView {
+fn site(kernel: &KernelRun, costs: &Costs<'_>, (run, target, number): (usize, usize, usize)) -> SiteView {
     let access = &kernel.trace.accesses[number];
     let judgement = &kernel.judgements[target][number];
     let (extra, all) = costs.wavefronts(run, access, judgement);

@@ -4,6 +4,7 @@
 //! line is that of the use it is a part of.
 
 use super::super::{Case, listed, plural};
+use super::cost::rounds;
 use super::spelling::change;
 use crate::remedy::{Found, Tried};
 
@@ -34,10 +35,11 @@ pub(super) fn advice(case: &Case<'_>, views: &[Found<'_>], found: &Found<'_>, be
         (bytes, false) => format!(" (+{bytes} bytes)"),
     };
     format!(
-        "{}{}; that takes {most}{} instead of {before}{least}{bytes}",
+        "{}{}; that takes {most}{} instead of {before}{}{least}{bytes}",
         of_use(case, &alike),
         change(case, found, &best.layout),
         plural(after, "wavefront"),
+        rounds(case, found.array),
     )
 }
 
