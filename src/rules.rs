@@ -322,6 +322,14 @@ pub trait Padder {
     /// cannot be told.
     fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun>;
 
+    /// Over how many variants the verdicts of the run of this number are, if they differ in its block or the size of a
+    /// type alone; else 0.
+    fn variants(&self, run: usize) -> usize;
+
+    /// One of them by itself, made with `extra` elements more in each row of the array. The first is the one whose
+    /// figures are told. `None` for a block in which the kernel leaves an array.
+    fn run_variant(&self, of: (usize, usize), array: Span, extra: u64) -> Option<KernelRun>;
+
     /// Hands out the distances between the array's rows that can be changed, until one is taken. `after`: another
     /// of them, that so many elements were added to.
     fn pitches(&self, array: Span, after: Option<(&Pitched, u64)>, take: &mut dyn FnMut(Pitched) -> bool);

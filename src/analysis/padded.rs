@@ -48,6 +48,8 @@ pub struct Padded<'a> {
     pitches: Pitches<'a>,
     /// By run: what it is in each shape of its block.
     ways: Vec<OnceCell<Vec<KernelRun>>>,
+    /// By run: over which its verdicts are.
+    variants: Vec<OnceCell<Vec<Variant>>>,
 }
 
 impl<'a> Padded<'a> {
@@ -55,7 +57,14 @@ impl<'a> Padded<'a> {
     #[must_use]
     pub fn new(subject: Subject<'a>, runs: &'a [KernelRun]) -> Padded<'a> {
         let ways = runs.iter().map(|_| OnceCell::new()).collect();
-        Padded { subject, runs, stretched: RefCell::default(), pitches: Pitches::new(subject, runs), ways }
+        let variants = runs.iter().map(|_| OnceCell::new()).collect();
+        let pitches = Pitches::new(subject, runs);
+        Padded { subject, runs, stretched: RefCell::default(), pitches, ways, variants }
+    }
+
+    fn variants_of(&self, run: usize) -> &[Variant] {
+        let known = self.variants.get(run).zip(self.subject.scenarios.get(run));
+        known.map_or(&[], |(known, scenario)| known.get_or_init(|| self.subject.variants(scenario)))
     }
 
     /// The run with all rows stretched.
@@ -83,6 +92,18 @@ impl Padder for Padded<'_> {
             trace.accesses.retain(|access| arrays[access.array].name_span == array);
             trace
         }))
+    }
+
+    fn variants(&self, run: usize) -> usize {
+        self.variants_of(run).len()
+    }
+
+    fn run_variant(&self, (run, variant): (usize, usize), array: Span, extra: u64) -> Option<KernelRun> {
+        let (scenario, variant) = (self.subject.scenarios.get(run)?, self.variants_of(run).get(variant)?);
+        let it = self.subject.alone(scenario, variant, &[(array, extra)]);
+        // As a verdict over all of them does, it passes over shapes in which the kernel leaves an array.
+        let is_passed_over = variant.block != scenario.setting.block && it.trace.leaves_an_array();
+        (!is_passed_over).then_some(it)
     }
 
     fn forecast(&self, run: usize, array: Span, extra: u64) -> Option<KernelRun> {

@@ -4,6 +4,7 @@
 //! variants: for the residues of a number by which lanes are rotated, for the sizes of an element
 //! type, for other block shapes that are as likely. A verdict that they do not share is none.
 
+mod apart;
 mod types;
 mod unreached;
 
@@ -362,30 +363,6 @@ impl Subject<'_> {
     pub fn run_pitched(&self, scenario: &Scenario, variant: &Variant, pitch: Pitch) -> Trace {
         let setting = Setting { pitch: Some(pitch), ..setting(scenario, variant) };
         run_kernel(self.program, self.kernel, &setting, self.budget)
-    }
-
-    /// The ways in which a scenario is run, each judged by itself, where its verdicts are those that all shapes of its
-    /// block share; none where they differ in anything else.
-    #[must_use]
-    pub fn ways(&self, scenario: &Scenario) -> Vec<KernelRun> {
-        let mut variants: Vec<Variant> = Vec::new();
-        let first = Variant::of(scenario);
-        let whole = self.judged(scenario, &mut |variant| {
-            variants.extend((!variants.contains(variant)).then(|| variant.clone()));
-            self.run(scenario, variant, &[])
-        });
-        let by_block = |it: &Variant| (&it.residues, &it.types) == (&first.residues, &first.types);
-        if whole.judgements.is_empty() || variants.len() < 2 || !variants.iter().all(by_block) {
-            return Vec::new();
-        }
-        let of_block = |variant: &Variant| {
-            let mut alone = scenario.clone();
-            (alone.setting.block, alone.alternatives) = (variant.block, Vec::new());
-            self.judged(&alone, &mut |variant| self.run(&alone, variant, &[]))
-        };
-        // As `judged` does, it passes over shapes in which the kernel leaves an array.
-        let ways = variants.iter().map(of_block);
-        ways.filter(|run| run.block == first.block || !run.trace.leaves_an_array()).collect()
     }
 
     /// What the bank model says of a scenario, with `tracer` to run its variants.

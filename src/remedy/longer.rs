@@ -55,6 +55,8 @@ pub(crate) struct Rows<'a> {
     pub forecast: &'a dyn Fn(usize, u64) -> Option<Lengthened>,
     /// Whether the distance between rows is written in the indices, so that a row has to hold whole accesses.
     pub in_indices: bool,
+    /// The runs whose figures are told, where others stand for what is not known: they decide.
+    pub told: Option<&'a [usize]>,
     /// Bytes that launches then give the block more, if that is for whoever writes them to see to.
     pub grown: &'a dyn Fn(u64) -> Option<u64>,
 }
@@ -122,6 +124,12 @@ impl Sites {
         Some(())
     }
 
+    /// Those of some of the runs, by their numbers.
+    pub(crate) fn of_runs(&self, runs: &[usize]) -> Sites {
+        let own = |site: &&Site| runs.contains(&site.place.0);
+        Sites { list: self.list.iter().filter(own).copied().collect(), tiles: self.tiles }
+    }
+
     pub(crate) fn wavefronts(&self) -> u64 {
         self.list.iter().fold(0, |sum, site| sum.saturating_add(site.wavefronts))
     }
@@ -186,10 +194,16 @@ pub(crate) fn best(rows: &Rows<'_>, before: &Sites, all: &mut bool) -> Option<(u
     let lengths = lengths(element, before.tiles).into_iter();
     let mut tried: Vec<(u64, Effect)> = lengths.map(|extra| (extra, guess(extra))).collect();
     let mut proved = vec![false; tried.len()];
+    let told = |sites: &Sites| rows.told.map(|told| sites.of_runs(told));
+    let sum = |sites: &Sites| told(sites).map_or_else(|| sites.wavefronts(), |told| told.wavefronts());
+    let is_fine = |sites: &Sites| told(sites).map_or_else(|| sites.are_fine(), |told| told.are_fine());
+    let is_ideal = |sites: &Sites| {
+        told(sites).map_or_else(|| sites.wavefronts() == sites.ideal(), |it| it.wavefronts() == it.ideal())
+    };
     loop {
         *all &= !tried.iter().any(|(_, effect)| matches!(effect, Effect::Apart));
         let rank = |effect: &Effect| match effect {
-            Effect::Known(sites) => (!sites.are_fine(), sites.wavefronts()),
+            Effect::Known(sites) => (!is_fine(sites), sum(sites)),
             // It may be the best.
             Effect::Unknown => (false, 0),
             Effect::Worse | Effect::Apart => (true, u64::MAX),
@@ -197,7 +211,7 @@ pub(crate) fn best(rows: &Rows<'_>, before: &Sites, all: &mut bool) -> Option<(u
         let at = (0..tried.len()).min_by_key(|&at| rank(&tried[at].1))?;
         let (extra, known) = &mut tried[at];
         if matches!(known, Effect::Worse | Effect::Apart)
-            || matches!(known, Effect::Known(sites) if sites.wavefronts() >= before.wavefronts())
+            || matches!(known, Effect::Known(sites) if sum(sites) >= sum(before))
         {
             return None;
         }
@@ -212,8 +226,8 @@ pub(crate) fn best(rows: &Rows<'_>, before: &Sites, all: &mut bool) -> Option<(u
         };
         proved[at] = true;
         // None can be better, and the smaller ones were tried.
-        let ideal = matches!(known, Effect::Known(sites) if sites.wavefronts() == sites.ideal());
-        if ideal && rows.in_indices {
+        let ideal = matches!(known, Effect::Known(sites) if is_ideal(sites));
+        if ideal && (rows.in_indices || !trusted) {
             let Effect::Known(sites) = std::mem::replace(known, Effect::Worse) else { return None };
             return Some((*extra, sites));
         }
@@ -306,6 +320,12 @@ fn is_aligned(trace: &Trace, name: Span) -> bool {
             }))
             && (!access.tiles.fragment || access.tiles.tiles_fit)
     })
+}
+
+/// Whether a block of this run stays inside static shared memory.
+pub(crate) fn is_possible(targets: &[Target], run: &Run<'_>) -> bool {
+    let declared: u64 = run.trace.arrays.iter().filter(|a| !a.dynamic).map(|a| a.bytes().unwrap_or(0)).sum();
+    targets.iter().all(|target| declared <= u64::from(target.static_shared_limit()))
 }
 
 /// Whether the block stays inside static shared memory; and where launches give it `grown` bytes more, inside

@@ -6,6 +6,7 @@
 
 mod pitched;
 pub(super) mod text;
+mod variants;
 
 use super::super::{Case, KernelRun, Length, Pitched, plural};
 use super::cost::rounds;
@@ -150,6 +151,10 @@ impl Search<'_> {
         let mut none = false;
         if free {
             best = self.with(Rows::Declared, &mut false);
+            // Lengths that some way to run the kernel gives another verdict are weighed in each of them.
+            if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
+                best = self.in_each_variant(best.as_ref()).or(best);
+            }
         }
         // Rows that are declared may be further apart than those that are walked.
         if best.as_ref().is_none_or(|padding: &Padding| !padding.complete) {
@@ -207,6 +212,7 @@ impl Search<'_> {
             again: &|run, extra| lengthened(rows.run(case, name, run, extra)),
             forecast: &|run, extra| lengthened(rows.forecast(case, name, run, extra)),
             in_indices: matches!(rows, Rows::Pitched { .. }),
+            told: None,
             grown: &|extra| rows.grown(extra, element),
         };
         let (extra, after) = longer::best(&longer, before, all)?;
@@ -217,13 +223,14 @@ impl Search<'_> {
             *all = false;
             return None;
         }
-        self.describe(extra, &after, rows)
+        self.describe(extra, &after, rows, None)
     }
 
-    fn describe(&self, extra: u64, after: &Sites, rows: Rows) -> Option<Padding> {
+    /// `open`: in which ways to run the kernel a conflict is left, which is not told of in `after`.
+    fn describe(&self, extra: u64, after: &Sites, rows: Rows, open: Option<&str>) -> Option<Padding> {
         let Search { case, array, before, .. } = *self;
         let by = extra_words(case, array, extra, &rows);
-        let complete = after.are_fine();
+        let complete = after.are_fine() && open.is_none();
         let (who, gain) = gain_words(before, after, &rounds(case, array));
         let elements = |extra: u64| {
             let rows: u64 = array.dimensions.iter().rev().skip(1).map(|d| d.unwrap_or(1)).product();
@@ -270,8 +277,9 @@ impl Search<'_> {
                 edits.clear();
             }
         }
+        let open = open.map(|open| format!("; {open} some conflicts remain")).unwrap_or_default();
         let help = format!(
-            "pad the rows by {by}: {changes}{asked_too}; {who} of `{}` then {gain}{cost}",
+            "pad the rows by {by}: {changes}{asked_too}; {who} of `{}` then {gain}{open}{cost}",
             array.name
         );
         let helped = after.helped(before);
@@ -326,6 +334,16 @@ fn gain_words(before: &Sites, after: &Sites, rounds: &str) -> (String, String) {
         ),
     };
     (who, gain)
+}
+
+/// `with elements of 1 or 2 bytes`
+fn words_of_sizes(sizes: &[u64]) -> String {
+    let words: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    let words = match words.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => words.concat(),
+    };
+    format!("with elements of {words} {}", if sizes == [1] { "byte" } else { "bytes" })
 }
 
 /// `a, b and c`.

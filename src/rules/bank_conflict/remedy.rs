@@ -160,7 +160,22 @@ impl<'a> Remedy<'a> {
         }
         let found = self.known()?;
         let best = found.best()?;
-        let better = |padding: &Padding| !padding.complete && best.wavefronts().ok() < Some(padding.left);
+        // Figures of several ways to run the kernel are compared with the same.
+        let last = found.array.dimensions.len().saturating_sub(1);
+        let left = |padding: &Padding| {
+            let is_padding = |it: &&Tried| match it.layout {
+                Layout::Longer { dimension, .. } => dimension == (last, padding.extra),
+                _ => false,
+            };
+            match found.ways {
+                None => Some(padding.left),
+                Some(_) => found.tried.iter().find(is_padding)?.wavefronts().ok(),
+            }
+        };
+        let better = |padding: &Padding| {
+            !padding.complete
+                && best.wavefronts().ok().zip(left(padding)).is_some_and(|(best, left)| best < left)
+        };
         self.padding.as_ref().is_none_or(better).then_some((found, best))
     }
 
