@@ -590,10 +590,19 @@ impl KernelRun {
     /// The block, and where it is from or why it is this one.
     fn assumed_words(&self) -> String {
         let [x, y, z] = self.block;
-        match &self.fills {
+        match self.fills.as_ref().filter(|names| !self.has_more_elements(names)) {
             Some(array) => format!("block of ({x}, {y}, {z}) assumed: it exactly fills `{array}`"),
             None => format!("block is ({x}, {y}, {z}), {}", block_source(self.block_from)),
         }
+    }
+
+    /// Whether the array that no larger block leaves has several rows for each of its threads.
+    fn has_more_elements(&self, names: &str) -> bool {
+        let name = names.split('`').next().unwrap_or(names);
+        let Some(array) = self.trace.arrays.iter().find(|array| array.name == name) else { return false };
+        let elements: Option<u64> = array.dimensions.iter().copied().product();
+        let threads: u64 = self.block.iter().map(|extent| u64::from(*extent)).product();
+        array.dimensions.len() > 1 && elements.is_some_and(|elements| elements >= threads.saturating_mul(2))
     }
 }
 
@@ -639,7 +648,7 @@ pub fn block_source(from: BlockFrom) -> &'static str {
         BlockFrom::Flag => "from the command line",
         BlockFrom::Launch => "from a launch",
         BlockFrom::LaunchBounds => "from `__launch_bounds__`",
-        BlockFrom::Implied => "implied by the arrays",
+        BlockFrom::Implied => "implied by the arrays and the loops over them",
         BlockFrom::Default => "assumed",
     }
 }

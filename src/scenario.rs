@@ -7,6 +7,7 @@
 
 pub(crate) mod hosts;
 mod shape;
+mod strides;
 
 use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Trace};
 use crate::exec::budget::{FileBudget, KernelBudget};

@@ -9,6 +9,7 @@
 //! | `__shared__ float s[64]; s[2 * threadIdx.x] = x;` | 32, which just fills `s` |
 //! | `__shared__ float s[16][17]; s[threadIdx.y][threadIdx.x] = x;` | 16 x 16 (rows are padded by at most 4 elements) |
 //! | `__shared__ float s[32][33]; for (int k = 0; k < 32; k += 8) s[threadIdx.y + k][threadIdx.x] = x;` | 32 x 8 |
+//! | `__shared__ float s[32][33]; for (int i = threadIdx.y; i < 32; i += 8) s[i][threadIdx.x] = x;` | 32 x 8 |
 //! | `__shared__ float s[256]; s[threadIdx.y * 32 + threadIdx.x] = x;` | 32 x 8 |
 //! | `__shared__ float s[128]; if (threadIdx.x < 128) s[threadIdx.x] = x;` | 256, or as likely 128 or 512 |
 //! | `extern __shared__ float s[]; s[threadIdx.x] = x;` | the same |
@@ -24,6 +25,7 @@
 //! - The variants of one kernel tend to be silent together. Once one was, the next begins with that shape.
 //! - Once so many variants were stopped that the others will not be run, their shape is the first.
 
+use super::strides::strides;
 use super::{Probes, Scenario, valid};
 use crate::events::{Access, Covers, LaunchArg, Trace};
 use crate::exec::entry::{Setting, constant_in_kernel, run_flat};
@@ -96,7 +98,13 @@ impl Search<'_, '_> {
         let probe = run_flat(self.program, self.kernel, &setting, self.probes.budget);
         if !probe.axes[1] && !probe.axes[2] {
             self.probes.keep(setting, probe);
-            return self.flat(bound);
+            let [by_loops, ..] = strides(self.program, self.kernel, &self.template_args);
+            return match by_loops.map(|n| [n, 1, 1]).filter(|_| bound.is_none()) {
+                Some(block) if valid(block) && self.fits(block) => {
+                    self.of(block, BlockFrom::Implied, Vec::new())
+                }
+                _ => self.flat(bound),
+            };
         }
         let likely = match bound {
             Some(n) => rectangles(n),
@@ -114,12 +122,25 @@ impl Search<'_, '_> {
         let (is_deep, implied) = (probe.axes[2], implied(probe));
         self.is_deep = is_deep;
         let most = bound.unwrap_or(u32::MAX);
+        let by_loops = strides(self.program, self.kernel, &self.template_args);
+        if let Some((block, _)) = &implied {
+            // A thread may have several rows, though the first of them is its own.
+            let block = std::array::from_fn(|axis| by_loops[axis].unwrap_or(block[axis]));
+            let is_told = by_loops.iter().any(Option::is_some) && valid(block);
+            if is_told && block.iter().product::<u32>() <= most && self.fits(block) {
+                return self.of(block, BlockFrom::Implied, Vec::new());
+            }
+        }
         if let Some((block, arrays)) = implied
             && let Some(found) = self.implied_or_less(block, &arrays, most)
         {
             return found;
         }
-        self.of_shapes(likely, from, rectangles)
+        let told = completions(by_loops, &sizes);
+        match told.is_empty() {
+            true => self.of_shapes(likely, from, rectangles),
+            false => self.of_shapes(told, from, |n| completions(by_loops, &[n])),
+        }
     }
 
     /// Whether the run in this block tells nothing of blocks: it was stopped, or knows of no access, and

@@ -1,0 +1,119 @@
+//! What do loops that threads share tell of a block's extents?
+//!
+//! In `for (int i = threadIdx.y; i < 32; i += 8)` a thread takes every eighth row. Those in between are for the other
+//! threads of its column, of which there are 8.
+
+use crate::events::LaunchArg;
+use crate::exec::entry::constant_in_kernel;
+use crate::ir::program::Program;
+use crate::ir::visit::{children, own_exprs, own_stmts};
+use crate::ir::{BinaryOp, Expr, ExprKind, Function, LocalId, Stmt, StmtKind};
+use std::sync::Arc;
+
+/// The least stride that tells it: a thread may take every other element for other reasons.
+const LEAST: i64 = 4;
+
+/// What the text does with variables.
+#[derive(Default)]
+struct Seen<'a> {
+    /// What they are set to, where they are declared or later.
+    values: Vec<(LocalId, &'a Expr)>,
+    /// Those that change otherwise.
+    changed: Vec<LocalId>,
+    /// What loops add to them after each round.
+    steps: Vec<(LocalId, &'a Expr)>,
+}
+
+/// The extents that the strides of loops tell, by axis; none where they differ.
+pub(super) fn strides(
+    program: &Program,
+    kernel: &Arc<Function>,
+    template_args: &[LaunchArg],
+) -> [Option<u32>; 3] {
+    let mut seen = Seen::default();
+    kernel.body.iter().flatten().for_each(|stmt| seen.stmt(stmt));
+    let mut told: [Option<Option<u32>>; 3] = [None; 3];
+    for (variable, by) in &seen.steps {
+        let Some(axis) = seen.begins_at(*variable) else { continue };
+        let by = seen.only_value(by).unwrap_or(by);
+        let by = constant_in_kernel(program, kernel, template_args, by).filter(|by| *by >= LEAST);
+        let Some(by) = by.and_then(|by| u32::try_from(by).ok()) else { continue };
+        told[axis] = match told[axis] {
+            Some(known) if known != Some(by) => Some(None),
+            _ => Some(Some(by)),
+        };
+    }
+    told.map(Option::flatten)
+}
+
+impl<'a> Seen<'a> {
+    fn stmt(&mut self, stmt: &'a Stmt) {
+        match &stmt.kind {
+            StmtKind::Declare(all) => {
+                self.values.extend(all.iter().filter_map(|it| Some((it.local, it.init.as_ref()?))));
+            }
+            StmtKind::Loop { step: Some(step), .. } => self.steps.extend(added(step)),
+            _ => {}
+        }
+        own_exprs(stmt, &mut |expr| self.expr(expr));
+        own_stmts(stmt, &mut |stmt| self.stmt(stmt));
+    }
+
+    fn expr(&mut self, expr: &'a Expr) {
+        match &expr.kind {
+            ExprKind::Assign(None, target, value) => {
+                self.values.extend(local(target).map(|target| (target, &**value)));
+            }
+            ExprKind::Assign(Some(_), target, _)
+            | ExprKind::Step { target, .. }
+            | ExprKind::AddressOf(target) => self.changed.extend(local(target)),
+            _ => {}
+        }
+        children(expr, &mut |child| self.expr(child));
+    }
+
+    /// The value that a variable has wherever it is named.
+    fn only_value(&self, expr: &Expr) -> Option<&'a Expr> {
+        let id = local(expr).filter(|id| !self.changed.contains(id))?;
+        let mut all = self.values.iter().filter(|(of, _)| *of == id);
+        let (_, value) = all.next()?;
+        all.next().is_none().then_some(*value)
+    }
+
+    /// The axis along which a variable begins at the thread's coordinate, wherever it is set.
+    fn begins_at(&self, variable: LocalId) -> Option<usize> {
+        let mut all = self.values.iter().filter(|(of, _)| *of == variable);
+        let of = |value: &'a Expr| axis(value).or_else(|| axis(self.only_value(value)?));
+        let first = of(all.next()?.1)?;
+        all.all(|(_, value)| of(value) == Some(first)).then_some(first)
+    }
+}
+
+/// A variable that a loop's step adds to, and what.
+fn added(step: &Expr) -> Option<(LocalId, &Expr)> {
+    match &step.kind {
+        ExprKind::Assign(Some(BinaryOp::Add), target, by) => Some((local(target)?, by)),
+        _ => None,
+    }
+}
+
+fn local(expr: &Expr) -> Option<LocalId> {
+    match &expr.kind {
+        ExprKind::Local(id) => Some(*id),
+        _ => None,
+    }
+}
+
+/// The axis of which it is the thread's coordinate.
+fn axis(expr: &Expr) -> Option<usize> {
+    match &expr.kind {
+        ExprKind::Cast(_, inner) => axis(inner),
+        ExprKind::Member { base, name, .. } => match &base.kind {
+            ExprKind::Path(path) if *path.name == *"threadIdx" => {
+                ["x", "y", "z"].iter().position(|axis| **axis == **name)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
