@@ -18,6 +18,7 @@
 
 mod absent;
 pub(crate) mod contents;
+mod repeated;
 
 use super::machine::Machine;
 use crate::builtins::{self, Kind};
@@ -238,6 +239,8 @@ impl Machine<'_> {
     /// A statement is about to run.
     pub(super) fn note_next(&mut self, stmt: &Stmt) {
         if self.recording && self.state.course.has_absent() && does_something(stmt) {
+            let repeated = self.repeated(stmt);
+            self.around.repeated = repeated;
             self.go_on(first_part(stmt));
         }
     }

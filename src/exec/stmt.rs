@@ -36,6 +36,7 @@ impl Machine<'_> {
             self.note_next(stmt);
             if self.passes_over(stmt) {
                 self.note_passed(stmt);
+                self.around.repeated.clear();
                 continue;
             }
             if !self.step(stmt.span) {
@@ -47,6 +48,7 @@ impl Machine<'_> {
             let around = std::mem::replace(&mut self.at_hand.stores_of_warp, of_warp);
             self.run_stmt(stmt);
             self.destroy_temporaries(stmt);
+            self.around.repeated.clear();
             self.at_hand.stores_of_warp = around;
             if std::mem::take(&mut self.looping.may_have_wrapped) {
                 self.may_differ(stmt.span, Differs::Wraps);

@@ -158,7 +158,9 @@ impl Machine<'_> {
     /// The active threads go on here, those who were absent among them.
     pub(in crate::exec) fn go_on(&mut self, span: Span) {
         if self.recording {
-            self.go_on_if(span, |_| true);
+            let repeated = std::mem::take(&mut self.around.repeated);
+            self.go_on_if(span, |split| !repeated.contains(&split.id));
+            self.around.repeated = repeated;
         }
     }
 

@@ -20,6 +20,9 @@ pub struct Around {
     pub splits: Vec<Split>,
     /// Numbers the splits.
     pub next_split: u32,
+    /// The numbers of those splits that kept threads from a barrier and that the condition of the `if` repeats which
+    /// runs: they do not go on there.
+    pub repeated: Vec<u32>,
     /// Where threads left a function or loop under a condition, innermost last.
     pub departures: Vec<(ThreadSet, Split)>,
     /// States in which one side of a branch left a loop or function that the other stayed in.
