@@ -364,6 +364,14 @@ impl Symbols {
         }
     }
 
+    /// The symbols of what is divided, of a quotient or remainder.
+    pub(crate) fn dividend(&self, id: SymbolId) -> Option<impl Iterator<Item = SymbolId> + '_> {
+        let Key::Operation(op, dividend, _) = self.key(id)? else { return None };
+        let is_division = op.ends_with('/') || op.ends_with('%');
+        let ids = dividend.iter().map(|(id, _)| *id).filter(|id| *id != SymbolId::CONSTANT);
+        is_division.then(|| ids.map(SymbolId))
+    }
+
     /// The symbol that will be made next.
     #[must_use]
     pub(crate) fn next(&self) -> SymbolId {

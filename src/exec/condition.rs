@@ -337,7 +337,7 @@ impl Machine<'_> {
     /// counters are unknown, an ordered comparison is a bound that the interior keeps.
     fn interior(&self, difference: &Int, relation: Relation, leaves: bool) -> Option<bool> {
         let shape = self.shape();
-        let strongest = difference.terms.iter().map(|(id, _)| self.rank(*id)).max()?;
+        let strongest = difference.terms.iter().map(|(id, _)| self.outgrown(*id)).max()?;
         // A bound that changes from iteration to iteration cuts the block at another place each time.
         let changes = |id| self.world.symbols.get(id).origin == Origin::LoopValue;
         if strongest == Origin::Choice || difference.terms.iter().any(|(id, _)| changes(*id)) {
@@ -347,7 +347,7 @@ impl Machine<'_> {
             return Some(!leaves);
         }
         let mut sign = 0;
-        for (_, factor) in difference.terms.iter().filter(|(id, _)| self.rank(*id) == strongest) {
+        for (_, factor) in difference.terms.iter().filter(|(id, _)| self.outgrown(*id) == strongest) {
             let (low, high) = factor.bounds(shape);
             let this = if low >= 0 {
                 1
@@ -375,6 +375,15 @@ impl Machine<'_> {
         let place = |it: &Origin| matches!(it, Origin::Loop | Origin::BlockIndex);
         let places = symbol.factors.iter().filter(|factor| **factor != id).map(origin).filter(place);
         places.max().filter(|_| symbol.origin == Origin::Given).unwrap_or(symbol.origin)
+    }
+
+    /// The same of what is divided: `blockIdx.x / columns` is a place in the problem, too.
+    fn outgrown(&self, id: SymbolId) -> Origin {
+        let own = self.rank(id);
+        let place = |it: &Origin| matches!(it, Origin::Loop | Origin::BlockIndex);
+        let of = self.world.symbols.dividend(id).filter(|_| own == Origin::Given);
+        let of: Vec<Origin> = of.into_iter().flatten().map(|id| self.rank(id)).collect();
+        of.iter().copied().max().filter(|_| of.iter().all(place)).unwrap_or(own)
     }
 
     /// Whether a number that is the same for all blocks is compared with one that differs from block to block,
