@@ -133,6 +133,8 @@
 //! - For a barrier with a count, only a wrong count is reported, and only if it is known how often each statement with
 //!   the barrier's number runs and nothing unknown in the kernel may wait or arrive there. `bar.arrive` is not followed.
 //! - `cuda::barrier`, cooperative groups smaller than a block and cluster barriers are not judged.
+//! - There is one finding for the barriers that a condition keeps the same threads from, at the first of them, unless
+//!   the others do something else instead at each, or other data are missing.
 //! - There is no fix: the text does not say which threads should wait.
 
 mod counts;
@@ -195,15 +197,30 @@ impl Found<'_> {
         exits && is_sure(kernel, &self.absence.split, Shape { dims: kernel.block })
     }
 
-    /// Whether both have one cause, and none of them does harm.
+    /// Whether both have one cause: a condition keeps threads from both that do the same instead.
     fn is_as(&self, other: &Found<'_>) -> bool {
-        let alike = self.is_harmless() && other.is_harmless() || self.is_pair() && other.is_pair();
+        let alike = self.is_harmless() && other.is_harmless()
+            || self.is_pair() && other.is_pair()
+            || self.does_the_same(other);
         alike && self.absence.split.span == other.absence.split.span
+    }
+
+    /// Whether the threads do the same instead, with the same harm. Where data are missing, those of each barrier are
+    /// others.
+    fn does_the_same(&self, other: &Found<'_>) -> bool {
+        let (one, two) = (self.absence, other.absence);
+        let is_one_trace = self.run == other.run || !matches!(one.then, Then::Barrier(_) | Then::Pair(_));
+        is_one_trace
+            && one.then == two.then
+            && one.split.branch == two.split.branch
+            && one.missing.is_none()
+            && two.missing.is_none()
+            && (self.level, self.barrier.of_grid) == (other.level, other.barrier.of_grid)
     }
 }
 
-/// Finds the barriers that not all threads reach: one finding per barrier, and where threads only exit,
-/// one per condition.
+/// Finds the barriers that not all threads reach: one finding for each condition and what those do instead that do not
+/// come.
 pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
     let mut found: Vec<Found<'_>> = Vec::new();
     for (run, kernel) in case.runs.iter().enumerate() {
