@@ -16,6 +16,7 @@
 //! | `if (k) s[t] = a; s[t] = b;` | made up to 9.0, left out on 12.0 |
 //! | `s[t] = a; if (k) s[t] = b;` | made |
 //! | `s[t] = 0; for (i = 0; i < n; i++) s[t] += in[i];` | made |
+//! | `s[t] = 0; for (i = 0; i < n; i++) sum += in[i]; s[t] = sum;` | made |
 
 use super::met::{Met, behind, distance};
 use crate::domain::{Int, ThreadSet, Unknown};

@@ -76,7 +76,7 @@ impl Registers {
         self.unread.forget();
     }
 
-    /// Something may read any place, or write it at most.
+    /// Something may read any place, or write it at most, or parts the code as a loop does.
     pub(crate) fn may_be_read(&mut self) {
         self.unread.forget();
     }

@@ -67,7 +67,7 @@ impl Machine<'_> {
             return;
         }
         let place = std::ptr::from_ref(stmt).addr();
-        let Operations { writes, elsewhere, branches, may_order, exchanges } =
+        let Operations { writes, elsewhere, branches, may_order, exchanges, loops } =
             match self.compiler.passed.get(&place) {
                 Some(known) => *known,
                 None => {
@@ -80,6 +80,9 @@ impl Machine<'_> {
         self.compiler.elsewhere = self.compiler.elsewhere.saturating_add(elsewhere);
         if branches {
             self.compiler.stretch.begin();
+        }
+        if loops {
+            self.compiler.registers.may_be_read();
         }
         if may_order {
             self.may_order(stmt.span);
@@ -126,7 +129,9 @@ impl Machine<'_> {
         let (mut inner, own) = (Vec::new(), all.elsewhere);
         own_stmts(stmt, &mut |stmt| inner.push(stmt));
         for stmt in inner {
-            let Operations { writes, elsewhere, branches, may_order, exchanges } = self.operations_of(stmt);
+            let Operations { writes, elsewhere, branches, may_order, exchanges, loops } =
+                self.operations_of(stmt);
+            all.loops |= loops;
             all.may_order |= may_order;
             all.exchanges |= exchanges;
             all.writes = all.writes.saturating_add(writes);
@@ -137,6 +142,7 @@ impl Machine<'_> {
             let decided = super::counted::is_plain(cond) && self.constant(cond).is_some();
             all.branches |= all.elsewhere > own && !decided;
         }
+        all.loops |= matches!(stmt.kind, StmtKind::Loop { .. });
         let rounds = match &stmt.kind {
             StmtKind::Loop { cond: Some(cond), .. } => self.bound_of(cond),
             _ => 1,
@@ -204,8 +210,16 @@ pub(super) fn may_exchange(expr: &Expr) -> bool {
     matches!(builtins::kind(&path.name), None | Some(Kind::Shuffle | Kind::Vote))
 }
 
+/// Whether a call may run a loop: that of a function of the program, or of what is not followed.
+fn may_loop(expr: &Expr) -> bool {
+    let ExprKind::Call { callee, .. } = &expr.kind else { return false };
+    let ExprKind::Path(path) = &callee.kind else { return true };
+    builtins::kind(&path.name).is_none()
+}
+
 fn count(expr: &Expr, slice: &Slice, all: &mut Operations) {
     all.exchanges |= may_exchange(expr);
+    all.loops |= may_loop(expr);
     all.writes += u64::from(matches!(expr.kind, ExprKind::Assign(..) | ExprKind::Step { .. }));
     all.elsewhere += u64::from(slice.reaches_global(expr));
     let before = all.elsewhere;

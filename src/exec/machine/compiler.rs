@@ -54,6 +54,8 @@ pub(crate) struct Operations {
     pub may_order: bool,
     /// Whether lanes may come together in it to exchange values.
     pub exchanges: bool,
+    /// Whether there is a loop in it, or a function that may have one.
+    pub loops: bool,
 }
 
 /// Stretches of code without branches, by number. The compiler joins accesses within one.
