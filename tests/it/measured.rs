@@ -122,7 +122,6 @@ const DIFFERENT: &[(&str, &str, u32)] = &[
     // What is the same in each round of the outer loop is read once.
     ("flat.cu", "products", 95),
     ("flat.fixed.cu", "products", 95),
-    // What a thread wrote itself is in a register, now that no barrier stands between: it is not even stored.
     // The compiler reads `x`, `y` and `mass` of a struct as 16 bytes, with `z` that no one asked for.
     ("members.cu", "bodies", 21),
     // Of a read that is the same in each round, or of two statements made one, it names another line.
