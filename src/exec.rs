@@ -92,6 +92,7 @@ mod rejoin;
 mod resolve;
 mod rest;
 mod same_type;
+mod second_round;
 mod short_circuit;
 mod slots;
 mod static_types;

@@ -77,7 +77,8 @@ impl Facts {
     pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>, none: bool) -> Facts {
         let overruns = bounds::find(trace, shape, dynamic);
         let without_bytes = if none { bounds::find(trace, shape, Some(0)) } else { Vec::new() };
-        let without_bytes = without_bytes.into_iter().filter(|it| it.size == 0 && it.happens.is_sure()).collect();
+        let without_bytes =
+            without_bytes.into_iter().filter(|it| it.size == 0 && it.happens.is_sure()).collect();
         let inner_overruns = bounds::find_inner(trace, &overruns);
         let mut unwritten = unwritten::find(trace, shape);
         unwritten.extend(early::find(trace, shape, dynamic, &unwritten));

@@ -13,8 +13,8 @@
 
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
-use crate::domain::{AmongBlocks, Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
-use crate::events::{Asks, Assumption, Blocks, Bound, GoesOn, Roots, SplitKind, Taken};
+use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
+use crate::events::{Asks, Assumption, Blocks, Bound, Roots, SplitKind, Taken};
 use crate::ir::Expr;
 use crate::source::Span;
 use std::rc::Rc;
@@ -400,25 +400,6 @@ impl Machine<'_> {
         difference.terms.iter().all(fixed) && difference.terms.iter().any(moves)
     }
 
-    /// Whether a loop with this condition runs more than a round.
-    pub(super) fn may_go_on(&self, condition: &Condition) -> GoesOn {
-        match condition {
-            _ if self.is_of_data(condition) => GoesOn::ForData,
-            // `k < n && go`
-            Condition::And(a, b) => match (self.may_go_on(a), self.may_go_on(b)) {
-                (GoesOn::Perhaps, _) | (_, GoesOn::Perhaps) => GoesOn::Perhaps,
-                (GoesOn::Surely, GoesOn::Surely) => GoesOn::Surely,
-                _ => GoesOn::ForData,
-            },
-            Condition::Compare { difference, relation, .. }
-                if self.outlasts_a_round(difference, *relation) =>
-            {
-                GoesOn::Surely
-            }
-            _ => GoesOn::Perhaps,
-        }
-    }
-
     /// Whether what all threads read from memory decides a condition.
     pub(super) fn is_of_data(&self, condition: &Condition) -> bool {
         match condition {
@@ -433,46 +414,6 @@ impl Machine<'_> {
             Condition::Not(inner) => self.is_of_data(inner),
             Condition::Known(_) | Condition::And(..) | Condition::Or(..) => false,
         }
-    }
-
-    /// Whether a comparison holds in a second round, too, for some numbers given at run time: in one of the first
-    /// block, where each steps by the number of blocks.
-    fn outlasts_a_round(&self, difference: &Int, relation: Relation) -> bool {
-        let symbols = &self.world.symbols;
-        let given = |id: SymbolId| {
-            symbols.get(id).origin == Origin::Given && symbols.is_unbounded(id) && !self.is_asserted(id)
-        };
-        let is_block = |id: SymbolId| matches!(symbols.get(id).among_blocks, AmongBlocks::Index(_));
-        let (mut growth, mut is_counted, mut is_given) = (Some(0i64), false, false);
-        for (id, factor) in &difference.terms {
-            if let Some(step) = self.step_of(*id) {
-                let by = factor.as_constant().and_then(|factor| factor.checked_mul(step));
-                growth = growth.zip(by).and_then(|(sum, by)| sum.checked_add(by));
-                is_counted = true;
-            } else if given(*id) {
-                is_given = true;
-            } else if !is_block(*id) {
-                return false;
-            }
-        }
-        // A constant bound tells it of the second round.
-        let second = || difference.base.as_constant()?.checked_add(growth?);
-        is_counted && (is_given || second().is_some_and(|second| relation.holds(second)))
-    }
-
-    /// By how much a number is larger in the second round of a loop: a counter, or one times numbers of blocks that the
-    /// launch tells.
-    fn step_of(&self, id: SymbolId) -> Option<i64> {
-        let symbols = &self.world.symbols;
-        let is_counter = |id: SymbolId| symbols.get(id).origin == Origin::Loop;
-        let factors = symbols.get(id).factors.iter().copied();
-        let mut counters = 0;
-        let step = factors.map(|of| {
-            counters += usize::from(is_counter(of));
-            if is_counter(of) { Some(1) } else { self.settings.grid[self.size_of_grid(of)?] }
-        });
-        let step = step.collect::<Option<Vec<i64>>>()?.into_iter().try_fold(1i64, i64::checked_mul)?;
-        (counters == 1).then_some(step)
     }
 
     /// What is assumed of a guard whose usual side is taken.

@@ -45,7 +45,8 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Ove
     let mut found: Vec<Overrun> = Vec::new();
     for event in trace.tree.events() {
         let Event::Access(event) = event else { continue };
-        if event.may_be_cut_short || found.iter().any(|it| it.access == event.access && it.happens.is_sure()) {
+        if event.may_be_cut_short || found.iter().any(|it| it.access == event.access && it.happens.is_sure())
+        {
             continue;
         }
         let Some(happens) = Happens::of(event, &trace.tree) else { continue };

@@ -15,8 +15,8 @@
 //! order: no barrier that all threads reach, and no `__syncwarp` for the two lanes. In the first iteration of a loop,
 //! what follows a read happens after it. So a read counts only if it happens in the first iteration.
 
-use super::unwritten::{Unwritten, begins, known};
 use super::guards::{are_fixed, loops, sides_to};
+use super::unwritten::{Unwritten, begins, known};
 use crate::domain::{Shape, Spread};
 use crate::events::{Access, AccessEvent, AccessOp, Assumption, Branches, Event, EventTree, Side, Trace};
 use rustc_hash::FxHashMap;

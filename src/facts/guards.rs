@@ -265,7 +265,8 @@ fn is_free(event: &AccessEvent, open: &Open, rounds: Option<Around<'_>>, tree: &
         let of_loop = |around: Around<'_>| tree.loop_asks(around.span);
         let in_rounds = rounds.is_none_or(|around| {
             around.fixes(*branch, tree)
-                && of_loop(around).is_none_or(|of| is_apart(asked, of) && (asked, of) != (&Asks::Data, &Asks::Data))
+                && of_loop(around)
+                    .is_none_or(|of| is_apart(asked, of) && (asked, of) != (&Asks::Data, &Asks::Data))
         });
         let others = || event.branches.iter().filter(|other| *other != branch);
         *asked != Asks::Hidden
