@@ -15,9 +15,11 @@ mod elements;
 mod refuted;
 mod residues;
 pub(super) mod settled;
+mod switched;
 
+use super::condition::Truth;
 use super::join::Join;
-use super::machine::{ChosenKernel, Exit, Frame, Implied, Machine, Mode, State, empty_frame};
+use super::machine::{ChosenKernel, Claim, Exit, Frame, Implied, Machine, Mode, State, empty_frame};
 use super::rejoin::changed;
 use super::slots::{Slot, Slots};
 use super::types::Ty;
@@ -106,14 +108,23 @@ impl Machine<'_> {
         self.claim(&condition, false);
         self.run(otherwise);
         let choice = self.choice_by(&condition);
-        for (claims, side) in [(&held.claims, true), (&self.state.claims, false)] {
-            // First stands the condition itself.
-            if let Some(asked) = claims.get(before + 1..).filter(|asked| !asked.is_empty()) {
-                let (context, made) = (claims[..before].into(), (choice, side));
-                self.host.implied.push(Implied { context, made, asked: asked.into() });
-            }
+        let claims = self.state.claims.clone();
+        self.note_implied(&held.claims, before, (choice, true));
+        self.note_implied(&claims, before, (choice, false));
+        self.join_sides(held, choice, &truth, span);
+    }
+
+    /// Notes what was asked on a side of a choice, by the claims at its end. `before`: how many stood before the
+    /// condition itself.
+    fn note_implied(&mut self, claims: &[Claim], before: usize, made: (SymbolId, bool)) {
+        if let Some(asked) = claims.get(before + 1..).filter(|asked| !asked.is_empty()) {
+            self.host.implied.push(Implied { context: claims[..before].into(), made, asked: asked.into() });
         }
-        let why = truth.why.unwrap_or_else(|| {
+    }
+
+    /// Joins the end of the side on which a condition holds with the present state, the end of the other.
+    fn join_sides(&mut self, held: State, choice: SymbolId, truth: &Truth, span: Span) {
+        let why = truth.why.clone().unwrap_or_else(|| {
             Unknown::new(Reason::DataDependentMask, span, "a condition that is not known")
         });
         match (held.active.is_empty(), self.state.active.is_empty()) {

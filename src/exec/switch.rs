@@ -2,7 +2,7 @@
 
 use super::condition::Truth;
 use super::join::Join;
-use super::machine::{LoopMask, Machine, State};
+use super::machine::{LoopMask, Machine, Mode, State};
 use super::value::{Condition, Value};
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
 use crate::events::{Is, Side, SplitKind, Taken};
@@ -10,11 +10,11 @@ use crate::ir::{Case, Expr};
 use crate::source::Span;
 
 /// What is known of a label.
-struct Entry {
+pub(super) struct Entry {
     /// That the value is the label's.
-    condition: Condition,
+    pub(super) condition: Condition,
     /// For which threads that holds.
-    truth: Truth,
+    pub(super) truth: Truth,
 }
 
 impl Machine<'_> {
@@ -52,7 +52,10 @@ impl Machine<'_> {
         if entries.iter().flatten().all(|entry| entry.truth.decided) {
             return self.run_known_cases(cases, &entries, span, before);
         }
-        self.run_unknown_cases(cases, &entries, before, span);
+        match self.mode {
+            Mode::Host => self.host_cases(cases, &entries, span),
+            Mode::Device => self.run_unknown_cases(cases, &entries, before, span),
+        }
     }
 
     /// Each case is run once, by the threads that match it and those that fall into it: they meet at its
