@@ -184,6 +184,12 @@ impl Access {
         number as u32
     }
 
+    /// Whether a block may make fewer requests than are counted.
+    #[must_use]
+    pub fn may_be_fewer(&self) -> bool {
+        self.at_most || self.assumptions.contains(&Assumption::BothSides)
+    }
+
     /// In which loops of unknown length it was reached: their rounds count as one.
     #[must_use]
     pub fn within(&self) -> Within {

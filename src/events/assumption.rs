@@ -128,6 +128,8 @@ pub enum Assumption {
         /// Which, and where it is from.
         words: Arc<str>,
     },
+    /// What both sides of a condition ask for is counted, of which a block takes one.
+    BothSides,
     /// A loop has more rounds than are run one by one: one of them stands for all.
     CutShort,
     /// A function of a library that is not at hand does what its known releases do.
@@ -180,6 +182,7 @@ impl Assumption {
             Assumption::EveryLane { .. } => "every-lane",
             Assumption::LeastConflict { .. } => "least-conflict",
             Assumption::Block { .. } => "block",
+            Assumption::BothSides => "both-sides",
             Assumption::CutShort => "cut-short",
             Assumption::LibraryWorks { .. } => "library-works",
             Assumption::KeepsIndex { .. } => "keeps-index",
@@ -294,6 +297,9 @@ impl Display for Assumption {
                 write!(out, "every lane that may be active is; data decide which ones are ({why})")
             }
             Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
+            Assumption::BothSides => {
+                out.write_str("a block makes the requests of both sides of a condition, though it takes one")
+            }
             Assumption::CutShort => {
                 out.write_str("the iterations of a loop are alike: to run them all takes too many steps")
             }

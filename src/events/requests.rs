@@ -8,6 +8,7 @@
 mod journal;
 mod reduce;
 mod rounds;
+mod sides;
 
 pub(crate) use journal::RequestMark;
 

@@ -122,6 +122,7 @@ impl Machine<'_> {
         self.state.facts.extend(truth.equality);
         let side = self.state.active;
         let split = !truth.uniform;
+        let begun = self.requests.mark();
         self.in_side(truth, true, true, |machine| match split {
             true => machine.run_side(id, span, true, side, data, run),
             false => run(machine, true),
@@ -133,6 +134,7 @@ impl Machine<'_> {
         if split && !all_stayed {
             self.note_maybe_left(&start, &why);
         }
+        let second = self.requests.mark();
         let before_sides = (split && self.mode == Mode::Device).then(|| start.clone());
         let held = std::mem::replace(&mut self.state, start);
         self.enter_side(truth.fails, &truth.can_fail, &why, truth.chosen);
@@ -145,6 +147,9 @@ impl Machine<'_> {
             true => machine.run_side(id, span, false, side, data, run),
             false => run(machine, false),
         });
+        if truth.uniform {
+            self.requests.keep_most([&begun, &second], &mut self.trace.accesses);
+        }
         if let Some(start) = before_sides.filter(|_| self.state.active != side) {
             self.note_maybe_left(&start, &why);
         }
@@ -219,6 +224,7 @@ impl Machine<'_> {
             None
         };
         let mut others = None;
+        let begun = self.requests.mark();
         if let Some(side) = idle.filter(|side| !empty[usize::from(!side)]) {
             let start = self.state.clone();
             let why = truth
@@ -235,6 +241,7 @@ impl Machine<'_> {
             self.state.may_have_left |= leaves && words.iter().any(Assumption::may_cut_short);
             leaves_at_edge = leaves && words.iter().any(Assumption::is_of_inner_block);
         }
+        let second = self.requests.mark();
         if idle.is_none() && !empty[1] {
             self.may_differ(span, Differs::OtherSide);
         }
@@ -253,6 +260,9 @@ impl Machine<'_> {
         let side = before.minus(&hold);
         self.in_side(truth, false, true, |machine| machine.run_side(id, span, false, side, kind, run));
         self.state.active = self.state.active.or(&rest);
+        if idle.is_some() {
+            self.requests.keep_most([&begun, &second], &mut self.trace.accesses);
+        }
         self.state.bounds.truncate(bounds);
         // What follows rests on the guard only if taking it changed something.
         let frames = || start.iter().zip(self.state.frames.iter());

@@ -103,6 +103,7 @@ impl Machine<'_> {
         let labels = labels.filter(|(_, entry)| entry.is_some_and(may_hold));
         // Who matches nothing goes to `default`, or past the switch.
         let default = cases.iter().position(|case| case.value.is_none()).unwrap_or(cases.len());
+        let begun = self.requests.mark();
         let all_agree = entries.iter().flatten().all(|entry| entry.truth.uniform);
         for (at, entry) in labels.chain([(default, None)]) {
             self.state = start.clone();
@@ -119,9 +120,13 @@ impl Machine<'_> {
             let label = cases.get(at).and_then(|case| case.value.as_ref());
             let side = label.map(|label| Side { span, is: Is::Case(label.span) });
             self.enter_passable(truth.map_or(Taken::unknown(), |truth| Taken { side, ..truth.taken(true) }));
+            let entered = self.requests.mark();
             self.state.facts.extend(truth.and_then(|truth| truth.equality));
             self.in_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
             self.state.facts.truncate(start.facts.len());
+            if all_agree {
+                self.requests.keep_most([&begun, &entered], &mut self.trace.accesses);
+            }
             if let Some(mask) = self.state.loops.last_mut() {
                 self.state.active = self.state.active.or(&mask.broken);
                 mask.broken = ThreadSet::NONE;

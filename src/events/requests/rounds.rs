@@ -16,7 +16,7 @@ use crate::source::Span;
 use rustc_hash::FxHashMap;
 
 /// What is counted by itself: the site, the pattern, the warp, and the innermost loop of unknown length.
-type Counted = (u32, u32, u32, Option<Span>);
+pub(super) type Counted = (u32, u32, u32, Option<Span>);
 
 impl Requests {
     /// Counts of the requests noted since the mark those of one round, of so many, if that comes out even for all.
@@ -60,7 +60,7 @@ impl Requests {
 
 /// The patterns that were new since some moment, and how often each happened when it was noted: what it did not
 /// happen again.
-fn first_times(since: &[Undo], accesses: &[Access]) -> Vec<(Counted, u64)> {
+pub(super) fn first_times(since: &[Undo], accesses: &[Access]) -> Vec<(Counted, u64)> {
     let mut new: FxHashMap<u32, u32> = FxHashMap::default();
     let mut again: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     for undo in since {

@@ -174,3 +174,31 @@ fn a_store_that_is_left_out_is_counted_no_longer() {
     assert_eq!(format!("{:?}", run.trace.accesses), before);
     assert!(run.requests.take_left_out().is_empty());
 }
+
+#[test]
+fn of_two_sides_the_one_with_more_counts() {
+    let mut run = Run::new();
+    let (all, before) = (ThreadSet::all(SHAPE), format!("{:?}", run.trace.accesses));
+    let first = run.requests.mark();
+    run.happens(0, all, false);
+    run.happens(0, all, false);
+    let second = run.requests.mark();
+    run.happens(0, all, false);
+    run.requests.keep_most([&first, &second], &mut run.trace.accesses);
+    assert_eq!(run.counts(), [4, 4]);
+    assert!(!run.trace.accesses[0].may_be_fewer());
+    let third = run.requests.mark();
+    for _ in 0..3 {
+        run.happens(0, all, false);
+    }
+    run.requests.keep_most([&first, &third], &mut run.trace.accesses);
+    assert_eq!(run.counts(), [6, 6]);
+    // What only one of two sides asks for is counted with what only the other does.
+    let fourth = run.requests.mark();
+    run.happens(8, all, false);
+    run.requests.keep_most([&first, &fourth], &mut run.trace.accesses);
+    assert_eq!(run.counts(), [6, 6, 2, 2]);
+    assert!(run.trace.accesses[0].may_be_fewer());
+    run.requests.rollback(&first, &mut run.trace.accesses);
+    assert_eq!(format!("{:?}", run.trace.accesses), before);
+}

@@ -31,7 +31,7 @@ impl<'a> Costs<'a> {
     /// What a conflict costs in a run on a target.
     pub(super) fn cost(&self, run: usize, target: usize, access: &Access, judgement: &Judgement) -> Cost {
         let extra = judgement.counted(self.runs[run].trace, access).extra;
-        let at_most = access.at_most || judgement.totals.is_some_and(|it| it.ways.may_part());
+        let at_most = access.may_be_fewer() || judgement.totals.is_some_and(|it| it.ways.may_part());
         Cost { extra, at_most, ..self.none(run, target) }
     }
 

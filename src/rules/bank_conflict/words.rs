@@ -109,7 +109,7 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
     });
     let even = even.map(|(warps, each)| (warps, each / joined));
     // Not every block comes to all of them.
-    let at_most = access.at_most || totals.ways.may_part();
+    let at_most = access.may_be_fewer() || totals.ways.may_part();
     let some = totals.conflicting < totals.requests && totals.conflicting > 0;
     let who = match even.filter(|(warps, _)| !at_most && (!some || *warps == 1)) {
         None => {
