@@ -259,6 +259,8 @@ pub enum ExprKind {
     Construct(Type, Vec<Expr>),
     /// `{a, b}` without a type.
     InitList(Vec<Expr>),
+    /// `.member = value` in such a list: followed in host code.
+    Designated(Name, Box<Expr>),
     /// `sizeof(T)`
     SizeofType(Type),
     /// `sizeof(expr)`

@@ -5,6 +5,16 @@
 // where its result is used. References are not told apart from what they refer to, so nothing here asks for them; and
 // `const` is known of template arguments that are written, so nothing here asks whether it is there.
 
+// What `cudaLaunchKernelEx` is given.
+struct cudaLaunchConfig_t {
+  dim3 gridDim;
+  dim3 blockDim;
+  size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
 namespace std {
 
 template <class T, T V> struct integral_constant {

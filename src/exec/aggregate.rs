@@ -4,7 +4,7 @@
 //! takes as many of them as it has parts, where it has no braces of its own. What is left has its default
 //! initialiser, or else is zero.
 
-use super::construct::{Items, push_parts, unmade};
+use super::construct::{Items, push_parts, unmade, value_of};
 use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::same_type::same_type;
@@ -23,6 +23,7 @@ impl Machine<'_> {
     /// An object of a class that is made member by member.
     pub(super) fn aggregate(&mut self, layout: &Rc<Layout>, items: &mut Items<'_>) -> Value {
         let span = items.span;
+        items.lost |= self.mode == Mode::Device && items.named().is_some();
         if items.lost {
             items.rest.iter().for_each(|item| self.effects_of(item));
             items.rest = &[];
@@ -52,19 +53,28 @@ impl Machine<'_> {
         }
         let union = layout.record.as_ref().is_some_and(|record| record.union);
         for field in own {
+            let is_other = items.named().is_some_and(|name| *name != field.name);
+            if union && is_other {
+                continue;
+            }
             let value = match items.rest.first() {
                 _ if items.lost => unmade(layout, span),
-                Some(_) => self.given_member(field, items),
-                None if self.has_default(layout, field) => {
+                Some(_) if !is_other => self.given_member(field, items),
+                _ if self.has_default(layout, field) => {
                     missing.push(field);
                     continue;
                 }
-                None => self.empty(&field.ty, span),
+                _ => self.empty(&field.ty, span),
             };
             push_parts(&mut parts, Step::Member(field.name.clone()), value);
             if union {
                 break;
             }
+        }
+        // In another order than the members, or of one that is not known.
+        if items.named().is_some() {
+            items.lost = true;
+            return self.aggregate(layout, items);
         }
         let value = Value::Aggregate(Rc::new(parts));
         if missing.is_empty() { value } else { self.with_defaults(layout, value, &missing) }
@@ -86,7 +96,7 @@ impl Machine<'_> {
 
     /// A member, base or element: of the next item, or of as many as it has parts.
     fn subobject(&mut self, ty: &Ty, items: &mut Items<'_>) -> Value {
-        let Some(first) = items.rest.first() else { return self.empty(ty, items.span) };
+        let Some(first) = items.rest.first().map(value_of) else { return self.empty(ty, items.span) };
         if self.takes_several(ty, first) {
             return match ty {
                 Ty::Record(layout) => self.aggregate(&Rc::clone(layout), items),

@@ -11,7 +11,7 @@ use super::value::NOWHERE;
 use super::value::{Pointer, Step, Steps, Target, Value};
 use crate::domain::{Int, Reason, Unknown, Variation};
 use crate::ir::visit::children;
-use crate::ir::{Expr, ExprKind, Function, Path, Scalar, StmtKind, Type};
+use crate::ir::{Expr, ExprKind, Function, Name, Path, Scalar, StmtKind, Type};
 use crate::source::Span;
 use smallvec::smallvec;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub(super) struct Items<'e> {
     pub(super) span: Span,
 }
 
-/// Whether it is not known for which members an item is: `{.b = 2}`, `{values...}`.
+/// Whether it is not known for which members an item is: `{[2] = 2}`, `{values...}`.
 fn is_open(item: &Expr) -> bool {
     match &item.kind {
         ExprKind::Unsupported(what) => ["designated initialiser", "pack expansion"].contains(what),
@@ -33,6 +33,14 @@ fn is_open(item: &Expr) -> bool {
         ExprKind::Comma(_, last) => is_open(last),
         ExprKind::Damaged => true,
         _ => false,
+    }
+}
+
+/// What an item of a list gives to its member.
+pub(super) fn value_of(item: &Expr) -> &Expr {
+    match &item.kind {
+        ExprKind::Designated(_, value) => value,
+        _ => item,
     }
 }
 
@@ -45,7 +53,15 @@ impl<'e> Items<'e> {
     pub(super) fn next(&mut self) -> Option<&'e Expr> {
         let (first, rest) = self.rest.split_first()?;
         self.rest = rest;
-        Some(first)
+        Some(value_of(first))
+    }
+
+    /// The member that the next one names.
+    pub(super) fn named(&self) -> Option<&'e Name> {
+        match &self.rest.first()?.kind {
+            ExprKind::Designated(member, _) => Some(member),
+            _ => None,
+        }
     }
 }
 
@@ -322,6 +338,7 @@ impl Machine<'_> {
                 }
                 if let [single] = args
                     && &*layout.name != "dim3"
+                    && !matches!(single.kind, ExprKind::Designated(..))
                     && (!matches!(layout.fields.as_slice(), [only] if only.reference || only.bit_field)
                         || matches!(self.type_of(single), Ty::Record(of) if of.name == layout.name))
                     && !self.is_first_item(&layout, single)

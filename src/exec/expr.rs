@@ -77,6 +77,10 @@ impl Machine<'_> {
                 let parts = parts.map(|(at, item)| (smallvec![Step::Index(at as i64)], self.evaluate(item)));
                 Value::Aggregate(Rc::new(parts.collect()))
             }
+            ExprKind::Designated(_, value) => {
+                self.evaluate(value);
+                self.not_run(Reason::Unsupported, "designated initialiser", expr.span)
+            }
             ExprKind::SizeofType(ty) => self.size_of_type(ty, expr.span),
             ExprKind::SizeofExpr(inner) => self.size_of_expression(inner, expr.span),
             ExprKind::SizeofPack(pack) => self.pack_length(pack),

@@ -266,6 +266,7 @@ impl Printer<'_> {
             ExprKind::Cast(ty, of) => format!("({}){}", self.ty(ty), self.operand(of)),
             ExprKind::Construct(ty, args) => format!("{}{{{}}}", self.ty(ty), self.exprs(args)),
             ExprKind::InitList(items) => format!("{{{}}}", self.exprs(items)),
+            ExprKind::Designated(member, value) => format!(".{member} = {}", self.expr(value)),
             ExprKind::SizeofPack(name) => format!("sizeof...({name})"),
             ExprKind::Expansion(name) => format!("{name}..."),
             ExprKind::Pack(pack) => self.pack(pack),

@@ -242,6 +242,7 @@ impl Unpacking<'_> {
             K::Cast(ty, inner) => K::Cast(self.ty(ty), self.boxed(inner)),
             K::Construct(ty, items) => K::Construct(self.ty(ty), self.list(items)),
             K::InitList(items) => K::InitList(self.list(items)),
+            K::Designated(member, value) => K::Designated(member.clone(), self.boxed(value)),
             K::SizeofType(ty) => K::SizeofType(self.ty(ty)),
             K::SizeofExpr(inner) => K::SizeofExpr(self.boxed(inner)),
             K::SizeofPack(name) => match self.names.iter().find(|(pack, _)| pack == name) {

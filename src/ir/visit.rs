@@ -114,6 +114,7 @@ pub(crate) fn children<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | ExprKind::Deref(a)
         | ExprKind::AddressOf(a)
         | ExprKind::Cast(_, a)
+        | ExprKind::Designated(_, a)
         | ExprKind::SizeofExpr(a) => visit(a),
         ExprKind::Binary(_, a, b)
         | ExprKind::Assign(_, a, b)

@@ -162,7 +162,7 @@ impl Lowerer<'_> {
                 None => ExprKind::Unsupported("type as a value"),
             },
             "user_defined_literal" => ExprKind::Unsupported("user-defined literal"),
-            "initializer_pair" => ExprKind::Unsupported("designated initialiser"),
+            "initializer_pair" => self.designated(node),
             "new_expression" => ExprKind::Unsupported("new expression"),
             "delete_expression" => ExprKind::Unsupported("delete expression"),
             "parameter_pack_expansion" | "fold_expression" => self.pack(node),
@@ -173,6 +173,20 @@ impl Lowerer<'_> {
             "compound_statement" => ExprKind::Unsupported("statement expression"),
             "decltype" | "sized_type_specifier" => ExprKind::Unsupported("type as a value"),
             _ => ExprKind::Unsupported("expression of an unknown kind"),
+        }
+    }
+
+    /// `.member = value` in a list in braces.
+    fn designated(&mut self, node: Node<'_>) -> ExprKind {
+        let mut cursor = node.walk();
+        let designators: Vec<Node<'_>> = node.children_by_field_name("designator", &mut cursor).collect();
+        let kind = ExprKind::Unsupported("designated initialiser");
+        match (designators.as_slice(), field(node, "value")) {
+            ([member], Some(value)) if member.kind() == "field_designator" => match member.named_child(0) {
+                Some(name) => ExprKind::Designated(self.text(name).into(), Box::new(self.expr(value))),
+                None => kind,
+            },
+            _ => self.with_changes(node, kind),
         }
     }
 
