@@ -89,8 +89,11 @@ pub struct SiteVerdict {
     pub worst: Option<u32>,
     /// The ideal of that request.
     pub worst_ideal: Option<u32>,
-    /// The loops around it of which it is not known how often they run. Of these, one round is counted.
+    /// The loops around it of which it is not known how often they run. Of these, one round is counted, or as many as
+    /// [`SiteVerdict::rounds`] says.
     pub uncounted_loops: Vec<Span>,
+    /// The rounds of such a loop in which the wavefronts are not alike, and of which they are the sum.
+    pub rounds: u64,
     /// For `Depends`: what it costs by the values it depends on.
     pub table: Option<StrideTable>,
 }

@@ -270,6 +270,7 @@ fn verdicts(run: &KernelRun, targets: &[Target], out: &mut Vec<SiteVerdict>) {
                 worst: totals.map(|t| t.worst.wavefronts),
                 worst_ideal: totals.map(|t| t.worst.ideal),
                 uncounted_loops: if totals.is_some() { access.uncounted_loops() } else { Vec::new() },
+                rounds: totals.map_or(1, |totals| access.rounds_judged(totals.requests)),
                 table: judgement.table.clone(),
             });
         }

@@ -57,6 +57,8 @@ pub struct Access {
     pub kept: u32,
     /// The distinct warp requests.
     pub patterns: Vec<Pattern>,
+    /// Loops of unknown length of which several rounds in a row count as one, as they are not alike: how many.
+    pub rounds: Vec<(Span, u64)>,
     /// Whether a lane that is surely active was seen to leave the array.
     pub outside: bool,
     /// The first thread that does in every block, not only in one that a bounds guard would cut short.
@@ -131,6 +133,7 @@ impl Access {
             occurrences: 0,
             kept: 0,
             patterns: Vec::new(),
+            rounds: Vec::new(),
             outside: false,
             overrun: None,
             at_most: false,
@@ -182,6 +185,27 @@ impl Access {
             self.paths.push(calls.to_vec());
         }
         number as u32
+    }
+
+    /// For how many rounds of the loop of unknown length around it its requests are counted.
+    #[must_use]
+    pub fn rounds_counted(&self) -> u64 {
+        match self.within() {
+            Within::Loop(_) => self.rounds.iter().fold(1, |all, (_, rounds)| all.saturating_mul(*rounds)),
+            _ => 1,
+        }
+    }
+
+    /// The same where a verdict is on so many requests: if banks depend on the counter of the loop, several of its
+    /// rounds are judged.
+    #[must_use]
+    pub fn rounds_judged(&self, requests: u64) -> u64 {
+        match (self.within(), self.requests()) {
+            (Within::Loop(_), own) if own > 0 && requests.is_multiple_of(own) => {
+                (requests / own).max(1).saturating_mul(self.rounds_counted())
+            }
+            _ => self.rounds_counted(),
+        }
     }
 
     /// Whether a block may make fewer requests than are counted.

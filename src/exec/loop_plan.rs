@@ -30,6 +30,12 @@ use std::rc::Rc;
 /// The most iterations unrolled in a row.
 const UNROLL: u64 = 64;
 
+/// The most iterations after which known values may come back.
+const LONGEST_CYCLE: u64 = 32;
+
+/// How often such iterations are run until they are recorded, about.
+const CYCLE_PASSES: u64 = 4;
+
 /// How often it is tried to find how variables change; the last time, nothing is taken to be known of them.
 const MOST_TRIES: usize = 7;
 
@@ -91,7 +97,10 @@ impl Machine<'_> {
         for round in 1.. {
             let symbol = self.loop_symbol(None);
             let probed = self.probe(parts, start, symbol, unroll, mark);
-            let wanted = lcm(unroll, probed.wanted.max(1));
+            let mut wanted = lcm(unroll, probed.wanted.max(1));
+            if wanted == 1 {
+                wanted = self.long_cycle(parts, start, &probed.plan);
+            }
             if wanted <= unroll || wanted > UNROLL || round > 4 {
                 let kinds = probed.plan.iter().map(|(f, l, _)| kind_of(&slot_value(start, *f, *l))).collect();
                 let changing = match unroll {
@@ -309,6 +318,45 @@ impl Machine<'_> {
             }
         }
         self.recording = was_recording;
+        self.around.departures.truncate(departures);
+        self.around.left.truncate(left);
+        period
+    }
+
+    /// After how many iterations the variables whose values are followed come back to their start, if they do: those
+    /// of a ring of buffers; else 1. As many are run, none of which is recorded.
+    fn long_cycle(&mut self, parts: Parts<'_>, start: &State, plan: &[(usize, LocalId, Change)]) -> u64 {
+        let lost = plan.iter().filter(|(.., change)| matches!(change, Change::Lost(..)));
+        let lost: Vec<(usize, LocalId)> = lost.map(|(frame, local, _)| (*frame, *local)).collect();
+        let is_known =
+            |(frame, local): &(usize, LocalId), state: &State| match slot_value(state, *frame, *local) {
+                Value::Int(int, _) => int.as_constant().is_some(),
+                _ => false,
+            };
+        if lost.is_empty() || !lost.iter().all(|place| is_known(place, start)) {
+            return 1;
+        }
+        let was_recording = std::mem::replace(&mut self.recording, false);
+        let (after, departures, left) = (self.state.clone(), self.around.departures.len(), self.left_mark());
+        self.state = start.clone();
+        let (mut period, began) = (1, self.steps);
+        for count in 1..=LONGEST_CYCLE {
+            self.run_once(parts, &[]);
+            let costs = self.steps.saturating_sub(began).saturating_mul(CYCLE_PASSES);
+            let is_over = self.state.active.is_empty() || self.trace.stopped.is_some();
+            if is_over || costs > self.budget().saturating_sub(self.steps) / 2 {
+                break;
+            }
+            if !lost.iter().all(|place| is_known(place, &self.state)) {
+                break;
+            }
+            if lost.iter().all(|(f, l)| slot_value(start, *f, *l) == slot_value(&self.state, *f, *l)) {
+                period = count;
+                break;
+            }
+        }
+        self.recording = was_recording;
+        self.state = after;
         self.around.departures.truncate(departures);
         self.around.left.truncate(left);
         period

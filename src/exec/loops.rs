@@ -233,7 +233,7 @@ impl Machine<'_> {
         let round = pass.round;
         if one_for_all {
             let rounds = pass.inside.len() as u64 + 1;
-            self.requests.share_out(&mark.requests, rounds, &mut self.trace.accesses);
+            self.requests.share_out(&mark.requests, (parts.span, rounds), &mut self.trace.accesses);
         }
         let (entry, rest) = self.after_pass(pass);
         self.end_loop_event(Some(round).filter(|_| one_for_all), rest, goes_on);

@@ -35,6 +35,7 @@ struct Row<'a> {
     #[serde(flatten)]
     cost: Cost,
     uncounted_loops: Vec<Loop>,
+    rounds: u64,
     table: Option<Stride<'a>>,
 }
 
@@ -151,6 +152,7 @@ pub fn render_json(sources: &Sources, verdicts: &[&SiteVerdict]) -> Vec<u8> {
                 worst_ideal: verdict.worst_ideal,
             },
             uncounted_loops: verdict.uncounted_loops.iter().map(|span| Loop::of(sources, *span)).collect(),
+            rounds: verdict.rounds,
             table: verdict.table.as_ref().map(Stride::of),
         };
         json::push_line(&mut out, &row);
@@ -211,7 +213,11 @@ fn cells(sources: &Sources, verdict: &SiteVerdict) -> Vec<String> {
         let around = Place::of(sources, *span);
         let here = Place::of(sources, verdict.span).file == around.file;
         let file = if here { String::new() } else { format!("{}:", around.file) };
-        format!("in each round of the loop at {file}{}:{}", around.line, around.column)
+        let rounds = match verdict.rounds {
+            0 | 1 => "each round".to_owned(),
+            many => format!("{many} rounds"),
+        };
+        format!("in {rounds} of the loop at {file}{}:{}", around.line, around.column)
     });
     let assumed = verdict.assumptions.iter().map(ToString::to_string);
     let why: Vec<String> = verdict.reason.iter().cloned().chain(assumed).chain(per_round).collect();
@@ -299,7 +305,7 @@ d/a.cu
             r#""assumptions":["the compiler combines neighbouring accesses of a thread into one of 16 bytes"],"#,
             r#""rests_on":[{"code":"joined","bytes":16,"partly":false}],"reason":null,"#,
             r#""requests":8,"wavefronts":256,"ideal":8,"usual":8,"worst":32,"worst_ideal":1,"#,
-            r#""uncounted_loops":[],"table":null}"#,
+            r#""uncounted_loops":[],"rounds":1,"table":null}"#,
         );
         assert_eq!(text.lines().next().unwrap(), expected);
         let second: serde_json::Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();

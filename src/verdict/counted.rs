@@ -38,11 +38,13 @@ impl Judgement {
         };
         let all = requests.saturating_mul(rounds);
         let weighed = |sum: u64| sum.saturating_mul(several).checked_div(all).unwrap_or(sum);
-        let path = access.path(totals.worst.path);
+        let (path, in_a_row) = (access.path(totals.worst.path), access.rounds_counted());
         let extra = self
             .extra
             .iter()
-            .map(|(innermost, extra)| extra.saturating_mul(weight(trace, *innermost, path)) / rounds)
+            .map(|(innermost, extra)| {
+                extra.saturating_mul(weight(trace, *innermost, path)) / rounds / in_a_row
+            })
             .fold(0, u64::saturating_add);
         let (beyond, all_of_others) = self.of_others(trace, access);
         let wavefronts = weighed(totals.ideal).saturating_add(extra).saturating_sub(all_of_others);
@@ -53,8 +55,9 @@ impl Judgement {
     /// The wavefronts that count with the access that begins the request: those beyond the ideal, and all.
     pub(crate) fn of_others(&self, trace: &Trace, access: &Access) -> (u64, u64) {
         let path = access.path(self.totals.map_or(0, |totals| totals.worst.path));
+        let in_a_row = access.rounds_counted();
         self.again.iter().fold((0, 0), |(extra, all): (u64, u64), it| {
-            let times = |sum: u64| sum.saturating_mul(weight(trace, it.innermost, path));
+            let times = |sum: u64| sum.saturating_mul(weight(trace, it.innermost, path)) / in_a_row;
             (extra.saturating_add(times(it.extra)), all.saturating_add(times(it.all)))
         })
     }

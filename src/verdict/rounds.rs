@@ -29,8 +29,10 @@ pub(crate) fn rounds_at(trace: &Trace, span: Span, path: &[Call]) -> u64 {
 #[must_use]
 pub(crate) fn counted(trace: &Trace, access: &Access, pattern: &Pattern) -> (u64, u64) {
     let path = access.path(pattern.first.path);
+    // Where several rounds in a row were counted, they stand for one.
+    let in_a_row = access.rounds_counted();
     pattern.within.iter().fold((0, 0), |(once, counted): (u64, u64), (innermost, times)| {
-        let weighed = times.saturating_mul(weight(trace, *innermost, path));
+        let weighed = times.saturating_mul(weight(trace, *innermost, path)) / in_a_row;
         (once.saturating_add(*times), counted.saturating_add(weighed))
     })
 }

@@ -205,6 +205,7 @@ impl Pieces for SiteVerdict {
             worst: _,
             worst_ideal: _,
             uncounted_loops,
+            rounds: _,
             table: _,
         } = self;
         span.each(found)?;

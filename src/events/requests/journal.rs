@@ -38,6 +38,8 @@ pub(super) enum Undo {
     Overrun { site: u32, was: Option<u32> },
     /// A site was reached in rounds of which there may be fewer.
     AtMost { site: u32 },
+    /// A site got its last loop whose rounds are not alike.
+    Rounds { site: u32 },
     /// A site got its last assumption.
     Assumption { site: u32 },
 }
@@ -180,6 +182,9 @@ impl Requests {
             Undo::Outside { site } => accesses[site as usize].outside = false,
             Undo::Overrun { site, was } => accesses[site as usize].overrun = was,
             Undo::AtMost { site } => accesses[site as usize].at_most = false,
+            Undo::Rounds { site } => {
+                accesses[site as usize].rounds.pop();
+            }
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();
             }

@@ -7,20 +7,27 @@
 //! | in a pass of two rounds | in each |
 //! |---|---|
 //! | `a` twice | `a` once |
-//! | `a`, then `b` | no number of requests: they stay as they are |
+//! | `a`, then `b` | no number of requests: they stay as they are, and the site says of how many rounds |
 
 use super::journal::Undo;
 use super::{RequestMark, Requests};
 use crate::events::Access;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// What is counted by itself: the site, the pattern, the warp, and the innermost loop of unknown length.
 pub(super) type Counted = (u32, u32, u32, Option<Span>);
 
 impl Requests {
-    /// Counts of the requests noted since the mark those of one round, of so many, if that comes out even for all.
-    pub(crate) fn share_out(&mut self, mark: &RequestMark, rounds: u64, accesses: &mut [Access]) {
+    /// Counts of the requests noted since the mark those of one round of a loop, of so many, if that comes out even for
+    /// all.
+    pub(crate) fn share_out(
+        &mut self,
+        mark: &RequestMark,
+        (of, rounds): (Span, u64),
+        accesses: &mut [Access],
+    ) {
         if rounds < 2 {
             return;
         }
@@ -37,6 +44,14 @@ impl Requests {
             }
         }
         if noted.values().any(|times| !times.is_multiple_of(rounds)) {
+            let sites: BTreeSet<u32> = noted.into_keys().map(|(site, ..)| site).collect();
+            for site in sites {
+                let known = &mut accesses[site as usize].rounds;
+                if known.iter().all(|(around, _)| *around != of) {
+                    known.push((of, rounds));
+                    self.journal.push(Undo::Rounds { site });
+                }
+            }
             return;
         }
         for (&(site, pattern, warp, within), times) in &mut noted {

@@ -139,7 +139,7 @@ fn rounds_in_a_row_are_counted_as_one() {
         run.happens(8, all, false);
     }
     assert_eq!(run.counts(), [6, 6, 8, 8]);
-    run.requests.share_out(&mark, 2, &mut run.trace.accesses);
+    run.requests.share_out(&mark, (SPAN, 2), &mut run.trace.accesses);
     assert_eq!(run.counts(), [4, 4, 4, 4]);
     run.requests.rollback(&mark, &mut run.trace.accesses);
     assert_eq!(format!("{:?}", run.trace.accesses), before);
@@ -148,11 +148,12 @@ fn rounds_in_a_row_are_counted_as_one() {
 #[test]
 fn what_does_not_come_out_even_stays() {
     let mut run = Run::new();
-    let (all, mark) = (ThreadSet::all(SHAPE), run.requests.mark());
+    let (all, mark, before) =
+        (ThreadSet::all(SHAPE), run.requests.mark(), format!("{:?}", run.trace.accesses));
     run.happens(0, all, false);
     run.happens(0, all, false);
     run.happens(8, all, false);
-    run.requests.share_out(&mark, 2, &mut run.trace.accesses);
+    run.requests.share_out(&mark, (SPAN, 2), &mut run.trace.accesses);
     assert_eq!(run.counts(), [4, 4, 2, 2]);
 }
 

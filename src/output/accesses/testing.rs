@@ -29,6 +29,7 @@ pub(super) fn verdict(sources: &Sources, at: &str) -> SiteVerdict {
         worst: Some(32),
         worst_ideal: Some(1),
         uncounted_loops: Vec::new(),
+        rounds: 1,
         table: None,
     }
 }

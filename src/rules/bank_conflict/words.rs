@@ -125,7 +125,7 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
     };
     let each = |span: Span| format!("in each iteration of the loop at {}", place(span));
     let extra = plural(totals.wavefronts.saturating_sub(totals.ideal), "extra wavefront");
-    let extra = match (access.within(), rounds) {
+    let extra = match (access.within(), rounds.saturating_mul(access.rounds_counted())) {
         (Within::Nothing | Within::Counted, _) => format!("{extra} per block"),
         (Within::Loop(span), 1) => format!("{extra} per block {}", each(span)),
         (Within::Loop(span), rounds) => {
