@@ -5,7 +5,7 @@
 mod conflict;
 mod hazard;
 
-pub use conflict::{Cause, Certainty, Conflict, Cost};
+pub use conflict::{Cause, Certainty, Conflict, Cost, Estimated};
 pub use hazard::{Hazard, Step};
 
 use crate::source::Span;

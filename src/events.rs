@@ -78,6 +78,8 @@ pub struct Trace {
     /// The least index range that a subscript by bare coordinates allows, by axis, and the array: in
     /// `tile[threadIdx.y][threadIdx.x]` with `tile[16][17]`, 17 for x and 16 for y.
     pub extents: [Option<(u64, usize)>; 3],
+    /// Loops of known trip count that were not run round by round, as that would take too long.
+    pub long_loops: Vec<Span>,
     /// Why the run stopped early, if it did.
     pub stopped: Option<Unknown>,
     /// Where the stores stood in program order that the compiler leaves out, in that order.

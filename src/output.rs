@@ -140,7 +140,7 @@ pub fn count(number: usize, one: &str) -> String {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use crate::diagnostic::{Cause, Certainty, Conflict, Cost};
+    use crate::diagnostic::{Cause, Certainty, Conflict, Cost, Estimated};
     use crate::events::AccessOp;
     use std::path::Path;
 
@@ -155,7 +155,7 @@ pub(crate) mod testing {
             certainty: Certainty::Sure,
             wavefronts: 32,
             ideal: 1,
-            cost: Cost { extra, kernel: all, estimated: false, at_most: false, unknown: 0 },
+            cost: Cost { extra, kernel: all, estimated: Estimated::default(), at_most: false, unknown: 0 },
             counts: None,
             exact: true,
             assumptions: Vec::new(),

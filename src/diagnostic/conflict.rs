@@ -17,7 +17,7 @@
 //! Rounds of a loop count as often as it runs. Where that is not known, they count as 8 rounds, and
 //! inside another such loop as many times more.
 
-use crate::events::AccessOp;
+use crate::events::{AccessOp, Trace};
 use crate::source::Span;
 
 /// What several conflicts have in common, so that one change repairs them.
@@ -90,12 +90,47 @@ pub struct Cost {
     pub extra: u64,
     /// Those of all accesses of the kernel to shared memory.
     pub kernel: u64,
-    /// Whether a loop that runs no one knows how often counts for several rounds in it.
-    pub estimated: bool,
+    /// Which loops count for several rounds in it.
+    pub estimated: Estimated,
     /// Whether a block may come to fewer of the extra ones.
     pub at_most: bool,
     /// How many accesses of the kernel are not known; each of their requests counts as one wavefront.
     pub unknown: usize,
+}
+
+/// Loops that count for several rounds, because it is not known how often they run, or because that is too often for
+/// each round to be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Estimated {
+    /// Whether there are some of unknown trip count.
+    pub unknown: bool,
+    /// Whether there are some of known trip count.
+    pub long: bool,
+}
+
+impl Estimated {
+    /// Of loops of which not every round was looked at.
+    #[must_use]
+    pub fn of(loops: &[Span], trace: &Trace) -> Estimated {
+        let is_long = |of: &Span| trace.long_loops.contains(of);
+        Estimated { unknown: !loops.iter().all(is_long), long: loops.iter().any(is_long) }
+    }
+
+    /// Whether there are any.
+    #[must_use]
+    pub fn any(self) -> bool {
+        self.unknown || self.long
+    }
+
+    /// Which loops these are.
+    #[must_use]
+    pub fn which(self) -> &'static str {
+        match (self.unknown, self.long) {
+            (false, true) => "that is too long to be run to its end",
+            (true, true) => "that is of unknown trip count or too long to be run to its end",
+            (_, false) => "of unknown trip count",
+        }
+    }
 }
 
 impl Cost {
@@ -128,7 +163,7 @@ mod tests {
     use super::*;
 
     fn cost(extra: u64, kernel: u64) -> Cost {
-        Cost { extra, kernel, estimated: false, at_most: false, unknown: 0 }
+        Cost { extra, kernel, estimated: Estimated::default(), at_most: false, unknown: 0 }
     }
 
     #[test]

@@ -147,6 +147,9 @@ impl Machine<'_> {
                 // What only data end has no number of rounds that could be run.
                 plan.cut |= too_long && left < LONGEST && !is_always(parts.cond);
                 plan.long = true;
+                if too_long && !is_always(parts.cond) && !self.trace.long_loops.contains(&parts.span) {
+                    self.trace.long_loops.push(parts.span);
+                }
                 return self.run_symbolic(parts);
             }
             if self.trace.stopped.is_some() {

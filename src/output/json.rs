@@ -79,7 +79,7 @@ impl<'a> Figures<'a> {
             kernel_wavefronts: cost.kernel,
             share: (cost.share() * 10_000.0).round() / 10_000.0,
             at_most: cost.at_most || own.certainty == Certainty::Possible,
-            estimated: cost.estimated,
+            estimated: cost.estimated.any(),
             unknown_accesses: cost.unknown,
             confidence: if exact { "exact" } else { "assumed" },
             assumptions,

@@ -6,6 +6,7 @@ use super::ranking::{Counts, Kernels, block};
 use super::{Link, code, number, words};
 use crate::explanation::{KernelView, SiteView};
 use crate::output::{block_from_word, op_word};
+use crate::verdict::ROUNDS;
 use crate::visible::one_line;
 use std::cmp::Reverse;
 
@@ -79,11 +80,11 @@ impl Kernels<'_> {
             name: one_line(&view.name).into_owned(),
             at: Link::to(self.sources, listing, view.at),
             block: block(view.block),
-            extra: bounded(cost.at_most, cost.estimated, number(cost.extra)),
-            total: bounded(false, cost.estimated, number(cost.kernel)),
+            extra: bounded(cost.at_most, cost.estimated.any(), number(cost.extra)),
+            total: bounded(false, cost.estimated.any(), number(cost.kernel)),
             share: match cost.extra {
                 0 => "–".to_owned(),
-                _ => bounded(cost.at_most || cost.unknown > 0, cost.estimated, cost.percent()),
+                _ => bounded(cost.at_most || cost.unknown > 0, cost.estimated.any(), cost.percent()),
             },
             percent: (cost.share() * 100.0).round() as u64,
             conflicts: counts.conflicts,
@@ -138,8 +139,9 @@ fn notes(view: &KernelView) -> Vec<String> {
     if view.is_function {
         notes.push("No kernel is seen to call this device function; it was run by itself.".to_owned());
     }
-    if view.cost.estimated {
-        notes.push("A loop of unknown trip count counts as 8 iterations.".to_owned());
+    let estimated = view.cost.estimated;
+    if estimated.any() {
+        notes.push(format!("A loop {} counts as {ROUNDS} iterations.", estimated.which()));
     }
     if view.cost.at_most {
         notes.push(

@@ -160,7 +160,7 @@ fn numbers(sources: &Sources, whole: &Diagnostic, own: &Conflict, cost: &Cost) -
     if own.certainty == Certainty::Possible {
         return counts.into_iter().collect();
     }
-    if let (1, false, 0, Some(counts)) = (whole.parts.len(), cost.estimated, cost.unknown, &counts) {
+    if let (1, false, 0, Some(counts)) = (whole.parts.len(), cost.estimated.any(), cost.unknown, &counts) {
         return vec![format!("{counts}, of the kernel's {}", cost.kernel)];
     }
     let who = if lines == 1 { String::new() } else { format!("{lines} lines: ") };
@@ -169,8 +169,8 @@ fn numbers(sources: &Sources, whole: &Diagnostic, own: &Conflict, cost: &Cost) -
     let are = if extra == 1 { "is" } else { "are" };
     let mut words =
         format!("{who}{most}{extra} of the kernel's {all} shared-memory wavefronts per block {are} extra");
-    if cost.estimated {
-        words += &format!(", counting {ROUNDS} iterations for each loop of unknown trip count");
+    if cost.estimated.any() {
+        words += &format!(", counting {ROUNDS} iterations for each loop {}", cost.estimated.which());
     }
     words += &match cost.unknown {
         0 => String::new(),

@@ -3,8 +3,8 @@
 //! A round of a loop of which it is not known how often it runs counts as several.
 
 use super::super::{Case, KernelRun};
-use crate::diagnostic::Cost;
-use crate::events::{Access, Array, Trace, Within};
+use crate::diagnostic::{Cost, Estimated};
+use crate::events::{Access, Array, Trace};
 use crate::verdict::{Judgement, ROUNDS};
 
 /// What a kernel takes, by run and target.
@@ -15,8 +15,8 @@ pub(super) struct Costs<'a> {
 /// What a run takes.
 struct Run<'a> {
     trace: &'a Trace,
-    /// Whether accesses are in loops of which it is not known how often they run.
-    estimated: bool,
+    /// Which of its loops count for several rounds.
+    estimated: Estimated,
     /// All wavefronts, by target.
     all: Vec<u64>,
     /// How many accesses are not known, by target.
@@ -52,7 +52,8 @@ impl<'a> Costs<'a> {
 impl<'a> Run<'a> {
     fn of(run: &'a KernelRun) -> Run<'a> {
         let trace = &run.trace;
-        let estimated = trace.accesses.iter().any(|access| !access.uncounted_loops().is_empty());
+        let loops: Vec<_> = trace.accesses.iter().flat_map(Access::uncounted_loops).collect();
+        let estimated = Estimated::of(&loops, trace);
         let mut found = Run { trace, estimated, all: Vec::new(), unknown: Vec::new() };
         for judgements in &run.judgements {
             let (mut all, mut unknown) = (0u64, 0);
@@ -70,16 +71,17 @@ impl<'a> Run<'a> {
     }
 }
 
-/// How these figures count loops of which it is not known how often they run, if there are any.
+/// How these figures count loops of which not every round was looked at, if there are any.
 pub(super) fn rounds(case: &Case<'_>, array: &Array) -> String {
-    let accesses = case.runs.iter().flat_map(|run| {
-        let own = |it: &&Access| run.trace.arrays[it.array].name_span == array.name_span;
-        run.trace.accesses.iter().filter(own)
-    });
-    let mut within = accesses.map(Access::within);
-    let is_uncounted = |within| matches!(within, Within::Loop(_) | Within::Several);
-    match within.any(is_uncounted) {
-        true => format!(", counting {ROUNDS} iterations for each loop of unknown trip count"),
+    let mut estimated = Estimated::default();
+    for trace in case.runs.iter().map(|run| &run.trace) {
+        let own = trace.accesses.iter().filter(|it| trace.arrays[it.array].name_span == array.name_span);
+        let of_each = Estimated::of(&own.flat_map(Access::uncounted_loops).collect::<Vec<_>>(), trace);
+        estimated.unknown |= of_each.unknown;
+        estimated.long |= of_each.long;
+    }
+    match estimated.any() {
+        true => format!(", counting {ROUNDS} iterations for each loop {}", estimated.which()),
         false => String::new(),
     }
 }
