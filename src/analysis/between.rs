@@ -21,6 +21,8 @@
 //!
 //! The loop may also stand in another function, which calls the one with both places.
 //!
+//! Pragmas stay with their statement: the place is before them.
+//!
 //! Where the text has no braces to put it in, there is no such place; nor is there one at the end of a body that
 //! threads may leave or cut short, as those that do would not come to it.
 
@@ -56,12 +58,18 @@ pub(super) fn insert_between(
             let body = find_loop(body, of).filter(|body| !body.iter().any(may_leave))?;
             end_of_body(&tokens, body).filter(|at| *at < of.end as usize)?
         }
-        None => before.filter(|at| may_begin_at(&tokens, *at))?,
+        None => before
+            .map(|at| before_pragmas(&file.text, &tokens, at))
+            .filter(|at| may_begin_at(&tokens, *at))?,
     };
     let line = file.text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
     let indent = &file.text[line..at];
     let text = match (indent.trim().is_empty(), across) {
-        (true, None) => format!("{statement}\n{indent}"),
+        // The pragma may stand further out than its statement.
+        (true, None) => {
+            let inner = indent_of(&file.text, before?)?;
+            format!("{}{statement}\n{indent}", inner.strip_prefix(indent).unwrap_or_default())
+        }
         // The brace that closes the body stands one step further out.
         (true, Some(of)) => {
             let body = find_loop(body, of)?;
@@ -172,6 +180,20 @@ fn end_of_body(tokens: &[Token], body: &[Stmt]) -> Option<usize> {
     let end = body.last()?.span.end;
     let mut behind = tokens.iter().filter(|token| token.start >= end && !token.is(b';'));
     behind.next().filter(|token| token.is(b'}')).map(|token| token.start as usize)
+}
+
+/// Where the pragmas begin that a statement has, or the statement itself.
+fn before_pragmas(text: &str, tokens: &[Token], mut at: usize) -> usize {
+    loop {
+        let before = &tokens[..tokens.partition_point(|token| token.range().end <= at)];
+        let Some(line) = before.iter().rposition(|token| token.first_in_line) else { return at };
+        match &before[line..] {
+            [hash, word, ..] if hash.is(b'#') && text.get(word.range()) == Some("pragma") => {
+                at = hash.start as usize;
+            }
+            _ => return at,
+        }
+    }
 }
 
 /// Whether a statement of a list in braces may begin there.
