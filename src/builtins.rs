@@ -68,6 +68,8 @@ pub(crate) enum Kind {
     FragmentLoad,
     /// Writes one.
     FragmentStore,
+    /// Multiplies some, which lie in the registers of all lanes.
+    FragmentProduct,
     /// Ends the program if its argument is false.
     Assert,
     /// Writes text.

@@ -203,7 +203,8 @@ impl Slice {
             ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member { .. } => !self.is_private(expr),
             ExprKind::Call { callee, .. } => match &callee.kind {
                 ExprKind::Path(path) => {
-                    !computes(&path.name, program, self.lanes) && !self.calls.contains_key(&key(expr))
+                    let computes = computes(&path.name, program, self.lanes) && !waits_for_lanes(&path.name);
+                    !computes && !self.calls.contains_key(&key(expr))
                 }
                 _ => true,
             },
@@ -305,6 +306,11 @@ pub(crate) fn is_pure(name: &str, program: &Program) -> bool {
 /// The same; `lanes`: not where the lanes of a warp meet.
 fn computes(name: &str, program: &Program, lanes: bool) -> bool {
     is_pure(name, program) && !(lanes && builtins::lane_form(name).is_some())
+}
+
+/// Whether it computes data with the other lanes of its warp, for which it waits.
+fn waits_for_lanes(name: &str) -> bool {
+    builtins::kind(name) == Some(builtins::Kind::FragmentProduct)
 }
 
 /// Whether inline assembly only computes: it names no address and no barrier.

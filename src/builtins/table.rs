@@ -57,7 +57,7 @@ pub(super) static TABLE: &[Builtin] = &[
     name("init", Kind::InitBarrier),
     name("load_matrix_sync", Kind::FragmentLoad),
     name("store_matrix_sync", Kind::FragmentStore),
-    name("mma_sync", Kind::Arithmetic).computing(),
+    name("mma_sync", Kind::FragmentProduct).computing(),
     name("fill_fragment", Kind::Arithmetic).computing(),
     // What stops threads or tells of something.
     name("assert", Kind::Assert),

@@ -4,6 +4,7 @@
 //! then moves is known to [`banks::fragment`](crate::banks::fragment). Other tiles are not known.
 
 use super::machine::Machine;
+use super::tree::Together;
 use super::types::Ty;
 use super::value::{Fragment, Offset, Pointer, Target, Value};
 use crate::banks::fragment::{Element, FragmentRequest, Role, Tile};
@@ -69,6 +70,8 @@ impl Machine<'_> {
         };
         let requests = tile.and_then(|tile| Some((tile, tile.requests()?)));
         let pointer = self.evaluate(pointer);
+        // All lanes of the warp come to the call before any of them goes on.
+        self.warp_order(Together::Warp, false, span);
         if !matches!(&pointer, Value::Pointer(pointer) if self.is_shared(pointer)) {
             match load {
                 true => self.reads_unrecorded(span),

@@ -63,7 +63,8 @@ impl Machine<'_> {
             | Kind::CopyWait
             | Kind::Launch
             | Kind::Shuffle
-            | Kind::Vote => self.intrinsic_that_orders(kind, name, args, expr),
+            | Kind::Vote
+            | Kind::FragmentProduct => self.intrinsic_that_orders(kind, name, args, expr),
             Kind::CachedLoad
             | Kind::SharedAddress
             | Kind::AsyncCopy
@@ -154,6 +155,11 @@ impl Machine<'_> {
                 Some(Value::int(0))
             }
             Kind::Shuffle | Kind::Vote => Some(self.between_lanes(kind, name, args, expr)),
+            Kind::FragmentProduct if self.program.functions(name).is_empty() => {
+                args.iter().for_each(|arg| self.effects(arg));
+                self.warp_order(Together::Warp, false, span);
+                Some(Value::Undefined)
+            }
             _ => None,
         }
     }
