@@ -189,7 +189,20 @@ impl Machine<'_> {
 
     /// Steps that the run has taken. One that is given up has spent its budget.
     pub(super) fn steps_taken(&self) -> u64 {
-        self.steps.min(self.budget())
+        self.steps.min(self.budget()).saturating_add(self.looping.given_back)
+    }
+
+    /// What was run since then did not lead anywhere, so that its steps may be taken again: the rounds of a loop that
+    /// turned out to be too many, of which one that stands for all is to be run as if it came first. A run gets back
+    /// its budget once, at the most.
+    pub(super) fn give_back(&mut self, began: u64) -> bool {
+        let steps = self.steps.saturating_sub(began);
+        let is_given = self.looping.given_back.saturating_add(steps) <= self.budget();
+        if is_given {
+            self.looping.given_back += steps;
+            self.steps -= steps;
+        }
+        is_given
     }
 
     /// Takes a step; false when the budget is spent, which is noted once with its place.

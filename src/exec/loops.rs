@@ -106,6 +106,7 @@ impl Machine<'_> {
         let mark = self.trace_mark();
         let mut first = parts.body_first;
         let (opened, began, left_before) = (self.looping.open, self.steps, self.left_mark());
+        let shortened = self.looping.shortened.len();
         // The rounds in all, once they are known.
         let mut rounds = None;
         for iteration in 0u64.. {
@@ -143,9 +144,20 @@ impl Machine<'_> {
                 self.trace_rollback(&mark);
                 self.around.left.truncate(left_before);
                 self.state = start;
+                if too_long && self.give_back(began) {
+                    // Those inside were only too long for the steps that were left.
+                    for inner in self.looping.shortened.drain(shortened..) {
+                        let plan = self.looping.plans.entry(inner).or_default();
+                        (plan.long, plan.cut) = (false, false);
+                    }
+                }
                 let plan = self.looping.plans.entry(key).or_default();
                 // What only data end has no number of rounds that could be run.
-                plan.cut |= too_long && left < LONGEST && !is_always(parts.cond);
+                let is_cut = too_long && left < LONGEST && !is_always(parts.cond);
+                if is_cut && !plan.long {
+                    self.looping.shortened.push(key);
+                }
+                plan.cut |= is_cut;
                 plan.long = true;
                 if too_long && !is_always(parts.cond) && !self.trace.long_loops.contains(&parts.span) {
                     self.trace.long_loops.push(parts.span);

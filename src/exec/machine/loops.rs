@@ -48,6 +48,10 @@ pub struct LoopContext {
     pub worsened: Vec<(usize, usize, Then)>,
     /// What is known of the bounds of loops.
     pub bounds: Bounds,
+    /// Loops whose rounds were too many for the steps that were left, in the order in which that was found.
+    pub shortened: Vec<LoopKey>,
+    /// Steps of rounds that were run in vain, which may be taken again.
+    pub given_back: u64,
     /// Loops around whose values are enumerated.
     pub enumerating: u32,
 }
