@@ -39,7 +39,7 @@ pub(crate) use lanes::{LaneMask, LaneOp, LaneOps};
 pub use launch::{Covers, Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub(crate) use occurrence::{Moment, Occurrence, Partly};
 pub use pitch::{PitchFacts, PitchPiece};
-pub use request::{CopiedFrom, First, Pattern};
+pub use request::{CopiedFrom, First, LinesApart, Pattern};
 pub(crate) use requests::{Numbers, RequestMark, Requests};
 pub use straight::{Straight, Unrolled};
 pub use taken::Roots;

@@ -21,6 +21,8 @@ pub(crate) struct Occurrence<'a> {
     pub besides: &'a [Assumption],
     /// What it copies from, if it is an asynchronous copy and that is known.
     pub source: Option<&'a CopySource>,
+    /// Of a `wmma` call: how many bytes the lines of its tile lie apart.
+    pub lines_apart: Option<&'a Int>,
     /// The first thread that is surely active and lies outside the array.
     pub outside: Option<u32>,
     /// Whether it is in rounds of which there may be fewer.

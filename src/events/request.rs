@@ -27,6 +27,8 @@ pub struct Pattern {
     pub source: Option<Box<CopiedFrom>>,
     /// The same as the unit, without the numbers that the compiler knows though we do not.
     pub open_unit: u64,
+    /// Of a `wmma` call whose tile has its lines a run-time number of bytes apart: that number.
+    pub lines_apart: Option<Box<LinesApart>>,
     /// What is added, told from other sums: equal for requests whose distance is known.
     pub added: u64,
     /// What the compiler does not see of the offsets.
@@ -53,6 +55,15 @@ pub struct Pattern {
     pub times: [u64; 32],
     /// How often in which loop of unknown length, the innermost around it, if there is one.
     pub within: SmallVec<[(Option<Span>, u64); 1]>,
+}
+
+/// A sum of numbers that are given at run time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LinesApart {
+    /// What is known of it.
+    pub known: i64,
+    /// The symbols, as indices into [`Trace::symbols`](super::Trace::symbols), and their factors.
+    pub terms: Vec<(u32, i64)>,
 }
 
 /// When a request first happened.

@@ -13,8 +13,8 @@ mod sides;
 pub(crate) use journal::RequestMark;
 
 use super::{
-    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, Occurrence, Partly, Pattern, SymbolFacts,
-    Trace, Ways,
+    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, LinesApart, Occurrence, Partly, Pattern,
+    SymbolFacts, Trace, Ways,
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
@@ -196,6 +196,7 @@ impl Requests {
             sight: offset.sight,
             anywhere,
         };
+        let lines_apart = it.lines_apart.and_then(|it| self.lines_apart(it, &mut trace.symbols, numbers));
         let access = &mut trace.accesses[it.event.access];
         access.occurrences += 1;
         self.journal.push(Undo::Occurrence { site: it.event.access as u32 });
@@ -219,9 +220,26 @@ impl Requests {
                 }
             }
             let source = it.source.and_then(|source| source.of_warp(warp, mask)).map(Box::new);
-            self.count(it, access, Asked { offsets, active: mask, varying, source }, &shift, warp as u32);
+            let lines_apart = lines_apart.clone();
+            let asked = Asked { offsets, active: mask, varying, source, lines_apart };
+            self.count(it, access, asked, &shift, warp as u32);
         }
         unknown.is_uneven
+    }
+
+    /// A distance that is given at run time, if it is a plain sum.
+    fn lines_apart(
+        &mut self,
+        distance: &Int,
+        symbols: &mut Vec<SymbolFacts>,
+        numbers: &Numbers<'_>,
+    ) -> Option<Box<LinesApart>> {
+        let known = distance.base.as_constant()?;
+        let mut terms = Vec::with_capacity(distance.terms.len());
+        for (id, factor) in &distance.terms {
+            terms.push((self.symbol_number(*id, symbols, numbers), factor.as_constant()?));
+        }
+        (!terms.is_empty()).then(|| Box::new(LinesApart { known, terms }))
     }
 
     /// What unknown numbers add to an offset: to all lanes alike, or not.
@@ -311,7 +329,7 @@ impl Requests {
             }
             return;
         }
-        let Asked { offsets, active, varying, source } = asked;
+        let Asked { offsets, active, varying, source, lines_apart } = asked;
         let mut pattern = Pattern {
             offsets,
             moved,
@@ -320,6 +338,7 @@ impl Requests {
             varying,
             unit,
             source,
+            lines_apart,
             open_unit: open,
             added,
             sight,
@@ -402,6 +421,7 @@ struct Asked {
     active: u32,
     varying: Vec<(u32, [i64; 32])>,
     source: Option<Box<CopiedFrom>>,
+    lines_apart: Option<Box<LinesApart>>,
 }
 
 /// Whether an access never conflicts, wherever in its array the lanes are.

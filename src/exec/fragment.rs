@@ -115,6 +115,7 @@ impl Machine<'_> {
         self.at_hand.tiles_fit =
             are_multiples(start, TILE_ALIGN) && are_multiples(&self.world.scale(&ld, size), LINE_ALIGN);
         self.at_hand.fragment = true;
+        self.at_hand.lines_apart = Some(self.world.scale(&ld, size));
         for (number, (request, pointer)) in requests.into_iter().enumerate() {
             self.at_hand.tile = parts.as_ref().and_then(|parts| parts.get(number).cloned());
             self.at_hand.matrices = request.matrices;
@@ -127,6 +128,7 @@ impl Machine<'_> {
         }
         (self.at_hand.matrices, self.at_hand.fragment, self.at_hand.tiles_fit, self.at_hand.tile) =
             (0, false, true, None);
+        self.at_hand.lines_apart = None;
         Value::Undefined
     }
 

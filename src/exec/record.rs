@@ -119,6 +119,7 @@ impl Machine<'_> {
             doubt: self.state.doubt.as_ref(),
             besides: &besides,
             source: self.at_hand.copying.as_ref().and_then(|copying| copying.from.as_ref()),
+            lines_apart: self.at_hand.lines_apart.as_ref(),
             outside,
             is_at_most: self.looping.enumerating > 0,
             is_kept,

@@ -201,6 +201,9 @@ fn keeps_alignment(pattern: &Pattern, bytes: u32) -> bool {
     pattern.unit.is_multiple_of(u64::from(bytes)) && factors.all(|factor| factor % i64::from(bytes) == 0)
 }
 
+/// Of what number of bytes the distance of a tile's lines has to be a multiple.
+pub(super) const TILE_LINES: i64 = 16;
+
 /// Whether the lanes can all be aligned as the access demands: an address that is not is an error
 /// at run time. Only differences between lanes tell, since where the array starts is not known.
 pub(super) fn can_be_aligned(access: &Access, active: u32, offsets: &[i64; 32]) -> bool {

@@ -25,10 +25,10 @@ use crate::domain::{Reason, gcd};
 use joined::Weighing;
 pub(super) use tried::{Tried, each_tried};
 
-use super::request::{NoCost, can_be_aligned, copied, lanes, phases, shifts};
+use super::request::{NoCost, TILE_LINES, can_be_aligned, copied, lanes, phases, shifts};
 use super::{Again, Totals, is_copy_instruction};
 use crate::banks::{self, Cost, Target};
-use crate::events::{Access, Assumption, Pattern, Trace};
+use crate::events::{Access, Assumption, LinesApart, Pattern, Trace};
 use crate::source::Span;
 
 /// The most requests tried for one pattern of a site.
@@ -286,7 +286,7 @@ impl<'a> Site<'a> {
                         self.choose(&any, other, &of_any, false, &mut values);
                         let offsets = self.offsets(pattern, &terms, &values);
                         let named = !table.is_empty();
-                        if named && !can_be_aligned(self.access, pattern.active, &offsets) {
+                        if named && !self.can_happen(pattern, &offsets, &values) {
                             continue;
                         }
                         let cost = self.cost(pattern, &offsets, &shifts)?;
@@ -333,11 +333,7 @@ impl<'a> Site<'a> {
     /// What the lanes' offsets are made of, besides numbers.
     fn terms<'p>(&self, pattern: &'p Pattern) -> Vec<Term<'p>> {
         // The first symbol of a sum has the value of all.
-        let is_counted = |term: &u32| {
-            let mut others = self.axes.iter().flat_map(|axis| axis.symbols.iter().skip(1));
-            !others.any(|other| other == term)
-        };
-        let varying = pattern.varying.iter().filter(|(term, _)| is_counted(term));
+        let varying = pattern.varying.iter().filter(|(term, _)| self.is_counted(*term));
         let axes = |term: u32| {
             let powers = self.axes.iter().map(move |axis| self.power(term, axis.first()));
             powers.enumerate().flat_map(|(axis, power)| std::iter::repeat_n(axis, power)).collect()
@@ -355,6 +351,32 @@ impl<'a> Site<'a> {
             }
         }
         offsets
+    }
+
+    /// Whether a program can ask for these offsets, with these values of the axes.
+    fn can_happen(&self, pattern: &Pattern, offsets: &[i64; 32], values: &[i64]) -> bool {
+        let fits = |lines: &LinesApart| {
+            let terms = lines.terms.iter().filter(|(term, _)| self.is_counted(*term));
+            let sum = terms.fold(lines.known, |sum, (term, factor)| {
+                sum.wrapping_add(factor.wrapping_mul(self.product(*term, values)))
+            });
+            let is_varying = |term: &u32| pattern.varying.iter().any(|(known, _)| known == term);
+            sum % TILE_LINES == 0 || !lines.terms.iter().all(|(term, _)| is_varying(term))
+        };
+        can_be_aligned(self.access, pattern.active, offsets)
+            && pattern.lines_apart.as_deref().is_none_or(fits)
+    }
+
+    /// Whether a symbol is no further one of a sum that its first stands for.
+    fn is_counted(&self, term: u32) -> bool {
+        !self.axes.iter().flat_map(|axis| axis.symbols.iter().skip(1)).any(|other| *other == term)
+    }
+
+    /// The value of a product of symbols.
+    fn product(&self, term: u32, values: &[i64]) -> i64 {
+        self.axes.iter().zip(values).fold(1i64, |product, (axis, value)| {
+            (0..self.power(term, axis.first())).fold(product, |product, _| product.wrapping_mul(*value))
+        })
     }
 
     /// How often a symbol is a factor of a term.

@@ -69,6 +69,7 @@ impl Run {
             doubt: None,
             besides: &[],
             source: None,
+            lines_apart: None,
             outside: None,
             is_at_most: false,
             is_kept,
@@ -155,6 +156,10 @@ fn what_does_not_come_out_even_stays() {
     run.happens(8, all, false);
     run.requests.share_out(&mark, (SPAN, 2), &mut run.trace.accesses);
     assert_eq!(run.counts(), [4, 4, 2, 2]);
+    // The site says so.
+    assert_eq!(run.trace.accesses[0].rounds, [(SPAN, 2)]);
+    run.requests.rollback(&mark, &mut run.trace.accesses);
+    assert_eq!(format!("{:?}", run.trace.accesses), before);
 }
 
 #[test]

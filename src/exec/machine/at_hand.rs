@@ -1,6 +1,6 @@
 //! What is special about the access that is about to be recorded?
 
-use crate::domain::Unknown;
+use crate::domain::{Int, Unknown};
 use crate::events::{CopySource, Tile};
 use crate::source::Span;
 use std::rc::Rc;
@@ -14,6 +14,8 @@ pub struct AtHand {
     pub fragment: bool,
     /// As [`Tiles::tiles_fit`](crate::events::Tiles::tiles_fit), of that call.
     pub tiles_fit: bool,
+    /// How many bytes the lines of its tile lie apart.
+    pub lines_apart: Option<Int>,
     /// The tile that it asks for.
     pub tile: Option<Arc<Tile>>,
     /// The asynchronous copy being recorded, if one is.
@@ -34,6 +36,7 @@ impl Default for AtHand {
             matrices: 0,
             fragment: false,
             tiles_fit: true,
+            lines_apart: None,
             tile: None,
             copying: None,
             set_aside: None,

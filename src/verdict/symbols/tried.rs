@@ -2,7 +2,7 @@
 //!
 //! The same that [`weigh`](super::weigh) adds up, handed out to whoever looks for an example of one.
 
-use super::{MOST_TRIED, Role, Site, can_be_aligned, shifts};
+use super::{MOST_TRIED, Role, Site, shifts};
 use crate::banks::{Cost, Target};
 use crate::events::Trace;
 
@@ -46,7 +46,7 @@ pub(crate) fn each_tried(
             for combination in 0..combinations.min(MOST_TRIED) as usize {
                 site.choose(&own, combination, &lengths, far, &mut values);
                 let offsets = site.offsets(pattern, &terms, &values);
-                if named && !can_be_aligned(access, pattern.active, &offsets) {
+                if named && !site.can_happen(pattern, &offsets, &values) {
                     continue;
                 }
                 let Ok(cost) = site.cost(pattern, &offsets, &shifts) else { continue };
