@@ -144,8 +144,8 @@ impl Machine<'_> {
                 self.trace_rollback(&mark);
                 self.around.left.truncate(left_before);
                 self.state = start;
-                if too_long && self.give_back(began) {
-                    // Those inside were only too long for the steps that were left.
+                // Those inside were only too long for the steps that were left.
+                if too_long && self.looping.shortened.len() > shortened && self.give_back(began) {
                     for inner in self.looping.shortened.drain(shortened..) {
                         let plan = self.looping.plans.entry(inner).or_default();
                         (plan.long, plan.cut) = (false, false);
