@@ -100,7 +100,7 @@ impl Search<'_, '_> {
             self.probes.keep(setting, probe);
             let [by_loops, ..] = strides(self.program, self.kernel, &self.template_args);
             return match by_loops.map(|n| [n, 1, 1]).filter(|_| bound.is_none()) {
-                Some(block) if valid(block) && self.fits(block) => {
+                Some(block) if is_likely(block) && self.fits(block) => {
                     self.of(block, BlockFrom::Implied, Vec::new())
                 }
                 _ => self.flat(bound),
@@ -126,7 +126,7 @@ impl Search<'_, '_> {
         if let Some((block, _)) = &implied {
             // A thread may have several rows, though the first of them is its own.
             let block = std::array::from_fn(|axis| by_loops[axis].unwrap_or(block[axis]));
-            let is_told = by_loops.iter().any(Option::is_some) && valid(block);
+            let is_told = by_loops.iter().any(Option::is_some) && is_likely(block);
             if is_told && block.iter().product::<u32>() <= most && self.fits(block) {
                 return self.of(block, BlockFrom::Implied, Vec::new());
             }
@@ -347,6 +347,11 @@ impl Search<'_, '_> {
         let (template_args, args) = (self.template_args.clone(), self.args.clone());
         Setting { template_args, args, covers: self.covers.clone(), ..Setting::of(block) }
     }
+}
+
+/// Whether someone would launch it: it has a warp at least.
+fn is_likely(block: [u32; 3]) -> bool {
+    valid(block) && block.iter().product::<u32>() >= 32
 }
 
 /// So many threads, without those for which an array only has room because it is padded.

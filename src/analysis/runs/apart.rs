@@ -4,6 +4,7 @@
 //! texts is better can be told by what they cost in each of the ways.
 
 use super::{Subject, Variant};
+use crate::ir::TemplateParamKind;
 use crate::rules::KernelRun;
 use crate::scenario::Scenario;
 use crate::source::Span;
@@ -13,6 +14,9 @@ impl Subject<'_> {
     /// there is one, or where they differ in more than their blocks and the sizes of a single type.
     #[must_use]
     pub fn variants(&self, scenario: &Scenario) -> Vec<Variant> {
+        if scenario.alternatives.is_empty() && !self.may_have_open_types(scenario) {
+            return Vec::new();
+        }
         let mut variants: Vec<Variant> = Vec::new();
         let whole = self.judged(scenario, &mut |variant| {
             variants.extend((!variants.contains(variant)).then(|| variant.clone()));
@@ -30,6 +34,14 @@ impl Subject<'_> {
             return Vec::new();
         }
         variants
+    }
+
+    /// Whether the size of a type may be open.
+    fn may_have_open_types(&self, scenario: &Scenario) -> bool {
+        let mut params = self.kernel.template_params.iter().chain(&self.kernel.owner_params);
+        let given = &scenario.setting.template_args;
+        params.any(|param| matches!(param.kind, TemplateParamKind::Type(_)))
+            && (given.is_empty() || given.iter().any(|arg| arg.told() == 0))
     }
 
     /// A scenario in one of its ways, judged by itself, with some arrays padded.
