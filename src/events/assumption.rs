@@ -221,10 +221,18 @@ impl Assumption {
 /// The most names in one sentence.
 const MOST_NAMES: usize = 5;
 
+/// `a`, `a or b`, `a, b or c`
+fn listed(words: &[String], last: &str) -> String {
+    match words {
+        [first @ .., end] if !first.is_empty() => format!("{} {last} {end}", first.join(", ")),
+        _ => words.concat(),
+    }
+}
+
 fn not_negative(out: &mut Formatter<'_>, names: &[String]) -> std::fmt::Result {
     match names {
         [one] => write!(out, "{one} is not negative"),
-        many if many.len() <= MOST_NAMES => write!(out, "{} are not negative", many.join(", ")),
+        many if many.len() <= MOST_NAMES => write!(out, "{} are not negative", listed(many, "and")),
         many => {
             let (shown, rest) = many.split_at(MOST_NAMES - 1);
             write!(out, "{} and {} more numbers are not negative", shown.join(", "), rest.len())
@@ -311,7 +319,7 @@ impl Display for Assumption {
                 let others: Vec<String> = others.iter().map(ToString::to_string).collect();
                 let verdict =
                     if *conflicts { "there are conflicts too" } else { "there is no conflict either" };
-                write!(out, "`{name}` is {bytes} bytes; with {} {verdict}", others.join(", "))
+                write!(out, "`{name}` is {bytes} bytes; with {} {verdict}", listed(&others, "or"))
             }
         }
     }

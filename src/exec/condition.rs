@@ -423,7 +423,14 @@ impl Machine<'_> {
             symbols.filter(|s| s.origin >= least).map(|s| format!("`{}`", given(&s.name))).collect()
         };
         // The bound itself says more than the index that is held against it.
-        let bounds = of(Origin::Given);
+        let mut bounds = of(Origin::Given);
+        // Where a block begins is no bound.
+        let is_of_block = |name: &String| {
+            name.contains("blockIdx") && ![" min ", " max "].iter().any(|least| name.contains(least))
+        };
+        if !bounds.iter().all(is_of_block) {
+            bounds.retain(|name| !is_of_block(name));
+        }
         let is_block = |id| self.world.symbols.get(id).origin == Origin::BlockIndex;
         let own = !difference.terms.iter().any(|(id, _)| is_block(*id));
         let symbols = &self.world.symbols;

@@ -242,7 +242,7 @@ impl<'a> Remedy<'a> {
                     let found = self.known()?;
                     Some(no_remedy(case, found)? + &uncounted_words(case, &found.uncounted))
                 };
-                let why = || Some(no_layout(case, self.found.as_ref()?.as_ref().err()?));
+                let why = || Some(no_layout(case, conflict, self.found.as_ref()?.as_ref().err()?));
                 (self.no_longer_rows(case, conflict).or_else(none).or_else(why), None)
             }
         }

@@ -1,6 +1,8 @@
 //! Why is no layout judged, or this one not?
 
 use super::super::{Case, listed, plural};
+use super::{Conflict, words};
+use crate::events::Assumption;
 use crate::remedy::{Undecided, Why};
 use crate::source::Span;
 
@@ -38,11 +40,15 @@ pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
         Undecided::Often(span) => {
             format!("the request counts of the access at {} are unknown", at(span))
         }
+        // What has no name in the text is described.
+        Undecided::Varying(_, name) if name.starts_with("the ") => {
+            format!("the distance between lanes depends on {name}")
+        }
         Undecided::Varying(_, name) => format!("the distance between lanes depends on `{name}`"),
         Undecided::Length => "the array is sized at launch".to_owned(),
         Undecided::Overlaid(other) => format!("`{other}` lies in the same dynamic shared memory"),
         Undecided::Instances => "its elements differ between instances of the kernel".to_owned(),
-        Undecided::SeveralWays => "the verdicts cover several ways to run the kernel".to_owned(),
+        Undecided::SeveralWays => several_ways(case),
         Undecided::Rows(span) => {
             format!("the access at {} is not known to stay in the row that its index names", at(span))
         }
@@ -55,9 +61,39 @@ pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
     }
 }
 
-/// That no layout is proposed, and why.
-pub(super) fn no_layout(case: &Case<'_>, why: &Undecided) -> String {
-    format!("no other layout is judged: {}", undecided_words(case, why))
+/// Of what several ways to run the kernel were tried.
+fn several_ways(case: &Case<'_>) -> String {
+    let judgements = case.runs.iter().flat_map(|run| run.judgements.iter().flatten());
+    let mut open: Vec<String> = Vec::new();
+    for assumed in judgements.flat_map(|judgement| &judgement.assumptions) {
+        if let Assumption::ElementSize { name, .. } = assumed {
+            let name = format!("the size of `{name}`");
+            open.extend((!open.contains(&name)).then_some(name));
+        }
+    }
+    for (name, modulus) in case.runs.iter().flat_map(|run| &run.trace.demands) {
+        let name = format!("`{name}` modulo {modulus}");
+        open.extend((!open.contains(&name)).then_some(name));
+    }
+    match open.as_slice() {
+        [] => "the block shape is not known".to_owned(),
+        [one] => format!("{one} is not known"),
+        many => format!("{} are not known", listed(many)),
+    }
+}
+
+/// That no layout is proposed for the access of a conflict, and why.
+pub(super) fn no_layout(case: &Case<'_>, conflict: &Conflict<'_>, why: &Undecided) -> String {
+    let why = match why {
+        Undecided::Unknown(span) if *span == conflict.access.span => {
+            match words::unknown_elsewhere(case, conflict) {
+                Some(there) => format!("the cost of this access {there} is unknown"),
+                None => "the cost of this access in another layout is unknown".to_owned(),
+            }
+        }
+        other => undecided_words(case, other),
+    };
+    format!("no other layout is judged: {why}")
 }
 
 /// That the cost of some accesses is in none of the figures before, in words that go on behind them.

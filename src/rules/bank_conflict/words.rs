@@ -115,7 +115,11 @@ pub(super) fn counts(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String>
         None => {
             format!("{} by {}", plural(totals.requests, "request"), plural(access.warps().into(), "warp"))
         }
-        Some((warps, 1)) => plural(warps.into(), "warp"),
+        // Of one warp's only request, none would be some.
+        Some((warps, 1)) if !some => plural(warps.into(), "warp"),
+        Some((warps, 1)) => {
+            format!("{} by {}", plural(totals.requests, "request"), plural(warps.into(), "warp"))
+        }
         Some((warps, each)) => format!("{} x {each} requests", plural(warps.into(), "warp")),
     };
     let most = if at_most { "up to " } else { "" };
@@ -265,21 +269,34 @@ pub(super) fn other_targets(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<
     Some(words.join("; "))
 }
 
+/// By what a run differs from another, in words; nothing where it is alike.
+fn label(case: &Case<'_>, own: usize, run: usize) -> String {
+    let (own, run) = (&case.runs[own], &case.runs[run]);
+    let [x, y, z] = run.block;
+    let block = (run.block != own.block).then(|| format!("with block ({x}, {y}, {z})"));
+    let kernel = (run.kernel != own.kernel).then(|| format!("in `{}`", run.kernel));
+    kernel.into_iter().chain(block).collect::<Vec<_>>().join(" ")
+}
+
+/// Of a conflict's access that another run knows nothing of: by what the first such run differs.
+pub(super) fn unknown_elsewhere(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
+    let is_unknown = |run: &usize| {
+        let there = |target| there(case, conflict, *run, target);
+        (0..case.targets.len()).any(|target| there(target) == Some(There::Unknown))
+    };
+    let run = (0..case.runs.len()).filter(|run| *run != conflict.run).find(is_unknown)?;
+    let label = label(case, conflict.run, run);
+    Some(if label.is_empty() { "in another way to run the kernel".to_owned() } else { label })
+}
+
 /// In which instance of a kernel and with which block it was found, if others differ.
 pub(super) fn other_runs(case: &Case<'_>, conflict: &Conflict<'_>) -> Option<String> {
     let own = &case.runs[conflict.run];
     let named = case.runs.iter().any(|run| run.kernel != own.kernel);
-    let label = |run: usize| {
-        let run = &case.runs[run];
-        let [x, y, z] = run.block;
-        let block = (run.block != own.block).then(|| format!("with block ({x}, {y}, {z})"));
-        let kernel = (run.kernel != own.kernel).then(|| format!("in `{}`", run.kernel));
-        kernel.into_iter().chain(block).collect::<Vec<_>>().join(" ")
-    };
     let mut told: Vec<(String, There)> = Vec::new();
     for run in (0..case.runs.len()).filter(|&run| run != conflict.run) {
         let Some(there) = there(case, conflict, run, conflict.target) else { continue };
-        let label = label(run);
+        let label = label(case, conflict.run, run);
         if !label.is_empty() && told.iter().all(|(other, _)| *other != label) {
             told.push((label, there));
         }

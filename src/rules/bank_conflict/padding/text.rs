@@ -127,9 +127,14 @@ pub(in super::super) fn widened(text: &str, extra: u64) -> String {
 /// `N + ((N - 1) >> 5)`.
 pub(in super::super) fn skewed(text: &str, shift: u32, left: u32) -> String {
     let own = if is_sum(text) { text.to_owned() } else { format!("({text})") };
+    let less = match added(&own) {
+        Some((rest, 1)) => as_factor(rest.trim_end()),
+        Some((rest, more @ 2..)) => format!("({} + {})", rest.trim_end(), more - 1),
+        _ => format!("({own} - 1)"),
+    };
     match left {
-        0 => format!("{own} + (({own} - 1) >> {shift})"),
-        left => format!("{own} + ((({own} - 1) >> {shift}) << {left})"),
+        0 => format!("{own} + ({less} >> {shift})"),
+        left => format!("{own} + (({less} >> {shift}) << {left})"),
     }
 }
 
@@ -148,4 +153,17 @@ pub(super) fn is_longer(text: &str) -> bool {
 fn added(text: &str) -> Option<(&str, u64)> {
     let (rest, number) = text.rsplit_once('+')?;
     Some((rest, number.trim().parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skewed_length_subtracts_from_the_number_that_is_there() {
+        assert_eq!(skewed("N", 5, 0), "N + ((N - 1) >> 5)");
+        assert_eq!(skewed("N + 1", 5, 0), "N + 1 + (N >> 5)");
+        assert_eq!(skewed("N+3", 5, 2), "N+3 + (((N + 2) >> 5) << 2)");
+        assert_eq!(skewed("A * B + 1", 4, 0), "A * B + 1 + ((A * B) >> 4)");
+    }
 }
