@@ -175,7 +175,7 @@ fn one_text_for_instances_of_several_lengths() {
     let strides = "    S(32 * x) = in[x];\n    __syncthreads();\n    float sum = 0;\n\
                    \x20   for (int d = 8; d <= 32; d *= 2) sum += S(d * (x & ~3));\n    out[x] = sum;\n";
     let text = template(&kernel("(i) s[i]", "float s[N + 1]", strides, "100"), "int N", &["3200", "4000"]);
-    keeps_its_word(&text, "s", "declare `float s[N + 1 + ((N + 1 - 1) >> 5)]`");
+    keeps_its_word(&text, "s", "declare `float s[N + 1 + (N >> 5)]`");
     keeps_its_word(&text, "s", "conflict-free in all 2 instances");
     let transposed = "    for (int i = y; i < R; i += 8)\n        for (int j = x; j < C; j += 32)\n\
                       \x20           S(i, j) = in[i * C + j];\n    __syncthreads();\n\
@@ -340,7 +340,8 @@ fn each_use_of_an_array_by_itself() {
         .map(|found| (1..5).map(|at| found[at].parse().unwrap()).collect())
         .collect();
     assert_eq!(helps.len(), 2, "{said}");
-    let sum = |at: usize| helps.iter().map(|help| help[at]).sum::<u64>();
+    // It is not known how often the loop around all of it runs: the help counts 8 rounds, a verdict one.
+    let sum = |at: usize| helps.iter().map(|help| help[at]).sum::<u64>() / 8;
     assert_eq!(wavefronts(IN_TURN, "memory"), sum(3), "{said}");
     let typed = helps.iter().fold(IN_TURN.to_owned(), |text, help| {
         let define = |number: u64| Regex::new(&format!(r"(?m)^(#define \w) {number}$")).unwrap();
