@@ -184,7 +184,7 @@ impl Machine<'_> {
         self.around.next_split += 1;
         let (id, taken) = (self.around.next_split, before.and(threads));
         let kind = |_: &ThreadSet| SplitKind::Known;
-        self.in_branch(true, |machine| {
+        self.in_own_branch(true, |machine| {
             machine.run_side(id, span, true, taken, kind, &mut |machine, _| run(machine));
         });
         self.state.active = before;

@@ -33,6 +33,14 @@ impl Machine<'_> {
         result
     }
 
+    /// The same of code that other code may run instead of.
+    pub(super) fn in_own_branch<T>(&mut self, apart: bool, run: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.branch_mark();
+        let result = self.in_branch(apart, run);
+        self.end_branch(&mark);
+        result
+    }
+
     /// Whether what an access with this offset reads is in a register, and so it is no request. Notes
     /// what it reads or writes.
     pub(super) fn in_register(&mut self, site: usize, offset: &Int) -> bool {

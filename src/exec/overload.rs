@@ -313,7 +313,7 @@ impl Machine<'_> {
             self.state.add_doubt(&why);
             let (by_value, doubt) = (Rc::clone(&by_value), (before.doubt.clone(), before.chosen));
             self.at_hand.several = Some(OneOfSeveral { is_first: at == 0, by_value, doubt });
-            self.in_branch(true, |machine| {
+            self.in_own_branch(true, |machine| {
                 let result = machine.run_function(&function, path, this, args, span);
                 if let (Value::Pointer(place), Type::Reference(_), true) =
                     (result, &function.return_type, reads)

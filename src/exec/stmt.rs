@@ -120,7 +120,7 @@ impl Machine<'_> {
         if self.mode == Mode::Device {
             self.forget_written(body);
         }
-        self.in_branch(true, |machine| machine.run(body));
+        self.in_own_branch(true, |machine| machine.run(body));
         self.join(before, Join::Varying(why.clone()));
         (self.state.active, self.state.doubt) = (active, doubt);
         if self.around.returns != returns {
@@ -135,7 +135,7 @@ impl Machine<'_> {
         let departures = self.around.departures.len();
         let recording = std::mem::replace(&mut self.recording, false);
         self.looping.watched.push(Vec::new());
-        self.in_branch(true, |machine| machine.run(body));
+        self.in_own_branch(true, |machine| machine.run(body));
         let written = self.looping.watched.pop().unwrap_or_default();
         self.recording = recording;
         self.around.departures.truncate(departures);

@@ -79,7 +79,7 @@ impl Machine<'_> {
             let running = inside.or(&entering);
             let known = |_: &ThreadSet| SplitKind::Known;
             let apart = running != *before || entries.iter().flatten().any(|entry| entry.truth.at_launch);
-            self.in_branch(apart, |machine| {
+            self.in_own_branch(apart, |machine| {
                 machine.run_side(id, span, at == 0, running, known, &mut |this, _| this.run(&case.body));
             });
             inside = self.state.active;
@@ -122,7 +122,7 @@ impl Machine<'_> {
             self.enter_passable(truth.map_or(Taken::unknown(), |truth| Taken { side, ..truth.taken(true) }));
             let entered = self.requests.mark();
             self.state.facts.extend(truth.and_then(|truth| truth.equality));
-            self.in_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
+            self.in_own_branch(true, |machine| cases[at..].iter().for_each(|case| machine.run(&case.body)));
             self.state.facts.truncate(start.facts.len());
             if all_agree {
                 self.requests.keep_most([&begun, &entered], &mut self.trace.accesses);

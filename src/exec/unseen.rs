@@ -329,7 +329,7 @@ impl Machine<'_> {
         }
         self.state.add_doubt(&why);
         self.looping.watched.push(Vec::new());
-        self.in_branch(true, |machine| machine.call_lambda(lambda, frame, &[], span));
+        self.in_own_branch(true, |machine| machine.call_lambda(lambda, frame, &[], span));
         let written = self.looping.watched.pop().unwrap_or_default();
         self.state = before;
         for (frame, local) in written.into_iter().filter(|(at, _)| *at <= frame) {
