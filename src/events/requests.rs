@@ -13,8 +13,8 @@ mod sides;
 pub(crate) use journal::RequestMark;
 
 use super::{
-    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, LinesApart, Occurrence, Partly, Pattern,
-    SymbolFacts, Trace, Ways,
+    Access, AccessOp, Array, Assumption, Atomic, CopiedFrom, First, LinesApart, Moment, Occurrence, Partly,
+    Pattern, SymbolFacts, Trace, Ways,
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
@@ -287,6 +287,22 @@ impl Requests {
         part
     }
 
+    /// Where a request stands that is the first of its kind.
+    fn first_of(&self, moment: &Moment<'_>, access: &Access, path: u32) -> First {
+        First {
+            turn: moment.turn,
+            region: moment.region,
+            iteration: moment.iteration,
+            stretch: moment.stretch,
+            branches: SmallVec::from_slice(moment.branches),
+            epoch: moment.epoch,
+            occurrence: access.occurrences,
+            path,
+            position: self.accesses,
+            writes: self.writes,
+        }
+    }
+
     /// Counts a request of one warp: one more like others, or a new one.
     fn count(&mut self, it: &Occurrence<'_>, access: &mut Access, asked: Asked, shift: &Shift, warp: u32) {
         let (site, moment) = (it.event.access, &it.moment);
@@ -330,6 +346,7 @@ impl Requests {
             return;
         }
         let Asked { offsets, active, varying, source, lines_apart } = asked;
+        let first = self.first_of(moment, access, path);
         let mut pattern = Pattern {
             offsets,
             moved,
@@ -343,18 +360,7 @@ impl Requests {
             added,
             sight,
             walk,
-            first: First {
-                turn: moment.turn,
-                region: moment.region,
-                iteration: moment.iteration,
-                stretch: moment.stretch,
-                branches: SmallVec::from_slice(moment.branches),
-                epoch: moment.epoch,
-                occurrence: access.occurrences,
-                path,
-                position: self.accesses,
-                writes: self.writes,
-            },
+            first,
             apart,
             elsewhere: false,
             ways,

@@ -254,7 +254,7 @@ pub(crate) enum Stored {
     /// The same, by a statement that names the place twice, as `most = max(most, x)`: the access that reads it.
     UpdateOf(usize),
     /// An integer for each thread, before it is cut to the bytes that are written.
-    Number(Int),
+    Number(Box<Int>),
     /// The bits of a floating-point number, as a `double`.
     Float(u64),
 }
@@ -397,7 +397,7 @@ impl EventTree {
     pub(crate) fn keep_symbols(&mut self, get: impl Fn(SymbolId) -> Known) {
         for event in &self.events {
             let Event::Access(AccessEvent { offset, stored, .. }) = event else { continue };
-            let stored = if let Stored::Number(number) = stored { Some(number) } else { None };
+            let stored = if let Stored::Number(number) = stored { Some(&**number) } else { None };
             let mut waiting: Vec<SymbolId> =
                 offset.iter().chain(stored).flat_map(|int| &int.terms).map(|(id, _)| *id).collect();
             while let Some(id) = waiting.pop() {

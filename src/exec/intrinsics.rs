@@ -118,11 +118,8 @@ impl Machine<'_> {
                     self.warp_order(lanes, true, span);
                     self.lane_op(name, args, &values, expr);
                 }
-                if let Some(claim) = values.first()
-                    && (kind == Kind::Assert || name == "__builtin_assume")
-                {
-                    let condition = self.condition_of(claim, span);
-                    self.note_asserted(&condition);
+                if kind == Kind::Assert || name == "__builtin_assume" {
+                    values.first().into_iter().for_each(|claim| self.note_claim(claim, span));
                 }
                 if kind == Kind::Print {
                     self.trace.tree.set_watched();

@@ -12,9 +12,10 @@
 
 use super::condition::Truth;
 use super::machine::{Asserted, Machine};
-use super::value::{Condition, Relation};
+use super::value::{Condition, Relation, Value};
 use crate::domain::{AmongBlocks, Int, Key, Origin, SymbolId, ThreadSet, Variation};
 use crate::events::{Asks, Blocks, Roots};
+use crate::source::Span;
 
 impl Machine<'_> {
     /// The blocks in which all active threads are on this side of a comparison.
@@ -129,9 +130,15 @@ impl Machine<'_> {
             && self.world.symbols.is_unbounded(id)
     }
 
+    /// An assertion claims that this holds.
+    pub(super) fn note_claim(&mut self, claim: &Value, span: Span) {
+        let condition = self.condition_of(claim, span);
+        self.note_asserted(&condition);
+    }
+
     /// Takes note of the numbers of which a condition that holds may say how large they are. What one leaves when
     /// divided says nothing of that.
-    pub(super) fn note_asserted(&mut self, condition: &Condition) {
+    fn note_asserted(&mut self, condition: &Condition) {
         match condition {
             Condition::Known(_) => {}
             Condition::Opaque(..) => self.settings.asserted.any = true,

@@ -53,7 +53,7 @@ impl Machine<'_> {
             // A class may make something else of it, in each thread.
             let is_number = matches!(pointer.pointee, Ty::Scalar(_));
             self.trace.tree.set_stored(match value {
-                Value::Int(number, _) => Stored::Number(number.clone()),
+                Value::Int(number, _) => Stored::Number(Box::new(number.clone())),
                 Value::Float(number, _) => Stored::Float(number.to_bits()),
                 _ if is_number && self.at_hand.stores_of_warp == Some(span) => Stored::OfWarp,
                 _ => Stored::Unknown,
