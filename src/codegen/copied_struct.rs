@@ -16,19 +16,6 @@
 //! | `float a; double b;` with 4 bytes between that hold nothing | 16 bytes |
 //! | `int a[2]; double b[3];` | 8, 8 and 16 bytes |
 //! | `double a, b; float c, d, e;` | read by 16 and 16 bytes, written by 16, 8, 4 and 4 |
-//!
-//! Structs of numbers of 2 bytes, and of one byte, are joined by what divides their size, as neighbours are that the
-//! text names. Seen on 7.5 to 12.0:
-//!
-//! | members | copied as | in an array aligned to 16 bytes |
-//! |---|---|---|
-//! | `short e[2];` `half e[6];` | 4 bytes once, three times | the same |
-//! | `half e[4];` `half e[12];` | 8 bytes once, three times | the same |
-//! | `short e[8];` | 8 and 8 bytes | 16 bytes |
-//! | `short e[3];` `half e[5];` | 2 bytes each | the same |
-//! | `char e[3];` | one byte each | the same |
-//! | `char e[8];` | one byte each | 8 bytes |
-//! | `short a; char b, c;` | read by 2 and 2 bytes, written by 4 | |
 
 use crate::events::JOINED_IN_PART;
 
@@ -36,15 +23,12 @@ use crate::events::JOINED_IN_PART;
 const LARGEST: u64 = 128;
 
 /// Bytes up to which the compiler joins the members of a struct of `size` bytes that is copied, where its alignment
-/// asks for accesses of `aligned` bytes, in an array with another; 0 if it does not, [`JOINED_IN_PART`] if not everywhere
-/// alike. `members`: where each number in it begins and its size, in order.
+/// asks for accesses of `aligned` bytes; 0 if it does not, [`JOINED_IN_PART`] if not everywhere alike. `members`: where each
+/// number in it begins and its size, in order.
 #[must_use]
-pub(crate) fn joined_up_to((aligned, array): (u32, u64), size: u64, members: &[(u64, u64)]) -> u32 {
-    if size > LARGEST {
+pub(crate) fn joined_up_to(aligned: u32, size: u64, members: &[(u64, u64)]) -> u32 {
+    if aligned < 4 || size > LARGEST {
         return 0;
-    }
-    if aligned < 4 {
-        return narrow(aligned, array, size, members);
     }
     if aligned >= 16 {
         return 16;
@@ -79,15 +63,6 @@ pub(crate) fn joined_up_to((aligned, array): (u32, u64), size: u64, members: &[(
     found.unwrap_or(8)
 }
 
-/// The same for a struct of numbers of one or two bytes.
-fn narrow(aligned: u32, array: u64, size: u64, members: &[(u64, u64)]) -> u32 {
-    if members.iter().any(|(_, bytes)| *bytes != u64::from(aligned)) {
-        return if size.is_multiple_of(4) { JOINED_IN_PART } else { 0 };
-    }
-    let widest = if aligned == 2 { array.max(8) } else { array };
-    [16, 8, 4, 2].into_iter().find(|unit| *unit <= widest && size.is_multiple_of(*unit)).unwrap_or(0) as u32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,7 +77,7 @@ mod tests {
             end = begin + size;
         }
         let aligned = sizes.iter().max().copied().unwrap_or(1);
-        joined_up_to((aligned as u32, aligned), end.next_multiple_of(aligned), &members)
+        joined_up_to(aligned as u32, end.next_multiple_of(aligned), &members)
     }
 
     #[test]
@@ -118,7 +93,6 @@ mod tests {
             (JOINED_IN_PART, JOINED_IN_PART)
         );
         assert_eq!((of(&[8, 8, 4, 4, 4]), of(&[4, 4, 4, 8, 8]), of(&[4, 8, 8, 8])), (JOINED_IN_PART, 16, 16));
-        assert_eq!((of(&[1; 16]), of(&[2; 8]), of(&[4; 40])), (0, 8, 0));
-        assert_eq!((of(&[2; 6]), of(&[2; 3]), of(&[2, 1, 1])), (4, 2, JOINED_IN_PART));
+        assert_eq!((of(&[1; 16]), of(&[2; 8]), of(&[4; 40])), (0, 0, 0));
     }
 }

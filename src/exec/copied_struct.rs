@@ -7,17 +7,14 @@ use crate::codegen::copied_struct;
 const MOST: usize = 256;
 
 /// Bytes up to which the compiler joins the members of a struct that is copied, 0 if it does not.
-pub(super) fn joined_members(ty: &Ty, bytes: Option<u32>, array: u64) -> u32 {
+pub(super) fn joined_members(ty: &Ty, bytes: Option<u32>) -> u32 {
     let (Ty::Record(layout), Some(bytes)) = (ty, bytes) else { return 0 };
     if layout.record.as_ref().is_none_or(|record| record.union) {
         return 0;
     }
     let mut members = Vec::new();
     match numbers(ty, 0, 8, &mut members) {
-        Some(()) => {
-            let aligned = split_alignment(ty, Some(bytes));
-            copied_struct::joined_up_to((aligned, array), u64::from(bytes), &members)
-        }
+        Some(()) => copied_struct::joined_up_to(split_alignment(ty, Some(bytes)), u64::from(bytes), &members),
         None => 0,
     }
 }

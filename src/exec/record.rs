@@ -151,13 +151,12 @@ impl Machine<'_> {
         atomic: Option<Atomic>,
     ) -> usize {
         let tiles_fit = self.at_hand.tiles_fit;
-        let aligned = self.trace.arrays[array].alignment;
         self.requests.site(&mut self.trace.accesses, (span, op, array, bytes), atomic, tiles_fit, || Access {
             atomic,
             bytes,
             align: split_alignment(ty, bytes),
             scalar: matches!(ty, Ty::Scalar(_)),
-            joins_members: joined_members(ty, bytes, aligned),
+            joins_members: joined_members(ty, bytes),
             around: self.at_hand.copying.as_ref().is_some_and(|copying| copying.around),
             tiles: Tiles { matrices: self.at_hand.matrices, fragment: self.at_hand.fragment, tiles_fit },
             paths: vec![self.around.calls_around(span).to_vec()],

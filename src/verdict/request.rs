@@ -60,9 +60,8 @@ pub(super) fn phases(
     target: &Target,
 ) -> Result<Cost, NoCost> {
     let mut found: Option<Cost> = None;
-    let is_narrow = matches!(access.align, 1 | 2);
     if access.joins_members == JOINED_IN_PART
-        && access.bytes.is_some_and(|bytes| is_narrow || (bytes > 16 && bytes % 16 == 0))
+        && access.bytes.is_some_and(|bytes| bytes > 16 && bytes % 16 == 0)
     {
         let reason = "the compiler splits the copy of this struct into accesses of different widths";
         return Err(NoCost::Unknown(Reason::Compiler, reason.to_string()));
@@ -191,7 +190,7 @@ pub(super) fn alignment(access: &Access, active: u32, offsets: &[i64; 32], targe
             && access.patterns.iter().all(|pattern| keeps_alignment(pattern, *unit))
             && lanes().all(|lane| offsets[lane].rem_euclid(i64::from(*unit)) == 0)
     };
-    let joined = if target.family() == Family::Modern { [16, 8, 4, 2].into_iter().find(fits) } else { None };
+    let joined = if target.family() == Family::Modern { [16, 8].into_iter().find(fits) } else { None };
     joined.filter(|unit| *unit > access.align).unwrap_or(access.align)
 }
 
