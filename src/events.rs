@@ -36,6 +36,7 @@ pub use barriers::{Absence, Barrier, Bound, Missing, Split, SplitKind, Then};
 pub use blocks::Blocks;
 pub(crate) use copy_source::{CopySource, CopyTerm};
 pub(crate) use lanes::{LaneMask, LaneOp, LaneOps};
+pub(crate) use launch::Ties;
 pub use launch::{Covers, Doubted, EndedBy, LaunchArg, LaunchSite, Refuted};
 pub(crate) use occurrence::{Moment, Occurrence, Partly};
 pub use pitch::{PitchFacts, PitchPiece};

@@ -32,7 +32,7 @@ pub(crate) use races::{Between, Race};
 pub(crate) use unwritten::Unwritten;
 
 use crate::domain::Shape;
-use crate::events::Trace;
+use crate::events::{Ties, Trace};
 use crate::source::Span;
 
 /// What follows from one run.
@@ -72,18 +72,19 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// The facts of a run with a block of this shape that somebody gave; `dynamic`: the fewest bytes of dynamic shared
-    /// memory that a launch gives it; `none`: whether a launch gives it none.
+    /// memory that a launch gives it; `none`: whether a launch gives it none; `ties`: how much host code
+    /// may tie what the kernel is given to the block.
     #[must_use]
-    pub(crate) fn of(trace: &Trace, shape: Shape, dynamic: Option<u64>, none: bool) -> Facts {
-        let overruns = bounds::find(trace, shape, dynamic);
-        let without_bytes = if none { bounds::find(trace, shape, Some(0)) } else { Vec::new() };
+    pub(crate) fn of(trace: &Trace, shape: Shape, (dynamic, none): (Option<u64>, bool), ties: Ties) -> Facts {
+        let overruns = bounds::find(trace, shape, dynamic, ties);
+        let without_bytes = if none { bounds::find(trace, shape, Some(0), ties) } else { Vec::new() };
         let without_bytes =
             without_bytes.into_iter().filter(|it| it.size == 0 && it.happens.is_sure()).collect();
         let inner_overruns = bounds::find_inner(trace, &overruns);
-        let mut unwritten = unwritten::find(trace, shape);
+        let mut unwritten = unwritten::find(trace, shape, ties);
         unwritten.extend(early::find(trace, shape, dynamic, &unwritten));
         let (overwritten, races): (Vec<_>, Vec<_>) =
-            races::find(trace, shape).into_iter().partition(|race| race.reads_first);
+            races::find(trace, shape, ties).into_iter().partition(|race| race.reads_first);
         let (rounds, races) = races.into_iter().partition(|race| race.for_data);
         Facts {
             races,
@@ -93,7 +94,7 @@ impl Facts {
             overruns,
             inner_overruns,
             without_bytes,
-            copies: copies::find(trace, shape),
+            copies: copies::find(trace, shape, ties),
             aliased: aliased::find(trace, shape),
             misaligned: alignment::find(trace, shape),
             unwritten,

@@ -9,7 +9,7 @@ pub(crate) mod hosts;
 mod shape;
 mod strides;
 
-use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Trace};
+use crate::events::{Access, Covers, LaunchArg, LaunchSite, Refuted, Ties, Trace};
 use crate::exec::budget::{FileBudget, KernelBudget};
 use crate::exec::entry::{Setting, instantiation, run_with_effort};
 use crate::ir::program::Program;
@@ -65,6 +65,8 @@ pub(crate) struct Scenario {
     pub left_out: usize,
     /// Whether it comes after the first few of its kernel, and is run only while that is cheap.
     pub is_further: bool,
+    /// How much host code may tie what the kernel is given to the block.
+    pub ties: Ties,
 }
 
 impl Scenario {
@@ -86,6 +88,7 @@ impl Scenario {
             alternatives: Vec::new(),
             left_out: 0,
             is_further: false,
+            ties: Ties::Any,
         }
     }
 
@@ -129,6 +132,8 @@ struct Group {
     covers: Vec<Covers>,
     /// The fewest blocks that one of them is known to have in each direction.
     grid: [Option<i64>; 3],
+    /// As in [`LaunchSite::is_free`], of each of its launches.
+    is_free: bool,
     /// The first of its launches.
     span: Span,
     /// What keeps them from happening.
@@ -289,7 +294,7 @@ pub(crate) fn scenarios(
         let without = |template_args: Vec<LaunchArg>, probes: &mut Probes<'_>| match fixed {
             Some((block, block_from)) => {
                 let setting = Setting { template_args, ..Setting::of(block) };
-                Scenario { block_from, ..Scenario::of(setting) }
+                Scenario { block_from, ties: Ties::OneShape, ..Scenario::of(setting) }
             }
             None => {
                 let (args, covers, partly) = (Vec::new(), Vec::new(), [None; 3]);
@@ -300,6 +305,7 @@ pub(crate) fn scenarios(
         let (instantiated, others) = varied(instantiated, |args| ([None; 3], args));
         return all_scenarios(instantiated, others, probes, without, |args| args);
     }
+    let is_only = groups.len() == 1 && others.is_empty();
     let scenario = |group: Group, probes: &mut Probes<'_>| match known_shape(group.block) {
         Some(block) => {
             let block_from = fixed.map_or(BlockFrom::Launch, |(_, from)| from);
@@ -308,12 +314,18 @@ pub(crate) fn scenarios(
             let covers = if fixed.is_none() { group.covers(kernel) } else { Vec::new() };
             let (template_args, args, grid) = (group.template_args, group.args, group.grid);
             let setting = Setting { template_args, args, residues, covers, grid, ..Setting::of(block) };
+            let is_only = is_only && group.refuted.is_none() && group.rival.is_none() && group.open.is_none();
+            let ties = match group.is_free && fixed.is_none() {
+                _ if !is_only => Ties::Any,
+                true => Ties::None,
+                false => Ties::OneShape,
+            };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
             let (is_at_limit, open_launch) = (group.is_at_limit && fixed.is_none(), group.open);
             let Group { dynamic_bytes, least_dynamic, no_dynamic, .. } = group;
             let scenario =
                 Scenario { block_from, launch, refuted, rival, is_at_limit, ..Scenario::of(setting) };
-            Scenario { open_launch, dynamic_bytes, least_dynamic, no_dynamic, ..scenario }
+            Scenario { open_launch, dynamic_bytes, least_dynamic, no_dynamic, ties, ..scenario }
         }
         None => {
             let covers = group.covers(kernel);
@@ -390,10 +402,11 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             group.least_dynamic = all.reduce(|known, other| if other.0 < known.0 { other } else { known });
             group.no_dynamic = group.no_dynamic.or(no_dynamic);
             for (at, arg) in group.args.iter_mut().enumerate() {
-                if launch.args.get(at).copied().flatten() != *arg {
-                    *arg = None;
-                }
+                let theirs = launch.args.get(at).copied().flatten();
+                group.is_free &= theirs == *arg;
+                *arg = arg.filter(|arg| theirs == Some(*arg));
             }
+            group.is_free &= launch.is_free;
             group.covers.retain(|it| launch.covers.contains(it));
             let both = group.grid.iter_mut().zip(launch.grid);
             both.for_each(|(least, other)| *least = (*least).into_iter().chain(other).min());
@@ -409,6 +422,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             multiples: launch.multiples.clone(),
             covers: launch.covers.clone(),
             grid: launch.grid,
+            is_free: launch.is_free,
             span: launch.span,
             refuted: launch.refuted.clone(),
             rival: launch.rival,

@@ -184,7 +184,7 @@ impl Subject<'_> {
                 let happens = scenario.refuted.is_none();
                 let dynamic = scenario.least_dynamic.filter(|_| happens).map(|(bytes, _)| bytes);
                 let none = scenario.no_dynamic.is_some_and(|_| happens);
-                facts = Facts::of(&trace, Shape { dims: variant.block }, dynamic, none);
+                facts = Facts::of(&trace, Shape { dims: variant.block }, (dynamic, none), scenario.ties);
                 self.add_global_memory(&mut facts, scenario, variant);
                 spoken_of = places(&trace).collect();
                 self.drop_hidden_orders(&mut facts);

@@ -23,6 +23,8 @@ pub(crate) struct Taken {
     pub large: Blocks,
     /// What the condition asks for.
     pub asks: Asks,
+    /// Whether it asks for nothing but whether what the kernel is given, or data, are one thing or another.
+    pub is_choice: bool,
     /// The condition, if it stands in the text.
     pub side: Option<Side>,
 }
@@ -74,12 +76,12 @@ pub(crate) enum Asks {
 impl Taken {
     /// All blocks take it.
     pub(crate) fn by_all() -> Taken {
-        Taken { blocks: Blocks::ALL, large: Blocks::ALL, asks: Asks::nothing(), side: None }
+        Taken { blocks: Blocks::ALL, large: Blocks::ALL, asks: Asks::nothing(), is_choice: false, side: None }
     }
 
     /// Nothing is known of it.
     pub(crate) fn unknown() -> Taken {
-        Taken { blocks: Blocks::NONE, large: Blocks::NONE, asks: Asks::Hidden, side: None }
+        Taken { blocks: Blocks::NONE, large: Blocks::NONE, asks: Asks::Hidden, is_choice: false, side: None }
     }
 }
 

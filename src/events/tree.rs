@@ -16,7 +16,7 @@
 //! stand one after the other, each with the threads that take it. Whatever may order threads and is not
 //! followed is an event, too.
 
-use super::{Asks, Assumption, Blocks, Scope, Taken, Tile};
+use super::{Asks, Assumption, Blocks, Scope, Side, Taken, Tile};
 use crate::domain::{Int, Lanes, Remainder, Shape, Symbol, SymbolId, ThreadSet};
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -334,6 +334,12 @@ impl EventTree {
     /// What the condition of a loop asks for; `None` if it is decided.
     pub(crate) fn loop_asks(&self, span: Span) -> Option<&Asks> {
         self.loops.get(&span)
+    }
+
+    /// Whether a condition was asked once only, and in no loop whose rounds were run one by one.
+    #[must_use]
+    pub(crate) fn is_asked_once(&self, side: Side) -> bool {
+        self.taken.values().filter(|taken| taken.side == Some(side)).count() == 1
     }
 
     /// What is known of a branch.

@@ -64,6 +64,8 @@ pub(crate) struct Truth {
     pub large: [Blocks; 2],
     /// What it asks for, of what is the same for all threads.
     pub asks: Asks,
+    /// As in [`Taken::is_choice`].
+    pub is_choice: bool,
     /// Whether data choose, for each thread apart, whether it holds.
     pub chosen: bool,
     /// How it splits threads if it depends on what each thread reads from global memory for itself.
@@ -85,7 +87,8 @@ impl Truth {
     /// Who takes the branch where it holds, or the one where it fails.
     pub(super) fn taken(&self, holds: bool) -> Taken {
         let side = usize::from(!holds);
-        Taken { blocks: self.blocks[side], large: self.large[side], asks: self.asks.clone(), side: None }
+        let (blocks, large, is_choice) = (self.blocks[side], self.large[side], self.is_choice);
+        Taken { blocks, large, asks: self.asks.clone(), is_choice, side: None }
     }
 
     /// Takes no side for the usual one.
@@ -157,6 +160,7 @@ impl Machine<'_> {
             if truth.uniform || truth.mixed {
                 truth.large = self.blocks_by_side(condition, &truth, true);
                 truth.asks = self.asked_by(condition);
+                truth.is_choice = self.is_choice(condition);
             }
         }
         truth
@@ -184,6 +188,7 @@ impl Machine<'_> {
                 blocks: [Blocks::NONE; 2],
                 large: [Blocks::NONE; 2],
                 asks: Asks::Hidden,
+                is_choice: false,
                 chosen: false,
                 own_data: None,
                 turn: None,
@@ -518,6 +523,7 @@ fn undecided(all: ThreadSet, uniform: bool, why: Option<Unknown>) -> Truth {
         blocks: [Blocks::NONE; 2],
         large: [Blocks::NONE; 2],
         asks: Asks::Hidden,
+        is_choice: false,
         chosen: false,
         own_data: None,
         turn: None,
@@ -566,6 +572,7 @@ fn both(a: &Truth, b: &Truth) -> Truth {
         blocks: [Blocks::NONE; 2],
         large: [Blocks::NONE; 2],
         asks: Asks::Hidden,
+        is_choice: false,
         chosen: false,
         own_data: None,
         turn: None,

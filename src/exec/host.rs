@@ -12,7 +12,7 @@ mod bounds;
 mod choices;
 mod consistent;
 mod elements;
-mod refuted;
+pub(super) mod refuted;
 mod residues;
 pub(super) mod settled;
 mod switched;

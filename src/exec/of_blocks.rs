@@ -187,6 +187,31 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether it asks for nothing but whether what the kernel is given, or data, are one thing or another.
+    pub(super) fn is_choice(&self, condition: &Condition) -> bool {
+        match condition {
+            Condition::Known(_) => true,
+            Condition::Opaque(variation, _) => *variation == Variation::Uniform,
+            Condition::Compare { difference, relation, .. } => {
+                let of_launch = |id: &SymbolId| {
+                    !matches!(
+                        self.world.symbols.get(*id).origin,
+                        Origin::Loop | Origin::LoopValue | Origin::BlockIndex | Origin::GridSize
+                    )
+                };
+                let of_all = |id: &SymbolId| {
+                    of_launch(id)
+                        && self.world.symbols.roots(*id).is_none_or(|roots| roots.iter().all(of_launch))
+                };
+                matches!(relation, Relation::Equal | Relation::NotEqual)
+                    && difference.is_uniform()
+                    && difference.terms.iter().all(|(id, _)| of_all(id))
+            }
+            Condition::Not(inner) => self.is_choice(inner),
+            Condition::And(a, b) | Condition::Or(a, b) => self.is_choice(a) && self.is_choice(b),
+        }
+    }
+
     /// The numbers of which one is made.
     fn asked_of(&self, number: &Int) -> Asks {
         let (mut roots, mut is_data) = (Vec::new(), false);

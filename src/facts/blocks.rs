@@ -31,7 +31,7 @@ use super::possible::{self, Choice, PossibleRace};
 use super::races::{self, Between, Race};
 use super::witness::are_possible;
 use crate::domain::{Shape, SymbolId};
-use crate::events::{Access, AccessEvent, Assumption, Blocks, Event, Scope, Stored, Trace};
+use crate::events::{Access, AccessEvent, Assumption, Blocks, Event, Scope, Stored, Ties, Trace};
 use crate::source::Span;
 pub(crate) use order::Lack;
 use rustc_hash::FxHashMap;
@@ -106,7 +106,7 @@ pub(super) fn find_within(trace: &Trace, shape: Shape) -> Vec<MemoryRace> {
             assumptions: Vec::new(),
         })
     };
-    let sure = races::find(trace, shape).into_iter().filter_map(|race| {
+    let sure = races::find(trace, shape, Ties::OneShape).into_iter().filter_map(|race| {
         let found = pair((race.first, race.second), race.paths, race.threads)?;
         let Race { is_update, across, assumptions, .. } = race;
         let counts = race.between == Between::Warps || is_update;

@@ -18,7 +18,7 @@
 use super::guards::Happens;
 use super::witness::is_possible_in_a_block;
 use crate::domain::Shape;
-use crate::events::{AccessEvent, Assumption, Event, EventTree, Subscript, Trace};
+use crate::events::{AccessEvent, Assumption, Event, EventTree, Subscript, Ties, Trace};
 
 /// An access that leaves its array.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub(crate) struct Overrun {
 }
 
 /// All such accesses of a run, one for each site.
-pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Overrun> {
+pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, ties: Ties) -> Vec<Overrun> {
     let mut found: Vec<Overrun> = Vec::new();
     for event in trace.tree.events() {
         let Event::Access(event) = event else { continue };
@@ -49,7 +49,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>) -> Vec<Ove
         {
             continue;
         }
-        let Some(happens) = Happens::of(event, &trace.tree) else { continue };
+        let Some(happens) = Happens::of(event, &trace.tree, ties) else { continue };
         let Some(access) = trace.accesses.get(event.access) else { continue };
         let array = &trace.arrays[access.array];
         // No array has no elements: its length is not understood.

@@ -20,10 +20,10 @@
 //! Unfollowed code that may wait counts as a wait for everything, and a group that may have been committed counts as
 //! committed.
 
-use super::guards::sides_to;
+use super::guards::{self, are_fixed, sides_to};
 use super::witness::are_possible;
 use crate::domain::{Int, Lanes, Shape, SymbolId, ThreadSet};
-use crate::events::{AccessEvent, AccessOp, Assumption, Event, EventTree, Side, Trace};
+use crate::events::{AccessEvent, AccessOp, Assumption, Event, EventTree, Side, Ties, Trace};
 use rustc_hash::FxHashMap;
 
 /// The most pairs of a copy and a read that are held against each other.
@@ -71,10 +71,11 @@ struct Copy<'a> {
 }
 
 /// All such reads of a run, one for each copy.
-pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<EarlyRead> {
+pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<EarlyRead> {
     let mut found: Vec<EarlyRead> = Vec::new();
     let mut pending: Vec<Copy<'_>> = Vec::new();
     let mut loops: Vec<usize> = Vec::new();
+    let around = guards::loops(&trace.tree);
     let rounds = rounds(trace.tree.events());
     let mut pairs = 0;
     for (at, event) in trace.tree.events().iter().enumerate() {
@@ -95,10 +96,13 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<EarlyRead> {
             }
             Event::Access(event) => {
                 let Some((access, sides)) =
-                    trace.accesses.get(event.access).zip(sides_to(event, &trace.tree))
+                    trace.accesses.get(event.access).zip(sides_to(event, &trace.tree, ties))
                 else {
                     continue;
                 };
+                if !are_fixed(event, at, &around, &trace.tree) {
+                    continue;
+                }
                 let Some(bytes) = access.bytes.map(i64::from) else { continue };
                 match access.op {
                     AccessOp::AsyncCopy => pending.push(Copy {

@@ -15,10 +15,10 @@
 //! order: no barrier that all threads reach, and no `__syncwarp` for the two lanes. In the first iteration of a loop,
 //! what follows a read happens after it. So a read counts only if it happens in the first iteration.
 
-use super::guards::{are_fixed, loops, sides_to};
 use super::unwritten::{Unwritten, begins, known};
+use super::witness::is_possible;
 use crate::domain::{Shape, Spread};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Branches, Event, EventTree, Side, Trace};
+use crate::events::{Access, AccessEvent, AccessOp, Assumption, Branches, Event, Trace};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,7 +92,6 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, never: &[U
     sized.dedup();
     let mut written: FxHashMap<u32, Written> = FxHashMap::default();
     let mut looked_at = 0;
-    let loops = loops(&trace.tree);
     for (at, event) in events.iter().enumerate() {
         let Event::Access(event) = event else { continue };
         let Some(access) = trace.accesses.get(event.access) else { continue };
@@ -104,9 +103,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, never: &[U
         let size = size.map_or(MOST_BYTES, |size| size.min(MOST_BYTES as u64) as i64);
         let is_inside = |bytes: &Range<i64>| bytes.start >= 0 && bytes.end <= size;
         let lies_alone = sized.len() < 2 || !sized.contains(&event.object);
-        let is_fixed = || are_fixed(event, at, &loops, &trace.tree);
-        let sides = sides_of_read(event, access, &trace.tree).filter(|_| lies_alone && is_fixed());
-        if let Some((place, sides)) = place.as_ref().zip(sides) {
+        if let Some(place) = place.as_ref().filter(|_| lies_alone && is_read(event, access)) {
             let is_new = !never.iter().chain(&found).any(|it| it.access == event.access);
             let unwritten =
                 |thread: &usize| is_inside(&place.of(*thread)) && before.has_none_of(&place.of(*thread));
@@ -125,7 +122,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, never: &[U
                         offset: place.offsets[thread],
                         whole: false,
                         is_early: true,
-                        sides,
+                        sides: Vec::new(),
                         assumptions: event.assumptions.to_vec(),
                     });
                 }
@@ -144,14 +141,12 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, never: &[U
     found
 }
 
-/// The sides of conditions that a block has to take to read surely, in the first round of each loop around it, and to
-/// do something with what it reads; `None`: it may never do that.
-fn sides_of_read(event: &AccessEvent, access: &Access, tree: &EventTree) -> Option<Vec<Side>> {
+/// Whether it surely reads, in the first round of each loop around it, and does something with what it reads.
+fn is_read(event: &AccessEvent, access: &Access) -> bool {
     // What an exchange gives back may be passed over.
     let reads = access.op == AccessOp::Load || access.op == AccessOp::Atomic && !begins(event, access);
     let later_rounds = |it: &Assumption| matches!(it, Assumption::UsualIteration { .. });
-    let counts = reads && !event.may_be_cut_short && !event.assumptions.iter().any(later_rounds);
-    if counts { sides_to(event, tree) } else { None }
+    reads && is_possible(event) && !event.may_be_cut_short && !event.assumptions.iter().any(later_rounds)
 }
 
 fn writes(access: &Access) -> bool {

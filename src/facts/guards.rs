@@ -15,6 +15,11 @@
 //!     out[t] = s[255 - t];
 //! ```
 //!
+//! Host code may launch another block where such a condition holds: `if (n <= 64) k<<<1, 64>>>(n)`. So accesses under
+//! different conditions are held against each other only where nothing in host code ties what the kernel is given to
+//! the block, and those under the same conditions only where there is one shape. A side that is taken inside a loop
+//! may leave it, and has no next round.
+//!
 //! Such a condition is *open*. Sizes given at run time are taken to be large, and so are bounds of threads and rounds.
 //! If an open condition does not hold for large sizes, what an access rests on must have nothing to do with it: under
 //! `if (n <= 32)`, a guard `t < n` does not let every thread in, and a loop of `n` rounds may have only one. Of two
@@ -25,7 +30,7 @@ use super::intervals::{Interval, Round};
 use super::witness::{can_hold, is_possible_by_choice, is_possible_in_a_block};
 use crate::domain::SymbolId;
 use crate::events::{
-    AccessEvent, AccessOp, Asks, Assumption, Blocks, Branches, Event, EventTree, Side, Taken, Trace,
+    AccessEvent, AccessOp, Asks, Assumption, Blocks, Branches, Event, EventTree, Side, Taken, Ties, Trace,
 };
 use crate::source::Span;
 use std::ops::Range;
@@ -45,7 +50,7 @@ pub(super) struct Guards {
 
 impl Guards {
     /// Of one interval.
-    pub(super) fn of(trace: &Trace, interval: &Interval, loops: &Loops<'_>) -> Guards {
+    pub(super) fn of(trace: &Trace, interval: &Interval, loops: &Loops<'_>, ties: Ties) -> Guards {
         let tree = &trace.tree;
         let event = |at: usize| match &tree.events()[at] {
             Event::Access(event) => Some(event),
@@ -53,7 +58,11 @@ impl Guards {
         };
         let open_around = |(at, _): &(usize, Round)| {
             let event = event(*at).filter(|event| event.is_sure && can_hold(&event.assumptions))?;
-            (large(event, tree) != Blocks::NONE).then(|| (open(event, tree), false))
+            let open = open(event, tree);
+            // Another shape may go with the other side.
+            let goes_with_shape =
+                ties == Ties::Any && open.iter().any(|branch| of_branch(*branch, tree) == Blocks::NONE);
+            (large(event, tree) != Blocks::NONE && !goes_with_shape).then_some((open, false))
         };
         let mut around: Vec<Option<(Open, bool)>> = interval.accesses.iter().map(open_around).collect();
         let stands_on_both = |number: usize| {
@@ -76,11 +85,12 @@ impl Guards {
             }
         }
         let mut sets = vec![Open::new()];
-        let rounds = interval.of_loop.and_then(|at| Around::of(&tree.events()[at]));
+        let across = interval.across.is_some();
+        let rounds = interval.of_loop.and_then(|at| Around::of(&tree.events()[at], across));
         for (at, around) in interval.accesses.iter().zip(&mut around) {
             let Some((open, _)) = around else { continue };
             let is_known = sets.contains(open);
-            let may_hold = event(at.0).is_some_and(|event| is_free(event, open, rounds, tree));
+            let may_hold = event(at.0).is_some_and(|event| rests_on_nothing_of(event, open, rounds, tree));
             if !may_hold || !is_known && sets.len() > MOST_OPEN {
                 *around = None;
             } else if !is_known {
@@ -100,8 +110,11 @@ impl Guards {
                 return Some(*on_both);
             }
             let event = event(interval.accesses[number].0)?;
-            let others_hold = open.starts_with(around) && fixed == open.len();
-            (others_hold && is_free(event, open, rounds, tree)).then_some(*on_both)
+            let others_hold = ties == Ties::None
+                && open.starts_with(around)
+                && fixed == open.len()
+                && open[around.len()..].iter().all(|branch| side_of(*branch, tree).is_some());
+            (others_hold && rests_on_nothing_of(event, open, rounds, tree)).then_some(*on_both)
         };
         let under = |open: &Open| {
             let fixed = fixed(open);
@@ -133,8 +146,8 @@ pub(crate) enum Happens {
 
 impl Happens {
     /// When it surely happens, or may; `None`: perhaps never.
-    pub(super) fn of(event: &AccessEvent, tree: &EventTree) -> Option<Happens> {
-        match sides_to(event, tree) {
+    pub(super) fn of(event: &AccessEvent, tree: &EventTree, ties: Ties) -> Option<Happens> {
+        match sides_to(event, tree, ties) {
             Some(sides) => Some(Happens::Where(sides)),
             None => is_possible_by_choice(event, tree).then_some(Happens::ForData),
         }
@@ -146,9 +159,17 @@ impl Happens {
     }
 }
 
+/// The side of a condition that a block may well take: what the kernel is given, or data, are one thing or another, or
+/// sizes are large. Others may have to do with the number of threads, or of rounds.
+fn side_of(branch: u32, tree: &EventTree) -> Option<Side> {
+    let taken = tree.taken(branch)?;
+    let side = taken.side.filter(|side| tree.is_asked_once(*side))?;
+    (taken.is_choice || taken.large != Blocks::NONE).then_some(side)
+}
+
 /// The sides of conditions that a block has to take to do an access surely, none where the blocks are known that do;
 /// `None`: it may never happen.
-pub(super) fn sides_to(event: &AccessEvent, tree: &EventTree) -> Option<Vec<Side>> {
+pub(super) fn sides_to(event: &AccessEvent, tree: &EventTree, ties: Ties) -> Option<Vec<Side>> {
     if !event.is_sure || !can_hold(&event.assumptions) {
         return None;
     }
@@ -156,10 +177,13 @@ pub(super) fn sides_to(event: &AccessEvent, tree: &EventTree) -> Option<Vec<Side
         return Some(Vec::new());
     }
     let open = open(event, tree);
-    if large(event, tree) == Blocks::NONE || !is_free(event, &open, None, tree) {
+    if ties != Ties::None
+        || large(event, tree) == Blocks::NONE
+        || !rests_on_nothing_of(event, &open, None, tree)
+    {
         return None;
     }
-    open.iter().map(|branch| tree.taken(*branch)?.side).collect()
+    open.iter().map(|branch| side_of(*branch, tree)).collect()
 }
 
 /// A loop of which one pass stands for all rounds.
@@ -170,14 +194,16 @@ pub(super) struct Around<'t> {
     first_symbol: SymbolId,
     /// The branches around it.
     branches: &'t Branches,
+    /// Whether one round and the next are looked at: a side that is taken in it may leave it.
+    across: bool,
 }
 
 impl Around<'_> {
     /// The loop that an event begins.
-    fn of(event: &Event) -> Option<Around<'_>> {
+    fn of(event: &Event, across: bool) -> Option<Around<'_>> {
         match event {
             Event::Loop { span, first_symbol, branches, .. } => {
-                Some(Around { span: *span, first_symbol: *first_symbol, branches })
+                Some(Around { span: *span, first_symbol: *first_symbol, branches, across })
             }
             _ => None,
         }
@@ -186,7 +212,7 @@ impl Around<'_> {
     /// Whether a condition has one answer in all its rounds.
     fn fixes(&self, branch: u32, tree: &EventTree) -> bool {
         let asks = || tree.taken(branch).is_some_and(|taken| taken.asks.is_fixed_before(self.first_symbol));
-        self.branches.contains(&branch) || asks()
+        self.branches.contains(&branch) || !self.across && asks()
     }
 }
 
@@ -199,7 +225,7 @@ pub(super) fn loops(tree: &EventTree) -> Loops<'_> {
     let mut outermost = Vec::with_capacity(tree.len());
     for event in tree.events() {
         match event {
-            Event::Loop { .. } => around.push(Around::of(event)),
+            Event::Loop { .. } => around.push(Around::of(event, false)),
             Event::EndOfLoop { .. } => drop(around.pop()),
             _ => {}
         }
@@ -254,11 +280,16 @@ pub(super) fn are_together(first: &AccessEvent, second: &AccessEvent, tree: &Eve
 
 /// Whether what an access rests on has nothing to do with these open conditions. `rounds`: the loop of which several
 /// rounds are looked at.
-fn is_free(event: &AccessEvent, open: &Open, rounds: Option<Around<'_>>, tree: &EventTree) -> bool {
+fn rests_on_nothing_of(
+    event: &AccessEvent,
+    open: &Open,
+    rounds: Option<Around<'_>>,
+    tree: &EventTree,
+) -> bool {
     let asks = |branch: &u32| tree.taken(*branch).map_or(&Asks::Hidden, |taken| &taken.asks);
     open.iter().all(|branch| {
         if of_branch(*branch, tree) != Blocks::NONE {
-            return true;
+            return rounds.is_none_or(|around| !around.across || around.branches.contains(branch));
         }
         let asked = asks(branch);
         // In other rounds another side may be taken, and the loop may have no other.

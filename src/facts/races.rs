@@ -26,7 +26,7 @@ use super::witness::are_possible;
 use crate::domain::{Lanes, Shape, Spread, SymbolId, gcd};
 use crate::events::{
     Access, AccessEvent, AccessOp, Assumption, Atomic, Blocks, Event, EventTree, Operation, Seen, Side,
-    Stored, Taken, Trace,
+    Stored, Taken, Ties, Trace,
 };
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -140,14 +140,14 @@ enum Scope {
 }
 
 /// All races of a run.
-pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Race> {
+pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let mut found: Vec<Race> = Vec::new();
     let mut left = MOST_TOUCHED;
     let warps = shape.threads().div_ceil(32);
     let among_warps = warps > 1 && !trace.tree.may_wait();
     let loops = loops(&trace.tree);
     for interval in intervals(&trace.tree, shape) {
-        let guards = Guards::of(trace, &interval, &loops);
+        let guards = Guards::of(trace, &interval, &loops, ties);
         let of_each = guards.sets().map(|set| groups(trace, shape, &interval, &guards, set));
         for steps in of_each.flat_map(FxHashMap::into_values) {
             let steps = steps.as_slice();

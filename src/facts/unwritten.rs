@@ -16,7 +16,7 @@
 
 use super::guards::sides_to;
 use crate::domain::{Shape, Spread};
-use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Operation, Side, Stored, Trace};
+use crate::events::{Access, AccessEvent, AccessOp, Assumption, Event, Operation, Side, Stored, Ties, Trace};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ enum Written {
 }
 
 /// All such reads of a run, one for each site.
-pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
+pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Unwritten> {
     let mut found: Vec<Unwritten> = Vec::new();
     let events = trace.tree.events();
     let may_write = |event: &Event| matches!(event, Event::MayAccess { writes: true, .. });
@@ -91,7 +91,7 @@ pub(super) fn find(trace: &Trace, shape: Shape) -> Vec<Unwritten> {
         if !reads || event.may_be_cut_short || found.iter().any(|it| it.access == event.access) {
             continue;
         }
-        let Some(sides) = sides_to(event, &trace.tree) else { continue };
+        let Some(sides) = sides_to(event, &trace.tree, ties) else { continue };
         let Some(Written::Bytes(all)) = written.get(&event.object) else { continue };
         let Some((offsets, bytes)) = known(event, access, shape) else { continue };
         let unwritten = |thread: &usize| {

@@ -43,7 +43,9 @@
 //! - A subscript that leaves its row but stays in the array is a note: some code treats an array as one-dimensional on
 //!   purpose. It is reported only if thread and iteration numbers alone make it.
 //! - Under a condition that is the same for the whole block and not decided, as `if (last)`, it is a warning that names
-//!   the condition. So is an access by threads that data choose, if it is outside for each of them.
+//!   the condition, if nothing in host code ties the condition to the block: there is one launch shape, its text tells the
+//!   block, and the arguments are plain numbers that no condition around the launch asks for. So is an access by
+//!   threads that data choose, if it is outside for each of them.
 //! - If a bound may keep the thread out, as `threadIdx.x < n` may, it is assumed to do so.
 //! - There is no fix.
 

@@ -41,7 +41,7 @@
 //! - If a write precedes the read in the text, or nothing orders the two, the read is assumed to come later:
 //!   `missing-barrier` covers that. A read in a loop counts only if it surely happens in the first iteration.
 //! - A read counts if none of its bytes is written, and if it surely happens, or does under a condition that is the
-//!   same for the whole block and named with the finding. `+=` and `atomicAdd` do not initialize what they read.
+//!   same for the whole block, tied to the block by nothing in host code, and named with the finding. `+=` and `atomicAdd` do not initialize what they read.
 //! - If something that may write shared memory is not followed (an unseen function, a write through an unknown
 //!   pointer, inline assembly), the kernel is not checked. If the index of a write is unknown, or asynchronous copies
 //!   or tensor-core stores fill an array, that array is not checked.
