@@ -182,10 +182,14 @@ impl Lowerer<'_> {
         let designators: Vec<Node<'_>> = node.children_by_field_name("designator", &mut cursor).collect();
         let kind = ExprKind::Unsupported("designated initialiser");
         match (designators.as_slice(), field(node, "value")) {
-            ([member], Some(value)) if member.kind() == "field_designator" => match member.named_child(0) {
-                Some(name) => ExprKind::Designated(self.text(name).into(), Box::new(self.expr(value))),
-                None => kind,
-            },
+            ([member], Some(value)) => {
+                // A comment may stand before it.
+                let mut inside = member.walk();
+                let name = member.named_children(&mut inside).find(|it| it.kind() == "field_identifier");
+                name.map_or(kind, |name| {
+                    ExprKind::Designated(self.text(name).into(), Box::new(self.expr(value)))
+                })
+            }
             _ => self.with_changes(node, kind),
         }
     }
