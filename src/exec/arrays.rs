@@ -34,7 +34,9 @@ impl Machine<'_> {
             Storage::DynamicShared => self.lookups.memo.no_env(),
             _ => self.env(),
         };
-        let known = self.memory.shared.entry(declaration.name_span).or_default();
+        // A macro may declare several in one place.
+        let place = (declaration.name_span, declaration.name.clone());
+        let known = self.memory.shared.entry(place.clone()).or_default();
         let object = match known.iter().find(|(of, _)| of.same(&env)) {
             Some((_, object)) => *object,
             None => {
@@ -46,7 +48,7 @@ impl Machine<'_> {
                     Some(number),
                 ));
                 let object = ObjectId(self.memory.objects.len() as u32 - 1);
-                self.memory.shared.entry(declaration.name_span).or_default().push((env, object));
+                self.memory.shared.entry(place).or_default().push((env, object));
                 object
             }
         };
@@ -91,7 +93,9 @@ impl Machine<'_> {
 
     /// The number of an array in the trace: that of another instance of its function, if they are alike.
     fn array_number(&mut self, array: Array) -> usize {
-        let facts = |it: &Array| (it.name_span, it.dimensions.clone(), it.element_bytes, it.element.clone());
+        let facts = |it: &Array| {
+            (it.name_span, it.name.clone(), it.dimensions.clone(), it.element_bytes, it.element.clone())
+        };
         let alike = self.trace.arrays.iter().position(|known| facts(known) == facts(&array));
         alike.unwrap_or_else(|| {
             self.trace.arrays.push(array);

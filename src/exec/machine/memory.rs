@@ -11,6 +11,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// The objects of one declaration, by the template parameters in force.
+type Instances = Vec<(Rc<Env>, ObjectId)>;
+
 /// Memory, and what is known of it.
 #[derive(Default)]
 pub struct Memory {
@@ -18,9 +21,9 @@ pub struct Memory {
     pub objects: Vec<Object>,
     /// What stands for one of several of them.
     pub alternatives: Alternatives,
-    /// Shared variables by declaration and the template parameters in force, so that a redeclaration in a loop is
-    /// the same object.
-    pub shared: FxHashMap<Span, Vec<(Rc<Env>, ObjectId)>>,
+    /// Shared variables by declaration, of which a macro may have several in one place, and the template parameters in
+    /// force, so that a redeclaration in a loop is the same object.
+    pub shared: FxHashMap<(Span, Name), Instances>,
     /// Variables whose address is a value.
     pub exposed: Exposed,
     /// What is written to shared memory, if that is asked for.
