@@ -1,7 +1,8 @@
 //! What do loops that threads share tell of a block's extents?
 //!
 //! In `for (int i = threadIdx.y; i < 32; i += 8)` a thread takes every eighth row. Those in between are for the other
-//! threads of its column, of which there are 8.
+//! threads of its column, of which there are 8. A loop under a condition says nothing: in `if (threadIdx.x < 32)` its
+//! stride is the number of those that come there.
 
 use crate::events::LaunchArg;
 use crate::exec::entry::constant_in_kernel;
@@ -20,8 +21,10 @@ struct Seen<'a> {
     values: Vec<(LocalId, &'a Expr)>,
     /// Those that change otherwise.
     changed: Vec<LocalId>,
-    /// What loops add to them after each round.
+    /// What loops that all threads come to add to them after each round.
     steps: Vec<(LocalId, &'a Expr)>,
+    /// How many conditions are around.
+    conditions: usize,
 }
 
 /// The extents that the strides of loops tell, by axis; none where they differ.
@@ -52,11 +55,14 @@ impl<'a> Seen<'a> {
             StmtKind::Declare(all) => {
                 self.values.extend(all.iter().filter_map(|it| Some((it.local, it.init.as_ref()?))));
             }
-            StmtKind::Loop { step: Some(step), .. } => self.steps.extend(added(step)),
+            StmtKind::Loop { step: Some(step), .. } if self.conditions == 0 => self.steps.extend(added(step)),
             _ => {}
         }
         own_exprs(stmt, &mut |expr| self.expr(expr));
+        let is_condition = matches!(stmt.kind, StmtKind::If { .. } | StmtKind::Switch { .. });
+        self.conditions += usize::from(is_condition);
         own_stmts(stmt, &mut |stmt| self.stmt(stmt));
+        self.conditions -= usize::from(is_condition);
     }
 
     fn expr(&mut self, expr: &'a Expr) {
