@@ -132,6 +132,8 @@ struct Group {
     covers: Vec<Covers>,
     /// The fewest blocks that one of them is known to have in each direction.
     grid: [Option<i64>; 3],
+    /// The directions in which each of them is known to have one block.
+    flat: [bool; 3],
     /// As in [`LaunchSite::is_free`], of each of its launches.
     is_free: bool,
     /// The first of its launches.
@@ -312,8 +314,9 @@ pub(crate) fn scenarios(
             let residues = group.residues(kernel);
             // Of a block that was given, the launch says nothing.
             let covers = if fixed.is_none() { group.covers(kernel) } else { Vec::new() };
-            let (template_args, args, grid) = (group.template_args, group.args, group.grid);
-            let setting = Setting { template_args, args, residues, covers, grid, ..Setting::of(block) };
+            let (template_args, args) = (group.template_args, group.args);
+            let (grid, flat) = (group.grid, group.flat);
+            let setting = Setting { template_args, args, residues, covers, grid, flat, ..Setting::of(block) };
             let is_only = is_only && group.refuted.is_none() && group.rival.is_none() && group.open.is_none();
             let ties = match group.is_free && fixed.is_none() {
                 _ if !is_only => Ties::Any,
@@ -410,6 +413,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             group.covers.retain(|it| launch.covers.contains(it));
             let both = group.grid.iter_mut().zip(launch.grid);
             both.for_each(|(least, other)| *least = (*least).into_iter().chain(other).min());
+            group.flat.iter_mut().zip(launch.grid).for_each(|(flat, blocks)| *flat &= blocks == Some(1));
             let agreed = |at: usize, multiple: i64| launch.multiples.get(at) == Some(&multiple);
             for (at, multiple) in group.multiples.iter_mut().enumerate() {
                 *multiple = if agreed(at, *multiple) { *multiple } else { 1 };
@@ -422,6 +426,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             multiples: launch.multiples.clone(),
             covers: launch.covers.clone(),
             grid: launch.grid,
+            flat: launch.grid.map(|blocks| blocks == Some(1)),
             is_free: launch.is_free,
             span: launch.span,
             refuted: launch.refuted.clone(),

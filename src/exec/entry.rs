@@ -34,6 +34,8 @@ pub(crate) struct Setting {
     pub covers: Vec<(String, Covers)>,
     /// The fewest blocks that a launch is known to have in each direction.
     pub grid: [Option<i64>; 3],
+    /// The directions in which each launch is known to have one block.
+    pub flat: [bool; 3],
     /// Rows of shared arrays to be padded: the name in the declaration, and extra elements.
     pub pads: Vec<(Span, u64)>,
     /// The distance between an array's rows, if it is changed or watched.
@@ -52,6 +54,7 @@ impl Setting {
             residues: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
+            flat: [false; 3],
             pads: Vec::new(),
             pitch: None,
         }
@@ -158,7 +161,7 @@ fn run_in_lengths(
             machine.settings.pitch = setting.pitch.clone().map(Box::new);
             machine.settings.residues.clone_from(&setting.residues);
             machine.settings.covers.clone_from(&setting.covers);
-            machine.settings.grid = setting.grid;
+            (machine.settings.grid, machine.settings.flat) = (setting.grid, setting.flat);
             let env = launch_environment(&mut machine, function, &setting.template_args);
             machine.start(function, env, &setting.types, &setting.args);
             steps += machine.steps_taken();

@@ -28,7 +28,7 @@ impl Machine<'_> {
         let blocks = Blocks::collect(|block| {
             self.compared_in(block, difference, relation, false).is_some_and(on_side)
         });
-        blocks.where_several(self.sizes_in(difference))
+        self.launched(blocks, self.sizes_in(difference))
     }
 
     /// The blocks whose threads take the sides of a condition, where it holds and where it fails, as its truth tells.
@@ -43,9 +43,29 @@ impl Machine<'_> {
                     there.and(&active) == side.and(&active)
                 })
             });
-            blocks.where_several(self.sizes_asked(condition))
+            self.launched(blocks, self.sizes_asked(condition))
         };
         [of(truth.holds, true), of(truth.fails, false)]
+    }
+
+    /// Some blocks, in a grid of several in these directions; none if none of them is launched. Where there is one block
+    /// in a direction, that is the first.
+    fn launched(&self, blocks: Blocks, several: [bool; 3]) -> Blocks {
+        let flat = self.settings.flat;
+        if (0..3).any(|axis| flat[axis] && several[axis]) {
+            return Blocks::NONE;
+        }
+        let there = Blocks::collect(|block| (0..3).all(|axis| !flat[axis] || block[axis] == 0));
+        (if blocks.and(there) == Blocks::NONE { Blocks::NONE } else { blocks }).where_several(several)
+    }
+
+    /// Whether a number tells blocks apart, or counts them, in a direction in which there is one.
+    fn is_of_one(&self, id: SymbolId) -> bool {
+        let axis = match self.world.symbols.get(id).among_blocks {
+            AmongBlocks::Index(axis) => Some(axis),
+            _ => self.size_of_grid(id),
+        };
+        axis.is_some_and(|axis| self.settings.flat[axis])
     }
 
     /// The threads of a block for which a condition holds, if that is known.
@@ -218,7 +238,7 @@ impl Machine<'_> {
         for (id, _) in &number.terms {
             let symbol = self.world.symbols.get(*id);
             let is_told = !matches!(symbol.origin, Origin::Choice | Origin::LoopValue | Origin::Own);
-            if symbol.compiled || !is_told {
+            if symbol.compiled || !is_told || self.is_of_one(*id) {
                 return Asks::Hidden;
             }
             let is_place = matches!(symbol.origin, Origin::Loop | Origin::BlockIndex | Origin::GridSize);

@@ -25,6 +25,8 @@ pub struct Settings {
     pub covers: Vec<(String, Covers)>,
     /// As in [`Setting::grid`](crate::exec::entry::Setting::grid).
     pub grid: [Option<i64>; 3],
+    /// As in [`Setting::flat`](crate::exec::entry::Setting::flat).
+    pub flat: [bool; 3],
     /// What assertions may say of how large numbers given at run time are.
     pub asserted: Asserted,
 }
@@ -51,6 +53,7 @@ impl Default for Settings {
             residues: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
+            flat: [false; 3],
             asserted: Asserted::default(),
         }
     }
