@@ -27,6 +27,35 @@ pub(crate) struct Met<'a> {
     pub load: bool,
 }
 
+/// What is kept in mind of one.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub array: usize,
+    pub bytes: u32,
+    pub offset: Int,
+    /// The threads that made it; an upper bound if there is a doubt.
+    pub active: ThreadSet,
+    pub doubt: Option<Unknown>,
+    /// How often what happened then happens.
+    pub weight: u64,
+    /// The iteration of a loop whose trip count the compiler does not know.
+    pub iteration: u32,
+}
+
+impl Met<'_> {
+    pub(super) fn kept(&self) -> Kept {
+        Kept {
+            array: self.array,
+            bytes: self.bytes,
+            offset: self.offset.clone(),
+            active: self.active,
+            doubt: self.doubt.clone(),
+            weight: self.weight,
+            iteration: self.iteration,
+        }
+    }
+}
+
 /// How far the place of an access is behind another, if the compiler sees that and they share no byte of one thread.
 pub(super) fn distance((one, bytes): (&Int, u32), met: &Met<'_>) -> Option<i128> {
     let is_apart = |by: &i128| *by >= i128::from(bytes) || -*by >= i128::from(met.bytes);

@@ -18,8 +18,7 @@
 //! | `s[t] = 0; for (i = 0; i < n; i++) s[t] += in[i];` | made |
 //! | `s[t] = 0; for (i = 0; i < n; i++) sum += in[i]; s[t] = sum;` | made |
 
-use super::met::{Met, behind, distance};
-use crate::domain::{Int, ThreadSet, Unknown};
+use super::met::{Kept, Met, behind, distance};
 use smallvec::SmallVec;
 
 /// Stores that are kept in mind; of more, the oldest are taken to be made.
@@ -32,13 +31,7 @@ pub(super) struct Unread(Vec<Store>);
 /// A store.
 #[derive(Debug)]
 struct Store {
-    array: usize,
-    bytes: u32,
-    offset: Int,
-    active: ThreadSet,
-    doubt: Option<Unknown>,
-    weight: u64,
-    iteration: u32,
+    made: Kept,
     stretch: u32,
     number: u32,
 }
@@ -51,41 +44,34 @@ impl Unread {
 
     /// Any of them in an array may be read.
     pub(super) fn forget_array(&mut self, array: usize) {
-        self.0.retain(|store| store.array != array);
+        self.0.retain(|store| store.made.array != array);
     }
 
     /// What an access reads is stored for it.
     pub(super) fn read(&mut self, met: &Met<'_>) {
-        self.0.retain(|it| it.array != met.array || distance((&it.offset, it.bytes), met).is_some());
+        self.0.retain(|it| {
+            it.made.array != met.array || distance((&it.made.offset, it.made.bytes), met).is_some()
+        });
     }
 
     /// A store with this number, in this stretch of code without branches. The numbers of those that it makes needless.
     pub(super) fn write(&mut self, met: &Met<'_>, stretch: u32, number: u32) -> SmallVec<[u32; 2]> {
         let mut needless = SmallVec::new();
         self.0.retain(|store| {
-            let same = (store.array, store.bytes, store.weight) == (met.array, met.bytes, met.weight)
-                && (store.iteration, store.stretch) == (met.iteration, stretch);
+            let made = &store.made;
+            let same = (made.array, made.bytes, made.weight) == (met.array, met.bytes, met.weight)
+                && (made.iteration, store.stretch) == (met.iteration, stretch);
             let gone = same
-                && store.doubt == *met.doubt
-                && store.active.minus(&met.active).is_empty()
-                && (store.offset == *met.offset || behind(&store.offset, met) == Some(0));
+                && made.doubt == *met.doubt
+                && made.active.minus(&met.active).is_empty()
+                && (made.offset == *met.offset || behind(&made.offset, met) == Some(0));
             needless.extend(gone.then_some(store.number));
             !gone
         });
         if self.0.len() >= MOST_KEPT {
             self.0.remove(0);
         }
-        self.0.push(Store {
-            array: met.array,
-            bytes: met.bytes,
-            offset: met.offset.clone(),
-            active: met.active,
-            doubt: met.doubt.clone(),
-            weight: met.weight,
-            iteration: met.iteration,
-            stretch,
-            number,
-        });
+        self.0.push(Store { made: met.kept(), stretch, number });
         needless
     }
 }

@@ -17,9 +17,9 @@
 //! | `volatile float *v = s; a = v[2 * t]; b = v[2 * t];` | read |
 //! | `a = s[2 * t]; for (i = 0; i < n; i++) b += s[2 * t + i];` | read: a trip count given at run time |
 
-use super::met::{Met, distance};
+use super::met::{Kept, Met, distance};
 use super::overwritten::Unread;
-use crate::domain::{Int, Lanes, SymbolId, ThreadSet, Unknown};
+use crate::domain::{Int, Lanes, SymbolId};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -48,20 +48,12 @@ pub(crate) struct Registers {
 /// A value that was read or written.
 #[derive(Debug)]
 struct Held {
-    array: usize,
-    bytes: u32,
-    offset: Int,
-    /// The threads that have it; an upper bound if there is a doubt.
-    active: ThreadSet,
-    doubt: Option<Unknown>,
-    /// How often what happened then happens.
-    weight: u64,
+    /// By what it was.
+    by: Kept,
     /// The site that read or wrote it.
     site: usize,
     /// The innermost branch around it; 0 for none.
     branch: u32,
-    /// The iteration of a loop whose trip count the compiler does not know.
-    iteration: u32,
     /// The round of a loop in which that was.
     round: u32,
 }
@@ -141,12 +133,12 @@ impl Registers {
         let known = self.values.entry(key(array, bytes, offset)).or_default();
         let covers = |held: &Held| {
             let same_site = held.site == met.site;
-            (held.array, held.bytes, held.weight) == (array, bytes, met.weight)
+            (held.by.array, held.by.bytes, held.by.weight) == (array, bytes, met.weight)
                 && (held.branch == 0 || self.branches.contains(&held.branch))
-                && (same_site || held.doubt.is_none() || held.doubt == *met.doubt)
-                && (same_site || held.iteration == met.iteration || !met.in_loop)
-                && met.active.minus(&held.active).is_empty()
-                && held.offset == *offset
+                && (same_site || held.by.doubt.is_none() || held.by.doubt == *met.doubt)
+                && (same_site || held.by.iteration == met.iteration || !met.in_loop)
+                && met.active.minus(&held.by.active).is_empty()
+                && held.by.offset == *offset
         };
         if met.load && known.iter().any(covers) {
             return true;
@@ -155,15 +147,9 @@ impl Registers {
             self.unread.read(met);
         }
         known.push(Held {
-            array,
-            bytes,
-            offset: offset.clone(),
-            active: met.active,
-            doubt: met.doubt.clone(),
-            weight: met.weight,
+            by: met.kept(),
             site: met.site,
             branch: self.branches.last().copied().unwrap_or(0),
-            iteration: met.iteration,
             round: self.round,
         });
         false
@@ -178,7 +164,7 @@ impl Registers {
         let met = met.filter(|_| self.values.len() <= MOST_COMPARED);
         let (distances, varied, round) = (&mut self.distances, &mut self.varied, self.round);
         let mut is_apart = |held: &Held, met: &Met<'_>| {
-            let Some(distance) = distance((&held.offset, held.bytes), met) else { return false };
+            let Some(distance) = distance((&held.by.offset, held.by.bytes), met) else { return false };
             if held.round == round {
                 let before = distances.insert((held.site, met.site), distance);
                 *varied += u32::from(before.is_some_and(|before| before != distance));
@@ -186,7 +172,7 @@ impl Registers {
             true
         };
         self.values.retain(|_, list| {
-            list.retain(|held| held.array != array || met.is_some_and(|met| is_apart(held, met)));
+            list.retain(|held| held.by.array != array || met.is_some_and(|met| is_apart(held, met)));
             !list.is_empty()
         });
     }

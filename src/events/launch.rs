@@ -189,7 +189,7 @@ impl LaunchArg {
 }
 
 /// How much host code may tie what a kernel is given to the shape that it is launched with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ties {
     /// Not at all: there is one shape, and as [`LaunchSite::is_free`] has it.
     None,

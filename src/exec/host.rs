@@ -12,10 +12,11 @@ mod bounds;
 mod choices;
 mod consistent;
 mod elements;
-pub(super) mod refuted;
+mod refuted;
 mod residues;
 pub(super) mod settled;
 mod switched;
+mod untied;
 
 use super::condition::Truth;
 use super::join::Join;

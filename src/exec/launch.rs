@@ -5,7 +5,7 @@ use super::machine::{ChosenKernel, Machine, Mode};
 use super::packs::launched_pack;
 use super::types::{Binding, Env, Ty};
 use super::value::{Step, Steps, Value};
-use crate::domain::{Int, Origin, SymbolId, gcd};
+use crate::domain::{Int, SymbolId, gcd};
 use crate::events::{LaunchArg, LaunchSite};
 use crate::ir::namespace::meant;
 use crate::ir::{
@@ -161,7 +161,7 @@ impl Machine<'_> {
         row.push(configuration.dynamic_bytes.clone());
         let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
         let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
-        let is_free = way.is_empty() && configuration.is_told[1] && self.are_free(known, args, &arguments);
+        let is_free = way.is_empty() && configuration.is_told[1] && self.are_untied(known, args, &arguments);
         row.extend(arguments);
         // Where nothing tells which of the numbers is not as it was asked to be, none is believed.
         let believed = self.state.refuted.as_ref().is_none_or(|refuted| !refuted.numbers.is_empty());
@@ -208,42 +208,6 @@ impl Machine<'_> {
                 None => self.trace.launches.push(site),
             }
         }
-    }
-
-    /// Whether each argument of a launch is a constant, or a number of its own of which nothing is known.
-    fn are_free(&self, kernel: Option<&Arc<Function>>, args: &[Expr], numbers: &[Option<Int>]) -> bool {
-        let asked: Vec<SymbolId> = {
-            let mut all = Vec::new();
-            for claim in &self.state.claims {
-                super::host::refuted::differences(&claim.0, &mut |number| {
-                    all.extend(number.terms.iter().map(|it| it.0))
-                });
-            }
-            all.iter().flat_map(|id| self.world.symbols.roots(*id).unwrap_or_else(|| vec![*id])).collect()
-        };
-        let mut seen: Vec<SymbolId> = Vec::new();
-        args.iter().zip(numbers).enumerate().all(|(at, (arg, number))| {
-            let ty = kernel.and_then(|kernel| kernel.params.get(at)).map(|param| &param.ty);
-            let is_pointer = matches!(ty, Some(Type::Pointer(_)));
-            match number {
-                _ if ty.is_none() || matches!(arg.kind, ExprKind::Null) => false,
-                None => true,
-                Some(number) if number.as_constant().is_some() => !is_pointer,
-                Some(number) => match number.terms.as_slice() {
-                    [(id, factor)] => {
-                        let is_new = !seen.contains(id);
-                        seen.push(*id);
-                        is_new
-                            && factor.as_constant() == Some(1)
-                            && number.base.as_constant() == Some(0)
-                            && self.world.symbols.get(*id).origin == Origin::Given
-                            && !self.host.made.contains_key(id)
-                            && !asked.contains(id)
-                    }
-                    _ => false,
-                },
-            }
-        })
     }
 
     /// The kernels of a name that a launch with so many arguments may mean.

@@ -183,10 +183,7 @@ fn divisibility(claim: &Expr, holds: bool) -> Option<(&Expr, &Expr)> {
 }
 
 /// The numbers that a condition compares with 0.
-pub(in crate::exec) fn differences<'c>(
-    condition: &'c Condition,
-    each: &mut dyn FnMut(&'c crate::domain::Int),
-) {
+pub(super) fn differences<'c>(condition: &'c Condition, each: &mut dyn FnMut(&'c crate::domain::Int)) {
     match condition {
         Condition::Known(_) | Condition::Opaque(..) => {}
         Condition::Compare { difference, .. } => each(difference),
