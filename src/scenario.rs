@@ -134,8 +134,8 @@ struct Group {
     grid: [Option<i64>; 3],
     /// The directions in which each of them is known to have one block.
     flat: [bool; 3],
-    /// As in [`LaunchSite::is_free`], of each of its launches.
-    is_free: bool,
+    /// As in [`LaunchSite::is_untied`], of each of its launches.
+    is_untied: bool,
     /// The first of its launches.
     span: Span,
     /// What keeps them from happening.
@@ -318,7 +318,7 @@ pub(crate) fn scenarios(
             let (grid, flat) = (group.grid, group.flat);
             let setting = Setting { template_args, args, residues, covers, grid, flat, ..Setting::of(block) };
             let is_only = is_only && group.refuted.is_none() && group.rival.is_none() && group.open.is_none();
-            let ties = match group.is_free && fixed.is_none() {
+            let ties = match group.is_untied && fixed.is_none() {
                 _ if !is_only => Ties::Any,
                 true => Ties::None,
                 false => Ties::OneShape,
@@ -406,10 +406,10 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             group.no_dynamic = group.no_dynamic.or(no_dynamic);
             for (at, arg) in group.args.iter_mut().enumerate() {
                 let theirs = launch.args.get(at).copied().flatten();
-                group.is_free &= theirs == *arg;
+                group.is_untied &= theirs == *arg;
                 *arg = arg.filter(|arg| theirs == Some(*arg));
             }
-            group.is_free &= launch.is_free;
+            group.is_untied &= launch.is_untied;
             group.covers.retain(|it| launch.covers.contains(it));
             let both = group.grid.iter_mut().zip(launch.grid);
             both.for_each(|(least, other)| *least = (*least).into_iter().chain(other).min());
@@ -427,7 +427,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
             covers: launch.covers.clone(),
             grid: launch.grid,
             flat: launch.grid.map(|blocks| blocks == Some(1)),
-            is_free: launch.is_free,
+            is_untied: launch.is_untied,
             span: launch.span,
             refuted: launch.refuted.clone(),
             rival: launch.rival,

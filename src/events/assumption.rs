@@ -306,7 +306,7 @@ impl Display for Assumption {
             }
             Assumption::LeastConflict { when } => write!(out, "{when}, which conflicts least"),
             Assumption::BothSides => {
-                out.write_str("a block makes the requests of both sides of a condition, though it takes one")
+                out.write_str("both sides of a condition are counted, though a block takes one")
             }
             Assumption::CutShort => {
                 out.write_str("the iterations of a loop are alike: to run them all takes too many steps")

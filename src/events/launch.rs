@@ -41,9 +41,9 @@ pub struct LaunchSite {
     pub refuted: Option<Arc<Refuted>>,
     /// Whether, before it, a shape that is known on one of two ways was taken to be it on both.
     pub is_guessed: bool,
-    /// Whether nothing that host code asks, or does, ties what is given to the kernel to anything: the text alone tells
-    /// the block, and each argument is a constant, or a number of its own of which nothing is known.
-    pub is_free: bool,
+    /// Whether host code ties nothing that it gives to the kernel to the block: the text alone tells the block, and each
+    /// argument is a constant, or a number of its own of which nothing is known.
+    pub is_untied: bool,
 }
 
 /// That an argument of a launch is as large as there are threads along an axis: `argument * divisor` is
@@ -100,7 +100,7 @@ impl LaunchSite {
         self.dynamic_bytes = self.dynamic_bytes.filter(|known| Some(*known) == other.dynamic_bytes);
         self.covers.retain(|it| other.covers.contains(it));
         self.is_guessed |= other.is_guessed;
-        self.is_free &= other.is_free;
+        self.is_untied &= other.is_untied;
         self.is_at_limit &= other.is_at_limit;
     }
 
@@ -191,7 +191,7 @@ impl LaunchArg {
 /// How much host code may tie what a kernel is given to the shape that it is launched with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ties {
-    /// Not at all: there is one shape, and as [`LaunchSite::is_free`] has it.
+    /// Not at all: there is one shape, and as [`LaunchSite::is_untied`] has it.
     None,
     /// There is one shape.
     OneShape,

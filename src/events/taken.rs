@@ -23,7 +23,7 @@ pub(crate) struct Taken {
     pub large: Blocks,
     /// What the condition asks for.
     pub asks: Asks,
-    /// Whether it asks for nothing but whether what the kernel is given, or data, are one thing or another.
+    /// Whether it only tests what the kernel is given, or data, for equality.
     pub is_choice: bool,
     /// The condition, if it stands in the text.
     pub side: Option<Side>,

@@ -161,7 +161,8 @@ impl Machine<'_> {
         row.push(configuration.dynamic_bytes.clone());
         let multiples: Vec<i64> = arguments.iter().map(|arg| self.multiple_of(arg.as_ref())).collect();
         let covers = self.covered_by(&configuration.grid, &configuration.block, &arguments);
-        let is_free = way.is_empty() && configuration.is_told[1] && self.are_untied(known, args, &arguments);
+        let is_untied =
+            way.is_empty() && configuration.is_told[1] && self.are_untied(known, args, &arguments);
         row.extend(arguments);
         // Where nothing tells which of the numbers is not as it was asked to be, none is believed.
         let believed = self.state.refuted.as_ref().is_none_or(|refuted| !refuted.numbers.is_empty());
@@ -201,7 +202,7 @@ impl Machine<'_> {
                 covers: if believed && !self.host.guessed { covers.clone() } else { Vec::new() },
                 refuted: self.state.refuted.clone(),
                 is_guessed: self.host.guessed,
-                is_free,
+                is_untied,
             };
             match self.trace.launches.iter_mut().find(|launch| launch.same(&site)) {
                 Some(known) => known.agree(&site),

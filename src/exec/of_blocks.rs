@@ -207,7 +207,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether it asks for nothing but whether what the kernel is given, or data, are one thing or another.
+    /// Whether it only tests what the kernel is given, or data, for equality.
     pub(super) fn is_choice(&self, condition: &Condition) -> bool {
         match condition {
             Condition::Known(_) => true,

@@ -159,8 +159,8 @@ impl Happens {
     }
 }
 
-/// The side of a condition that a block may well take: what the kernel is given, or data, are one thing or another, or
-/// sizes are large. Others may have to do with the number of threads, or of rounds.
+/// The side of a condition that some launch may well take: one that tests what the kernel is given, or data, for equality,
+/// or that holds for large sizes. Others may depend on the number of threads or of rounds.
 fn side_of(branch: u32, tree: &EventTree) -> Option<Side> {
     let taken = tree.taken(branch)?;
     let side = taken.side.filter(|side| tree.is_asked_once(*side))?;

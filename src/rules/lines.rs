@@ -1,4 +1,4 @@
-//! How are many lines of one finding called without a list that nobody reads?
+//! How does a finding name many lines without a list that nobody reads?
 //!
 //! Some of the finding's own file have their numbers; the rest, and those of other files, are counted.
 

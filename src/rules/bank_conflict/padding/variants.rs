@@ -1,6 +1,6 @@
 //! Which length of rows is best where a block or the size of a type is not known?
 //!
-//! A verdict that holds in all ways to run a kernel is none where they differ: of a tile of 32 x 32 elements whose rows
+//! Where the ways to run a kernel differ, no verdict holds in all of them: of a tile of 32 x 32 elements whose rows
 //! are one longer, a column is free of conflicts for 4 bytes and 2-way for 1. Yet it takes fewer wavefronts than with
 //! rows that are 8 longer, whatever the size. So lengths are weighed in the way whose figures are told, and none is
 //! taken that costs more than now in another.
