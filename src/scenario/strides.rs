@@ -33,13 +33,14 @@ pub(super) fn strides(
     kernel: &Arc<Function>,
     template_args: &[LaunchArg],
 ) -> [Option<u32>; 3] {
+    let constant = |expr: &Expr| constant_in_kernel(program, kernel, template_args, expr);
     let mut seen = Seen::default();
-    kernel.body.iter().flatten().for_each(|stmt| seen.stmt(stmt));
+    kernel.body.iter().flatten().for_each(|stmt| seen.stmt(stmt, &constant));
     let mut told: [Option<Option<u32>>; 3] = [None; 3];
     for (variable, by) in &seen.steps {
         let Some(axis) = seen.begins_at(*variable) else { continue };
         let by = seen.only_value(by).unwrap_or(by);
-        let by = constant_in_kernel(program, kernel, template_args, by).filter(|by| *by >= LEAST);
+        let by = constant(by).filter(|by| *by >= LEAST);
         let Some(by) = by.and_then(|by| u32::try_from(by).ok()) else { continue };
         told[axis] = match told[axis] {
             Some(known) if known != Some(by) => Some(None),
@@ -50,7 +51,8 @@ pub(super) fn strides(
 }
 
 impl<'a> Seen<'a> {
-    fn stmt(&mut self, stmt: &'a Stmt) {
+    /// `constant`: the value of what is the same in every run.
+    fn stmt(&mut self, stmt: &'a Stmt, constant: &impl Fn(&Expr) -> Option<i64>) {
         match &stmt.kind {
             StmtKind::Declare(all) => {
                 self.values.extend(all.iter().filter_map(|it| Some((it.local, it.init.as_ref()?))));
@@ -59,9 +61,15 @@ impl<'a> Seen<'a> {
             _ => {}
         }
         own_exprs(stmt, &mut |expr| self.expr(expr));
+        if let StmtKind::If { cond, then, otherwise } = &stmt.kind
+            && let Some(value) = constant(cond)
+        {
+            let taken = if value != 0 { then } else { otherwise };
+            return taken.iter().for_each(|stmt| self.stmt(stmt, constant));
+        }
         let is_condition = matches!(stmt.kind, StmtKind::If { .. } | StmtKind::Switch { .. });
         self.conditions += usize::from(is_condition);
-        own_stmts(stmt, &mut |stmt| self.stmt(stmt));
+        own_stmts(stmt, &mut |stmt| self.stmt(stmt, constant));
         self.conditions -= usize::from(is_condition);
     }
 
