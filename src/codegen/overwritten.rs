@@ -17,6 +17,7 @@
 //! | `s[t] = a; if (k) s[t] = b;` | made |
 //! | `s[t] = 0; for (i = 0; i < n; i++) s[t] += in[i];` | made |
 //! | `s[t] = 0; for (i = 0; i < n; i++) sum += in[i]; s[t] = sum;` | made |
+//! | `s[t] = 0; for (i = 0; i < 500; i++) s[t] += in[i];` | made, as the loop is not written out; those of its rounds are left out but the last |
 
 use super::met::{Kept, Met, behind, distance};
 use smallvec::SmallVec;

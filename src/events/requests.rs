@@ -18,7 +18,7 @@ use super::{
 };
 use crate::domain::{Int, Origin, Reason, Spread, SymbolId, Unknown, World, gcd};
 use crate::source::Span;
-use journal::{Counted, Undo};
+use journal::{Counted, LeftOutForLoop, Undo};
 use reduce::{Requested, Shift, WINDOW, divisor, lanes_of, normalise, sum_of_terms};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -48,6 +48,8 @@ pub(crate) struct Requests {
     stores: Vec<Counted>,
     /// Where those stood in program order that the compiler leaves out.
     left_out: Vec<u32>,
+    /// The stores among them that one in a loop made needless.
+    left_out_for_loop: Vec<LeftOutForLoop>,
 }
 
 /// What is known of the numbers in offsets.

@@ -73,7 +73,10 @@ impl Machine<'_> {
         if !met.load {
             let (stretch, number) = (self.compiler.stretch.at, self.requests.stores());
             let needless = self.compiler.registers.stored(&met, stretch, number);
-            needless.into_iter().for_each(|store| self.requests.leave_out(store, &mut self.trace.accesses));
+            let is_in_loop = !self.compiler.rounds.is_empty();
+            for store in needless {
+                self.requests.leave_out(store, is_in_loop, &mut self.trace.accesses);
+            }
         }
         self.compiler.registers.meet(&met)
     }

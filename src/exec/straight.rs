@@ -29,6 +29,8 @@ pub(super) struct LoopStart {
     region: u32,
     operations: u64,
     rolled: u32,
+    /// The stores before it.
+    stores: u32,
 }
 
 impl Machine<'_> {
@@ -39,6 +41,7 @@ impl Machine<'_> {
             region: self.compiler.region,
             operations: self.operations(),
             rolled: self.compiler.rolled,
+            stores: self.requests.stores(),
         }
     }
 
@@ -179,7 +182,12 @@ impl Machine<'_> {
         if parts.flat && (at_launch || self.compiler.rolled != begin.rolled) {
             self.trace.straight.add_open(self.compiler.region);
         }
-        how == Some(Unrolled::Counted) && !parts.rolled && self.compiler.rolled == begin.rolled
+        let is_written_out =
+            how == Some(Unrolled::Counted) && !parts.rolled && self.compiler.rolled == begin.rolled;
+        if !is_written_out {
+            self.requests.make_before(begin.stores, &mut self.trace.accesses);
+        }
+        is_written_out
     }
 
     /// How often this site's array has gone from being read to being written, or back.

@@ -5,8 +5,9 @@
 
 use super::Requests;
 use super::reduce::Requested;
-use crate::events::{Access, Pattern, Ways};
+use crate::events::{Access, First, Pattern, Ways};
 use crate::source::Span;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A change that can be taken back.
@@ -42,6 +43,8 @@ pub(super) enum Undo {
     Rounds { site: u32 },
     /// A site got its last assumption.
     Assumption { site: u32 },
+    /// A store was made after all, by its number among those that are left out for one in a loop.
+    Made { at: usize },
 }
 
 /// A store that was counted.
@@ -54,6 +57,17 @@ pub(super) struct Counted {
     pub position: u32,
 }
 
+/// A store that is left out as one in a loop overwrites it.
+#[derive(Debug)]
+pub(super) struct LeftOutForLoop {
+    /// Its number.
+    store: u32,
+    /// The patterns that first happened there.
+    firsts: SmallVec<[(u32, First); 1]>,
+    /// Whether the compiler makes it after all.
+    is_made: bool,
+}
+
 /// A moment to which requests can be taken back.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RequestMark {
@@ -62,6 +76,7 @@ pub(crate) struct RequestMark {
     writes: u32,
     stores: usize,
     left_out: usize,
+    left_out_for_loop: usize,
 }
 
 impl Requests {
@@ -74,18 +89,20 @@ impl Requests {
             writes: self.writes,
             stores: self.stores.len(),
             left_out: self.left_out.len(),
+            left_out_for_loop: self.left_out_for_loop.len(),
         }
     }
 
     /// Takes back what was noted since the mark.
     pub(crate) fn rollback(&mut self, mark: &RequestMark, accesses: &mut Vec<Access>) {
         (self.accesses, self.writes) = (mark.accesses, mark.writes);
-        self.stores.truncate(mark.stores);
-        self.left_out.truncate(mark.left_out);
         while self.journal.len() > mark.journal {
             let Some(undo) = self.journal.pop() else { return };
             self.undo(undo, accesses);
         }
+        self.stores.truncate(mark.stores);
+        self.left_out.truncate(mark.left_out);
+        self.left_out_for_loop.truncate(mark.left_out_for_loop);
     }
 
     /// Stores so far, which is the number of the next one.
@@ -94,31 +111,64 @@ impl Requests {
         self.stores.len() as u32
     }
 
-    /// The compiler leaves out a store that was counted, by its number.
-    pub(crate) fn leave_out(&mut self, number: u32, accesses: &mut [Access]) {
+    /// The compiler leaves out a store that was counted, by its number, for a later one.
+    pub(crate) fn leave_out(&mut self, number: u32, later_is_in_loop: bool, accesses: &mut [Access]) {
         let Some(Counted { site, noted, position }) = self.stores.get(number as usize).cloned() else {
             return;
         };
         let access = &mut accesses[site as usize];
+        if later_is_in_loop {
+            let patterns = noted.clone().filter_map(|at| Some(self.journal[at].counted()?.0));
+            let began = patterns.map(|pattern| (pattern, &access.patterns[pattern as usize].first));
+            let began = began.filter(|(_, first)| first.position == position);
+            let firsts = began.map(|(pattern, first)| (pattern, first.clone())).collect();
+            self.left_out_for_loop.push(LeftOutForLoop { store: number, firsts, is_made: false });
+        }
         access.kept += 1;
         self.journal.push(Undo::Kept { site });
         self.left_out.push(position);
         for at in noted {
-            let (Undo::Again { pattern, by, warp, within, .. }
-            | Undo::Pattern { pattern, by, warp, within, .. }
-            | Undo::Anew { pattern, by, warp, within, .. }) = self.journal[at]
+            let Some((pattern, by, warp, within)) = self.journal[at].counted() else { continue };
+            access.patterns[pattern as usize].happens_not(warp, by, within);
+            self.journal.push(Undo::LeftOut { site, pattern, by, warp, within });
+        }
+    }
+
+    /// A loop ends of which the compiler does not write out each round: it makes the stores before that those in it
+    /// overwrite. `stores`: how many there were before.
+    pub(crate) fn make_before(&mut self, stores: u32, accesses: &mut [Access]) {
+        for at in 0..self.left_out_for_loop.len() {
+            let LeftOutForLoop { store, firsts, is_made } = &mut self.left_out_for_loop[at];
+            let counted = self.stores.get(*store as usize).filter(|_| *store < stores);
+            let Some(Counted { site, noted, .. }) = counted.filter(|_| !std::mem::replace(is_made, true))
             else {
                 continue;
             };
-            access.patterns[pattern as usize].happens_not(warp, by, within);
-            self.journal.push(Undo::LeftOut { site, pattern, by, warp, within });
+            let access = &mut accesses[*site as usize];
+            access.kept -= 1;
+            for noted in noted.clone() {
+                let Some((number, by, warp, within)) = self.journal[noted].counted() else { continue };
+                let pattern = &mut access.patterns[number as usize];
+                let was = Box::new(pattern.clone());
+                if let Some((_, first)) = firsts.iter().find(|(began, _)| *began == number) {
+                    pattern.elsewhere |= pattern.count > 0
+                        && (first.epoch, first.region) != (was.first.epoch, was.first.region);
+                    pattern.first = first.clone();
+                }
+                pattern.happens(warp, by, within);
+                self.journal.push(Undo::Anew { site: *site, pattern: number, by, warp, within, was });
+            }
+            self.journal.push(Undo::Made { at });
         }
     }
 
     /// Where the accesses stood in program order that the compiler leaves out, in that order.
     #[must_use]
     pub(crate) fn take_left_out(&mut self) -> Vec<u32> {
+        let made = self.left_out_for_loop.iter().filter(|it| it.is_made);
+        let made: Vec<u32> = made.map(|it| self.stores[it.store as usize].position).collect();
         let mut left_out = std::mem::take(&mut self.left_out);
+        left_out.retain(|position| !made.contains(position));
         left_out.sort_unstable();
         left_out
     }
@@ -177,6 +227,11 @@ impl Requests {
                 let Some(access) = accesses.pop() else { return };
                 self.sites.remove(&(access.span, access.op, access.array, access.bytes));
             }
+            Undo::Made { at } => {
+                let again = &mut self.left_out_for_loop[at];
+                again.is_made = false;
+                accesses[self.stores[again.store as usize].site as usize].kept += 1;
+            }
             Undo::Unknown { site } => accesses[site as usize].unknown = None,
             Undo::Doubt { site } => accesses[site as usize].doubt = None,
             Undo::Outside { site } => accesses[site as usize].outside = false,
@@ -188,6 +243,18 @@ impl Requests {
             Undo::Assumption { site } => {
                 accesses[site as usize].assumptions.pop();
             }
+        }
+    }
+}
+
+impl Undo {
+    /// Of a change by which a pattern is counted: its number, how often, the warp, and the loop of unknown length.
+    fn counted(&self) -> Option<(u32, u64, u32, Option<Span>)> {
+        match *self {
+            Undo::Again { pattern, by, warp, within, .. }
+            | Undo::Pattern { pattern, by, warp, within, .. }
+            | Undo::Anew { pattern, by, warp, within, .. } => Some((pattern, by, warp, within)),
+            _ => None,
         }
     }
 }

@@ -168,9 +168,9 @@ fn a_store_that_is_left_out_is_counted_no_longer() {
     run.happens(0, all, false);
     run.happens(0, all, false);
     let (mark, before) = (run.requests.mark(), format!("{:?}", run.trace.accesses));
-    run.requests.leave_out(0, &mut run.trace.accesses);
+    run.requests.leave_out(0, false, &mut run.trace.accesses);
     assert_eq!((run.counts(), run.trace.accesses[run.site].kept), (vec![2, 2], 1));
-    run.requests.leave_out(1, &mut run.trace.accesses);
+    run.requests.leave_out(1, false, &mut run.trace.accesses);
     run.happens(0, all, false);
     // What is left is the third.
     assert_eq!(run.counts(), [2, 2]);
@@ -178,6 +178,27 @@ fn a_store_that_is_left_out_is_counted_no_longer() {
     run.requests.rollback(&mark, &mut run.trace.accesses);
     assert_eq!(format!("{:?}", run.trace.accesses), before);
     assert!(run.requests.take_left_out().is_empty());
+}
+
+#[test]
+fn a_store_before_a_loop_that_stays_one_is_made() {
+    let mut run = Run::new();
+    let all = ThreadSet::all(SHAPE);
+    run.happens(0, all, false);
+    run.happens(0, all, false);
+    run.requests.leave_out(0, true, &mut run.trace.accesses);
+    run.happens(0, all, false);
+    run.requests.leave_out(1, true, &mut run.trace.accesses);
+    assert_eq!(run.counts(), [2, 2]);
+    let (mark, before) = (run.requests.mark(), format!("{:?}", run.trace.accesses));
+    // The loop began after the first store.
+    run.requests.make_before(1, &mut run.trace.accesses);
+    run.requests.make_before(1, &mut run.trace.accesses);
+    assert_eq!((run.counts(), run.trace.accesses[run.site].kept), (vec![4, 4], 1));
+    assert_eq!(run.trace.accesses[run.site].patterns[0].first.position, 1);
+    run.requests.rollback(&mark, &mut run.trace.accesses);
+    assert_eq!(format!("{:?}", run.trace.accesses), before);
+    assert_eq!(run.requests.take_left_out(), [1, 2]);
 }
 
 #[test]
