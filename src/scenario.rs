@@ -315,7 +315,9 @@ pub(crate) fn scenarios(
             // Of a block that was given, the launch says nothing.
             let covers = if fixed.is_none() { group.covers(kernel) } else { Vec::new() };
             let (template_args, args) = (group.template_args, group.args);
-            let (grid, flat) = (group.grid, group.flat);
+            let flat = group.flat;
+            // How many rounds there are depends on what else is given, too.
+            let grid = if group.is_untied { group.grid } else { [None; 3] };
             let setting = Setting { template_args, args, residues, covers, grid, flat, ..Setting::of(block) };
             let is_only = is_only && group.refuted.is_none() && group.rival.is_none() && group.open.is_none();
             let ties = match group.is_untied && fixed.is_none() {

@@ -370,9 +370,9 @@ impl Machine<'_> {
         let pushed = split.is_some();
         self.around.splits.extend(split);
         self.iterate(parts);
-        if is_endless {
-            self.looping.unbounded.insert(parts.place(), self.goes_on_without_end());
-        }
+        // The body may end it, or assert that there is no other round.
+        let goes_on = if is_endless { self.goes_on_without_end() } else { self.may_go_on(&condition) };
+        self.looping.unbounded.insert(parts.place(), goes_on);
         if pushed {
             self.around.splits.pop();
         }

@@ -68,6 +68,22 @@ impl Machine<'_> {
         axis.is_some_and(|axis| self.settings.flat[axis])
     }
 
+    /// Whether the launch tells what comes of comparing a number with 0 in which this one stands: a number of blocks that
+    /// it gives, or one of a block that is not among them.
+    fn is_settled(&self, number: &Int, id: SymbolId) -> bool {
+        let blocks = |axis: usize| self.settings.grid[axis];
+        match self.world.symbols.get(id).among_blocks {
+            AmongBlocks::Index(axis) => {
+                let asked = || match number.terms.as_slice() {
+                    [(_, factor)] => number.base.as_constant()?.checked_div(-factor.as_constant()?),
+                    _ => None,
+                };
+                blocks(axis).zip(asked()).is_some_and(|(blocks, asked)| !(0..blocks).contains(&asked))
+            }
+            _ => self.size_of_grid(id).is_some_and(|axis| blocks(axis).is_some()),
+        }
+    }
+
     /// The threads of a block for which a condition holds, if that is known.
     fn holds_in(&self, block: [i64; 3], condition: &Condition, large: bool) -> Option<ThreadSet> {
         match condition {
@@ -238,7 +254,7 @@ impl Machine<'_> {
         for (id, _) in &number.terms {
             let symbol = self.world.symbols.get(*id);
             let is_told = !matches!(symbol.origin, Origin::Choice | Origin::LoopValue | Origin::Own);
-            if symbol.compiled || !is_told || self.is_of_one(*id) {
+            if symbol.compiled || !is_told || self.is_of_one(*id) || self.is_settled(number, *id) {
                 return Asks::Hidden;
             }
             let is_place = matches!(symbol.origin, Origin::Loop | Origin::BlockIndex | Origin::GridSize);

@@ -36,12 +36,13 @@ impl Machine<'_> {
     /// block, where each steps by the number of blocks.
     fn outlasts_a_round(&self, difference: &Int, relation: Relation) -> bool {
         let symbols = &self.world.symbols;
-        let given = |id: SymbolId| {
-            symbols.get(id).origin == Origin::Given && symbols.is_unbounded(id) && !self.is_asserted(id)
-        };
+        let given = |id: SymbolId| symbols.get(id).origin == Origin::Given && symbols.is_unbounded(id);
         let is_block = |id: SymbolId| matches!(symbols.get(id).among_blocks, AmongBlocks::Index(_));
         let (mut growth, mut is_counted, mut is_given) = (Some(0i64), false, false);
         for (id, factor) in &difference.terms {
+            if self.is_asserted(*id) {
+                return false;
+            }
             if let Some(step) = self.step_of(*id) {
                 let by = factor.as_constant().and_then(|factor| factor.checked_mul(step));
                 growth = growth.zip(by).and_then(|(sum, by)| sum.checked_add(by));
