@@ -5,6 +5,7 @@
 //! for (r = blockIdx.x; r < n; r += gridDim.x)        too, in a grid of which it is known how many blocks it has
 //! for (r = blockIdx.x; r < 1000; r += gridDim.x)     with 100 blocks: in the first one, `r` is 100 then
 //! while (in[k] > 0)                                  data decide
+//! for (k = row[i]; k < row[i + 1]; ++k)              likewise
 //! ```
 
 use super::machine::Machine;
@@ -23,25 +24,25 @@ impl Machine<'_> {
                 (GoesOn::Surely, GoesOn::Surely) => GoesOn::Surely,
                 _ => GoesOn::ForData,
             },
-            Condition::Compare { difference, relation, .. }
-                if self.outlasts_a_round(difference, *relation) =>
-            {
-                GoesOn::Surely
-            }
+            Condition::Compare { difference, relation, .. } => self.outlasts_a_round(difference, *relation),
             _ => GoesOn::Perhaps,
         }
     }
 
     /// Whether a comparison holds in a second round, too, for some numbers given at run time: in one of the first
     /// block, where each steps by the number of blocks.
-    fn outlasts_a_round(&self, difference: &Int, relation: Relation) -> bool {
+    fn outlasts_a_round(&self, difference: &Int, relation: Relation) -> GoesOn {
         let symbols = &self.world.symbols;
         let given = |id: SymbolId| symbols.get(id).origin == Origin::Given && symbols.is_unbounded(id);
         let is_block = |id: SymbolId| matches!(symbols.get(id).among_blocks, AmongBlocks::Index(_));
-        let (mut growth, mut is_counted, mut is_given) = (Some(0i64), false, false);
+        let is_read = |id: SymbolId| {
+            let symbol = symbols.get(id);
+            matches!(symbol.origin, Origin::Given | Origin::Read) && !symbol.named && symbol.high.is_none()
+        };
+        let (mut growth, mut is_counted, mut is_given, mut is_of_data) = (Some(0i64), false, false, false);
         for (id, factor) in &difference.terms {
             if self.is_asserted(*id) {
-                return false;
+                return GoesOn::Perhaps;
             }
             if let Some(step) = self.step_of(*id) {
                 let by = factor.as_constant().and_then(|factor| factor.checked_mul(step));
@@ -49,13 +50,19 @@ impl Machine<'_> {
                 is_counted = true;
             } else if given(*id) {
                 is_given = true;
+            } else if is_read(*id) && difference.is_uniform() {
+                is_of_data = true;
             } else if !is_block(*id) {
-                return false;
+                return GoesOn::Perhaps;
             }
         }
         // A constant bound tells it of the second round.
         let second = || difference.base.as_constant()?.checked_add(growth?);
-        is_counted && (is_given || second().is_some_and(|second| relation.holds(second)))
+        match is_counted {
+            true if is_of_data => GoesOn::ForData,
+            true if is_given || second().is_some_and(|second| relation.holds(second)) => GoesOn::Surely,
+            _ => GoesOn::Perhaps,
+        }
     }
 
     /// By how much a number is larger in the second round of a loop: a counter, or one times numbers of blocks that the

@@ -4,13 +4,14 @@
 //! float v = in[i];
 //! if (v > limit)               data: any thread may come here, alone or with others
 //! if (i < n && v > limit)      likewise; a bound keeps out the threads beyond it at the most
+//! if (s[t + 16] > s[t])        data: any thread may have the larger one
 //! if (rank == 0)               no: the number tells one thread from the others
 //! if (atomicAdd(p, 1) == 0)    no: one thread alone gets a 0
 //! ```
 //!
 //! A value is data if it is read from global memory through a parameter of the kernel, or computed from such values,
 //! constants and parameters. Shared memory, shuffles, votes and atomics do not count, because threads use them to
-//! agree with each other. Two data compared for equality may single out one thread, such as the one with the maximum,
+//! agree with each other; but which of two elements is larger, each thread finds for itself. Two data compared for equality may single out one thread, such as the one with the maximum,
 //! and do not count either.
 
 use super::computes;
@@ -22,6 +23,7 @@ use crate::ir::{
     UnaryOp,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// What a value is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ enum Made {
     Pointer,
     /// A shared variable, or a part of one.
     Shared,
+    /// An element of a shared array, which the thread's number tells.
+    Element,
     /// Anything else.
     Other,
 }
@@ -45,11 +49,11 @@ enum Made {
 impl Made {
     /// What is made of two.
     fn and(self, other: Made) -> Made {
-        use Made::{Data, Given, Mixed, Number, Other, Pointer};
+        use Made::{Data, Element, Given, Mixed, Number, Other, Pointer};
         match (self, other) {
             (a, b) if a == b => a,
-            (Given, made @ (Number | Data | Mixed | Pointer))
-            | (made @ (Number | Data | Mixed | Pointer), Given) => made,
+            (Given, made @ (Number | Data | Mixed | Pointer | Element))
+            | (made @ (Number | Data | Mixed | Pointer | Element), Given) => made,
             (Pointer, Number | Data | Mixed) | (Number | Data | Mixed, Pointer) => Pointer,
             (Number | Data | Mixed, Number | Data | Mixed) => Mixed,
             _ => Other,
@@ -64,6 +68,8 @@ enum Change<'a> {
     To(&'a Expr),
     /// It is stepped.
     Step,
+    /// It may change no more, or for another round: a loop around asks for this.
+    AsLongAs(&'a Expr),
     /// Something else may change it.
     Anyhow,
 }
@@ -119,6 +125,10 @@ impl Choices {
             all = all.and(match change {
                 Change::To(value) => self.value(value, Some(local), program)?,
                 Change::Step => Made::Number,
+                Change::AsLongAs(cond) => match self.value(cond, Some(local), program)? {
+                    made @ (Made::Given | Made::Number) => made,
+                    _ => Made::Other,
+                },
                 Change::Anyhow => Made::Other,
             });
         }
@@ -145,7 +155,10 @@ impl Choices {
                 (a, b) => a.and(b),
             },
             ExprKind::Conditional(cond, a, b) => value(cond)?.and(value(a)?).and(value(b)?),
-            ExprKind::Index(base, index) if is_still(index) => place(value(base)?),
+            ExprKind::Index(base, index) if is_still(index) => match (place(value(base)?), value(index)?) {
+                (Made::Shared, Made::Number) => Made::Element,
+                (made, _) => made,
+            },
             ExprKind::Deref(pointer) if is_still(pointer) => place(value(pointer)?),
             ExprKind::AddressOf(place) => match &place.kind {
                 ExprKind::Index(base, index) if is_still(index) => value(base)?,
@@ -217,9 +230,11 @@ impl Choices {
             }
             ExprKind::Binary(op @ (Lt | Le | Gt | Ge), a, b) => match (made(a), made(b)) {
                 // `v >= greatest` holds for the greatest alone.
-                (Made::Data, Made::Shared) | (Made::Shared, Made::Data) => {
+                (Made::Data, Made::Shared | Made::Element) | (Made::Shared | Made::Element, Made::Data) => {
                     matches!(op, Lt | Gt).then_some(true)
                 }
+                // `s[t + 16] > s[t]`: each thread has two of its own to compare.
+                (Made::Element, Made::Element) => matches!(op, Lt | Gt).then_some(true),
                 (Made::Data, Made::Given | Made::Data) | (Made::Given, Made::Data) => Some(true),
                 (Made::Given | Made::Number, Made::Given | Made::Number) => Some(false),
                 _ => None,
@@ -278,7 +293,7 @@ fn is_bound(cond: &Expr, params: &FxHashSet<LocalId>) -> bool {
 fn place(pointer: Made) -> Made {
     match pointer {
         Made::Pointer => Made::Data,
-        Made::Shared => Made::Shared,
+        Made::Shared | Made::Element => Made::Shared,
         _ => Made::Other,
     }
 }
@@ -320,16 +335,17 @@ fn find_changes<'a>(
     found: &mut Choices,
     changes: &mut FxHashMap<LocalId, Vec<Change<'a>>>,
 ) -> bool {
-    // With each: whether it is under a condition that may let some threads through and others not.
-    let mut stmts: Vec<(&Stmt, bool)> = body.iter().map(|stmt| (stmt, false)).collect();
-    let mut exprs: Vec<(&Expr, bool)> = Vec::new();
-    while let Some((stmt, guarded)) = stmts.pop() {
-        let parts = match &stmt.kind {
-            StmtKind::If { cond, .. } => !is_bound(cond, params),
-            StmtKind::Loop { cond, .. } => !cond.as_ref().is_some_and(|cond| is_bound(cond, params)),
-            StmtKind::Switch { .. } => true,
-            _ => false,
-        };
+    let mut stmts: Vec<(&Stmt, Guard<'_>)> = body.iter().map(|stmt| (stmt, Guard::default())).collect();
+    let mut exprs: Vec<(&Expr, Guard<'_>)> = Vec::new();
+    while let Some((stmt, around)) = stmts.pop() {
+        let mut guard = around.clone();
+        match &stmt.kind {
+            StmtKind::If { cond, .. } => guard.is_opaque |= !is_bound(cond, params),
+            StmtKind::Loop { cond: Some(cond), .. } if is_bound(cond, params) => {}
+            StmtKind::Loop { cond: Some(cond), .. } if is_still(cond) => guard.loops.push(cond),
+            StmtKind::Loop { .. } | StmtKind::Switch { .. } => guard.is_opaque = true,
+            _ => {}
+        }
         match &stmt.kind {
             StmtKind::Declare(list) => {
                 for declaration in list {
@@ -339,15 +355,17 @@ fn find_changes<'a>(
             StmtKind::Damaged | StmtKind::Unsupported(..) => return false,
             _ => {}
         }
-        own_exprs(stmt, &mut |expr| exprs.push((expr, guarded || parts)));
-        own_stmts(stmt, &mut |inner| stmts.push((inner, guarded || parts)));
+        own_exprs(stmt, &mut |expr| exprs.push((expr, guard.clone())));
+        own_stmts(stmt, &mut |inner| stmts.push((inner, guard.clone())));
     }
-    while let Some((expr, guarded)) = exprs.pop() {
+    while let Some((expr, guard)) = exprs.pop() {
         let mut change = |target: &Expr, change: Change<'a>| {
             if let Some(local) = root(target) {
                 let is_step = matches!(change, Change::Step);
-                let is_whole = matches!(target.kind, ExprKind::Local(_)) && (is_step || !guarded);
-                changes.entry(local).or_default().push(if is_whole { change } else { Change::Anyhow });
+                let is_whole = matches!(target.kind, ExprKind::Local(_)) && (is_step || !guard.is_opaque);
+                let all = changes.entry(local).or_default();
+                all.push(if is_whole { change } else { Change::Anyhow });
+                all.extend(guard.loops.iter().filter(|_| !is_step).map(|cond| Change::AsLongAs(cond)));
             }
         };
         match &expr.kind {
@@ -380,9 +398,22 @@ fn find_changes<'a>(
             expr.kind,
             ExprKind::Conditional(..) | ExprKind::Binary(BinaryOp::LogicalAnd | BinaryOp::LogicalOr, ..)
         );
-        children(expr, &mut |child| exprs.push((child, guarded || parts)));
+        children(expr, &mut |child| {
+            let mut guard = guard.clone();
+            guard.is_opaque |= parts;
+            exprs.push((child, guard));
+        });
     }
     true
+}
+
+/// Conditions around something that may let some threads through and others not.
+#[derive(Clone, Default)]
+struct Guard<'a> {
+    /// Those of loops.
+    loops: SmallVec<[&'a Expr; 2]>,
+    /// Whether there are others.
+    is_opaque: bool,
 }
 
 fn declare<'a>(
