@@ -206,7 +206,8 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
         {
             ELLIPSIS
         }
-        (_, Ty::Unknown(_)) => 0,
+        // It may be as good as any.
+        (_, Ty::Unknown(_)) => 2,
         (Type::Pointer(inner), Ty::Pointer(pointee) | Ty::Array(pointee, _)) => {
             pointer_fit(machine, function, inner, pointee)
         }

@@ -248,19 +248,22 @@ impl Machine<'_> {
             let is_told = matches!(function.specialization.as_slice(), [TemplateArg::Type(Type::Auto)]);
             let fits = match explicit.is_empty() || is_told {
                 // Its arguments are deduced: they are what the parameters say.
-                true => function.params.iter().zip(types).all(|(param, ty)| {
-                    let param = self.resolve_written(&param.ty);
-                    matches!(ty, Ty::Unknown(_))
-                        || super::deduce::decayed(ty) == super::deduce::decayed(&param)
-                }),
+                true => {
+                    let unlike = function.params.iter().zip(types).any(|(param, ty)| {
+                        let param = self.resolve_written(&param.ty);
+                        !matches!(ty, Ty::Unknown(_))
+                            && super::deduce::decayed(ty) != super::deduce::decayed(&param)
+                    });
+                    let is_open = types.iter().any(|ty| matches!(ty, Ty::Unknown(_)));
+                    if unlike { Some(false) } else { (!is_open).then_some(true) }
+                }
                 false => self.specialization_fits(function, explicit),
             };
-            let open = types.iter().filter(|ty| matches!(ty, Ty::Unknown(_))).count();
-            points += match (fits, open) {
+            points += match fits {
+                Some(true) => 100,
                 // As good as the template itself.
-                (true, 1..) if explicit.is_empty() || is_told => 2 * i32::try_from(open).unwrap_or(0),
-                (true, _) => 100,
-                (false, _) => -1000,
+                None => 0,
+                Some(false) => -1000,
             };
         }
         if !explicit.is_empty() && function.template_params.is_empty() && function.specialization.is_empty() {
@@ -277,16 +280,29 @@ impl Machine<'_> {
             }
     }
 
-    fn specialization_fits(&mut self, function: &Function, explicit: &[TemplateArg]) -> bool {
+    /// Whether an explicit specialisation is that for these arguments; none if that is not known.
+    fn specialization_fits(&mut self, function: &Function, explicit: &[TemplateArg]) -> Option<bool> {
         use TemplateArg::{Type as T, Value as V};
-        function.specialization.iter().zip(explicit).all(|(pattern, arg)| match (pattern, arg) {
-            (T(a), T(b)) => self.resolve_argument(a) == self.resolve_argument(b),
-            (V(a), V(b)) => {
-                let (a, b) = (self.constant(a), self.constant(b));
-                a.is_some() && a == b
+        let mut fits = Some(true);
+        for (pattern, arg) in function.specialization.iter().zip(explicit) {
+            let same = match (pattern, arg) {
+                (T(a), T(b)) => match (self.resolve_argument(a), self.resolve_argument(b)) {
+                    (Ty::Unknown(_), _) | (_, Ty::Unknown(_)) => None,
+                    (a, b) => Some(a == b),
+                },
+                (V(a), V(b)) => match (self.constant(a), self.constant(b)) {
+                    (Some(a), Some(b)) => Some(a == b),
+                    _ => None,
+                },
+                _ => Some(false),
+            };
+            match same {
+                Some(true) => {}
+                Some(false) => return same,
+                None => fits = None,
             }
-            _ => false,
-        })
+        }
+        fits
     }
 
     /// Runs each of several functions of which one is called, on the part of an object that is its. `reads`: whether

@@ -9,7 +9,9 @@
 //! | `s[2 * t]` | clean | clean | 2-way | 2-way | 2-way | depends on `sizeof(T)` |
 //!
 //! The types are integers, since an index type is a type parameter too; what an atomic costs goes
-//! with more than the size, so atomics stay unknown.
+//! with more than the size, so atomics stay unknown. The code may ask for more than the size: in
+//! `is_same_v<T, float> ? 33 : 32`, by an overload or by a specialisation. Where another verdict, or another barrier,
+//! comes of `float` or `__half` than of the integer of that size, nothing is told.
 //!
 //! Of several types that are not known, the sizes of one are tried while nothing is known of the others.
 //! With `T s[64]; U u[64]`, the runs for `T` tell of `s` and not of `u`, those for `U` of `u` alone.
@@ -21,6 +23,7 @@ use crate::events::{Access, AccessOp, Assumption, EventTree, Trace};
 use crate::ir::{Function, Name, Path, Scalar, TemplateParamKind, Type};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, StrideTable, TableRow, TableSymbol};
+use std::collections::BTreeSet;
 
 /// The type parameters of a kernel and of its class of which nothing is known.
 pub struct OpenTypes {
@@ -42,6 +45,11 @@ fn of_size(bytes: u32) -> Type {
         16 => Type::Named(Box::new(Path::simple("int4".into()))),
         _ => Type::Scalar(Scalar::I32),
     }
+}
+
+/// What else a type of some bytes may be, if the code asks which it is.
+fn by_name() -> [(u32, Type); 2] {
+    [(4, Type::Scalar(Scalar::F32)), (2, Type::Named(Box::new(Path::simple("__half".into()))))]
 }
 
 impl OpenTypes {
@@ -77,7 +85,23 @@ impl OpenTypes {
         for name in self.names.chunks(1) {
             let mut usual = run(&with(name, USUAL));
             if usual.tells_more_than(&open) {
-                OpenType { name: &name[0] }.share(&mut usual, &open, &mut |bytes| run(&with(name, bytes)));
+                let own = usual.judgements.clone();
+                let others = OpenType { name: &name[0] }
+                    .share(&mut usual, &open, &mut |bytes| run(&with(name, bytes)));
+                for (bytes, ty) in by_name() {
+                    let other = others.iter().find(|(of, _)| *of == bytes).map(|(_, run)| run);
+                    let of_size = match bytes == USUAL {
+                        true => Some((&usual, &own)),
+                        false => other.map(|run| (run, &run.judgements)),
+                    };
+                    let Some((judged, own)) = of_size.filter(|_| usual.tells_more_than(&open)) else {
+                        continue;
+                    };
+                    let types = vec![(name[0].clone(), ty)];
+                    if judged.differs_from(own, &run(&Variant { types, ..variant.clone() })) {
+                        return (variant.clone(), open);
+                    }
+                }
                 told.push(usual);
             }
         }
@@ -141,8 +165,13 @@ struct OpenType<'a> {
 }
 
 impl OpenType<'_> {
-    /// Leaves the verdicts of the run for the usual size that those for the others share.
-    fn share(&self, usual: &mut Judged, open: &Judged, run: &mut dyn FnMut(u32) -> Judged) {
+    /// Leaves the verdicts of the run for the usual size that those for the others share, and returns those.
+    fn share(
+        &self,
+        usual: &mut Judged,
+        open: &Judged,
+        run: &mut dyn FnMut(u32) -> Judged,
+    ) -> Vec<(u32, Judged)> {
         let mut others: Vec<(u32, Judged)> = Vec::new();
         let own = usual.judgements.clone();
         for bytes in OTHERS {
@@ -161,6 +190,7 @@ impl OpenType<'_> {
                 }
             }
         }
+        others
     }
 
     fn unknown(&self) -> Judgement {
@@ -239,6 +269,21 @@ impl Judged {
                 known(self, target, number) && !twin.is_some_and(|twin| known(other, target, twin))
             })
         })
+    }
+
+    /// Whether, with these verdicts, another is known for a site in the other run, or that has other barriers.
+    fn differs_from(&self, judgements: &[Vec<Judgement>], other: &Judged) -> bool {
+        let barriers = |run: &Judged| run.trace.barriers.iter().map(|it| it.span).collect::<BTreeSet<Span>>();
+        let differs = |number: usize| {
+            let site = Place::of(&self.trace, number);
+            (0..judgements.len()).any(|target| {
+                let (own, found) = (&judgements[target][number], site.found(other, target));
+                let known = |it: &Judgement| it.totals.filter(|_| it.status != Status::Unknown);
+                let both = known(own).zip(found.and_then(|(_, it)| known(it)));
+                self.trace.accesses[number].op != AccessOp::Atomic && both.is_some_and(|(a, b)| a != b)
+            })
+        };
+        barriers(self) != barriers(other) || (0..self.trace.accesses.len()).any(differs)
     }
 
     /// With these sites and verdicts; those that it does not reach are those of the run in which nothing is known.
