@@ -160,7 +160,16 @@ impl Machine<'_> {
             Join::Varying(why)
         };
         let all_stayed = all_stayed && self.state.active == side;
+        let (left, now) = (self.left_mark(), self.requests.mark());
+        let sides = match (held.active.is_empty(), self.state.active.is_empty()) {
+            (true, false) if second == now => Some([begun, second]),
+            (false, true) if begun == second => Some([second, now]),
+            _ => None,
+        };
         self.join(held, join);
+        if let Some(sides) = sides.filter(|[left, stayed]| truth.uniform && left != stayed) {
+            self.note_sides_left(left, sides);
+        }
         if all_stayed {
             self.state.active = before;
             (self.state.doubt, self.state.chosen) = start_doubt;

@@ -271,6 +271,7 @@ impl Machine<'_> {
         frame.forget_stale();
         self.state.frames.push(frame);
         self.run(body);
+        self.settle_ended();
     }
 
     /// A parameter given at run time: the same for every thread.

@@ -15,6 +15,7 @@ use super::join::Join;
 use super::machine::{Exit, Left, Machine, Mode, State};
 use super::value::NOWHERE;
 use crate::domain::{Origin, Reason, Unknown};
+use crate::events::RequestMark;
 
 /// The most states that are kept, each for itself.
 const MOST: usize = 32;
@@ -31,11 +32,11 @@ impl Machine<'_> {
             Exit::Return
         };
         if self.mode == Mode::Device && !state.jumps.is_empty() {
-            self.keep_left(Left { exit: Exit::Jump, state: state.clone(), varying: None });
+            self.keep_left(Left { exit: Exit::Jump, state: state.clone(), varying: None, sides: None });
         }
         let ends = exit == Exit::Return && self.is_outermost(&state);
         if !(ends || (self.mode == Mode::Host && !state.exited.is_empty())) {
-            self.keep_left(Left { exit, state, varying: None });
+            self.keep_left(Left { exit, state, varying: None, sides: None });
         }
     }
 
@@ -67,7 +68,7 @@ impl Machine<'_> {
         }
         for exit in exits {
             let state = self.state.clone();
-            self.keep_left(Left { exit, state, varying: Some(why.clone()) });
+            self.keep_left(Left { exit, state, varying: Some(why.clone()), sides: None });
         }
     }
 
@@ -95,7 +96,25 @@ impl Machine<'_> {
             (other.state.active, self.state.active) = (active, active);
             self.merge(other.state, &Join::Varying(changed()));
             let state = std::mem::replace(&mut self.state, here);
-            self.around.left.push(Left { exit: other.exit, state, varying: Some(changed()) });
+            let (exit, varying) = (other.exit, Some(changed()));
+            self.around.left.push(Left { exit, state, varying, sides: None });
+        }
+    }
+
+    /// Blocks take one of two sides of a condition, of which one left since `left` states were kept; the other has made
+    /// no request so far. Where their requests begin is kept until what the one left ends.
+    pub(super) fn note_sides_left(&mut self, left: usize, sides: [RequestMark; 2]) {
+        if let Some(of) = self.around.left.get_mut(left) {
+            of.sides = Some(sides);
+        } else if self.state.loops.is_empty() && self.is_outermost(&self.state) {
+            self.around.ended.push(sides);
+        }
+    }
+
+    /// The kernel ends: of sides that ended it, and of what other blocks did instead, one is counted.
+    pub(super) fn settle_ended(&mut self) {
+        for [left, stayed] in std::mem::take(&mut self.around.ended).iter().rev() {
+            self.requests.keep_most([left, stayed], &mut self.trace.accesses);
         }
     }
 
@@ -135,7 +154,11 @@ impl Machine<'_> {
         if mark >= self.around.left.len() {
             return;
         }
-        let kept = self.around.left.split_off(mark);
+        let mut kept = self.around.left.split_off(mark);
+        // Of a loop that one side left for good, each round counts by itself.
+        for [left, stayed] in kept.iter_mut().rev().filter_map(|it| it.sides.take()) {
+            self.requests.keep_most([&left, &stayed], &mut self.trace.accesses);
+        }
         let (back, stay): (Vec<_>, Vec<_>) = kept.into_iter().partition(|left| exits.contains(&left.exit));
         self.around.left.extend(stay);
         if !back.is_empty() {

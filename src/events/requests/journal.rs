@@ -69,7 +69,7 @@ pub(super) struct LeftOutForLoop {
 }
 
 /// A moment to which requests can be taken back.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestMark {
     pub(super) journal: usize,
     accesses: u32,

@@ -8,6 +8,9 @@
 //! | `a` twice | `a` once | `a` twice |
 //! | `a` twice, `b` | `a` once | `a` twice, `b` |
 //! | `a` twice | `b` | both, which is more than any block makes: it is assumed |
+//!
+//! A side that ends with `return`, `break` or `continue` is one, and all that the other blocks do up to where those go
+//! on is the other.
 
 use super::journal::Undo;
 use super::rounds::{Counted, first_times};

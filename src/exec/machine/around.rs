@@ -2,7 +2,7 @@
 
 use super::state::State;
 use crate::domain::{ThreadSet, Unknown};
-use crate::events::{Call, Split};
+use crate::events::{Call, RequestMark, Split};
 use crate::source::Span;
 
 /// The calls and conditions around the code that runs.
@@ -27,6 +27,8 @@ pub struct Around {
     pub departures: Vec<(ThreadSet, Split)>,
     /// States in which one side of a branch left a loop or function that the other stayed in.
     pub left: Vec<Left>,
+    /// Where requests begin of sides that blocks take to the end of the kernel, and of what the others do instead.
+    pub ended: Vec<[RequestMark; 2]>,
 }
 
 impl Around {
@@ -67,6 +69,8 @@ pub(crate) struct Left {
     pub state: State,
     /// Why it is not known which threads they were; `None` if it was all or none.
     pub varying: Option<Unknown>,
+    /// Where requests begin of the side that left, and of what the others do instead, if that is all they do.
+    pub sides: Option<[RequestMark; 2]>,
 }
 
 impl Left {
