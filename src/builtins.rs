@@ -96,8 +96,10 @@ pub(crate) enum Kind {
     Absolute,
     /// The product of two numbers.
     Product,
-    /// Counts or turns bits.
+    /// Counts bits.
     Bits,
+    /// Computes an integer of integers in another way.
+    Whole,
     /// Rounds down to an integer.
     FloorToInt,
     /// Rounds up.

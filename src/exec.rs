@@ -55,6 +55,7 @@ mod groups;
 mod hidden;
 mod host;
 mod initialisers;
+mod integers;
 mod intrinsics;
 mod join;
 mod lanes;

@@ -41,12 +41,13 @@ pub(crate) fn of(op: BinaryOp, a: &Int, b: &Int, signed: bool, sum: bool) -> Sig
     }
 }
 
-/// Of what a function that is not a sum makes of a number.
-pub(crate) fn through(name: &str, a: &Int) -> Sight {
-    if compiled(a).is_some() {
+/// Of what a function that is not a sum makes of numbers.
+pub(crate) fn through(name: &str, given: &[&Int]) -> Sight {
+    if given.iter().all(|int| compiled(int).is_some()) {
         return Sight::default();
     }
-    Sight { hidden: hashed(&(name, told(a))), given: u64::from(a.sight.given > 0), loose: 1 }
+    let hidden = given.iter().fold(hashed(name), |hash, int| hashed(&(hash, told(int))));
+    Sight { hidden, given: u64::from(given.iter().any(|int| int.sight.given > 0)), loose: 1 }
 }
 
 /// Of a number cut to 8 or 16 bits.

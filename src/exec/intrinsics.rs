@@ -222,9 +222,10 @@ impl Machine<'_> {
                 let negated = self.unary(crate::ir::UnaryOp::Neg, a.clone(), span);
                 Some(self.extremum(&a, &negated, true, span))
             }
+            Kind::Whole if self.program.functions(name).is_empty() => self.integer_function(name, args, span),
             Kind::Product if args.len() == 2 && self.program.functions(name).is_empty() => {
                 let (a, b) = (self.evaluate(&args[0]), self.evaluate(&args[1]));
-                Some(self.binary(crate::ir::BinaryOp::Mul, &a, &b, span))
+                Some(self.product(name, &a, &b, span))
             }
             Kind::Same if name == "addressof" && args.len() == 1 => {
                 let place = ExprKind::AddressOf(Box::new(args[0].clone()));
@@ -318,10 +319,10 @@ impl Machine<'_> {
                         i64::from(v.trailing_zeros()) + 1
                     }
                 }
-                _ => narrow.reverse_bits().into(),
+                _ => 0,
             }
         };
-        let sight = sight::through(name, int);
+        let sight = sight::through(name, &[int]);
         Value::Int(Int { sight, ..Int::known(known.map(shape, count)) }, Scalar::I32)
     }
 

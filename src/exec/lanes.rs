@@ -106,7 +106,7 @@ impl Machine<'_> {
             let moved = |lanes: &Lanes| Lanes::close(moved(lanes), self.shape());
             let terms = int.terms.iter().map(|(id, factor)| (*id, moved(factor)));
             let terms = terms.filter(|(_, factor)| !factor.is_zero()).collect();
-            let sight = sight::through(name, &int);
+            let sight = sight::through(name, &[&int]);
             return Some(Value::Int(Int { sight, ..Int::of(moved(&int.base), terms) }, scalar));
         }
         let is_of_one_lane = form == "__shfl" && width == 32 && self.is_alike_in_warps(by);

@@ -229,6 +229,8 @@ ORACLE_QUIET static inline int __mul24(int a, int b) { return (int)((unsigned)((
 ORACLE_QUIET static inline unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffff) * (b & 0xffffff); }
 ORACLE_QUIET static inline int __mulhi(int a, int b) { return (int)(((long long)a * b) >> 32); }
 ORACLE_QUIET static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a * b) >> 32); }
+ORACLE_QUIET static inline long long __mul64hi(long long a, long long b) { return (long long)(((__int128)a * b) >> 64); }
+ORACLE_QUIET static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)(((unsigned __int128)a * b) >> 64); }
 ORACLE_QUIET static inline int __clz(int x) { return x ? __builtin_clz(x) : 32; }
 ORACLE_QUIET static inline int __clzll(long long x) { return x ? __builtin_clzll(x) : 64; }
 ORACLE_QUIET static inline int __popc(unsigned x) { return __builtin_popcount(x); }
@@ -254,8 +256,11 @@ ORACLE_QUIET static inline unsigned __usad(unsigned a, unsigned b, unsigned c) {
 ORACLE_QUIET static inline int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
 ORACLE_QUIET static inline int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
 ORACLE_QUIET static inline unsigned __uhadd(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a + b) >> 1); }
+ORACLE_QUIET static inline unsigned __urhadd(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a + b + 1) >> 1); }
 ORACLE_QUIET static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by) { return (by & 31) ? high << (by & 31) | low >> (32 - (by & 31)) : high; }
 ORACLE_QUIET static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) { return (by & 31) ? high << (32 - (by & 31)) | low >> (by & 31) : low; }
+ORACLE_QUIET static inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned by) { return by < 32 ? __funnelshift_l(low, high, by) : low; }
+ORACLE_QUIET static inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) { return by < 32 ? __funnelshift_r(low, high, by) : high; }
 
 #define ORACLE_MIN_MAX(T)                                                                                              \
     ORACLE_QUIET static inline T min(T a, T b) { return b < a ? b : a; }                                                            \
