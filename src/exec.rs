@@ -17,6 +17,7 @@ mod assembly;
 mod assign;
 mod associated;
 mod atomic_object;
+mod atomic_overloads;
 mod barriers;
 mod branch;
 pub(crate) mod budget;

@@ -41,7 +41,7 @@ impl Machine<'_> {
         }
         if let Some(operation) = name.strip_prefix("atomic")
             && operation.starts_with(|first: char| first.is_ascii_uppercase())
-            && self.program.functions(name).is_empty()
+            && self.is_cuda_atomic(path, operation, args)
         {
             // Threads may wait for what an atomic tells them.
             if used {
