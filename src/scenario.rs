@@ -123,6 +123,8 @@ impl Scenario {
 struct Group {
     /// The block, as far as known.
     block: [Option<i64>; 3],
+    /// As in [`LaunchSite::warps`], at each of its launches.
+    warps: [bool; 3],
     template_args: Vec<LaunchArg>,
     /// The arguments on which all its launches agree.
     args: Vec<Option<i64>>,
@@ -155,6 +157,11 @@ struct Group {
 }
 
 impl Group {
+    /// The block as far as it is known, or likely.
+    fn likely_block(&self) -> [Option<i64>; 3] {
+        std::array::from_fn(|axis| self.block[axis].or(self.warps[axis].then_some(32)))
+    }
+
     /// The arguments that are not known, but to be multiples of a number: as in [`Setting::residues`].
     fn residues(&self, kernel: &Function) -> Vec<(String, i64, i64)> {
         let args = self.args.iter().zip(&self.multiples).zip(&kernel.params);
@@ -334,7 +341,8 @@ pub(crate) fn scenarios(
         }
         None => {
             let covers = group.covers(kernel);
-            let (template_args, partly) = (group.template_args, group.block);
+            let partly = group.likely_block();
+            let template_args = group.template_args;
             let args = if group.args.iter().any(Option::is_some) { group.args } else { Vec::new() };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
             let search =
@@ -412,6 +420,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
                 *arg = arg.filter(|arg| theirs == Some(*arg));
             }
             group.is_untied &= launch.is_untied;
+            group.warps.iter_mut().zip(launch.warps).for_each(|(mine, theirs)| *mine &= theirs);
             group.covers.retain(|it| launch.covers.contains(it));
             let both = group.grid.iter_mut().zip(launch.grid);
             both.for_each(|(least, other)| *least = (*least).into_iter().chain(other).min());
@@ -423,6 +432,7 @@ fn add_launch(groups: &mut Vec<Group>, launch: &LaunchSite, block: [Option<i64>;
         }
         None => groups.push(Group {
             block,
+            warps: launch.warps,
             template_args,
             args: launch.args.clone(),
             multiples: launch.multiples.clone(),

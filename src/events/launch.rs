@@ -17,6 +17,8 @@ pub struct LaunchSite {
     pub grid: [Option<i64>; 3],
     /// The block, as far as known.
     pub block: [Option<i64>; 3],
+    /// Which extents of the block are numbers by the name of the size of a warp, of which nothing else is known.
+    pub warps: [bool; 3],
     /// Whether host code limits the block by `min`, and its shape is the one at the limit.
     pub is_at_limit: bool,
     /// Whether the text of the launch alone tells the grid, and the block, so that nothing host code does
@@ -101,6 +103,7 @@ impl LaunchSite {
         self.covers.retain(|it| other.covers.contains(it));
         self.is_guessed |= other.is_guessed;
         self.is_untied &= other.is_untied;
+        self.warps.iter_mut().zip(other.warps).for_each(|(mine, theirs)| *mine &= theirs);
         self.is_at_limit &= other.is_at_limit;
     }
 

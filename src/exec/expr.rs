@@ -417,6 +417,11 @@ impl Machine<'_> {
         {
             return value;
         }
+        let value = self.read_member(expr, base, name);
+        self.warp_size_of(base, name, value)
+    }
+
+    fn read_member(&mut self, expr: &Expr, base: &Expr, name: &str) -> Value {
         let place = self.locate(expr);
         if !matches!(&place, Ok(place) if !matches!(place.pointee, Ty::Unknown(_)))
             && let Some(constant) = self.constant_of_class(base, name)

@@ -17,6 +17,7 @@ mod residues;
 pub(super) mod settled;
 mod switched;
 mod untied;
+mod warp;
 
 use super::condition::Truth;
 use super::join::Join;

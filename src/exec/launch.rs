@@ -164,6 +164,7 @@ impl Machine<'_> {
         let is_untied =
             way.is_empty() && configuration.is_told[1] && self.are_untied(known, args, &arguments);
         row.extend(arguments);
+        let warps = configuration.block.each_ref().map(|size| self.is_warp_size(size.as_ref()));
         // Where nothing tells which of the numbers is not as it was asked to be, none is believed.
         let believed = self.state.refuted.as_ref().is_none_or(|refuted| !refuted.numbers.is_empty());
         let declared = match kernels.as_slice() {
@@ -191,6 +192,7 @@ impl Machine<'_> {
                 template_args,
                 grid: [rest[0], rest[1], rest[2]],
                 block: block.map(|size| size.map(|it| it.value)),
+                warps,
                 is_at_limit: block.iter().flatten().any(|size| !size.is_exact()),
                 dynamic_bytes: rest[3],
                 is_told: configuration.is_told,

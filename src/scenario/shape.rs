@@ -377,7 +377,7 @@ fn completions(partly: [Option<u32>; 3], sizes: &[u32]) -> Vec<[u32; 3]> {
             // that is not taken.
             [Some(1), None, _] => {}
             [Some(x), None, z] => add([x, (size / x / z.unwrap_or(1)).max(1), z.unwrap_or(1)]),
-            [Some(x), Some(y), None] => add([x, y, 1]),
+            [Some(x), Some(y), z] => add([x, y, z.unwrap_or(1)]),
             _ => {}
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Host {
     pub cut: bool,
     /// Whether a shape that is known on one of two ways was taken to be it on both.
     pub guessed: bool,
+    /// What stands for the size of a warp, where host code reads it from a member of the program's own.
+    pub warp_size: Option<SymbolId>,
 }
 
 /// A condition that holds, or fails.
