@@ -8,7 +8,9 @@ use super::machine::Machine;
 use super::types::{Binding, Env, Layout, Ty};
 use super::value::NOWHERE;
 use super::value::Value;
-use crate::ir::{Expr, ExprKind, Name, Path, Record, Scalar, TemplateArg, Type};
+use crate::ir::{
+    Expr, ExprKind, Name, Path, Record, Scalar, TemplateArg, TemplateParam, TemplateParamKind, Type,
+};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -47,6 +49,26 @@ impl Machine<'_> {
         }
         let args = (!args.is_empty() || !record.specialization.is_empty()).then_some(args);
         Some(Type::Named(Box::new(Path { qualifiers, name, args, global: true })))
+    }
+
+    /// A class template that a template parameter of the function or of the class around stands for.
+    pub(super) fn closed_template(&self, ty: &Type) -> Option<Type> {
+        let Type::Named(path) = ty else { return None };
+        let function = &self.frame()?.function;
+        let mut params = function.template_params.iter().chain(&function.owner_params);
+        let is_it = |param: &TemplateParam| {
+            param.name == path.name && matches!(param.kind, TemplateParamKind::Template(_))
+        };
+        let is_bare = path.qualifiers.is_empty() && path.args.is_none() && !path.global;
+        match self.env().bindings.get(&path.name)? {
+            Binding::Type(Ty::Record(layout)) if is_bare && params.any(is_it) => {
+                let record = layout.record.as_ref().filter(|it| !it.name.contains("::"))?;
+                let qualifiers = record.namespace.iter().map(|name| (name.clone(), Vec::new())).collect();
+                let path = Path { qualifiers, name: record.name.clone(), args: None, global: true };
+                Some(Type::Named(Box::new(path)))
+            }
+            _ => None,
+        }
     }
 
     /// The class around a member class, if it has template arguments: each specialisation may have a member of the

@@ -379,6 +379,9 @@ impl Machine<'_> {
         match arg {
             TemplateArg::Value(expr) => number(self.evaluate(expr)),
             TemplateArg::Type(ty) => {
+                if let Some(template) = self.closed_template(ty) {
+                    return Argument::Known(LaunchArg::Type(template));
+                }
                 let resolved = self.resolve_argument(ty);
                 // `kernel<N>`: the grammar cannot tell a value from a type by its name.
                 if let (Type::Named(path), Ty::Unknown(_)) = (ty, &resolved) {
