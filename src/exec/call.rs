@@ -188,7 +188,7 @@ impl Machine<'_> {
         }
         let constant = constant.filter(|_| from_launch.is_empty());
         let begun = constant.and_then(|call| self.begin_constant_call(call, &env));
-        let handed = self.handed_arrays(function, &slots);
+        let handed = self.handed_arrays(function, &env, &slots);
         let given = self.given(function, &slots, this.as_ref());
         let mut frame = Frame {
             function: Arc::clone(function),

@@ -11,12 +11,14 @@
 
 use super::machine::{Exposed, Machine, Mode, slot_value};
 use super::slots::{Slot, Slots};
-use super::types::Ty;
+use super::types::{Env, Ty};
 use super::value::{Place, Pointer, Steps, Target, Value};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{Access, AccessOp};
 use crate::ir::{Expr, ExprKind, Function, LocalId, Type};
 use crate::source::Span;
+use std::rc::Rc;
+use std::sync::Arc;
 
 impl Machine<'_> {
     /// Notes that a pointer is a value, which may come to be one that is not followed.
@@ -88,13 +90,24 @@ impl Machine<'_> {
     }
 
     /// The shared arrays to which the arguments of a function lead, if it may hand them back in an object.
-    pub(super) fn handed_arrays(&self, function: &Function, slots: &Slots) -> Vec<Pointer> {
+    pub(super) fn handed_arrays(
+        &mut self,
+        function: &Arc<Function>,
+        env: &Rc<Env>,
+        slots: &Slots,
+    ) -> Vec<Pointer> {
         let mut arrays = Vec::new();
         let is_plain = matches!(function.return_type, Type::Void | Type::Scalar(_));
         if self.mode == Mode::Device && !is_plain {
             for param in &function.params {
                 let slot = slots.get(param.local.0 as usize);
                 slot.iter().for_each(|slot| self.arrays_in(&slot.value, &mut arrays, 2));
+            }
+        }
+        if !arrays.is_empty() && matches!(function.return_type, Type::Named(_)) {
+            let resolve = |machine: &mut Self| machine.resolve_type(&function.return_type);
+            if matches!(self.within_head(function, Rc::clone(env), resolve), Ty::Scalar(_)) {
+                arrays.clear();
             }
         }
         arrays
