@@ -818,6 +818,8 @@ pub struct Field {
     pub align: Option<Expr>,
     /// Whether it is a bit-field, whose place and values are not modelled.
     pub bit_field: bool,
+    /// Whether it may be changed in a `const` object too.
+    pub mutable: bool,
     /// What it is unless something else is said, if that is written.
     pub init: Option<Expr>,
 }

@@ -15,7 +15,7 @@
 
 use super::deduce::{decayed, is_named, perhaps_const, strip};
 use super::machine::Machine;
-use super::types::Ty;
+use super::types::{Layout, Ty};
 use crate::ir::{BinaryOp, Expr, ExprKind, Function, Local, LocalId, Param, Path, Through, Type, print};
 use std::sync::Arc;
 
@@ -146,10 +146,10 @@ impl Machine<'_> {
             return Some(Argument::Pointer(self.leads_through(arg)));
         }
         match &arg.kind {
-            ExprKind::Local(local) => Some(Argument::Place(match self.is_reference(*local)? {
-                true => self.through(*local),
-                false => self.through_itself(*local),
-            })),
+            ExprKind::Local(local) => {
+                self.is_reference(*local)?;
+                Some(Argument::Place(self.place_through(arg)))
+            }
             ExprKind::Path(path) => {
                 let variable = self.program.variable_meant(path, &self.namespace())?;
                 variable.constant.then_some(Argument::Place(Through::Const))
@@ -183,8 +183,15 @@ impl Machine<'_> {
     }
 
     /// Whether what a pointer leads to may be written.
-    fn leads_through(&mut self, pointer: &Expr) -> Through {
+    pub(super) fn leads_through(&mut self, pointer: &Expr) -> Through {
         match &pointer.kind {
+            // What is told of a reference is told of the pointer that it leads to, not of what that leads to.
+            ExprKind::Local(local)
+                if self.is_reference(*local) == Some(true)
+                    && !matches!(self.type_of(pointer), Ty::Array(..)) =>
+            {
+                Through::Untold
+            }
             ExprKind::Local(local) => self.through(*local),
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, pointer, _) => self.leads_through(pointer),
             ExprKind::AddressOf(place) => match &place.kind {
@@ -192,6 +199,39 @@ impl Machine<'_> {
                 ExprKind::Local(local) if self.is_reference(*local) == Some(false) => {
                     self.through_itself(*local)
                 }
+                _ => self.place_through(place),
+            },
+            _ => Through::Untold,
+        }
+    }
+
+    /// Whether a place may be written, as far as the declarations on the way to it tell.
+    pub(super) fn place_through(&mut self, place: &Expr) -> Through {
+        match &place.kind {
+            ExprKind::Local(local) => match self.is_reference(*local) {
+                Some(true) => self.through(*local),
+                Some(false) => self.through_itself(*local),
+                None => Through::Untold,
+            },
+            ExprKind::Member { base, name, arrow, .. } => {
+                let object = if *arrow { self.leads_through(base) } else { self.place_through(base) };
+                match self.type_of(base) {
+                    _ if object != Through::Const => Through::Untold,
+                    Ty::Record(layout) => fixed_with(&layout, name),
+                    Ty::Pointer(to) => match &*to {
+                        Ty::Record(layout) => fixed_with(layout, name),
+                        _ => Through::Untold,
+                    },
+                    _ => Through::Untold,
+                }
+            }
+            ExprKind::Index(base, _) => match self.type_of(base) {
+                Ty::Array(..) => self.place_through(base),
+                Ty::Pointer(_) => self.leads_through(base),
+                _ => Through::Untold,
+            },
+            ExprKind::Deref(pointer) => match self.type_of(pointer) {
+                Ty::Pointer(_) => self.leads_through(pointer),
                 _ => Through::Untold,
             },
             _ => Through::Untold,
@@ -256,6 +296,14 @@ impl Machine<'_> {
 
     fn is_reference(&self, local: LocalId) -> Option<bool> {
         Some(self.frame()?.slots.get(local.0 as usize)?.reference)
+    }
+}
+
+/// Whether a member of a `const` object may be written.
+fn fixed_with(layout: &Layout, member: &str) -> Through {
+    match layout.field(member) {
+        Some(field) if !field.reference && !field.mutable => Through::Const,
+        _ => Through::Untold,
     }
 }
 

@@ -131,6 +131,7 @@ impl Machine<'_> {
                         open_offset: at.filter(|at| known(at).is_none()).map(Rc::new),
                         reference,
                         bit_field: field.bit_field,
+                        mutable: field.mutable,
                     });
                 }
             }

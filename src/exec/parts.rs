@@ -57,14 +57,24 @@ impl Machine<'_> {
 
     /// Any part of a variable may have changed.
     pub(super) fn change_whole(&mut self, place: &Place, why: Unknown, span: Span) {
-        let pointers = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
-        // Pointers in it may be followed.
-        let followed = pointers.is_some_and(|slot| holds_pointer(&slot.value) || holds_lambda(&slot.value));
+        let leads_on = self.leads_on(place);
         let whole = Place { path: Steps::new(), blurred: false, ..place.clone() };
         self.lose_variable(&whole, why);
-        if followed {
+        if leads_on {
             self.write_somewhere(span);
         }
+    }
+
+    /// Pointers in a variable may be followed, and what they lead to may have changed; it stays itself as it is.
+    pub(super) fn change_beyond(&mut self, place: &Place, span: Span) {
+        if self.leads_on(place) {
+            self.write_somewhere(span);
+        }
+    }
+
+    fn leads_on(&self, place: &Place) -> bool {
+        let slot = self.state.frames.get(place.frame).and_then(|f| f.slots.get(place.local.0 as usize));
+        slot.is_some_and(|slot| holds_pointer(&slot.value) || holds_lambda(&slot.value))
     }
 
     /// A variable holds what is not known; its pointers may lead anywhere in the array that they led to, or

@@ -346,6 +346,7 @@ fn vector(name: &str, element: &Ty, lanes: usize) -> Ty {
             open_offset: None,
             reference: false,
             bit_field: false,
+            mutable: false,
         })
         .collect();
     let (name, env) = (name.into(), Rc::default());

@@ -11,7 +11,7 @@ use super::value::{Offset, Place, Pointer, Steps, Target, Value};
 use crate::builtins::{self, Kind};
 use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{AccessOp, Assumption};
-use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Scalar, Type};
+use crate::ir::{Expr, ExprKind, Function, Lambda, LocalId, Scalar, Through, Type};
 use crate::source::Span;
 use std::fmt;
 use std::sync::Arc;
@@ -200,9 +200,11 @@ impl Machine<'_> {
         if let Value::Pointer(pointer) = value {
             self.note_flattened(pointer);
             if let Target::Place(place) = &pointer.target {
+                // Nothing is written by way of what is `const`.
                 let why = callee.may_have_changed(span);
                 match host {
                     true => self.write(pointer, Value::opaque(Variation::Uniform, why), span),
+                    false if self.leads_through(arg) == Through::Const => self.change_beyond(place, span),
                     false => self.change_whole(place, why, span),
                 }
             } else if let (Target::Memory(object, _), true) = (&pointer.target, host) {
@@ -249,8 +251,11 @@ impl Machine<'_> {
         match declared.peek().is_none() {
             true => !builtins::is_reserved(name) && !crate::slice::is_pure(name, self.program),
             false => declared.any(|function| {
-                let param = function.params.get(at).map(|param| &param.ty);
-                matches!(param, None | Some(Type::Reference(_) | Type::Auto | Type::Opaque))
+                let last = function.params.last().filter(|last| last.pack);
+                function.params.get(at).or(last).is_none_or(|param| {
+                    let may_refer = matches!(param.ty, Type::Reference(_) | Type::Auto | Type::Opaque);
+                    may_refer && !param.to_const
+                })
             }),
         }
     }
@@ -268,6 +273,9 @@ impl Machine<'_> {
         let function = self.frame().map(|frame| &frame.function);
         let local = function.and_then(|function| function.locals.get(variable.0 as usize));
         if local.is_some_and(|local| local.constant) && matches!(place.kind, ExprKind::Local(_)) {
+            return;
+        }
+        if self.place_through(arg) == Through::Const {
             return;
         }
         if matches!(callee, Callee::CallOperator) && self.keeps_index(arg) {

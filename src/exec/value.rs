@@ -492,6 +492,8 @@ pub(crate) struct FieldLayout {
     pub reference: bool,
     /// Whether it is a bit-field.
     pub bit_field: bool,
+    /// Whether it may be changed in a `const` object too.
+    pub mutable: bool,
 }
 
 /// What template parameters (and `using` names of a class) stand for.

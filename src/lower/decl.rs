@@ -21,6 +21,7 @@ pub(super) struct Specifiers {
     pub kernel: bool,
     pub is_const: bool,
     pub is_volatile: bool,
+    pub mutable: bool,
     pub constexpr: bool,
     pub align: Option<Expr>,
 }
@@ -375,6 +376,7 @@ impl Specifiers {
             "__global__" => self.kernel = true,
             "const" => self.is_const = true,
             "volatile" => self.is_volatile = true,
+            "mutable" => self.mutable = true,
             "constexpr" | "consteval" | "constinit" => self.constexpr = true,
             _ => {}
         }

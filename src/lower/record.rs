@@ -203,7 +203,8 @@ impl<'t> Lowerer<'t> {
             if !is_static {
                 let ty = if declared.function.is_some() { Type::Opaque } else { declared.ty };
                 let init = default_value(node, declarator).map(|value| self.full_expr(value));
-                record.fields.push(Field { name, ty, align: specifiers.align.clone(), bit_field, init });
+                let (align, mutable) = (specifiers.align.clone(), specifiers.mutable);
+                record.fields.push(Field { name, ty, align, bit_field, mutable, init });
                 continue;
             }
             let init = match default_value(node, declarator) {
@@ -233,7 +234,8 @@ impl<'t> Lowerer<'t> {
         let anonymous = record_type && specifier.is_some_and(|specifier| field(specifier, "name").is_none());
         if unnamed && (anonymous || bit_field) {
             let name = self.name("");
-            record.fields.push(Field { name, ty: base, align: specifiers.align, bit_field, init: None });
+            let (align, mutable) = (specifiers.align, specifiers.mutable);
+            record.fields.push(Field { name, ty: base, align, bit_field, mutable, init: None });
         }
     }
 
