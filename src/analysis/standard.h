@@ -173,6 +173,12 @@ template <int Scope = 0> struct pipeline { int committed; int waited; int releas
 struct make_pipeline { int committed; int waited; int released; };
 template <int Scope, int Stages> struct pipeline_shared_state { long long state[Stages]; };
 // Of `<cuda/barrier>`.
+template <size_t Align> struct aligned_size_t {
+  size_t value;
+  static constexpr size_t align = Align;
+  __host__ __device__ constexpr aligned_size_t(size_t size) : value(size) {}
+  __host__ __device__ constexpr operator size_t() const { return value; }
+};
 template <int Scope = 0, class Completion = void> struct barrier { long long state; };
 
 template <class T, int Scope = 0> struct atomic { T place; };

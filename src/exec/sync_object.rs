@@ -206,7 +206,15 @@ impl Machine<'_> {
                 ExprKind::Path(path) => (path, args),
                 _ => return None,
             },
-            _ => return self.constant(size).filter(|it| COPIED.contains(it)).map(|bytes| (bytes, None)),
+            _ => {
+                let (bytes, aligned) = match self.type_of(size) {
+                    Ty::Record(layout) => {
+                        (self.kept_size(size, &layout)?, Some(number_of(&layout, "Align")?))
+                    }
+                    _ => (self.constant(size)?, None),
+                };
+                return COPIED.contains(&bytes).then_some((bytes, aligned));
+            }
         };
         let ([bytes], Some([TemplateArg::Value(aligned)])) = (args.as_slice(), ty.args.as_deref()) else {
             return None;
@@ -214,6 +222,12 @@ impl Machine<'_> {
         let (bytes, aligned) = (self.constant(bytes)?, self.constant(aligned)?);
         let is_one = &*ty.name == "aligned_size_t" && COPIED.contains(&bytes);
         is_one.then_some((bytes, Some(aligned)))
+    }
+
+    /// What a variable says that holds a `cuda::aligned_size_t`.
+    fn kept_size(&mut self, size: &Expr, layout: &Layout) -> Option<i64> {
+        let object = self.locate(size).ok().filter(|_| layout.built_in() == Some("aligned_size_t"))?;
+        self.count(&object, "value", size.span)?.as_constant()
     }
 
     /// Whether a pipeline is the thread's own: its counts are numbers then.
@@ -275,7 +289,12 @@ impl Machine<'_> {
 
 /// The scope that the type names; `None` for what `cuda::make_pipeline` makes.
 fn scope_of(layout: &Layout) -> Option<i64> {
-    match layout.env.bindings.get("Scope") {
+    number_of(layout, "Scope")
+}
+
+/// A number that a type is given, or -1 if it is not known which.
+fn number_of(layout: &Layout, param: &str) -> Option<i64> {
+    match layout.env.bindings.get(param) {
         Some(Binding::Value(Value::Int(number, _))) => Some(number.as_constant().unwrap_or(-1)),
         Some(_) => Some(-1),
         None => None,
