@@ -235,9 +235,14 @@ impl Machine<'_> {
             return;
         }
         for (name, ty) in types {
+            let ty = self.resolve_type(ty);
+            if name.contains("::") {
+                self.settings.member_types.push((name.clone(), ty));
+                continue;
+            }
             let known = env.bindings.get(name).is_some_and(|it| !matches!(it, Binding::Type(Ty::Unknown(_))));
             if !known {
-                env.bindings.insert(name.clone(), Binding::Type(self.resolve_type(ty)));
+                env.bindings.insert(name.clone(), Binding::Type(ty));
             }
         }
         let instance = self.with_packs(function, &env);

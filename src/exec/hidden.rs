@@ -45,9 +45,10 @@ impl Machine<'_> {
 
     /// The class that a type is a member of.
     fn hidden_owner(&mut self, path: &Path) -> Option<String> {
-        let (owner, args) = path.qualifiers.last()?;
+        let ((owner, args), around) = path.qualifiers.split_last()?;
         let written = (!args.is_empty()).then(|| args.clone());
-        let class = Path { args: written, ..Path::simple(owner.clone()) };
+        let around = around.to_vec();
+        let class = Path { qualifiers: around, args: written, ..Path::simple(owner.clone()) };
         Some(match self.resolve_named_type(&class) {
             Ty::Unknown(name) if name == *owner && !self.is_parameter(owner) => {
                 if args.is_empty() {

@@ -160,7 +160,11 @@ impl Machine<'_> {
         if let Some(ty) = self.fragment_type(path) {
             return ty;
         }
-        builtin(name).unwrap_or_else(|| Ty::Unknown(self.hidden_name(path)))
+        builtin(name).unwrap_or_else(|| {
+            let hidden = self.hidden_name(path);
+            let tried = self.settings.member_types.iter().find(|(name, _)| *name == hidden);
+            tried.map_or(Ty::Unknown(hidden), |(_, ty)| ty.clone())
+        })
     }
 
     /// The record of this name for these template arguments, laid out.

@@ -13,6 +13,8 @@
 //! `is_same_v<T, float> ? 33 : 32`, by an overload or by a specialisation. Where another verdict, or another barrier,
 //! comes of `float` or `__half` than of the integer of that size, nothing is told.
 //!
+//! A member type of such a type, `typename T::value_type`, is one that is not known as well.
+//!
 //! Of several types that are not known, the sizes of one are tried while nothing is known of the others.
 //! With `T s[64]; U u[64]`, the runs for `T` tell of `s` and not of `u`, those for `U` of `u` alone.
 //! What depends on both sizes, as members of a `struct { T t; U u; }` do, stays unknown.
@@ -25,7 +27,7 @@ use crate::source::Span;
 use crate::verdict::{Judgement, Status, StrideTable, TableRow, TableSymbol};
 use std::collections::BTreeSet;
 
-/// The type parameters of a kernel and of its class of which nothing is known.
+/// The type parameters of a kernel and of its class of which nothing is known, and member types of those.
 pub struct OpenTypes {
     names: Vec<Name>,
 }
@@ -59,8 +61,18 @@ impl OpenTypes {
         let types = params.filter(|param| {
             matches!(param.kind, TemplateParamKind::Type(_)) && !param.pack && !param.name.is_empty()
         });
-        let open = types.map(|param| &param.name).filter(|name| trace.unsized_types.contains(name));
-        let names: Vec<Name> = open.cloned().collect();
+        // Many member types are only those of data in global memory.
+        let is_sought =
+            |access: &Access| access.unknown.as_ref().is_some_and(|why| why.reason == Reason::UnknownType);
+        let members = trace.accesses.iter().any(is_sought);
+        let asked = |param: &Name| {
+            let is_of = |name: &&Name| {
+                name.strip_prefix(&**param)
+                    .is_some_and(|rest| rest.is_empty() || members && rest.starts_with("::"))
+            };
+            trace.unsized_types.iter().filter(is_of).cloned().collect::<Vec<_>>()
+        };
+        let names: Vec<Name> = types.flat_map(|param| asked(&param.name)).collect();
         (!names.is_empty() && names.len() <= MOST_TYPES).then_some(OpenTypes { names })
     }
 

@@ -3,6 +3,8 @@
 use super::pitch::Pitch;
 use crate::domain::SymbolId;
 use crate::events::Covers;
+use crate::exec::types::Ty;
+use crate::ir::Name;
 use crate::source::Span;
 
 /// What a run is made to do.
@@ -21,6 +23,8 @@ pub struct Settings {
     pub pitch: Option<Box<Pitch>>,
     /// What symbols are taken to be modulo a number.
     pub residues: Vec<(String, i64, i64)>,
+    /// What member types of unknown classes are taken to be: `T::value_type`.
+    pub member_types: Vec<(Name, Ty)>,
     /// As in [`Setting::covers`](crate::exec::entry::Setting::covers).
     pub covers: Vec<(String, Covers)>,
     /// As in [`Setting::grid`](crate::exec::entry::Setting::grid).
@@ -51,6 +55,7 @@ impl Default for Settings {
             pads: Vec::new(),
             pitch: None,
             residues: Vec::new(),
+            member_types: Vec::new(),
             covers: Vec::new(),
             grid: [None; 3],
             flat: [false; 3],
