@@ -20,7 +20,7 @@
 //! And where each lane keeps to a bank of its own, it does not matter which row it picks:
 //!
 //! ```text
-//! bins[data[i]][lane]                                rows of 32 words: free of conflicts
+//! bins[data[i]][lane]                                rows of 32 words, or of 32 triples: free of conflicts
 //! ```
 
 use super::machine::{Machine, ObjectKind};
@@ -111,11 +111,16 @@ impl Machine<'_> {
 
     /// Whether the lanes of a warp access words of which no two are in one bank, whichever they pick.
     pub(super) fn never_share_banks(&self, op: AccessOp, bytes: Option<u32>, offset: &Int) -> bool {
-        let Some(bytes @ (1 | 2 | 4)) = bytes.map(i64::from) else { return false };
         if !matches!(op, AccessOp::Load | AccessOp::Store) {
             return false;
         }
-        self.stay_close(bytes, offset) || self.keep_to_banks(&self.world.unwrapped(offset))
+        let keep_to_banks = || self.keep_to_banks(&self.world.unwrapped(offset));
+        match bytes.map(i64::from) {
+            Some(bytes @ (1 | 2 | 4)) => self.stay_close(bytes, offset) || keep_to_banks(),
+            // Three words, one after the other: where the first ones have banks of their own, so have the others.
+            Some(12) => keep_to_banks(),
+            _ => false,
+        }
     }
 
     /// Whether each lane of a warp has a bank of its own, in rows that are a multiple of all banks apart.
