@@ -207,6 +207,14 @@ impl Machine<'_> {
 
     /// Whether a place may be written, as far as the declarations on the way to it tell.
     pub(super) fn place_through(&mut self, place: &Expr) -> Through {
+        // The run gets no further by it.
+        let steps = self.steps;
+        let through = self.place_told(place);
+        self.steps = steps;
+        through
+    }
+
+    fn place_told(&mut self, place: &Expr) -> Through {
         match &place.kind {
             ExprKind::Local(local) => match self.is_reference(*local) {
                 Some(true) => self.through(*local),
