@@ -307,7 +307,7 @@ pub(crate) fn scenarios(
             }
             None => {
                 let (args, covers, partly) = (Vec::new(), Vec::new(), [None; 3]);
-                Search { program, kernel, template_args, args, covers, partly, probes, is_deep: true }
+                Search { program, kernel, template_args, args, covers, partly, probes, is_deep: None }
                     .scenario()
             }
         };
@@ -346,7 +346,7 @@ pub(crate) fn scenarios(
             let args = if group.args.iter().any(Option::is_some) { group.args } else { Vec::new() };
             let (launch, refuted, rival) = (Some(group.span), group.refuted, group.rival);
             let search =
-                Search { program, kernel, template_args, args, covers, partly, probes, is_deep: true };
+                Search { program, kernel, template_args, args, covers, partly, probes, is_deep: None };
             Scenario { launch, refuted, rival, ..search.scenario() }
         }
     };

@@ -11,6 +11,7 @@
 //! | `__shared__ float s[32][33]; for (int k = 0; k < 32; k += 8) s[threadIdx.y + k][threadIdx.x] = x;` | 32 x 8 |
 //! | `__shared__ float s[32][33]; for (int i = threadIdx.y; i < 32; i += 8) s[i][threadIdx.x] = x;` | 32 x 8 |
 //! | `__shared__ float s[256]; s[threadIdx.y * 32 + threadIdx.x] = x;` | 32 x 8 |
+//! | `__shared__ float s[512]; for (int i = threadIdx.y * 32 + threadIdx.x; i < 512; i += 256) s[i] = x;` | 32 x 8 |
 //! | `__shared__ float s[128]; if (threadIdx.x < 128) s[threadIdx.x] = x;` | 256, or as likely 128 or 512 |
 //! | `extern __shared__ float s[]; s[threadIdx.x] = x;` | the same |
 //! | `__shared__ float s[1]; s[threadIdx.x] = x;` | none is known |
@@ -36,6 +37,8 @@ use std::sync::Arc;
 
 /// The threads of a block that are tried first, and besides.
 const USUAL: [u32; 3] = [256, 128, 512];
+/// Those that are tried where a kernel looks at all three coordinates.
+const DEEP: [[u32; 3]; 6] = [[32, 8, 1], [16, 16, 1], [32, 32, 1], [8, 8, 4], [4, 4, 8], [4, 1, 32]];
 /// Where one of so many threads overruns an array, how often a smaller one is tried: it takes 10 to
 /// find any number below 1024.
 const MOST_TRIES: usize = 12;
@@ -57,8 +60,8 @@ pub(super) struct Search<'a, 'b> {
     pub partly: [Option<i64>; 3],
     /// Runs that were made on the way.
     pub probes: &'a mut Probes<'b>,
-    /// Whether the kernel looks at `threadIdx.z`.
-    pub is_deep: bool,
+    /// Whether the kernel looks at `threadIdx.z`, once that is known.
+    pub is_deep: Option<bool>,
 }
 
 /// An array that a thread leaves.
@@ -118,9 +121,17 @@ impl Search<'_, '_> {
         }
         // No extent is 1 or one that someone would write, so that each coordinate can be told from a
         // constant, and the block's extents from numbers that stay what they are in another block.
-        let probe = self.trace([19, 9, 2]);
-        let (is_deep, implied) = (probe.axes[2], implied(probe));
-        self.is_deep = is_deep;
+        let odd = [19, 9, 2];
+        let probe = self.trace(odd);
+        // Which may be what an extent is that the code reads of the block.
+        let is_own = (0..2).any(|axis| probe.extents[axis].is_some_and(|it| it.0 == u64::from(odd[axis])));
+        let (is_deep, implied) = (probe.axes[2], implied(probe).filter(|_| !is_own));
+        self.is_deep = Some(is_deep);
+        let likely = match bound {
+            // What is done with a third coordinate tells less of the others.
+            None if is_deep => DEEP.to_vec(),
+            _ => likely,
+        };
         let most = bound.unwrap_or(u32::MAX);
         let by_loops = strides(self.program, self.kernel, &self.template_args);
         if let Some((block, _)) = &implied {
@@ -159,7 +170,9 @@ impl Search<'_, '_> {
     /// the largest that is half as high or wide, or a quarter, and so on.
     fn implied_or_less(&mut self, block: [u32; 3], arrays: &str, most: u32) -> Option<Scenario> {
         let mut filled = arrays.to_owned();
-        for halvings in 0..block[0].max(block[1]).ilog2() {
+        // With a third coordinate there are too many ways to have less.
+        let most_halvings = if self.is_deep == Some(true) { 1 } else { block[0].max(block[1]).ilog2() };
+        for halvings in 0..most_halvings {
             let lower = [block[0], block[1] >> halvings, block[2]];
             let narrower = [block[0] >> halvings, block[1], block[2]];
             for shape in [lower, narrower] {
@@ -278,11 +291,14 @@ impl Search<'_, '_> {
                 }
             }
             // Without a look at it, a third extent is likely 1.
-            let likely = fitting.iter().position(|shape| shape[2] == 1 || self.is_deep);
+            let likely = fitting.iter().position(|shape| shape[2] == 1 || self.is_deep != Some(false));
             if let Some(first) = likely.map(|at| fitting.remove(at)) {
                 let (first, others) = (&first, &fitting);
                 if let Some(higher) = self.higher(*first, &overruns) {
                     return higher;
+                }
+                if self.is_deep == Some(true) {
+                    return self.of(*first, from, others.clone());
                 }
                 let larger = overruns.iter().find(|(threads, _)| *threads > size(first));
                 let only = others.iter().all(|other| size(other) < size(first));

@@ -3,6 +3,7 @@
 //! In `for (int i = threadIdx.y; i < 32; i += 8)` a thread takes every eighth row. Those in between are for the other
 //! threads of its column, of which there are 8. A loop under a condition says nothing: in `if (threadIdx.x < 32)` its
 //! stride is the number of those that come there.
+//! In `for (int i = threadIdx.y * 32 + threadIdx.x; i < n; i += 512)` rows have 32 threads, and there are 16 of them.
 
 use crate::events::LaunchArg;
 use crate::exec::entry::constant_in_kernel;
@@ -37,15 +38,25 @@ pub(super) fn strides(
     let mut seen = Seen::default();
     kernel.body.iter().flatten().for_each(|stmt| seen.stmt(stmt, &constant));
     let mut told: [Option<Option<u32>>; 3] = [None; 3];
+    let mut tell = |axis: usize, extent: u32| {
+        told[axis] = match told[axis] {
+            Some(known) if known != Some(extent) => Some(None),
+            _ => Some(Some(extent)),
+        };
+    };
     for (variable, by) in &seen.steps {
-        let Some(axis) = seen.begins_at(*variable) else { continue };
         let by = seen.only_value(by).unwrap_or(by);
         let by = constant(by).filter(|by| *by >= LEAST);
         let Some(by) = by.and_then(|by| u32::try_from(by).ok()) else { continue };
-        told[axis] = match told[axis] {
-            Some(known) if known != Some(by) => Some(None),
-            _ => Some(Some(by)),
-        };
+        if let Some(axis) = seen.begins_at(*variable, &|value| axis(value)) {
+            tell(axis, by);
+        } else if let Some(row) = seen.begins_at(*variable, &|value| seen.row(value, &constant))
+            && by.is_multiple_of(row)
+            && by > row
+        {
+            tell(0, row);
+            tell(1, by / row);
+        }
     }
     told.map(Option::flatten)
 }
@@ -94,12 +105,26 @@ impl<'a> Seen<'a> {
         all.next().is_none().then_some(*value)
     }
 
-    /// The axis along which a variable begins at the thread's coordinate, wherever it is set.
-    fn begins_at(&self, variable: LocalId) -> Option<usize> {
+    /// What `told` says of the value at which a variable begins, wherever it is set.
+    fn begins_at<T: PartialEq>(&self, variable: LocalId, told: &dyn Fn(&Expr) -> Option<T>) -> Option<T> {
         let mut all = self.values.iter().filter(|(of, _)| *of == variable);
-        let of = |value: &'a Expr| axis(value).or_else(|| axis(self.only_value(value)?));
+        let of = |value: &'a Expr| told(value).or_else(|| told(self.only_value(value)?));
         let first = of(all.next()?.1)?;
-        all.all(|(_, value)| of(value) == Some(first)).then_some(first)
+        all.all(|(_, value)| of(value).as_ref() == Some(&first)).then_some(first)
+    }
+
+    /// How many threads a row has, if it is the number of a thread in its block: 32 in
+    /// `threadIdx.y * 32 + threadIdx.x`.
+    fn row(&self, expr: &Expr, constant: &impl Fn(&Expr) -> Option<i64>) -> Option<u32> {
+        let ExprKind::Binary(BinaryOp::Add, a, b) = &expr.kind else { return None };
+        let is_of = |expr: &Expr, which: usize| {
+            let at = axis(expr).or_else(|| axis(self.only_value(expr)?));
+            at == Some(which)
+        };
+        let rows = if is_of(a, 0) { b } else { Some(a).filter(|_| is_of(b, 0))? };
+        let ExprKind::Binary(BinaryOp::Mul, a, b) = &rows.kind else { return None };
+        let length = if is_of(a, 1) { b } else { Some(a).filter(|_| is_of(b, 1))? };
+        constant(length).and_then(|length| u32::try_from(length).ok()).filter(|length| *length > 1)
     }
 }
 
