@@ -378,6 +378,14 @@ impl Symbols {
         SymbolId::new(self.list.len(), false)
     }
 
+    /// Whether it is a quotient by so large a constant that even of a large number it is small: of `n / (1 << 29)`
+    /// there are four.
+    #[must_use]
+    pub(crate) fn is_small_part(&self, id: SymbolId) -> bool {
+        let Some(Key::Operation("/", _, divisor)) = self.key(id) else { return false };
+        matches!(divisor.as_slice(), [(SymbolId::CONSTANT, by)] if *by > LARGEST_DIVISOR)
+    }
+
     /// Whether nothing that is known keeps it from being as large as one likes: it has a name and is not
     /// made of others but as a product or a quotient by a constant.
     #[must_use]

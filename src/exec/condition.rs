@@ -352,7 +352,11 @@ impl Machine<'_> {
             return Some(!leaves);
         }
         let mut sign = 0;
-        for (_, factor) in difference.terms.iter().filter(|(id, _)| self.outgrown(*id) == strongest) {
+        for (id, factor) in difference.terms.iter().filter(|(id, _)| self.outgrown(*id) == strongest) {
+            // A small part of a size is no size.
+            if self.world.symbols.is_small_part(*id) {
+                return None;
+            }
             let (low, high) = factor.bounds(shape);
             let this = if low >= 0 {
                 1
