@@ -1,6 +1,6 @@
 //! What does an argument tell of a template's parameters, and how well does it fit a function?
 
-use super::machine::Machine;
+use super::machine::{Machine, Mode};
 use super::members::BASES;
 use super::same_type::same_type;
 use super::types::{Binding, Env, Layout, Ty};
@@ -206,7 +206,8 @@ pub(super) fn fit(machine: &mut Machine<'_>, function: &Function, param: &Type, 
         {
             ELLIPSIS
         }
-        // It may be as good as any.
+        // It may be as good as any; of host code, one way is run.
+        (_, Ty::Unknown(_)) if machine.mode == Mode::Host => 0,
         (_, Ty::Unknown(_)) => 2,
         (Type::Pointer(inner), Ty::Pointer(pointee) | Ty::Array(pointee, _)) => {
             pointer_fit(machine, function, inner, pointee)

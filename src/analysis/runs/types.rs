@@ -24,7 +24,7 @@ use crate::domain::Reason;
 use crate::events::{Access, AccessOp, Assumption, EventTree, Trace};
 use crate::ir::{Function, Name, Path, Scalar, TemplateParamKind, Type};
 use crate::source::Span;
-use crate::verdict::{Judgement, Status, StrideTable, TableRow, TableSymbol};
+use crate::verdict::{Judgement, Status, StrideTable, TableRow, TableSymbol, Totals};
 use std::collections::BTreeSet;
 
 /// The type parameters of a kernel and of its class of which nothing is known, and member types of those.
@@ -110,7 +110,9 @@ impl OpenTypes {
                         continue;
                     };
                     let types = vec![(name[0].clone(), ty)];
-                    if judged.differs_from(own, &run(&Variant { types, ..variant.clone() })) {
+                    let named = run(&Variant { types, ..variant.clone() });
+                    // A type of indices is no `float`.
+                    if !judged.tells_more_than(&named) && judged.differs_from(own, &named) {
                         return (variant.clone(), open);
                     }
                 }
@@ -249,7 +251,7 @@ impl OpenType<'_> {
         let conflicts = totals.iter().filter(|(_, totals)| totals.wavefronts > totals.ideal).count();
         let mut judgement = usual.clone();
         if conflicts > 0 && conflicts < totals.len() {
-            let row = |(bytes, totals): &(u32, crate::verdict::Totals)| TableRow {
+            let row = |(bytes, totals): &(u32, Totals)| TableRow {
                 values: vec![i64::from(*bytes)],
                 wavefronts: totals.worst.wavefronts,
                 ideal: totals.worst.ideal,
@@ -290,7 +292,8 @@ impl Judged {
             let site = Place::of(&self.trace, number);
             (0..judgements.len()).any(|target| {
                 let (own, found) = (&judgements[target][number], site.found(other, target));
-                let known = |it: &Judgement| it.totals.filter(|_| it.status != Status::Unknown);
+                let numbers = |it: Totals| (it.requests, it.wavefronts, it.ideal);
+                let known = |it: &Judgement| it.totals.filter(|_| it.status != Status::Unknown).map(numbers);
                 let both = known(own).zip(found.and_then(|(_, it)| known(it)));
                 self.trace.accesses[number].op != AccessOp::Atomic && both.is_some_and(|(a, b)| a != b)
             })
