@@ -127,4 +127,13 @@ impl Facts {
     pub(crate) fn prove_freedom(&mut self, trace: &Trace, shape: Shape) {
         self.freedom = Some(freedom::prove(trace, shape));
     }
+
+    /// Takes back what holds only if all that the kernel does was seen: part of the function of this name was not.
+    pub(crate) fn doubt_all(&mut self, function: Span) {
+        self.unwritten.clear();
+        self.needless = None;
+        if let Some(freedom) = &mut self.freedom {
+            freedom.doubts.insert(0, Doubt::NotParsed(function));
+        }
+    }
 }

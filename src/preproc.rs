@@ -32,7 +32,7 @@ pub use directives::{HeaderCache, Missing};
 pub use hidden::Hidden;
 pub(crate) use lexer::{Kind, Lexer, Token};
 pub(crate) use macros::Print;
-pub(crate) use mask::{is_specifier, partners};
+pub(crate) use mask::{VALUE_OF_DECLTYPE, is_specifier, partners};
 pub use outside::Outside;
 
 /// Finds the project's headers. Given by the caller, because only the caller touches files.

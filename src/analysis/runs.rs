@@ -191,6 +191,9 @@ impl Subject<'_> {
                 if self.follow == Follow::Proof {
                     facts.prove_freedom(&trace, Shape { dims: variant.block });
                 }
+                if let Some(damaged) = self.damaged(&trace) {
+                    facts.doubt_all(damaged);
+                }
             }
             let block = (variant.block, self.is_given(scenario));
             if usual && lanes.are_wanted && !lanes.blocks.contains(&block) {
@@ -282,6 +285,15 @@ impl Subject<'_> {
         }
         let waits = self.hidden_barrier()?;
         Some(Unjudged::HiddenBarrier { function: waits.name.to_string(), name: waits.name_span })
+    }
+
+    /// The function of those that a run came through of which part did not parse, by its name. What is lost with that
+    /// part may be anything.
+    fn damaged(&self, trace: &Trace) -> Option<Span> {
+        let functions = self.program.modules.iter().flat_map(|module| &module.functions);
+        let is_met =
+            |it: &Function| it.name_span == self.kernel.name_span || trace.entered.contains(&it.name_span);
+        functions.filter(|it| it.damaged).find(|it| is_met(it)).map(|it| it.name_span)
     }
 
     /// The blocks of the launch that a scenario comes from, by axis, as far as known.

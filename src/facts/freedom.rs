@@ -64,6 +64,8 @@ pub(crate) enum Doubt {
         /// Two threads that may, if the offsets are known.
         threads: Option<(usize, usize)>,
     },
+    /// Part of the function of this name does not parse.
+    NotParsed(Span),
     /// Something is not followed that may access shared memory.
     Unfollowed(Span),
     /// What these threads may do is not run.

@@ -6,6 +6,7 @@ use super::nodes::{child_of_kind, children, first_child};
 use super::scope::Binding;
 use super::types::builtin_type;
 use crate::ir::{Asm, Expr, ExprKind, Launch, Type};
+use crate::preproc::VALUE_OF_DECLTYPE;
 use crate::syntax::field;
 use tree_sitter::Node;
 
@@ -38,6 +39,11 @@ impl Lowerer<'_> {
                 let ty = self.type_specifier(callee);
                 return self.construct(ty, arguments);
             }
+            "call_expression" => {
+                if let Some(ty) = self.type_of_value(callee) {
+                    return self.construct(ty, arguments);
+                }
+            }
             _ => {}
         }
         if let Some(ty) = self.type_called(callee) {
@@ -60,6 +66,15 @@ impl Lowerer<'_> {
             },
             _ => ExprKind::Construct(ty, args),
         }
+    }
+
+    /// The type in `decltype(x)()`, which stands as a call where it begins a statement.
+    fn type_of_value(&mut self, callee: Node<'_>) -> Option<Type> {
+        if field(callee, "function").map(|name| self.text(name)) != Some(VALUE_OF_DECLTYPE) {
+            return None;
+        }
+        let value = first_child(field(callee, "arguments")?)?;
+        Some(Type::Decltype(Box::new(self.full_expr(value))))
     }
 
     /// The type that is called like a function: `float4(...)`, `T(x)`.

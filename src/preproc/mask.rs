@@ -13,6 +13,7 @@ use super::lexer::{Kind, Lexer, Token};
 use super::{MaskKind, Masked};
 use std::ops::Range;
 
+pub(crate) use attributes::VALUE_OF_DECLTYPE;
 pub(crate) use words::is_specifier;
 
 /// Masks `text`, or the `original` when there is none. Returns the new text, if it differs

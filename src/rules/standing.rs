@@ -114,6 +114,9 @@ fn doubtful(run: &KernelRun, doubt: &Doubt) -> Why {
             };
             Why { text, spans: spans(run, *first, *second) }
         }
+        Doubt::NotParsed(span) => {
+            of("part of this function does not parse, and it may access shared memory", vec![*span])
+        }
         Doubt::Unfollowed(span) => of("this is not followed, and it may access shared memory", vec![*span]),
         Doubt::Apart(span) => {
             of("not all threads may reach this barrier, and the others wait at another one", vec![*span])

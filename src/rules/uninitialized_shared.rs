@@ -43,7 +43,7 @@
 //! - A read counts if none of its bytes is written, and if it surely happens, or does under a condition that is the
 //!   same for the whole block, tied to the block by nothing in host code, and named with the finding. `+=` and `atomicAdd` do not initialize what they read.
 //! - If something that may write shared memory is not followed (an unseen function, a write through an unknown
-//!   pointer, inline assembly), the kernel is not checked. If the index of a write is unknown, or asynchronous copies
+//!   pointer, inline assembly), or part of the kernel does not parse, the kernel is not checked. If the index of a write is unknown, or asynchronous copies
 //!   or tensor-core stores fill an array, that array is not checked.
 
 use super::{About, Case, Rule, fact};

@@ -3,6 +3,9 @@
 use super::words::{is_builtin_type, is_cuda_attribute, is_keyword, is_specifier};
 use super::{Kind, MaskKind, Masker};
 
+/// What stands for `decltype` where the grammar would take it for the beginning of a declaration.
+pub(crate) const VALUE_OF_DECLTYPE: &str = "__typeof";
+
 impl Masker<'_> {
     /// Masks the attribute or keyword at a token, if it is one. Whether it was.
     pub(super) fn attribute(&mut self, at: usize, word: &str) -> bool {
@@ -19,6 +22,7 @@ impl Masker<'_> {
                 true
             }
             "typename" => self.typename_of_value(at) || self.default_of_template(at),
+            "decltype" => self.decltype_of_value(at),
             "class" => {
                 self.default_of_template(at);
                 false
@@ -109,41 +113,77 @@ impl Masker<'_> {
             self.mask(at, at, MaskKind::Other, "");
             return true;
         }
-        if !(self.before_is(b"(,={?:&|+-*") || self.word_before() == "return") {
+        let begins = self.begins_statement() || matches!(self.word_before(), "else" | "do");
+        if !(begins || self.before_is(b"(,={?:&|+-*") || self.word_before() == "return") {
             return false;
         }
-        let mut end = at + 1;
-        let mut angles = 0_u32;
-        while let Some(kind) = self.kind(end) {
-            match kind {
-                Kind::Punct(b'<') => angles += 1,
-                Kind::Punct(b'>') if angles > 0 => angles -= 1,
-                Kind::Punct(b'(' | b'{') if angles == 0 => break,
-                Kind::Punct(b'(') => end = self.partner_of(end).unwrap_or(end),
-                Kind::Punct(b';' | b'{' | b')' | b'}') => return false,
-                Kind::Punct(b':') => {}
-                Kind::Ident
-                    if angles == 0
-                        && end > at + 1
-                        && self.is_ident(end - 1)
-                        && self.word(end - 1) != "template" =>
-                {
-                    return false;
-                }
-                Kind::Ident => {}
-                _ if angles == 0 => return false,
-                _ => {}
-            }
-            end += 1;
-            if end > at + 64 {
-                return false;
-            }
-        }
+        let Some(end) = self.end_of_type(at + 1).filter(|&end| !begins || self.makes_value(end)) else {
+            return false;
+        };
         if end > at + 1 {
             self.mask(at, at, MaskKind::Other, "");
             return true;
         }
         false
+    }
+
+    /// `decltype(f)()(x);`: the grammar takes what begins a statement so for a declaration. `__typeof`, which is as
+    /// long, it takes for a call, and so for the value that this is.
+    fn decltype_of_value(&mut self, at: usize) -> bool {
+        let begins = self.begins_statement() || matches!(self.word_before(), "else" | "do");
+        let open = self.close(at + 1).map(|close| close + 1);
+        if begins && open.is_some_and(|open| self.is(open, b'(') && self.makes_value(open)) {
+            self.blank(at, at, VALUE_OF_DECLTYPE);
+        }
+        true
+    }
+
+    /// Where the type's name at a token ends: the bracket behind it. None if a name follows that it declares.
+    fn end_of_type(&self, first: usize) -> Option<usize> {
+        let mut end = first;
+        let mut angles = 0_u32;
+        while let Some(kind) = self.kind(end) {
+            match kind {
+                Kind::Punct(b'<') => angles += 1,
+                Kind::Punct(b'>') if angles > 0 => angles -= 1,
+                Kind::Punct(b'(' | b'{') if angles == 0 => return Some(end),
+                Kind::Punct(b'(') => end = self.partner_of(end).unwrap_or(end),
+                Kind::Punct(b';' | b'{' | b')' | b'}') => return None,
+                Kind::Punct(b':') => {}
+                Kind::Ident
+                    if angles == 0
+                        && end > first
+                        && self.is_ident(end - 1)
+                        && self.word(end - 1) != "template" =>
+                {
+                    return None;
+                }
+                Kind::Ident => {}
+                _ if angles == 0 => return None,
+                _ => {}
+            }
+            end += 1;
+            if end >= first + 64 {
+                return None;
+            }
+        }
+        Some(end)
+    }
+
+    /// Whether the bracket behind the type that begins a statement makes a value of it, and does not hold what is
+    /// declared, as in `T (*f)(int);`.
+    fn makes_value(&self, open: usize) -> bool {
+        let Some(close) = self.partner_of(open).filter(|&close| close > open) else { return false };
+        let next = close + 1;
+        let is_member = self.is(next, b'.') || (self.is(next, b'-') && self.is(next + 1, b'>'));
+        let is_used = is_member || self.is(next, b'(') || self.is(next, b';');
+        let declares = || {
+            (open + 1..close).all(|inside| {
+                let kind = self.kind(inside);
+                matches!(kind, Some(Kind::Ident | Kind::Punct(b'*' | b'&' | b':')))
+            })
+        };
+        self.is(open, b'{') || close == open + 1 || is_member || (is_used && !declares())
     }
 
     /// `template <class T, class P = T*>`: the grammar takes no pointer as a default.

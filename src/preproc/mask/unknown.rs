@@ -36,7 +36,7 @@ impl Masker<'_> {
     }
 
     /// Whether the token at hand begins a statement or a declaration.
-    fn begins_statement(&self) -> bool {
+    pub(super) fn begins_statement(&self) -> bool {
         self.before.is_none() || self.before_is(b";{}")
     }
 
