@@ -4,10 +4,10 @@
 //! are followed whatever they mean, conversions are reached with the name of their class, and other
 //! operators, which are used without their name, count as reached.
 
-use crate::ir::names::{mentioned_names, type_names};
+use crate::ir::names::{header_names, mentioned_names, type_names, variable_names};
 use crate::ir::program::{Program, is_conversion};
-use crate::ir::{Declaration, Function, FunctionKind, Name};
-use rustc_hash::FxHashSet;
+use crate::ir::{Declaration, Function, FunctionKind, Name, Record};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// What is worth running, in one program.
@@ -82,6 +82,85 @@ impl<'p> Reach<'p> {
             }
         }
         false
+    }
+}
+
+/// The names that running the function may lead to, whatever they mean: those of every class of which it may come
+/// to have an object among them. What `given` names is met, too.
+#[must_use]
+pub(crate) fn names_met(program: &Program, function: &Function, given: Vec<Name>) -> FxHashSet<Name> {
+    let classes = Classes::of(program);
+    let mut waiting = given;
+    waiting.extend(names_in(function));
+    classes.free_operators.iter().for_each(|operator| waiting.extend(names_in(operator)));
+    let mut met: FxHashSet<Name> = FxHashSet::default();
+    while let Some(name) = waiting.pop() {
+        if met.contains(&name) {
+            continue;
+        }
+        for alias in program.aliases(&name) {
+            waiting.extend(type_names(&alias.ty));
+        }
+        for variable in program.variables(&name) {
+            waiting.extend(variable_names(variable));
+        }
+        for function in program.functions(&name).iter().chain(program.conversions(&name)) {
+            waiting.extend(names_in(function));
+        }
+        for record in classes.records.get(last_part(&name)).into_iter().flatten() {
+            waiting.push(record.name.clone());
+            waiting.extend(record.bases.iter().flat_map(type_names));
+            waiting.extend(record.fields.iter().flat_map(|field| type_names(&field.ty)));
+            waiting.extend(record.aliases.iter().flat_map(|alias| type_names(&alias.ty)));
+            waiting.extend(record.constants.iter().flat_map(variable_names));
+        }
+        let unnamed = classes.nameless.get(last_part(&name)).into_iter().flatten();
+        unnamed.for_each(|function| waiting.extend(names_in(function)));
+        met.insert(name);
+    }
+    met
+}
+
+/// The name of a nested class without those around it.
+pub(crate) fn last_part(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// All names in a function's text.
+fn names_in(function: &Function) -> Vec<Name> {
+    let mut names = mentioned_names(function);
+    names.extend(header_names(function));
+    names.extend(type_names(&function.return_type));
+    names
+}
+
+/// The classes of a program by the last part of their names, and what runs of them without being named.
+struct Classes<'p> {
+    records: FxHashMap<&'p str, Vec<&'p Record>>,
+    nameless: FxHashMap<&'p str, Vec<&'p Function>>,
+    free_operators: Vec<&'p Function>,
+}
+
+impl<'p> Classes<'p> {
+    fn of(program: &'p Program) -> Classes<'p> {
+        let mut classes = Classes {
+            records: FxHashMap::default(),
+            nameless: FxHashMap::default(),
+            free_operators: Vec::new(),
+        };
+        for module in &program.modules {
+            for record in &module.records {
+                classes.records.entry(last_part(&record.name)).or_default().push(record);
+            }
+            for function in module.functions.iter().filter(|it| it.is_nameless()) {
+                match &function.owner {
+                    Some(owner) => classes.nameless.entry(last_part(owner)).or_default().push(function),
+                    None if function.kind == FunctionKind::Host => {}
+                    None => classes.free_operators.push(function),
+                }
+            }
+        }
+        classes
     }
 }
 

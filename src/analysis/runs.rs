@@ -5,6 +5,7 @@
 //! type, for other block shapes that are as likely. A verdict that they do not share is none.
 
 mod apart;
+mod hidden;
 mod types;
 mod unreached;
 
@@ -17,8 +18,7 @@ use crate::events::{Access, AccessOp, EventTree, LaunchSite, Trace};
 use crate::exec::budget::FileBudget;
 use crate::exec::entry::{Setting, run_kernel, run_lanes, run_memory};
 use crate::exec::pitch::Pitch;
-use crate::facts::{Between, Facts, Grid};
-use crate::ir::names::mentioned_names;
+use crate::facts::{Facts, Grid};
 use crate::ir::program::Program;
 use crate::ir::{Function, FunctionKind, Name, Type};
 use crate::reach::Reach;
@@ -187,7 +187,7 @@ impl Subject<'_> {
                 facts = Facts::of(&trace, Shape { dims: variant.block }, (dynamic, none), scenario.ties);
                 self.add_global_memory(&mut facts, scenario, variant);
                 spoken_of = places(&trace).collect();
-                self.drop_hidden_orders(&mut facts);
+                self.drop_hidden_orders(scenario, &mut facts);
                 if self.follow == Follow::Proof {
                     facts.prove_freedom(&trace, Shape { dims: variant.block });
                 }
@@ -199,7 +199,7 @@ impl Subject<'_> {
             if usual && lanes.are_wanted && !lanes.blocks.contains(&block) {
                 lanes.blocks.push(block);
                 let trace = run_lanes(self.program, self.kernel, &setting(scenario, variant), self.budget);
-                let all_seen = !self.nameless().any(|it| it.mentions.lanes);
+                let all_seen = !self.meets_hidden(scenario);
                 let shape = Shape { dims: variant.block };
                 facts.add_lanes(&trace, shape, self.is_given(scenario), all_seen);
             }
@@ -283,7 +283,7 @@ impl Subject<'_> {
         if let Some(rival) = scenario.rival.or_else(alike) {
             return Some(Unjudged::Rival(rival));
         }
-        let waits = self.hidden_barrier()?;
+        let waits = self.hidden_barrier(scenario)?;
         Some(Unjudged::HiddenBarrier { function: waits.name.to_string(), name: waits.name_span })
     }
 
@@ -308,47 +308,6 @@ impl Subject<'_> {
     /// Whether it may meet an intrinsic by which the lanes of a warp do.
     fn brings_lanes_together(&self) -> bool {
         Reach::new(self.program).may_bring_lanes_together(self.kernel)
-    }
-
-    /// A function that is run without being named and may wait: a constructor, a destructor or an operator. Not
-    /// all of these are followed.
-    fn hidden_barrier(&self) -> Option<&Arc<Function>> {
-        self.nameless().find(|it| it.mentions.barrier)
-    }
-
-    /// Takes back the races that something may keep from happening which is run without being named, in a
-    /// function that it calls: a barrier, or a `__syncwarp`.
-    fn drop_hidden_orders(&self, facts: &mut Facts) {
-        let shared = [&facts.races, &facts.rounds, &facts.overwritten];
-        let is_empty = shared.iter().all(|races| races.is_empty()) && facts.possible.is_empty();
-        if is_empty && facts.memory.is_empty() {
-            return;
-        }
-        let called = |function: &Arc<Function>| -> Vec<&Arc<Function>> {
-            let names = mentioned_names(function);
-            names.iter().flat_map(|name| self.program.functions(name)).collect()
-        };
-        let says =
-            |function: &Arc<Function>| mentioned_names(function).iter().any(|it| &**it == "__syncwarp");
-        let waits = |function: &Arc<Function>| called(function).iter().any(|it| it.mentions.barrier);
-        let meets = |function: &Arc<Function>| says(function) || called(function).into_iter().any(says);
-        if self.nameless().any(waits) {
-            facts.races.clear();
-            facts.rounds.clear();
-            facts.overwritten.clear();
-            facts.possible.clear();
-            facts.memory.retain(|race| race.blocks.is_some());
-        } else if self.nameless().any(meets) {
-            facts.races.retain(|race| race.between == Between::Warps || race.is_update);
-            facts.rounds.retain(|race| race.between == Between::Warps);
-            facts.overwritten.clear();
-        }
-    }
-
-    /// What is run without being named.
-    fn nameless(&self) -> impl Iterator<Item = &Arc<Function>> {
-        let functions = self.program.modules.iter().flat_map(|module| &module.functions);
-        functions.filter(|it| it.is_nameless())
     }
 
     /// Another kernel of the same name that a launch may mean, by the place of its name.

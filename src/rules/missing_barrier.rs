@@ -62,8 +62,8 @@
 //!   results of the warps. `docs/races.md` lists which collectives of CUB are followed.
 //! - These are not reported: a thread that reads what the same statement wrote for all, as by `flag = 1` or
 //!   `atomicOr(&flag, 1)`; kernels with `volatile` and
-//!   loops that may wait for what they read; kernels whose files hide barriers in constructors, destructors or
-//!   operators.
+//!   loops that may wait for what they read; kernels that may have an object of a class that hides a
+//!   barrier in a constructor, a destructor or an operator other than `operator()`.
 //! - Only successive iterations of a loop are compared.
 //! - There is one finding for each array of a kernel in straight-line order and one across iterations, at the first
 //!   such pair, and more only if another instance of the kernel has its races elsewhere. Only `--unsafe-fixes` writes

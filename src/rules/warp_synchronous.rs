@@ -57,7 +57,8 @@
 //! - Only accesses that surely happen are checked, in a block that a launch or the user gives, at known offsets.
 //! - If a shuffle or a vote, or a function that may contain one, is between the two accesses, the finding is a note.
 //! - Anything that may order threads counts as `__syncwarp()`: an unseen function, a fence, inline assembly.
-//! - Kernels whose files hide a `__syncwarp()` in constructors, destructors or operators are not checked.
+//! - Kernels that may have an object of a class that hides a `__syncwarp()` in a constructor, a destructor or an
+//!   operator other than `operator()` are not checked.
 //! - There is one finding for each array of a kernel, at the first such pair.
 
 use super::fact::{self, Ways};

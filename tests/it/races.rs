@@ -220,11 +220,12 @@ fn what_keeps_a_run_from_being_judged_is_named() {
     out[threadIdx.x] = s[63 - threadIdx.x];
 }
 ";
+    let guarded = body.replace("__syncthreads();", "__syncthreads();\n    Guard{};");
     let hidden = format!(
         "struct Guard {{
     __device__ ~Guard() {{ __syncthreads(); }}
 }};
-__global__ void k{body}void launch(float *out) {{ k<<<1, 64>>>(out); }}
+__global__ void k{guarded}void launch(float *out) {{ k<<<1, 64>>>(out); }}
 "
     );
     let rival = format!(
