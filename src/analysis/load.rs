@@ -14,7 +14,7 @@ use crate::preproc::comments::{self, Ask, Directive};
 use crate::preproc::{Expanded, Included, Outside, Replayed, Surroundings};
 use crate::reach::Reach;
 use crate::relevance::Words;
-use crate::source::{FileId, SourceFile};
+use crate::source::{FileId, SourceFile, Span};
 use crate::syntax::{Clean, SyntaxTree};
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -181,10 +181,31 @@ impl Run {
         for Included { file, outside } in &included {
             let reading = Reading { file: file.id, settings, outside: outside.clone() };
             let lower = || lowered(self.surroundings(settings).replay_header(file, outside));
-            modules.push(self.headers.module(reading, lower));
+            let module = self.headers.module(reading, lower);
+            let earlier = modules.iter().filter(|it: &&Arc<Module>| it.file == Some(file.id));
+            let module = earlier.fold(module, |module, earlier| Arc::new(beside(&module, earlier)));
+            modules.push(module);
         }
         self.memory.program(file, modules)
     }
+}
+
+/// What a header holds where it is included again that it did not hold before: what it only declared. Places tell
+/// definitions apart, so that no second one counts at the same place.
+fn beside(module: &Module, earlier: &Module) -> Module {
+    let defined = earlier.functions.iter().filter(|it| it.body.is_some());
+    let defined: FxHashSet<Span> = defined.map(|it| it.name_span).collect();
+    let records: FxHashSet<Span> = earlier.records.iter().map(|it| it.span).collect();
+    let variables: FxHashSet<Span> = earlier.variables.iter().map(|it| it.name_span).collect();
+    let mut module = module.clone();
+    module.functions.retain(|it| it.body.is_some() && !defined.contains(&it.name_span));
+    module.records.retain(|it| !records.contains(&it.span));
+    module.variables.retain(|it| !variables.contains(&it.name_span));
+    module.aliases.retain(|it| !earlier.aliases.contains(it));
+    module.enums.retain(|it| !earlier.enums.contains(it));
+    module.declared_classes.clear();
+    module.comments.clear();
+    module
 }
 
 /// What a file holds, and what is to be kept of its tree.

@@ -23,6 +23,8 @@ const MAX_HEADER_DIRECTIVES: u64 = 1 << 20;
 const MAX_HEADER_WORK: u64 = 1 << 29;
 /// How many includes of headers that are to be run only once, and were, count as one directive.
 const INCLUDES_FOR_ONE: u64 = 8;
+/// How often headers are asked whether they mean something else where they are included again.
+const MOST_MEANINGS: u32 = 64;
 /// How many tokens the conditions of one file may cost.
 const CONDITION_BUDGET: u64 = 8 << 20;
 
@@ -48,6 +50,8 @@ pub(crate) struct Replay<'r> {
     from: u32,
     header_directives: u64,
     most_directives: u64,
+    /// How many headers were asked what they mean where they are included again.
+    asked_again: u32,
     conditions: Kept,
 }
 
@@ -124,6 +128,7 @@ impl<'r> Replay<'r> {
             from: 0,
             header_directives: 0,
             most_directives: MAX_HEADER_DIRECTIVES,
+            asked_again: 0,
             conditions: Kept::with_budget(CONDITION_BUDGET),
         }
     }
@@ -288,10 +293,43 @@ impl<'r> Replay<'r> {
                 let outside = Outside::of(header, &self.macros, self.includes, self.cache);
                 self.headers.push(Included { file: Arc::clone(header), outside });
             }
+        } else if self.lists_headers && !deep {
+            self.include_again(header, own);
         }
         if !deep && !self.once.contains(header.id) {
             open.push(Open { number: own, next: 0, taken: Vec::new(), undecided: None });
         }
+    }
+
+    /// Lists a header once more that means something else where it is included again: definitions in place of
+    /// declarations, or functions of other names. `number`: its number among the files.
+    fn include_again(&mut self, header: &Arc<SourceFile>, number: u32) {
+        let directives = self.cache.directives(header);
+        if self.asked_again >= MOST_MEANINGS
+            || self.once.contains(header.id)
+            || self.is_guarded(&directives, number)
+        {
+            return;
+        }
+        self.asked_again += 1;
+        let outside = Outside::of(header, &self.macros, self.includes, self.cache);
+        let is_new = |it: &Included| it.file.id != header.id || it.outside != outside;
+        if self.headers.iter().all(is_new) {
+            self.headers.push(Included { file: Arc::clone(header), outside });
+        }
+    }
+
+    /// Whether what a header defined itself decides how it is read the next time.
+    fn is_guarded(&self, header: &Directives, number: u32) -> bool {
+        let is_own = |name: &str| self.macros.get(name, u32::MAX).is_some_and(|place| place.file == number);
+        header.list.iter().any(|directive| match &directive.kind {
+            DirectiveKind::If { test, .. } | DirectiveKind::Elif { test, .. } => {
+                let (Test::Defined(range) | Test::NotDefined(range) | Test::Expression(range)) = test;
+                let text = header.file.text.get(range.clone()).unwrap_or("");
+                text.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_own)
+            }
+            _ => false,
+        })
     }
 
     fn test(&mut self, file: &Directives, number: u32, test: &Test) -> Answer {
