@@ -51,6 +51,9 @@ impl Machine<'_> {
             }
             _ => {
                 let target = self.evaluate_as_written(callee);
+                if self.host_call_each(expr, callee, &target, args) {
+                    return self.call_lost(args, expr.span);
+                }
                 match target {
                     Value::Closure(lambda, frame) => self.call_lambda(&lambda, frame, args, expr.span),
                     Value::Function(path) => self.call_path(expr, &path, args, used),

@@ -9,6 +9,7 @@
 //! `if (threads == 256) k<256><<<g, threads>>>()` once.
 
 mod bounds;
+mod called;
 mod choices;
 mod consistent;
 mod elements;

@@ -129,7 +129,7 @@ impl Machine<'_> {
             },
             _ => match self.evaluate(expr) {
                 Value::Function(path) => path,
-                _ => return Vec::new(),
+                _ => return self.kernels_of_table(expr),
             },
         };
         self.kernels_of(&path)
