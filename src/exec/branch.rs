@@ -5,10 +5,10 @@
 
 use super::condition::{Truth, listed};
 use super::join::Join;
-use super::machine::{Machine, Mode};
+use super::machine::{Machine, Mode, State};
 use super::value::Condition;
 use crate::domain::{Origin, Reason, ThreadSet, Unknown};
-use crate::events::{Assumption, Differs, Is, Side, Split, SplitKind, Taken};
+use crate::events::{Assumption, Differs, Is, RequestMark, Side, Split, SplitKind, Taken};
 use crate::ir::{Expr, Stmt, StmtKind};
 use crate::source::Span;
 
@@ -160,19 +160,25 @@ impl Machine<'_> {
             Join::Varying(why)
         };
         let all_stayed = all_stayed && self.state.active == side;
+        self.join_counted(held, join, [begun, second]);
+        if all_stayed {
+            self.state.active = before;
+            (self.state.doubt, self.state.chosen) = start_doubt;
+        }
+    }
+
+    /// Joins two sides, whose requests begin at the marks. Where one left, only one of them counts.
+    fn join_counted(&mut self, held: State, join: Join, [begun, second]: [RequestMark; 2]) {
         let (left, now) = (self.left_mark(), self.requests.mark());
+        let is_uniform = matches!(join, Join::Uniform(..));
         let sides = match (held.active.is_empty(), self.state.active.is_empty()) {
             (true, false) if second == now => Some([begun, second]),
             (false, true) if begun == second => Some([second, now]),
             _ => None,
         };
         self.join(held, join);
-        if let Some(sides) = sides.filter(|[left, stayed]| truth.uniform && left != stayed) {
+        if let Some(sides) = sides.filter(|[left, stayed]| is_uniform && left != stayed) {
             self.note_sides_left(left, sides);
-        }
-        if all_stayed {
-            self.state.active = before;
-            (self.state.doubt, self.state.chosen) = start_doubt;
         }
     }
 
