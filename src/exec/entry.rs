@@ -276,7 +276,7 @@ impl Machine<'_> {
         frame.forget_stale();
         self.state.frames.push(frame);
         self.run(body);
-        self.settle_ended();
+        self.settle_ended(0);
     }
 
     /// A parameter given at run time: the same for every thread.

@@ -183,10 +183,11 @@ impl Machine<'_> {
         let split = (before != self.everyone()).then(|| self.loop_split(parts, before, SplitKind::Known));
         let pushed = split.is_some();
         self.around.splits.extend(split);
-        let left = self.left_mark();
+        let (left, ended) = (self.left_mark(), self.around.ended.len());
         self.looping.around_iteration = self.around.splits.len();
         self.run(parts.body);
         self.rejoin_iteration(left);
+        self.settle_ended(ended);
         if pushed {
             self.around.splits.pop();
         }

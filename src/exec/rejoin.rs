@@ -106,14 +106,15 @@ impl Machine<'_> {
     pub(super) fn note_sides_left(&mut self, left: usize, sides: [RequestMark; 2]) {
         if let Some(of) = self.around.left.get_mut(left) {
             of.sides = Some(sides);
-        } else if self.state.loops.is_empty() && self.is_outermost(&self.state) {
+        } else if self.is_outermost(&self.state) {
             self.around.ended.push(sides);
         }
     }
 
-    /// The kernel ends: of sides that ended it, and of what other blocks did instead, one is counted.
-    pub(super) fn settle_ended(&mut self) {
-        for [left, stayed] in std::mem::take(&mut self.around.ended).iter().rev() {
+    /// The kernel ends, or a round of a loop: of sides that ended the kernel since there were so many, and of what
+    /// other blocks did instead, one is counted.
+    pub(super) fn settle_ended(&mut self, from: usize) {
+        for [left, stayed] in self.around.ended.split_off(from).iter().rev() {
             self.requests.keep_most([left, stayed], &mut self.trace.accesses);
         }
     }

@@ -22,7 +22,7 @@ impl Requests {
     /// Counts of the requests on two sides, which begin at the marks, those that one block makes at the most.
     pub(crate) fn keep_most(&mut self, sides: [&RequestMark; 2], accesses: &mut [Access]) {
         let [first, second] = sides.map(|mark| mark.journal);
-        if first == second || second == self.journal.len() {
+        if first == second || second >= self.journal.len() {
             return;
         }
         let on_second: FxHashMap<Counted, u64> =
