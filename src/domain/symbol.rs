@@ -482,6 +482,17 @@ impl Symbols {
     }
 }
 
+/// A number's name as messages say it: what stands in the code in backticks, and words as they are.
+#[must_use]
+pub(crate) fn quoted(name: &str) -> String {
+    // Code in it has backticks of its own.
+    let outside: String = name.split('`').step_by(2).collect();
+    let is_words = ["a ", "an ", "the ", "how ", "which "].iter().any(|begin| name.starts_with(begin))
+        && outside.chars().all(|c| c.is_ascii_lowercase() || c == ' ' || c == '\'')
+        && ![" min ", " max "].iter().any(|operator| outside.contains(operator));
+    if is_words { name.to_owned() } else { format!("`{name}`") }
+}
+
 /// The parts with `between` them. What would be too long is elided: of very many parts the last ones,
 /// else the longest.
 #[must_use]

@@ -18,7 +18,9 @@ use super::types::Ty;
 use super::value::NOWHERE;
 use super::value::{Condition, Relation, Value};
 use crate::codegen::sight;
-use crate::domain::{Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, fits};
+use crate::domain::{
+    Int, Lanes, NotAffine, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, fits, quoted,
+};
 use crate::events::Assumption;
 use crate::ir::{BinaryOp, Scalar};
 use crate::source::Span;
@@ -290,7 +292,7 @@ impl Machine<'_> {
         let mut ids = x.terms.iter().chain(&y.terms).map(|(id, _)| *id);
         let name = ids.find(|id| !id.is_per_thread()).map(|id| &self.world.symbols.get(id).name);
         let detail = match name {
-            Some(name) => format!("it depends on `{name}` in a way that is not affine"),
+            Some(name) => format!("it depends on {} in a way that is not affine", quoted(name)),
             None => "it is not affine".to_string(),
         };
         Unknown::new(Reason::NotAffine, span, detail)

@@ -13,7 +13,7 @@
 
 use super::machine::{Machine, Mode};
 use super::value::{Condition, Relation, Value};
-use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined};
+use crate::domain::{Int, Lanes, Origin, Reason, SymbolId, ThreadSet, Unknown, Variation, joined, quoted};
 use crate::events::{Asks, Assumption, Blocks, Bound, Roots, SplitKind, Taken};
 use crate::ir::Expr;
 use crate::source::Span;
@@ -232,12 +232,12 @@ impl Machine<'_> {
         let shape = self.shape();
         let all = self.world.all;
         let why = || {
-            let names: Vec<&str> =
-                difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id).name.as_ref()).collect();
+            let symbols = difference.terms.iter().map(|(id, _)| self.world.symbols.get(*id));
+            let names: Vec<String> = symbols.map(|it| quoted(&it.name)).collect();
             Unknown::new(
                 Reason::DataDependentMask,
                 span,
-                format!("the condition depends on `{}`", joined(&names, "`, `")),
+                format!("the condition depends on {}", joined(&names, ", ")),
             )
         };
         if difference.is_uniform() {

@@ -158,7 +158,7 @@ impl Machine<'_> {
     fn begins(&mut self, begins: &Begins, name: &str) -> Int {
         match begins {
             Begins::At(at) => Int::constant(i64::try_from(*at).unwrap_or(i64::MAX)),
-            Begins::Multiple(align) => self.multiple_of_bytes(*align, format!("the offset of {name}")),
+            Begins::Multiple(align) => self.multiple_of_bytes(*align, format!("the offset of `{name}`")),
         }
     }
 

@@ -172,8 +172,12 @@ impl Machine<'_> {
             let how = match varying {
                 Some(why) => Join::Varying(why),
                 None => {
-                    let choice =
-                        self.world.symbols.fresh("a way out".into(), Origin::Choice, Some(0), Some(1));
+                    let choice = self.world.symbols.fresh(
+                        "which exit is taken".into(),
+                        Origin::Choice,
+                        Some(0),
+                        Some(1),
+                    );
                     Join::Uniform(choice, changed())
                 }
             };

@@ -21,7 +21,7 @@ mod joined;
 mod tried;
 
 use crate::codegen::{Merges, atomics};
-use crate::domain::{Reason, gcd};
+use crate::domain::{Reason, gcd, quoted};
 use joined::Weighing;
 pub(super) use tried::{Tried, each_tried};
 
@@ -246,8 +246,9 @@ impl<'a> Site<'a> {
     }
 
     fn undecided(&self, axes: &[usize]) -> NoCost {
-        let name = |axis: &usize| format!("`{}`", self.axes[*axis].name(self.trace));
-        let names: Vec<String> = axes.iter().map(name).collect();
+        let name = |axis: &usize| quoted(&self.axes[*axis].name(self.trace));
+        let mut names: Vec<String> = axes.iter().map(name).collect();
+        names.dedup();
         NoCost::Unknown(Reason::RunTimeStride, format!("it depends on {}", names.join(" and ")))
     }
 
