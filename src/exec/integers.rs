@@ -20,19 +20,23 @@ use crate::ir::{BinaryOp, Expr, Scalar};
 use crate::source::Span;
 use smallvec::SmallVec;
 
-/// What a function takes, and what it gives.
-type Signature = (&'static [Scalar], Scalar);
+/// What a function takes, what it gives, and how that is computed of known numbers of those types.
+struct IntegerFunction {
+    params: &'static [Scalar],
+    result: Scalar,
+    compute: fn([i64; 3]) -> i64,
+}
 
 impl Machine<'_> {
     /// Calls such a function; `None` if it is not given what it takes.
     pub(super) fn integer_function(&mut self, name: &str, args: &[Expr], span: Span) -> Option<Value> {
-        let (params, result) = signature(name).filter(|(params, _)| params.len() == args.len())?;
+        let function = function(name).filter(|it| it.params.len() == args.len())?;
         let mut given: SmallVec<[Value; 3]> = SmallVec::new();
-        for (arg, param) in args.iter().zip(params) {
+        for (arg, param) in args.iter().zip(function.params) {
             let value = self.evaluate(arg);
             given.push(self.convert(value, &Ty::Scalar(*param)));
         }
-        if let Some(known) = self.known_function(name, &given) {
+        if let Some(known) = self.known_result(name, &function, &given) {
             return Some(known);
         }
         let variation = given.iter().map(Value::variation).max().unwrap_or(Variation::Uniform);
@@ -46,22 +50,23 @@ impl Machine<'_> {
             let why = of_argument.unwrap_or_else(|| unseen(name, span));
             return Some(Value::opaque(variation.min(Variation::Maybe), why));
         }
-        let (low, high) = match result {
+        let (low, high) = match function.result {
             Scalar::U32 => (Some(0), Some(u32::MAX.into())),
             Scalar::I32 => (Some(i32::MIN.into()), Some(i32::MAX.into())),
             _ => (None, None),
         };
         let id = self.world.symbols.fresh(name.to_owned().into(), Origin::Given, low, high);
-        Some(Value::Int(Int::symbol(id), result))
+        Some(Value::Int(Int::symbol(id), function.result))
     }
 
     /// The product of two numbers, or of their lower 24 bits. What only the launch tells is taken to have no more, and
     /// a product that has all its bits is seen like any other.
     pub(super) fn product(&mut self, name: &str, a: &Value, b: &Value, span: Span) -> Value {
         let product = self.binary(BinaryOp::Mul, a, b, span);
-        let Some((&[first, second], _)) = signature(name) else { return product };
-        let given = [self.converted(a, first), self.converted(b, second)];
-        match (self.known_function(name, &given), &product) {
+        let Some(function) = function(name) else { return product };
+        let given: SmallVec<[Value; 3]> =
+            [a, b].into_iter().zip(function.params).map(|(value, to)| self.converted(value, *to)).collect();
+        match (self.known_result(name, &function, &given), &product) {
             (Some(Value::Int(cut, _)), Value::Int(whole, _)) if cut == *whole => product,
             (Some(cut), _) => cut,
             (None, _) => product,
@@ -73,8 +78,7 @@ impl Machine<'_> {
     }
 
     /// What a function gives for numbers of its parameters' types that are known.
-    fn known_function(&self, name: &str, given: &[Value]) -> Option<Value> {
-        let (_, result) = signature(name)?;
+    fn known_result(&self, name: &str, function: &IntegerFunction, given: &[Value]) -> Option<Value> {
         let ints = given.iter().map(|value| match value {
             Value::Int(int, _) => Some(int),
             _ => None,
@@ -82,75 +86,72 @@ impl Machine<'_> {
         let ints: SmallVec<[&Int; 3]> = ints.collect::<Option<_>>()?;
         let known: SmallVec<[&Lanes; 3]> = ints.iter().map(|int| int.as_known()).collect::<Option<_>>()?;
         let sight = sight::through(name, &ints);
-        let int = Int { sight, ..Int::known(self.computed(name, &known)) };
-        Some(Value::Int(self.wrapped_to(&int, result), result))
+        let int = Int { sight, ..Int::known(self.computed(function, &known)) };
+        Some(Value::Int(self.wrapped_to(&int, function.result), function.result))
     }
 
     /// The results for all threads.
-    fn computed(&self, name: &str, given: &[&Lanes]) -> Lanes {
+    fn computed(&self, function: &IntegerFunction, given: &[&Lanes]) -> Lanes {
         let shape = self.shape();
-        let constants: Option<Vec<i64>> = given.iter().map(|lanes| lanes.as_constant()).collect();
-        if let Some(constants) = constants {
-            return Lanes::constant(compute(name, &constants));
-        }
-        let of_thread = |thread| {
-            let given: SmallVec<[i64; 3]> = given.iter().map(|lanes| lanes.at(thread, shape)).collect();
-            compute(name, &given)
+        let result = |number: &dyn Fn(&Lanes) -> i64| {
+            let mut numbers = [0; 3];
+            numbers.iter_mut().zip(given).for_each(|(to, lanes)| *to = number(lanes));
+            (function.compute)(numbers)
         };
-        Lanes::close((0..shape.threads()).map(of_thread).collect(), shape)
+        if given.iter().all(|lanes| lanes.as_constant().is_some()) {
+            return Lanes::constant(result(&|lanes| lanes.at(0, shape)));
+        }
+        let of_threads = (0..shape.threads()).map(|thread| result(&|lanes| lanes.at(thread, shape)));
+        Lanes::close(of_threads.collect(), shape)
     }
 }
 
-/// The types of a function's parameters and of its result.
-fn signature(name: &str) -> Option<Signature> {
+/// The function of a name. A 64-bit unsigned number is the `i64` of the same bits.
+fn function(name: &str) -> Option<IntegerFunction> {
     use Scalar::{I32, I64, U32, U64};
-    Some(match name {
-        "__brev" => (&[U32], U32),
-        "__brevll" => (&[U64], U64),
-        "__mulhi" | "__mul24" => (&[I32, I32], I32),
-        "__umulhi" | "__umul24" | "__uhadd" | "__urhadd" => (&[U32, U32], U32),
-        "__mul64hi" => (&[I64, I64], I64),
-        "__umul64hi" => (&[U64, U64], U64),
-        "__rhadd" => (&[I32, I32], I32),
-        "__sad" => (&[I32, I32, U32], U32),
-        "__usad" | "__funnelshift_l" | "__funnelshift_r" | "__funnelshift_lc" | "__funnelshift_rc" => {
-            (&[U32, U32, U32], U32)
-        }
-        _ => return None,
-    })
-}
-
-/// What a function gives for numbers of its parameters' types. A 64-bit unsigned number is the `i64` of the same bits.
-fn compute(name: &str, given: &[i64]) -> i64 {
-    let at = |at: usize| given.get(at).copied().unwrap_or_default();
-    let (a, b, c) = (at(0), at(1), at(2));
-    let whole = |bits: i64| u128::from(bits as u64);
-    let joined = (b as u64) << 32 | u64::from(a as u32);
+    let of = |params, result, compute| Some(IntegerFunction { params, result, compute });
     match name {
-        "__brev" => (a as u32).reverse_bits().into(),
-        "__brevll" => (a as u64).reverse_bits() as i64,
+        "__brev" => of(&[U32], U32, |[a, ..]| (a as u32).reverse_bits().into()),
+        "__brevll" => of(&[U64], U64, |[a, ..]| (a as u64).reverse_bits() as i64),
         // Both are at most 32 bits, so that the product is at most 64.
-        "__mulhi" => a.wrapping_mul(b) >> 32,
-        "__umulhi" => ((a as u64).wrapping_mul(b as u64) >> 32) as i64,
-        "__mul64hi" => ((i128::from(a) * i128::from(b)) >> 64) as i64,
-        "__umul64hi" => ((whole(a) * whole(b)) >> 64) as i64,
-        "__mul24" => {
+        "__mulhi" => of(&[I32, I32], I32, |[a, b, _]| a.wrapping_mul(b) >> 32),
+        "__umulhi" => of(&[U32, U32], U32, |[a, b, _]| ((a as u64).wrapping_mul(b as u64) >> 32) as i64),
+        "__mul64hi" => of(&[I64, I64], I64, |[a, b, _]| ((i128::from(a) * i128::from(b)) >> 64) as i64),
+        "__umul64hi" => {
+            of(&[U64, U64], U64, |[a, b, _]| ((u128::from(a as u64) * u128::from(b as u64)) >> 64) as i64)
+        }
+        "__mul24" => of(&[I32, I32], I32, |[a, b, _]| {
             let low = |v: i64| i64::from((v as i32) << 8 >> 8);
             i64::from(low(a).wrapping_mul(low(b)) as i32)
-        }
-        "__umul24" => {
+        }),
+        "__umul24" => of(&[U32, U32], U32, |[a, b, _]| {
             let low = |v: i64| v & 0xff_ffff;
             i64::from(low(a).wrapping_mul(low(b)) as u32)
-        }
-        "__uhadd" => (a + b) >> 1,
-        "__rhadd" | "__urhadd" => (a + b + 1) >> 1,
-        "__sad" | "__usad" => i64::from(((a - b).abs() + c) as u32),
-        "__funnelshift_l" => i64::from((joined << (c & 31) >> 32) as u32),
-        "__funnelshift_r" => i64::from((joined >> (c & 31)) as u32),
-        "__funnelshift_lc" => i64::from((joined << c.min(32) >> 32) as u32),
-        "__funnelshift_rc" => i64::from((joined >> c.min(32)) as u32),
-        _ => 0,
+        }),
+        "__uhadd" => of(&[U32, U32], U32, |[a, b, _]| (a + b) >> 1),
+        "__urhadd" => of(&[U32, U32], U32, |[a, b, _]| (a + b + 1) >> 1),
+        "__rhadd" => of(&[I32, I32], I32, |[a, b, _]| (a + b + 1) >> 1),
+        "__sad" => of(&[I32, I32, U32], U32, |[a, b, c]| i64::from(((a - b).abs() + c) as u32)),
+        "__usad" => of(&[U32, U32, U32], U32, |[a, b, c]| i64::from(((a - b).abs() + c) as u32)),
+        "__funnelshift_l" => of(&[U32, U32, U32], U32, |[a, b, c]| upper(joined(a, b) << (c & 31))),
+        "__funnelshift_lc" => of(&[U32, U32, U32], U32, |[a, b, c]| upper(joined(a, b) << c.min(32))),
+        "__funnelshift_r" => of(&[U32, U32, U32], U32, |[a, b, c]| lower(joined(a, b) >> (c & 31))),
+        "__funnelshift_rc" => of(&[U32, U32, U32], U32, |[a, b, c]| lower(joined(a, b) >> c.min(32))),
+        _ => None,
     }
+}
+
+/// Two 32-bit numbers as one of 64 bits.
+fn joined(low: i64, high: i64) -> u64 {
+    (high as u64) << 32 | u64::from(low as u32)
+}
+
+fn upper(bits: u64) -> i64 {
+    i64::from((bits >> 32) as u32)
+}
+
+fn lower(bits: u64) -> i64 {
+    i64::from(bits as u32)
 }
 
 #[cfg(test)]
@@ -196,7 +197,11 @@ mod tests {
             ("__funnelshift_r", &[5, 7, 32], 5),
             ("__funnelshift_rc", &[5, 7, 40], 7),
         ] {
-            assert_eq!(compute(name, given), result, "{name}{given:x?}");
+            let function = function(name).unwrap();
+            let mut numbers = [0; 3];
+            numbers[..given.len()].copy_from_slice(given);
+            assert_eq!(function.params.len(), given.len(), "{name}");
+            assert_eq!((function.compute)(numbers), result, "{name}{given:x?}");
         }
     }
 }

@@ -299,27 +299,13 @@ impl Machine<'_> {
         };
         let wide = name.ends_with("ll");
         let count = |v: i64| -> i64 {
-            let (narrow, v) = (v as u32, v as u64);
-            match (name.trim_end_matches("ll"), wide) {
-                ("__popc", false) => narrow.count_ones().into(),
-                ("__popc", true) => v.count_ones().into(),
-                ("__clz", false) => narrow.leading_zeros().into(),
-                ("__clz", true) => v.leading_zeros().into(),
-                ("__ffs", false) => {
-                    if narrow == 0 {
-                        0
-                    } else {
-                        i64::from(narrow.trailing_zeros()) + 1
-                    }
-                }
-                ("__ffs", true) => {
-                    if v == 0 {
-                        0
-                    } else {
-                        i64::from(v.trailing_zeros()) + 1
-                    }
-                }
-                _ => 0,
+            let bits = if wide { v as u64 } else { u64::from(v as u32) };
+            match name.trim_end_matches("ll") {
+                "__popc" => bits.count_ones().into(),
+                "__clz" => i64::from(bits.leading_zeros()) - if wide { 0 } else { 32 },
+                // `__ffs`
+                _ if bits == 0 => 0,
+                _ => i64::from(bits.trailing_zeros()) + 1,
             }
         };
         let sight = sight::through(name, &[int]);

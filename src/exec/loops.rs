@@ -329,8 +329,6 @@ impl Machine<'_> {
         let value = self.evaluate(cond);
         let condition = self.condition_of(&value, cond.span);
         let is_endless = matches!(&condition, Condition::Known(holds) if *holds == self.world.all);
-        let goes_on = self.may_go_on(&condition);
-        self.looping.unbounded.insert(parts.place(), goes_on);
         self.trace.tree.note_loop(parts.span, self.asked_by(&condition));
         let truth = self.truth(&condition, false);
         let before = self.state.active;
