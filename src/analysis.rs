@@ -12,6 +12,7 @@ mod between;
 mod context;
 mod elements;
 mod folds;
+mod followed;
 mod judge;
 mod kept;
 mod links;
@@ -40,6 +41,7 @@ use crate::rules::KernelRun;
 use crate::shape::BlockOption;
 use crate::source::{FileId, Sources, Span};
 use crate::verdict::SiteVerdict;
+use followed::Followed;
 pub use kept::Kept;
 use kept::{Memory, World};
 pub use links::Links;
@@ -206,6 +208,7 @@ pub struct Run {
     /// Which settings hold for a file; the first for one that is not here.
     of: FxHashMap<PathBuf, usize>,
     memory: Memory,
+    followed: Followed,
 }
 
 /// What holds for some of the files.
@@ -285,6 +288,7 @@ impl Run {
             settings,
             of: files.into_iter().filter(|(_, at)| (1..known).contains(at)).collect(),
             memory,
+            followed: Followed::default(),
         }
     }
 

@@ -73,28 +73,48 @@ impl<'p> Definers<'p> {
         home: &FxHashSet<FileId>,
         outside: &Outside,
     ) -> Context {
+        let types = args.iter().filter_map(|arg| match arg {
+            LaunchArg::Type(ty) => Some(type_names(ty)),
+            _ => None,
+        });
         let mut strangers: Vec<(FileId, Name)> = Vec::new();
-        let mut seen: FxHashSet<&Name> = FxHashSet::default();
-        let mut names = mentioned_names(kernel);
-        names.extend(header_names(kernel));
-        for arg in args {
-            if let LaunchArg::Type(ty) = arg {
-                names.extend(type_names(ty));
-            }
-        }
-        let mut waiting = self.defined(&names);
-        while let Some(name) = waiting.pop() {
-            if !seen.insert(name) {
-                continue;
-            }
-            let files = self.files.get(name).map(Vec::as_slice).unwrap_or_default();
+        for name in self.reached(kernel, types.flatten()) {
+            let files = self.files_of(name);
             if !files.iter().any(|file| home.contains(file)) {
                 strangers.extend(files.iter().map(|file| (*file, name.clone())));
             }
-            waiting.extend(self.parts(name).iter().filter(|part| !seen.contains(*part)));
         }
         strangers.sort_unstable();
         Context { outside: outside.clone(), strangers }
+    }
+
+    /// The defined names that a function and some other names lead to, in no order.
+    pub fn reached(
+        &mut self,
+        function: &Function,
+        more: impl IntoIterator<Item = Name>,
+    ) -> FxHashSet<&'p Name> {
+        let mut names = mentioned_names(function);
+        names.extend(header_names(function));
+        names.extend(more);
+        let mut seen: FxHashSet<&'p Name> = FxHashSet::default();
+        let mut waiting = self.defined(&names);
+        while let Some(name) = waiting.pop() {
+            if seen.insert(name) {
+                waiting.extend(self.parts(name).iter().filter(|part| !seen.contains(*part)));
+            }
+        }
+        seen
+    }
+
+    /// The files that define a name.
+    pub fn files_of(&self, name: &Name) -> &[FileId] {
+        self.files.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Every name of an operator that is defined.
+    pub fn operators(&self) -> impl Iterator<Item = &'p Name> {
+        self.files.keys().copied().filter(|name| name.starts_with("operator"))
     }
 
     /// Those of some names that a file defines.

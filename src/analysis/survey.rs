@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::context::{Context, Definers};
+use super::followed::Asking;
 use super::load::{Launched, Loaded};
 use crate::events::LaunchSite;
 use crate::headers::Headers;
@@ -10,6 +11,7 @@ use crate::preproc::Included;
 use crate::reach::Reach;
 use crate::relevance::JudgedKernels;
 use crate::scenario;
+use crate::scenario::hosts::{Led, Question};
 use crate::source::{FileId, SourceFile, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::PathBuf;
@@ -89,7 +91,9 @@ impl Run {
         loaded.keeps = survey.kept_by(file);
         let told = loaded.headers.iter().filter(|header| !header.outside.is_empty());
         let own = told.map(|header| header.file.id).chain(loaded.keeps.iter().copied()).collect();
-        let find = |own: &FxHashSet<FileId>| scenario::hosts::launches(&loaded.program, wanted, own);
+        let asking = Asking::new(&loaded.program, &loaded.headers, loaded.settings);
+        let led = |question: &Question<'_>, run: &dyn Fn() -> Led| self.followed.led(&asking, question, run);
+        let find = |own: &FxHashSet<FileId>| scenario::hosts::launches(&loaded.program, wanted, own, &led);
         let launches = self.memory.launches(file, &loaded.program, wanted.names(), own, find);
         loaded.launches = self.in_context(&loaded, launches);
         let more = self.reached_kernels(&loaded, wanted);

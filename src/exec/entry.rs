@@ -216,6 +216,13 @@ pub(crate) struct Instance {
     pub of_class: Vec<LaunchArg>,
 }
 
+impl Instance {
+    /// Whether nothing is known.
+    pub(crate) fn is_open(&self) -> bool {
+        self.args.is_empty() && self.of_class.is_empty()
+    }
+}
+
 /// The template arguments of an explicit instantiation.
 #[must_use]
 pub(crate) fn instantiation(program: &Program, args: &[TemplateArg]) -> Vec<LaunchArg> {

@@ -1,5 +1,6 @@
 //! Which names does a function's text mention at all?
 
+use super::visit::children;
 use super::{
     Declaration, Expr, ExprKind, Function, Name, Path, Stmt, StmtKind, TemplateArg, TemplateParamKind, Type,
 };
@@ -76,7 +77,10 @@ impl Names {
             }
             StmtKind::Switch { value, cases } => {
                 self.expr(value);
-                cases.iter().for_each(|case| self.stmts(&case.body));
+                for case in cases {
+                    case.value.iter().for_each(|value| self.expr(value));
+                    self.stmts(&case.body);
+                }
             }
             StmtKind::Return(Some(expr)) => self.expr(expr),
             StmtKind::Return(None)
@@ -114,38 +118,19 @@ impl Names {
                 self.ty(ty);
                 self.exprs(items);
             }
-            ExprKind::InitList(items) => self.exprs(items),
             ExprKind::SizeofType(ty) | ExprKind::AlignofType(ty) | ExprKind::Offsetof(ty, _) => self.ty(ty),
-            ExprKind::Lambda(lambda) => self.stmts(&lambda.body),
+            ExprKind::Lambda(lambda) => {
+                lambda.params.iter().for_each(|param| self.ty(&param.ty));
+                lambda.return_type.iter().for_each(|ty| self.ty(ty));
+                self.stmts(&lambda.body);
+            }
             ExprKind::Cast(ty, a) => {
                 self.ty(ty);
                 self.expr(a);
             }
-            ExprKind::Unary(_, a)
-            | ExprKind::Step { target: a, .. }
-            | ExprKind::Member { base: a, .. }
-            | ExprKind::Deref(a)
-            | ExprKind::AddressOf(a)
-            | ExprKind::SizeofExpr(a) => self.expr(a),
-            ExprKind::Binary(_, a, b)
-            | ExprKind::Assign(_, a, b)
-            | ExprKind::Comma(a, b)
-            | ExprKind::Index(a, b) => {
-                self.expr(a);
-                self.expr(b);
-            }
-            ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|e| self.expr(e)),
-            ExprKind::Launch(launch) => self.exprs(&launch.args),
             // A function handed on by name may be called.
             ExprKind::Path(path) => self.path(path),
-            ExprKind::Pack(pack) => {
-                [&pack.left, &pack.right].into_iter().flatten().for_each(|e| self.expr(e));
-                self.expr(&pack.otherwise);
-            }
-            ExprKind::Asm(asm) => {
-                asm.outputs.iter().chain(&asm.inputs).for_each(|(_, operand)| self.expr(operand));
-            }
-            _ => {}
+            _ => children(expr, &mut |child| self.expr(child)),
         }
     }
 

@@ -21,6 +21,22 @@ const MOST: usize = 4096;
 /// instances are run, and those that are not are counted: what is left out here is told there.
 const MOST_INSTANCES: usize = 256;
 
+/// What a host function leads to: its launches, and whether some may be missing because the numbers refute a way.
+pub(crate) type Led = (Vec<LaunchSite>, bool);
+
+/// A host function that is to be run, about whose template arguments nothing is known.
+pub(crate) struct Question<'a> {
+    /// The function.
+    pub function: &'a Arc<Function>,
+    /// The functions of its program that lead to a launch.
+    pub launching: &'a FxHashSet<Name>,
+    /// Whether a way that the numbers refute goes on.
+    pub lenient: bool,
+}
+
+/// Runs a host function, or tells what running it in another program led to that says the same of it.
+pub(crate) type Remembered<'a> = &'a dyn Fn(&Question<'_>, &dyn Fn() -> Led) -> Led;
+
 /// The launches that a file's host code leads to, at least those of `wanted` kernels. `told`: headers
 /// that mean something else here than by themselves, and so count as the file's own.
 #[must_use]
@@ -28,6 +44,7 @@ pub(crate) fn launches(
     program: &Program,
     wanted: &JudgedKernels,
     told: &FxHashSet<FileId>,
+    remembered: Remembered<'_>,
 ) -> Vec<LaunchSite> {
     let mut functions = program.modules.iter().flat_map(|m| &m.functions).filter(|f| f.body.is_some());
     if !functions.any(|f| may_launch(program, f, wanted)) {
@@ -55,7 +72,9 @@ pub(crate) fn launches(
     let run = |function: &Arc<Function>, lenient: bool, found: &mut Vec<LaunchSite>| {
         let mut cut = false;
         for instance in instances(program, function, is_own(function)) {
-            let (launches, left) = run_host(program, function, &instance, &calls.launching, lenient);
+            let led = || run_host(program, function, &instance, &calls.launching, lenient);
+            let question = Question { function, launching: &calls.launching, lenient };
+            let (launches, left) = if instance.is_open() { remembered(&question, &led) } else { led() };
             cut |= left;
             for launch in launches {
                 let is_full = found.len() >= MOST;
