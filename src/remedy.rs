@@ -104,7 +104,7 @@ pub(crate) enum Undecided {
     Length,
     /// Another array lies in the same dynamic shared memory.
     Overlaid(String),
-    /// Instances of the kernel differ in the array's elements.
+    /// Instances of the kernel differ in the elements of an array of dynamic memory, or one of them is not known.
     Instances,
     /// The kernel was run in several ways, over which the verdicts are taken together.
     SeveralWays,
@@ -417,8 +417,8 @@ pub(crate) fn search_views<'a>(
     let of = |view: &Vec<requests::Key>| Requests::of(runs, name, given, Some(view), &[]).ok();
     let mut all: Vec<Requests<'a>> = views.iter().filter_map(of).collect();
     let bytes = |it: &Requests<'_>| {
-        let length = it.forms.iter().map(|form| form.iter().product::<u64>()).max().unwrap_or(0);
-        length.saturating_mul(it.array.element_bytes.unwrap_or(1))
+        let length = it.forms.iter().map(|form| form.lengths.iter().product::<u64>() * form.element);
+        length.max().unwrap_or(0)
     };
     let room = all.iter().map(bytes).max().unwrap_or(0);
     all.iter_mut().for_each(|it| it.room = room);
@@ -433,7 +433,8 @@ fn search_in<'a>(
     runs: &[Run<'a>],
     targets: &'a [Target],
 ) -> Result<Found<'a>, Undecided> {
-    let (array, forms) = (requests.array, requests.forms.clone());
+    let array = requests.array;
+    let forms = requests.forms.iter().map(|form| form.lengths.clone()).collect();
     let place = |site: &requests::Site<'_>| {
         let way = runs.get(site.run)?;
         Some(Place { way: site.run, run: way.of.0, number: way.number_there(site.number)? })

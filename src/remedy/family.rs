@@ -6,7 +6,7 @@
 //! is changed to what costs least, until no change helps. Each kind ends at the first that meets the bound.
 
 use super::layout::{Layout, Term, row_bits, terms};
-use super::requests::width;
+use super::requests::{Form, width};
 use super::weigh::{Scales, Weight};
 use super::{Found, Tried, Why, tiles};
 use crate::domain::lcm;
@@ -26,10 +26,14 @@ const MOST_SHIFT: u32 = 14;
 
 /// What the layouts of an array may be.
 struct Shape {
+    /// As the first instance of the kernel has them, which the text of a layout is made for.
     dimensions: Vec<u64>,
     elements: u64,
+    /// Bytes of the smallest element that an instance has.
     element: u64,
-    /// log2 of the elements that stay together: those of the widest access.
+    /// Whether all instances have that one.
+    same_element: bool,
+    /// log2 of the elements that stay together: those of the widest access, in the instance where they are most.
     group: u32,
     /// Whether the rows can be made longer in the declaration alone.
     free_rows: bool,
@@ -40,16 +44,27 @@ struct Shape {
 impl Shape {
     fn of(scales: &Scales<'_>) -> Option<Shape> {
         let array = scales.requests.array;
-        let dimensions = scales.requests.forms.first()?.clone();
-        let element = scales.element;
-        let widths = scales.requests.sites.iter().map(|site| width(site.access));
-        let widest = widths.chain(scales.requests.uncounted.widths()).fold(element, lcm);
-        let group = widest / element;
-        let elements = scales.bytes(0) / element;
-        let free_rows = array.has_free_rows();
-        let group = group.is_power_of_two().then(|| group.trailing_zeros())?;
-        let declared = !array.dynamic;
-        Some(Shape { dimensions, elements, element, group, free_rows, declared })
+        let forms = &scales.requests.forms;
+        let dimensions = forms.first()?.lengths.clone();
+        let element = forms.iter().map(|form| form.element).min()?;
+        let together = |(number, form): (usize, &Form)| {
+            let own = scales.requests.sites.iter().filter(|site| site.form == number);
+            let others = scales.requests.uncounted.widths().filter(|(form, _)| *form == number);
+            let widths = own.map(|site| width(site.access)).chain(others.map(|(_, width)| width));
+            let group = widths.fold(form.element, lcm) / form.element;
+            group.is_power_of_two().then(|| group.trailing_zeros())
+        };
+        let groups: Option<Vec<u32>> = forms.iter().enumerate().map(together).collect();
+        let group = groups?.into_iter().max()?;
+        Some(Shape {
+            elements: dimensions.iter().product(),
+            dimensions,
+            element,
+            same_element: scales.requests.only_element().is_some(),
+            group,
+            free_rows: array.has_free_rows(),
+            declared: !array.dynamic,
+        })
     }
 
     /// Elements of the innermost dimension, if there are several dimensions.
@@ -109,10 +124,11 @@ fn weigh(scales: &Scales<'_>, found: &mut Found<'_>, shape: &Shape, layout: Layo
     let there = scales.in_forms(&layout).unwrap_or_default();
     let more = there.iter().enumerate().map(|(form, layout)| {
         let now = scales.bytes(form).max(scales.requests.room);
-        layout.bytes(scales.bytes(form), shape.element).saturating_sub(now)
+        layout.bytes(scales.bytes(form), scales.requests.element_of(form)).saturating_sub(now)
     });
     let bytes = more.max().unwrap_or(0);
-    let operations = there.iter().zip(&scales.requests.forms).map(|(layout, form)| layout.operations(form));
+    let operations =
+        there.iter().zip(&scales.requests.forms).map(|(layout, form)| layout.operations(&form.lengths));
     let operations = operations.max().unwrap_or_else(|| layout.operations(&shape.dimensions));
     found.tried.push(Tried { layout, bytes, operations, weight });
     met
@@ -135,7 +151,8 @@ fn declared(shape: &Shape, _: &Scales<'_>) -> Vec<Layout> {
 
 /// Rows farther apart, of the length that the lines of tiles are.
 fn apart(_: &Shape, scales: &Scales<'_>) -> Vec<Layout> {
-    tiles::rows(&scales.requests.line_distances(), scales.element)
+    let element = scales.requests.only_element();
+    element.map(|element| tiles::rows(&scales.requests.line_distances(), element)).unwrap_or_default()
 }
 
 /// Rows for columns, or an array for each member.
@@ -143,7 +160,9 @@ fn swapped(shape: &Shape, scales: &Scales<'_>) -> Vec<Layout> {
     if let ([rows, columns], true, 0) = (shape.dimensions.as_slice(), shape.free_rows, shape.group) {
         return vec![Layout::Swapped { rows: *rows, columns: *columns }];
     }
-    let ([count], true) = (shape.dimensions.as_slice(), shape.declared) else { return Vec::new() };
+    let ([count], true) = (shape.dimensions.as_slice(), shape.declared && shape.same_element) else {
+        return Vec::new();
+    };
     let mut widths = scales.requests.sites.iter().map(|site| width(site.access));
     let Some(word) = widths.next().filter(|word| widths.all(|other| other == *word)) else {
         return Vec::new();

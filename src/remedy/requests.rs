@@ -75,12 +75,21 @@ impl Request<'_> {
     }
 }
 
+/// What an instance of the kernel makes of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    /// Its lengths in each dimension, outermost first, in elements.
+    pub lengths: Vec<u64>,
+    /// Bytes of an element.
+    pub element: u64,
+}
+
 /// All requests of an array.
 pub(super) struct Requests<'a> {
+    /// As the first instance has it.
     pub array: &'a Array,
-    /// Its lengths in each dimension, outermost first, in elements: one for each that instances of the kernel
-    /// give it, in the order in which they come.
-    pub forms: Vec<Vec<u64>>,
+    /// What instances of the kernel make of it, in the order in which they come.
+    pub forms: Vec<Form>,
     /// Bytes up to the last that may be accessed, if that is known.
     end: Option<u64>,
     /// The same by run.
@@ -108,8 +117,8 @@ impl<'a> Requests<'a> {
         let arrays = || runs.iter().flat_map(|run| &run.trace.arrays).filter(|it| it.name_span == name);
         let array = arrays().next().ok_or(Undecided::Length)?;
         let alike = |it: &Array| {
-            (it.element_bytes, it.dynamic, it.dimensions.len())
-                == (array.element_bytes, array.dynamic, array.dimensions.len())
+            (it.dynamic, it.dimensions.len()) == (array.dynamic, array.dimensions.len())
+                && (it.element_bytes == array.element_bytes || !it.dynamic && it.element_bytes.is_some())
         };
         if !arrays().all(alike) {
             return Err(Undecided::Instances);
@@ -136,7 +145,7 @@ impl<'a> Requests<'a> {
                 return Err(Undecided::Overlaid(other.name.clone()));
             }
             match all.used() {
-                Some(elements) => all.forms = vec![vec![elements]],
+                Some(elements) => all.forms = vec![Form { lengths: vec![elements], element: all.element() }],
                 None => all.take_lengths(runs, given).ok_or(Undecided::Length)?,
             }
         }
@@ -157,28 +166,41 @@ impl<'a> Requests<'a> {
             let length = runs.get(run)?.dynamic_bytes? / element;
             *form = lengths.iter().position(|known| *known == length)?;
         }
-        self.forms = lengths.into_iter().map(|length| vec![length]).collect();
+        self.forms = lengths.into_iter().map(|length| Form { lengths: vec![length], element }).collect();
         Some(())
     }
 
-    /// The number of the dimensions that an instance of the kernel gives the array; those of dynamic memory
-    /// are told by its accesses.
+    /// The number of what an instance of the kernel makes of the array; what dynamic memory is, its accesses tell.
     fn form(&mut self, array: &Array) -> Result<usize, Undecided> {
         if array.dynamic {
             return Ok(0);
         }
         let lengths: Option<Vec<u64>> = array.dimensions.iter().copied().collect();
-        let lengths = lengths.ok_or(Undecided::Length)?;
-        let known = self.forms.iter().position(|form| *form == lengths);
+        let form = Form {
+            lengths: lengths.ok_or(Undecided::Length)?,
+            element: array.element_bytes.unwrap_or(1).max(1),
+        };
+        let known = self.forms.iter().position(|known| *known == form);
         Ok(known.unwrap_or_else(|| {
-            self.forms.push(lengths);
+            self.forms.push(form);
             self.forms.len() - 1
         }))
     }
 
-    /// The dimensions of the array where a request is of.
-    pub(super) fn lengths(&self, request: &Request<'_>) -> &[u64] {
-        self.forms.get(self.sites[request.site].form).map_or(&[], Vec::as_slice)
+    /// Bytes of an element as the first instance has it.
+    fn element(&self) -> u64 {
+        self.array.element_bytes.unwrap_or(1).max(1)
+    }
+
+    /// Bytes of an element in the form of this number.
+    pub(super) fn element_of(&self, form: usize) -> u64 {
+        self.forms.get(form).map_or_else(|| self.element(), |form| form.element)
+    }
+
+    /// Bytes of an element, if they are the same in all instances.
+    pub(super) fn only_element(&self) -> Option<u64> {
+        let first = self.element_of(0);
+        self.forms.iter().all(|form| form.element == first).then_some(first)
     }
 
     /// Whether `wmma` calls are among them: what they ask for is lines at one distance.
@@ -212,15 +234,16 @@ impl<'a> Requests<'a> {
         if self.has_tiles() {
             return Ok(());
         }
-        let (element, name) = (self.array.element_bytes.unwrap_or(1), self.array.name_span);
+        let name = self.array.name_span;
         let mut runs: Vec<usize> = self.sites.iter().map(|site| site.run).collect();
         runs.dedup();
         for run in runs {
             let trace = longer(run);
             for request in self.list.iter().filter(|request| self.sites[request.site].run == run) {
-                let (access, active) = (self.sites[request.site].access, request.pattern.active);
-                let span = access.span;
-                let row = self.lengths(request).last().copied().unwrap_or(1);
+                let (site, active) = (&self.sites[request.site], request.pattern.active);
+                let (access, span, element) = (site.access, site.access.span, self.element_of(site.form));
+                let row =
+                    self.forms.get(site.form).and_then(|form| form.lengths.last().copied()).unwrap_or(1);
                 let layout = Layout::Longer { row, extra: 1, dimension: (last, 1) };
                 let trace = trace.as_ref().ok_or(Undecided::Rows(span))?;
                 let same = |it: &&Access| {
@@ -278,7 +301,7 @@ impl<'a> Requests<'a> {
 
     /// The lengths of an array of dynamic memory that runs use, in elements.
     pub(super) fn lengths_used(&self) -> impl Iterator<Item = u64> {
-        let element = self.array.element_bytes.unwrap_or(1).max(1);
+        let element = self.element();
         self.ends.iter().map(move |(_, end)| end.div_ceil(element)).filter(|_| self.array.dynamic)
     }
 

@@ -111,9 +111,9 @@ impl Uncounted {
         self.list.iter_mut().map(|one| (one.key.0, &mut one.form))
     }
 
-    /// The bytes of their lanes.
-    pub(super) fn widths(&self) -> impl Iterator<Item = u64> {
-        self.list.iter().map(|one| one.width)
+    /// The bytes of their lanes, each with the form that the array has there.
+    pub(super) fn widths(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.list.iter().map(|one| (one.form, one.width))
     }
 
     /// Where they stand, in the order of the text.
@@ -124,19 +124,21 @@ impl Uncounted {
         spans
     }
 
-    /// Whether a layout, here by form of the array with its bytes, keeps each of them whole, aligned, and as good as
-    /// it is as far as its places are known.
-    pub(super) fn are_spared(&self, layouts: &[Layout], bytes: &[u64], element: u64) -> Result<(), Why> {
+    /// Whether a layout, here by form of the array with the bytes of it and of an element, keeps each of them whole,
+    /// aligned, and as good as it is as far as its places are known.
+    pub(super) fn are_spared(&self, layouts: &[Layout], sizes: &[(u64, u64)]) -> Result<(), Why> {
         for one in &self.list {
-            let (Some(layout), Some(bytes)) = (layouts.get(one.form), bytes.get(one.form)) else { continue };
+            let (Some(layout), Some((bytes, element))) = (layouts.get(one.form), sizes.get(one.form)) else {
+                continue;
+            };
             if *layout == Layout::Declared {
                 continue;
             }
-            one.stays_whole(layout, *bytes, element)?;
+            one.stays_whole(layout, *bytes, *element)?;
             let mut places: Vec<_> = one.places.iter().collect();
             places.sort_unstable();
             for (active, offsets, shift) in places {
-                if !one.is_as_good(layout, element, (*active, offsets), shift) {
+                if !one.is_as_good(layout, *element, (*active, offsets), shift) {
                     return Err(Why::WorseUncounted(one.span));
                 }
             }

@@ -50,8 +50,6 @@ pub(super) struct Scales<'a> {
     targets: &'a [Target],
     /// Bytes that the other arrays of a block take, at most, by form of the array.
     others: Vec<u64>,
-    /// Bytes of an element.
-    pub element: u64,
     /// Requests for the banks that may still be asked for.
     left: Cell<u64>,
     /// Places of lanes that may still be looked at.
@@ -111,7 +109,6 @@ impl<'a> Scales<'a> {
         steps: u64,
     ) -> Scales<'a> {
         let array = requests.array;
-        let element = array.element_bytes.unwrap_or(1).max(1);
         let other = |it: &&Array| it.name_span != array.name_span && !it.dynamic;
         let of = |run: &Run<'_>| run.trace.arrays.iter().filter(other).filter_map(Array::bytes).sum::<u64>();
         let of_form = |form: usize| {
@@ -120,25 +117,30 @@ impl<'a> Scales<'a> {
         };
         let others = (0..requests.forms.len()).map(of_form).collect();
         let places = Cell::new(steps.saturating_mul(MOST_PLACES));
-        Scales { requests, targets, others, element, left: Cell::new(steps), places }
+        Scales { requests, targets, others, left: Cell::new(steps), places }
     }
 
     /// Bytes of the array, in the form of this number.
     pub(super) fn bytes(&self, form: usize) -> u64 {
-        let lengths = self.requests.forms.get(form).into_iter().flatten();
-        lengths.fold(self.element, |bytes, length| bytes.saturating_mul(*length))
+        let lengths = self.requests.forms.get(form).into_iter().flat_map(|form| &form.lengths);
+        lengths.fold(self.requests.element_of(form), |bytes, length| bytes.saturating_mul(*length))
+    }
+
+    /// Bytes of an element where a request is of.
+    fn element(&self, request: &Request<'_>) -> u64 {
+        self.requests.element_of(self.requests.sites[request.site].form)
     }
 
     /// A layout made for the first form, in each form.
     pub(super) fn in_forms(&self, layout: &Layout) -> Result<Vec<Layout>, Why> {
         let forms = &self.requests.forms;
-        let first = forms.first().map_or(&[][..], Vec::as_slice);
+        let first = forms.first().map_or(&[][..], |form| form.lengths.as_slice());
         // What is one form may be of several lengths.
         let fits = |length: u64| first.len() != 1 || layout.in_instance(first, &[length]).is_some();
         if forms.len() == 1 && !self.requests.lengths_used().all(fits) {
             return Err(Why::Instance);
         }
-        let there = forms.iter().map(|form| layout.in_instance(first, form));
+        let there = forms.iter().map(|form| layout.in_instance(first, &form.lengths));
         there.collect::<Option<Vec<_>>>().ok_or(Why::Instance)
     }
 
@@ -185,7 +187,8 @@ impl<'a> Scales<'a> {
         let limit = self.targets.iter().map(|target| u64::from(of(target))).min();
         let layouts = self.in_forms(layout)?;
         for (form, (layout, others)) in layouts.iter().zip(&self.others).enumerate() {
-            let (now, bytes) = (self.bytes(form), layout.bytes(self.bytes(form), self.element));
+            let now = self.bytes(form);
+            let bytes = layout.bytes(now, self.requests.element_of(form));
             if bytes > now && limit.is_some_and(|limit| bytes.saturating_add(*others) > limit) {
                 return Err(Why::TooLarge(bytes));
             }
@@ -248,8 +251,9 @@ impl<'a> Scales<'a> {
             }
         }
         let by_data = self.worst(&layouts)?;
-        let bytes: Vec<u64> = (0..layouts.len()).map(|form| self.bytes(form)).collect();
-        self.requests.uncounted.are_spared(&layouts, &bytes, self.element)?;
+        let sizes: Vec<(u64, u64)> =
+            (0..layouts.len()).map(|form| (self.bytes(form), self.requests.element_of(form))).collect();
+        self.requests.uncounted.are_spared(&layouts, &sizes)?;
         Ok(Weight { wavefronts, sites, once, by_data })
     }
 
@@ -262,7 +266,7 @@ impl<'a> Scales<'a> {
             self.places.set(steps);
             let on = |target: &Target| {
                 let turns = Turns::of(site.access, target).ok_or(Why::NoCost)?;
-                request.worst(layout, self.element, site.access, turns)
+                request.worst(layout, self.requests.element_of(site.form), site.access, turns)
             };
             let mut all = turns_apart(site.access, self.targets).map(on);
             all.try_fold(0, |most: u32, worst| Ok(most.max(worst?)))
@@ -302,8 +306,9 @@ impl<'a> Scales<'a> {
         let split = || Why::Split(access.span);
         let lane = lanes(request.pattern.active).next().ok_or_else(split)?;
         let start = request.offsets[lane].checked_add(start).and_then(|at| at.checked_sub(tile.lanes[lane]));
-        let moved =
-            start.and_then(|start| tiles::moved(tile, start, layout, self.element, access.tiles.tiles_fit));
+        let moved = start.and_then(|start| {
+            tiles::moved(tile, start, layout, self.element(request), access.tiles.tiles_fit)
+        });
         let distance = moved.ok_or_else(split)?;
         let known = *distances.entry((request.site, tile.distance)).or_insert(distance);
         if known == distance { Ok(()) } else { Err(split()) }
@@ -356,7 +361,7 @@ impl<'a> Scales<'a> {
             }
             Shift::Multiple(step) => *step,
         };
-        let period = layout.period(self.element).ok_or(Why::Shifted)?;
+        let period = layout.period(self.element(request)).ok_or(Why::Shifted)?;
         let step = gcd(step, period).max(1);
         if period / step > MOST_PHASES {
             return Err(Why::Shifted);
@@ -378,16 +383,16 @@ impl<'a> Scales<'a> {
         start: i64,
     ) -> Result<[i64; 32], Why> {
         let mut offsets = [0; 32];
-        let width = width(access);
+        let (width, element) = (width(access), self.element(request));
         let align = if is_matrix(access) { width } else { alignment(access) };
         for lane in lanes(request.pattern.active & asked(access)) {
             let from = request.offsets[lane].checked_add(start).and_then(|at| u64::try_from(at).ok());
             let from = from.ok_or(Why::Shifted)?;
-            let to = layout.byte(from, self.element);
-            let unit = layout.unit(self.element);
+            let to = layout.byte(from, element);
+            let unit = layout.unit(element);
             let next = from.next_multiple_of(unit);
             let mut pieces = (next..from + width).step_by(unit as usize);
-            let whole = pieces.all(|piece| layout.byte(piece, self.element) == to + (piece - from));
+            let whole = pieces.all(|piece| layout.byte(piece, element) == to + (piece - from));
             if !whole || to.abs_diff(from) % align != 0 {
                 return Err(Why::Split(access.span));
             }
