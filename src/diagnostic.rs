@@ -105,8 +105,8 @@ impl Diagnostic {
             let possible = conflict.certainty == Certainty::Possible;
             Some((conflict.run, conflict.target, conflict.block, possible))
         };
-        let own = (key(self), self.kernel.as_str());
-        self.each().filter(move |part| (key(part), part.kernel.as_str()) == own)
+        let own = (key(self), self.kernel_at, self.kernel.as_str());
+        self.each().filter(move |part| (key(part), part.kernel_at, part.kernel.as_str()) == own)
     }
 
     /// Its parts; the finding itself if it has none.

@@ -147,7 +147,7 @@ pub(crate) mod testing {
     /// A conflict of `extra` wavefronts of the kernel's `all`.
     pub fn conflict(at: Span, extra: u64, all: u64) -> Conflict {
         Conflict {
-            cause: Cause { kernel: at, array: at, one_word: false },
+            cause: Cause { kernel: None, array: at, one_word: false },
             array: "s".to_owned(),
             through: None,
             op: AccessOp::Load,

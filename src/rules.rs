@@ -6,6 +6,7 @@
 mod aliased_extern_shared;
 mod bank_conflict;
 mod barrier_after_exit;
+mod causes;
 mod divergent_barrier;
 mod divergent_warp_sync;
 mod fact;
@@ -422,7 +423,7 @@ pub fn check(case: &Case<'_>) -> Vec<Diagnostic> {
 /// of the one whose place it has. A finding that is put together has its rule's own level.
 #[must_use]
 pub fn causes(sources: &Sources, findings: Vec<Diagnostic>) -> Vec<(usize, Diagnostic)> {
-    bank_conflict::causes(sources, findings)
+    causes::causes(sources, findings)
 }
 
 /// What there is to be seen of a kernel that has these findings; `None` if it was not run.

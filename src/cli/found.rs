@@ -166,7 +166,8 @@ fn at_levels(sources: &Sources, mut told: Vec<Diagnostic>, level: &LevelOf<'_>) 
     told.retain(|finding| {
         let placed = |span: Span| (sources.get(span.file).path.clone(), span.start);
         let place = (placed(finding.primary), finding.primary.end);
-        let cause = finding.conflict.as_ref().map(|it| (placed(it.cause.kernel), placed(it.cause.array)));
+        let cause =
+            finding.conflict.as_ref().map(|it| (finding.kernel_at.map(placed), placed(it.cause.array)));
         let race = finding.hazard.as_ref();
         let race = race.map(|it| (placed(it.declared), placed(it.places.0), placed(it.places.1)));
         seen.insert((place, finding.rule, finding.message.clone(), cause, race))

@@ -23,8 +23,8 @@ use crate::source::Span;
 /// What several conflicts have in common, so that one change repairs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cause {
-    /// The kernel's name where it is defined.
-    pub kernel: Span,
+    /// The kernel's name where it is defined, if the array is sized at launch: each kernel uses it as it likes.
+    pub kernel: Option<Span>,
     /// The array's name in its declaration.
     pub array: Span,
     /// Whether lanes update one word, which no layout of the array changes.

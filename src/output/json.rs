@@ -1,6 +1,6 @@
 //! One JSON object per finding and line, for programs. `docs/json.md` describes the fields.
 
-use super::{Place, level_word, op_word};
+use super::{Place, level_word, op_word, related};
 use crate::diagnostic::{Certainty, Diagnostic, Edit};
 use crate::fixes;
 use crate::source::{Sources, Span};
@@ -16,7 +16,7 @@ struct Finding<'a> {
     message: &'a str,
     label: &'a str,
     kernel: &'a str,
-    labels: Vec<Label<'a>>,
+    labels: Vec<Label>,
     notes: &'a [String],
     helps: &'a [String],
     fix: Option<Fix<'a>>,
@@ -120,10 +120,10 @@ struct At {
 }
 
 #[derive(Serialize)]
-struct Label<'a> {
+struct Label {
     #[serde(flatten)]
     at: At,
-    text: &'a str,
+    text: String,
 }
 
 #[derive(Serialize)]
@@ -176,7 +176,12 @@ pub(super) fn pretty(value: &impl Serialize) -> Vec<u8> {
 }
 
 fn object<'a>(sources: &Sources, finding: &'a Diagnostic) -> Finding<'a> {
-    let label = |(span, text): &'a (Span, String)| Label { at: At::of(sources, *span), text };
+    // The lines of a conflict are listed with their figures.
+    let labels = match finding.conflict {
+        Some(_) => finding.labels.clone(),
+        None => related(finding),
+    };
+    let label = |(span, text): (Span, String)| Label { at: At::of(sources, span), text };
     let edit = |edit: &'a Edit| Replacement { at: At::of(sources, edit.span), replacement: &edit.text };
     Finding {
         at: At::of(sources, finding.primary),
@@ -185,7 +190,7 @@ fn object<'a>(sources: &Sources, finding: &'a Diagnostic) -> Finding<'a> {
         message: &finding.message,
         label: &finding.primary_label,
         kernel: &finding.kernel,
-        labels: finding.labels.iter().map(label).collect(),
+        labels: labels.into_iter().map(label).collect(),
         notes: &finding.notes,
         helps: &finding.helps,
         fix: finding.fix.as_ref().map(|fix| Fix {

@@ -65,7 +65,7 @@ impl Row<'_> {
             rule: finding.rule,
             kernel: &finding.kernel,
             cause: conflict.map_or("", |conflict| conflict.array.as_str()),
-            defined: conflict.map(|conflict| conflict.cause.kernel),
+            defined: conflict.and(finding.kernel_at),
             findings: 1,
             cost: finding.cost(),
             at: finding.primary,

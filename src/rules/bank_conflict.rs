@@ -42,8 +42,9 @@
 //! with the row (a swizzle), or let the lanes walk along the rows.
 //!
 //! ## Limits
-//! - The conflicts of one array in one kernel, in all its instances and blocks, are one finding, because one repair
-//!   mostly fixes all of them. The finding is placed at the most expensive line. Its numbers are for the block in
+//! - The conflicts of one array, in all instances and blocks of its kernel, are one finding, because one repair
+//!   mostly fixes all of them. So are those of all kernels that call the function which declares it. The finding is
+//!   placed at the most expensive line. Its numbers are for the block in
 //!   which the array conflicts worst. `docs/formats.md` says how the cost is counted.
 //! - A finding below 2 % of its kernel's shared-memory wavefronts is a note.
 //! - `--fix` pads the declaration of an array that is only subscripted. That is safe if every use of the array has
@@ -108,7 +109,7 @@ use crate::diagnostic::{Cause, Conflict as Figures, Diagnostic, Level};
 use crate::events::{Access, AccessOp};
 use crate::source::Span;
 use crate::verdict::{Judgement, Status, Totals};
-pub(super) use cause::causes;
+pub(super) use cause::{cause, line_of};
 use cost::Costs;
 pub(super) use explain::explain;
 use padding::Padding;
@@ -259,7 +260,11 @@ fn figures(case: &Case<'_>, costs: &Costs<'_>, conflict: &Conflict<'_>, of_array
     }
     let worst = totals.worst;
     Figures {
-        cause: Cause { kernel: case.kernel, array: array.name_span, one_word: words::is_one_word(conflict) },
+        cause: Cause {
+            kernel: array.dynamic.then_some(case.kernel),
+            array: array.name_span,
+            one_word: words::is_one_word(conflict),
+        },
         array: array.name.clone(),
         through: words::pointer(case, conflict, array),
         op: access.op,

@@ -54,12 +54,21 @@
 //!   8 and 16 bytes.
 //! - Zero, and numbers so small that lanes share words, may conflict less than the note says.
 //! - There is no fix: the value is given elsewhere.
+//! - Lines of one array in one kernel of which the same is said are one finding.
 
+use super::bank_conflict::line_of;
+use super::lines::OtherLines;
 use super::{About, Case, Rule, access_words, block_help};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::events::{Access, AccessOp, Pattern};
-use crate::source::Span;
+use crate::source::{Sources, Span};
 use crate::verdict::StrideTable;
+
+/// What stands in a message before the values and what they decide.
+const CLAIM: &str = " has bank conflicts depends on ";
+
+/// The most other lines that have a label.
+const MOST_LABELS: usize = 3;
 
 /// The rule.
 pub(super) static RULE: Rule = Rule {
@@ -87,6 +96,36 @@ pub(super) fn check(case: &Case<'_>, out: &mut Vec<Diagnostic>) {
             }
         }
     }
+}
+
+/// The array of a finding of this rule, and what it says of which values.
+pub(super) fn claim(finding: &Diagnostic) -> Option<(Span, &str)> {
+    let (array, _) = finding.labels.first().filter(|_| finding.rule == RULE.id)?;
+    Some((*array, finding.message.split_once(CLAIM)?.1))
+}
+
+/// One finding of several that say the same of an array, each with its number.
+pub(super) fn together(sources: &Sources, parts: Vec<(usize, Diagnostic)>) -> Option<(usize, Diagnostic)> {
+    let (number, first) = parts.first()?;
+    let (number, mut whole) = (*number, first.clone());
+    let mut lines = vec![line_of(sources, whole.primary)];
+    let mut more = OtherLines::default();
+    for (_, part) in &parts {
+        let (path, line) = line_of(sources, part.primary);
+        if lines.contains(&(path.clone(), line)) {
+            continue;
+        }
+        lines.push((path.clone(), line));
+        if lines.len() <= 1 + MOST_LABELS {
+            whole.labels.push((part.primary, "and here".to_owned()));
+        } else {
+            let file = sources.get(part.primary.file);
+            more.add((path != sources.get(whole.primary.file).path).then(|| file.display_path()), line);
+        }
+    }
+    whole.notes.splice(0..0, more.and_more());
+    whole.parts = parts.into_iter().map(|(_, part)| part).collect();
+    Some((number, whole))
 }
 
 /// Whether a site conflicts for certain in some run.
@@ -136,7 +175,7 @@ pub(super) fn describe(
         rule: RULE.id,
         level: RULE.level,
         message: format!(
-            "whether this {} `{}` has bank conflicts depends on {}: {}",
+            "whether this {} `{}`{CLAIM}{}: {}",
             access_words(access.op).0,
             array.name,
             table.over(),

@@ -1,13 +1,14 @@
 //! Which conflicts have one cause, and what is said of them together?
 //!
-//! A cause is an array in a kernel: one change of its layout, or of the lanes that walk it, repairs all lines
-//! that conflict on it. So they are one finding. Its place is the line that costs most; the others are
+//! A cause is an array: one change of its layout, or of the lanes that walk it, repairs all lines that conflict on it.
+//! So they are one finding. If several kernels call the function that declares it, the finding is of the one that
+//! loses most, and a note counts the others; dynamic shared memory is another cause in each kernel. Its place is the line that costs most; the others are
 //! labels, as many as can be read. What comments, a baseline or `--changed-since` hide is taken away before,
 //! line by line: the rest of a cause is still told.
 
 use super::super::lines::OtherLines;
 use super::super::plural;
-use crate::diagnostic::{Cause, Certainty, Conflict, Cost, Diagnostic, Level};
+use crate::diagnostic::{Certainty, Conflict, Cost, Diagnostic, Level};
 use crate::source::{Sources, Span};
 use crate::verdict::ROUNDS;
 use rustc_hash::FxHashMap;
@@ -24,34 +25,14 @@ const MOST_NOTES: usize = 8;
 /// Under so much of a kernel's wavefronts, a conflict is a note.
 const CHEAP: f64 = 0.02;
 
-/// Where something stands, whichever file led there: the same header may have been read twice.
-type Placed = (PathBuf, u32);
-
-/// Puts the conflicts of each cause together, where the first of them stood. With each finding comes the
-/// number of the one whose place it has. The level of a cause is the rule's own.
-pub(crate) fn causes(sources: &Sources, findings: Vec<Diagnostic>) -> Vec<(usize, Diagnostic)> {
-    let mut found: Vec<Vec<(usize, Diagnostic)>> = Vec::new();
-    let mut known: FxHashMap<(Placed, Placed, bool), usize> = FxHashMap::default();
-    for (number, finding) in findings.into_iter().enumerate() {
-        let placed = |span: Span| (sources.get(span.file).path.clone(), span.start);
-        let key = finding.conflict.as_ref().map(|conflict| {
-            let Cause { kernel, array, one_word } = conflict.cause;
-            (placed(kernel), placed(array), one_word)
-        });
-        let at = key.map_or(found.len(), |key| *known.entry(key).or_insert(found.len()));
-        if at == found.len() {
-            found.push(Vec::new());
-        }
-        found[at].push((number, finding));
-    }
-    found.into_iter().filter_map(|parts| cause(sources, parts)).collect()
-}
-
-/// One finding of the parts of a cause, or of a finding that is none.
-fn cause(sources: &Sources, parts: Vec<(usize, Diagnostic)>) -> Option<(usize, Diagnostic)> {
+/// One finding of the conflicts of a cause, each with its number: that of the one whose place it has comes with it.
+/// Its level is the rule's own.
+pub(crate) fn cause(sources: &Sources, parts: Vec<(usize, Diagnostic)>) -> Option<(usize, Diagnostic)> {
+    let kernels = others(&parts);
     let (number, parts) = worst_first(sources, parts);
     let first = parts.first()?;
     let Some(own) = first.conflict.clone() else { return Some((number, first.clone())) };
+    let elsewhere = elsewhere(kernels, first);
     let mut whole = first.clone();
     whole.parts = parts;
     let cost = whole.cost()?;
@@ -62,6 +43,7 @@ fn cause(sources: &Sources, parts: Vec<(usize, Diagnostic)>) -> Option<(usize, D
     let (labels, rest) = lines.labels(sources);
     let mut notes = numbers(sources, &whole, &own, &cost);
     notes.extend(rest);
+    notes.extend(elsewhere);
     whole.notes.splice(0..0, notes);
     whole.labels.extend(labels);
     for part in &whole.parts[1..] {
@@ -81,6 +63,31 @@ fn cause(sources: &Sources, parts: Vec<(usize, Diagnostic)>) -> Option<(usize, D
     let assumed = assumed(&whole);
     whole.notes.extend(assumed);
     Some((number, whole))
+}
+
+/// The kernels in which there are conflicts, each by its definition.
+fn others(parts: &[(usize, Diagnostic)]) -> Vec<(Option<Span>, String)> {
+    let mut kernels: Vec<(Option<Span>, String)> = Vec::new();
+    for (_, part) in parts {
+        if kernels.iter().all(|(known, _)| *known != part.kernel_at) {
+            kernels.push((part.kernel_at, part.kernel.clone()));
+        }
+    }
+    kernels
+}
+
+/// That an array of a function conflicts in several kernels, of which one is told of.
+fn elsewhere(kernels: Vec<(Option<Span>, String)>, told: &Diagnostic) -> Option<String> {
+    let others: Vec<String> = kernels
+        .into_iter()
+        .filter(|(at, _)| *at != told.kernel_at)
+        .map(|(_, name)| format!("`{name}`"))
+        .collect();
+    let (first, more) = others.split_first()?;
+    Some(match more.len() {
+        0 => format!("it conflicts in {first}, too"),
+        _ => format!("it conflicts in {}, too, such as {first}", plural(others.len() as u64, "other kernel")),
+    })
 }
 
 /// What the lines rest on whose costs are added, each once, as far as there is room.
@@ -197,7 +204,7 @@ fn numbers(sources: &Sources, whole: &Diagnostic, own: &Conflict, cost: &Cost) -
 }
 
 /// The line of a place, whichever file led there.
-fn line_of(sources: &Sources, span: Span) -> (PathBuf, usize) {
+pub(crate) fn line_of(sources: &Sources, span: Span) -> (PathBuf, usize) {
     let file = sources.get(span.file);
     (file.path.clone(), file.line_column(span.start).0)
 }
