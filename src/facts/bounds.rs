@@ -11,13 +11,14 @@
 //! if (t < n) s[2 * t] = 0;   `n` may be 64: nothing is said
 //! if (last) s[t + 1] = 0;    the same as the first, where `last` is true
 //! if (in[t] > 0) s[128] = 0; possible: whichever thread it is, it is outside
+//! if (i < n) r[i] = 0;       `i = blockIdx.x * 128 + t`, `r` of 32: `n` may be 32, and nothing is said
 //! ```
 //!
 //! An array that is sized at launch is as long as the launch says; if that is unknown, nothing is reported.
 
 use super::guards::Happens;
 use super::witness::is_possible_in_a_block;
-use crate::domain::Shape;
+use crate::domain::{AmongBlocks, Shape, SymbolId};
 use crate::events::{AccessEvent, Assumption, Event, EventTree, Subscript, Ties, Trace};
 
 /// An access that leaves its array.
@@ -51,6 +52,9 @@ pub(super) fn find(trace: &Trace, shape: Shape, dynamic: Option<u64>, ties: Ties
         }
         let Some(happens) = Happens::of(event, &trace.tree, ties) else { continue };
         let Some(access) = trace.accesses.get(event.access) else { continue };
+        if is_bounded_by_guard(event, &trace.tree) {
+            continue;
+        }
         let array = &trace.arrays[access.array];
         // No array has no elements: its length is not understood.
         let bytes_of_array = if array.dynamic { dynamic } else { array.bytes().filter(|size| *size > 0) };
@@ -131,6 +135,17 @@ pub(super) fn find_inner(trace: &Trace, outside: &[Overrun]) -> Vec<InnerOverrun
         }
     }
     found
+}
+
+/// Whether a bound of threads may be one of the place as well: both count the threads of all blocks.
+fn is_bounded_by_guard(event: &AccessEvent, tree: &EventTree) -> bool {
+    let is_guard = |it: &Assumption| matches!(it, Assumption::InsideBounds { uniform: false, .. });
+    let is_of_block = |id: SymbolId| {
+        let among = tree.symbol(id).map(|symbol| symbol.among_blocks);
+        matches!(among, Some(AmongBlocks::Index(_)))
+    };
+    let mut terms = event.offset.iter().flat_map(|offset| &offset.terms);
+    event.assumptions.iter().any(is_guard) && terms.any(|(id, _)| is_of_block(*id))
 }
 
 /// The least and the greatest offset that a thread can have, where they are known.

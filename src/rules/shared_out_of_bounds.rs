@@ -46,7 +46,8 @@
 //!   the condition, if nothing in host code ties the condition to the block: there is one launch shape, its text tells the
 //!   block, and the arguments are plain numbers that no condition around the launch asks for. So is an access by
 //!   threads that data choose, if it is outside for each of them.
-//! - If a bound may keep the thread out, as `threadIdx.x < n` may, it is assumed to do so.
+//! - If a bound may keep the thread out, as `threadIdx.x < n` may, it is assumed to do so. The same goes for a bound on an
+//!   index that counts the threads of all blocks, if the index of the element counts them, too.
 //! - There is no fix.
 
 use super::{About, Case, Rule, fact, plural};
