@@ -2,7 +2,6 @@
 
 use super::kept::Judged;
 use super::links::{Links, Work};
-use super::load::Asks;
 use super::padded::Padded;
 use super::runs::Subject;
 use super::texts::Texts;
@@ -94,7 +93,6 @@ impl Run {
         let blocks = self.blocks_of(loaded, kernel);
         let mut scenarios = scenario::scenarios(program, kernel, launches, blocks, &mut probes);
         scenarios.extend(scenario::rest(&scenarios, *left_out));
-        let asks = self.asks_of(loaded);
         let subject = Subject {
             program,
             kernel,
@@ -104,7 +102,8 @@ impl Run {
             hosts,
             budget,
             follow: *follow,
-            asks: Asks { needless_barriers: asks.needless_barriers && !is_cut(texts, kernel), ..asks },
+            asks: self.asks_of(loaded),
+            is_cut: &|| is_cut(texts, kernel),
         };
         let runs = subject.run_all(probes);
         let mut report = FileReport::default();

@@ -7,6 +7,7 @@
 mod apart;
 mod hidden;
 mod types;
+mod unfit;
 mod unreached;
 
 use super::links::Modules;
@@ -116,6 +117,8 @@ pub struct Subject<'a> {
     pub follow: Follow,
     /// What is asked of a run that is made to see global memory.
     pub asks: Asks,
+    /// Whether the preprocessor takes parts out of the kernel's text, which other builds may hold.
+    pub is_cut: &'a dyn Fn() -> bool,
 }
 
 /// In which blocks it was seen which lanes meet. Instances mostly differ in what they compute, not in that: one for
@@ -163,6 +166,7 @@ impl Subject<'_> {
             runs.push(self.run_scenario(scenario, &mut probes, &mut lanes));
             self.budget.run_further(false);
         }
+        self.drop_unfit(&mut runs);
         runs
     }
 
@@ -237,7 +241,8 @@ impl Subject<'_> {
 
     /// Adds what follows from a run that is made to see global memory, where that is asked for.
     fn add_global_memory(&self, facts: &mut Facts, scenario: &Scenario, variant: &Variant) {
-        let wants_needless = self.asks.needless_barriers && self.may_have_needless_barriers(scenario);
+        let wants_needless =
+            self.asks.needless_barriers && !(self.is_cut)() && self.may_have_needless_barriers(scenario);
         if !self.asks.races && !wants_needless {
             return;
         }

@@ -48,6 +48,8 @@
 //!   threads that data choose, if it is outside for each of them.
 //! - If a bound may keep the thread out, as `threadIdx.x < n` may, it is assumed to do so. The same goes for a bound on an
 //!   index that counts the threads of all blocks, if the index of the element counts them, too.
+//! - If the preprocessor takes parts out of the kernel, a block that leaves an array counts only if every other block of
+//!   its launch does: host code may choose the block by the device.
 //! - There is no fix.
 
 use super::{About, Case, Rule, fact, plural};

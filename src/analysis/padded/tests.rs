@@ -44,6 +44,7 @@ fn compare(text: &str, name: &str, paddings: impl IntoIterator<Item = u64>) -> u
         budget: &budget,
         follow: Follow::Nothing,
         asks: Asks::default(),
+        is_cut: &|| false,
     };
     let runs = subject.run_all(probes);
     let padder = Padded::new(subject, &runs);
