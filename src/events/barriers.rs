@@ -150,4 +150,8 @@ pub struct Bound {
     pub words: String,
     /// Whether it may fall between the threads of a warp.
     pub cuts_warps: bool,
+    /// Whether it is the same for all blocks: the number of the block is not in what is held against it.
+    pub own: bool,
+    /// The threads that the numbers keep out, whatever it is: the odd ones of `t % 2 == 0 && t < n`.
+    pub kept_out: ThreadSet,
 }

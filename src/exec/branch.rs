@@ -106,7 +106,7 @@ impl Machine<'_> {
         if let Some((_, words)) = &truth.guard {
             words.iter().for_each(|it| self.assume(it.clone()));
         }
-        let data = |_: &ThreadSet| truth.split_kind(String::new());
+        let data = |taken: &ThreadSet| truth.split_kind(String::new(), before.minus(taken));
         self.enter_side(truth.holds, &truth.can_hold, &why, truth.chosen);
         // Any of the threads may take either side.
         let is_free = truth.chosen && !truth.uniform;
@@ -228,7 +228,7 @@ impl Machine<'_> {
             (false, _, None) => ThreadSet::NONE,
         };
         let text = listed(words);
-        let kind = |_: &ThreadSet| truth.split_kind(text.clone());
+        let kind = |taken: &ThreadSet| truth.split_kind(text.clone(), before.minus(taken));
         let mut leaves_at_edge = false;
         // The side that an interior block does not enter.
         let idle = if before.and(&hold).is_empty() {

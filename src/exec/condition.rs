@@ -75,11 +75,16 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// How a split by it is known: a bound in these words, or data.
-    pub(crate) fn split_kind(&self, words: String) -> SplitKind {
+    /// How a split by it is known: a bound in these words, or data. `kept_out`: who surely does not go that way.
+    pub(crate) fn split_kind(&self, words: String, kept_out: ThreadSet) -> SplitKind {
         match (&self.own_data, self.differs) {
             (Some(own), _) if self.guard.is_none() => own.clone(),
-            (_, true) => SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps }),
+            (_, true) => {
+                let own =
+                    |(_, assumed): &(bool, Vec<Assumption>)| assumed.iter().all(Assumption::may_cut_short);
+                let own = self.guard.as_ref().is_some_and(own);
+                SplitKind::Guard(Bound { words, cuts_warps: self.cuts_warps, own, kept_out })
+            }
             (_, false) => SplitKind::Data,
         }
     }

@@ -349,12 +349,10 @@ impl Machine<'_> {
             self.state.active = before.and(&truth.holds.unwrap_or(truth.can_hold));
             words.iter().for_each(|it| self.assume(it.clone()));
             if truth.differs {
-                let text = listed(words);
-                split = Some(self.loop_split(
-                    parts,
-                    before,
-                    SplitKind::Iterations(Bound { words: text, cuts_warps: truth.cuts_warps }),
-                ));
+                let own = words.iter().all(Assumption::may_cut_short);
+                let (words, kept_out) = (listed(words), ThreadSet::NONE);
+                let bound = Bound { words, cuts_warps: truth.cuts_warps, own, kept_out };
+                split = Some(self.loop_split(parts, before, SplitKind::Iterations(bound)));
             }
         } else if !truth.uniform {
             self.state.active = before.and(&truth.can_hold);

@@ -121,7 +121,7 @@ impl Machine<'_> {
             false if truth.uniform => return None,
             false => {
                 let assumed = truth.guard.as_ref().map_or(&[][..], |(_, assumed)| assumed);
-                truth.split_kind(listed(assumed))
+                truth.split_kind(listed(assumed), before.minus(&taken))
             }
         };
         self.around.next_split += 1;

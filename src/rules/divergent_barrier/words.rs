@@ -78,8 +78,7 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
     let Found { run, barrier, absence, .. } = found;
     let kernel = &case.runs[*run];
     let name = &barrier.name;
-    // Other blocks are whole.
-    let edge = matches!(absence.split.kind, SplitKind::Guard(_));
+    let place = place_of_bound(absence);
     if let Some(missing) = absence.missing.as_ref().filter(|_| found.is_of_data()) {
         return format!("divergent barrier: {}", missing_words(case, found, missing));
     }
@@ -93,19 +92,35 @@ fn message(case: &Case<'_>, found: &Found<'_>) -> String {
     }
     if found.is_exit(case) {
         let who = format!("the threads that do not reach this `{name}` exit");
-        let at_edge = if edge { "in an edge block, " } else { "" };
         let effect = match found.is_harmless() {
             true => "and it does not wait for them",
             false => "and the barrier may wait for them before compute capability 7.0",
         };
-        return format!("{at_edge}{who}, {effect}");
+        return format!("{place}{who}, {effect}");
     }
-    match (found.is_harmless(), edge) {
+    match (found.is_harmless(), place) {
         (true, _) => format!("divergent barrier: the threads that do not reach this `{name}` exit"),
-        (false, true) => {
-            format!("divergent barrier: in an edge block, not all threads reach this `{name}`")
-        }
-        (false, false) => format!("divergent barrier: not all threads of the block reach this `{name}`"),
+        (false, "") => format!("divergent barrier: not all threads of the block reach this `{name}`"),
+        (false, place) => format!("divergent barrier: {place}not all threads reach this `{name}`"),
+    }
+}
+
+/// In which blocks a bound keeps threads out, if it does not do so in each.
+fn place_of_bound(absence: &Absence) -> &'static str {
+    match &absence.split.kind {
+        SplitKind::Guard(_) if kept_out(absence).is_some() => "",
+        SplitKind::Guard(bound) if bound.own => "where the bound falls inside the block, ",
+        // Other blocks are whole.
+        SplitKind::Guard(_) => "in an edge block, ",
+        _ => "",
+    }
+}
+
+/// The first thread that does not take the side with the barrier, whatever the bound is.
+fn kept_out(absence: &Absence) -> Option<usize> {
+    match &absence.split.kind {
+        SplitKind::Guard(bound) if !absence.left => bound.kept_out.threads().next(),
+        _ => None,
     }
 }
 
@@ -122,6 +137,9 @@ fn missing_words(case: &Case<'_>, found: &Found<'_>, missing: &Missing) -> Strin
 /// What the condition does.
 fn split_label(case: &Case<'_>, found: &Found<'_>) -> String {
     let Found { run, barrier, absence, .. } = found;
+    if let Some(out) = kept_out(absence) {
+        return format!("{} never takes this side", thread(case, *run, out));
+    }
     match (&absence.split.kind, absence.left) {
         (SplitKind::Guard(_) | SplitKind::Iterations(_), true) => {
             "near the bound, some threads of a block exit here and others do not".to_owned()
@@ -176,6 +194,7 @@ fn is_told_apart(why: &Unknown, barrier: &Barrier) -> bool {
 /// Under what bound all threads come.
 fn bound_note(absence: &Absence) -> Option<String> {
     match &absence.split.kind {
+        SplitKind::Guard(_) if kept_out(absence).is_some() => None,
         SplitKind::Guard(bound) if bound.words.is_empty() => {
             Some("if the bound falls inside a block, some of its threads do not get here".to_owned())
         }

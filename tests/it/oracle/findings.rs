@@ -267,8 +267,11 @@ pub fn unconfirmed(told: &[Finding], launches: &[Launch]) -> Vec<String> {
     };
     let words = |it: &Finding| format!("{:?}: {}: `{}`: {}", it.lines(), it.rule, it.kernel, it.message);
     // What other data would lead to, or another block of the grid, does not happen here.
-    let is_possible =
-        |it: &Finding| [": possible: ", "in an edge block"].iter().any(|words| it.message.contains(words));
+    let is_possible = |it: &Finding| {
+        [": possible: ", "in an edge block", "where the bound falls"]
+            .iter()
+            .any(|words| it.message.contains(words))
+    };
     // What a kernel does that was stopped is not known.
     let ran = |it: &Finding| {
         let mut its = launches.iter().filter(|launch| it.is_of(launch)).peekable();
