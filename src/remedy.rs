@@ -100,8 +100,8 @@ pub(crate) enum Undecided {
     Often(Span),
     /// The distance between the lanes of this access depends on a number given at run time, of this name.
     Varying(Span, String),
-    /// The array's length is given at the launch, or is not known.
-    Length,
+    /// The array's length is given at the launch, if it is `dynamic`, or is not known.
+    Length { dynamic: bool },
     /// Another array lies in the same dynamic shared memory.
     Overlaid(String),
     /// Instances of the kernel differ in the elements of an array of dynamic memory, or one of them is not known.

@@ -255,7 +255,9 @@ impl Layout {
                 let first = if is_part_of_index(dimensions, *row) { row.trailing_zeros() } else { 0 };
                 terms.iter().map(|term| 1 + term.operations(all, first)).sum()
             }
-            // A product, a division and a sum, where the row is no number of its own in the index.
+            // Rows that are declared have a number of their own in the index, which is multiplied in any case.
+            Layout::Rows { row, .. } if dimensions.len() > 1 && dimensions.last() == Some(row) => 0,
+            // A product, a division and a sum.
             Layout::Rows { row, .. } => {
                 if row.is_power_of_two() {
                     3

@@ -115,7 +115,7 @@ impl<'a> Requests<'a> {
         uncounted: &[Span],
     ) -> Result<Requests<'a>, Undecided> {
         let arrays = || runs.iter().flat_map(|run| &run.trace.arrays).filter(|it| it.name_span == name);
-        let array = arrays().next().ok_or(Undecided::Length)?;
+        let array = arrays().next().ok_or(Undecided::Length { dynamic: false })?;
         let alike = |it: &Array| {
             (it.dynamic, it.dimensions.len()) == (array.dynamic, array.dimensions.len())
                 && (it.element_bytes == array.element_bytes || !it.dynamic && it.element_bytes.is_some())
@@ -146,7 +146,7 @@ impl<'a> Requests<'a> {
             }
             match all.used() {
                 Some(elements) => all.forms = vec![Form { lengths: vec![elements], element: all.element() }],
-                None => all.take_lengths(runs, given).ok_or(Undecided::Length)?,
+                None => all.take_lengths(runs, given).ok_or(Undecided::Length { dynamic: true })?,
             }
         }
         Ok(all)
@@ -177,7 +177,7 @@ impl<'a> Requests<'a> {
         }
         let lengths: Option<Vec<u64>> = array.dimensions.iter().copied().collect();
         let form = Form {
-            lengths: lengths.ok_or(Undecided::Length)?,
+            lengths: lengths.ok_or(Undecided::Length { dynamic: false })?,
             element: array.element_bytes.unwrap_or(1).max(1),
         };
         let known = self.forms.iter().position(|known| *known == form);

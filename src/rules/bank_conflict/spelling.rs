@@ -211,7 +211,12 @@ pub(super) fn lengths_written(case: &Case<'_>, array: &Array) -> Vec<String> {
         let number = |length: &Option<u64>| length.map_or_else(String::new, |length| length.to_string());
         return array.dimensions.iter().map(number).collect();
     }
-    array.dimension_spans.iter().map(|span| (case.text)(*span).trim().to_owned()).collect()
+    // Broken lines are put into one, if no comment ends with one of them.
+    let words = |text: String| match text.contains("//") {
+        true => text.trim().to_owned(),
+        false => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    };
+    array.dimension_spans.iter().map(|span| words((case.text)(*span))).collect()
 }
 
 /// An element as it is written: `s[i]`, `tile[r][c]`.

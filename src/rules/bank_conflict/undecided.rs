@@ -45,7 +45,8 @@ pub(super) fn undecided_words(case: &Case<'_>, why: &Undecided) -> String {
             format!("the distance between lanes depends on {name}")
         }
         Undecided::Varying(_, name) => format!("the distance between lanes depends on `{name}`"),
-        Undecided::Length => "the array is sized at launch".to_owned(),
+        Undecided::Length { dynamic: true } => "the array is sized at launch".to_owned(),
+        Undecided::Length { dynamic: false } => "the length of the array is not known".to_owned(),
         Undecided::Overlaid(other) => format!("`{other}` lies in the same dynamic shared memory"),
         Undecided::Instances => "its elements differ between instances of the kernel".to_owned(),
         Undecided::SeveralWays => several_ways(case),
