@@ -508,7 +508,8 @@ fn no_remedy(case: &Case<'_>, found: &Found<'_>) -> Option<String> {
                     plural(found.before, "wavefront"),
                     plural(fewest.operations.into(), "integer operation"),
                     plural(found.requested.indexed, "request"),
-                ) + &rounds(case, found.array)
+                ) + &summed(case, found)
+                    + &rounds(case, found.array)
                     + &ways(found),
             )
         }
