@@ -21,6 +21,11 @@ impl Masker<'_> {
                 self.mask(at, at, MaskKind::Other, "");
                 true
             }
+            // The grammar takes it behind `*` only.
+            "__restrict__" if self.before_is(b"&") => {
+                self.mask(at, at, MaskKind::Other, "");
+                true
+            }
             "typename" => self.typename_of_value(at) || self.default_of_template(at),
             "decltype" => self.decltype_of_value(at),
             "class" => {
