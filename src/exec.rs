@@ -72,6 +72,7 @@ mod members;
 #[allow(unreachable_pub)] // `pub` there is for the evaluator
 mod memo;
 mod methods;
+mod named_function;
 mod of_blocks;
 mod of_warp;
 mod one_value;

@@ -162,7 +162,7 @@ impl Machine<'_> {
             }
             Err(why) => match &inner.kind {
                 ExprKind::Path(path) if !self.program.functions(&path.name).is_empty() => {
-                    Value::Function(Rc::new(self.closed_path(path)))
+                    self.function_named(path)
                 }
                 _ => Value::opaque(Variation::Maybe, why),
             },

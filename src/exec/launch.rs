@@ -371,7 +371,7 @@ impl Machine<'_> {
         }
     }
 
-    fn launch_argument(&mut self, arg: &TemplateArg) -> Argument {
+    pub(super) fn launch_argument(&mut self, arg: &TemplateArg) -> Argument {
         let number = |value: Value| match value {
             Value::Int(int, _) => Argument::Number(int),
             _ => Argument::Known(LaunchArg::Unknown),
@@ -400,27 +400,6 @@ impl Machine<'_> {
             Argument::Known(arg) => arg,
         });
         list.collect()
-    }
-
-    /// The path of a function, with template arguments that mean the same in any other function.
-    pub(crate) fn closed_path(&mut self, path: &Path) -> Path {
-        let mut path = path.clone();
-        if self.mode == Mode::Device {
-            return path;
-        }
-        for arg in path.args.iter_mut().flatten() {
-            match self.launch_argument(arg) {
-                Argument::Number(int) => {
-                    if let Some(number) = self.substitute(&int).as_constant() {
-                        let kind = ExprKind::Int(number.into(), Scalar::I64);
-                        *arg = TemplateArg::Value(Expr { kind, span: super::value::NOWHERE });
-                    }
-                }
-                Argument::Known(LaunchArg::Type(ty)) => *arg = TemplateArg::Type(ty),
-                Argument::Known(_) => {}
-            }
-        }
-        path
     }
 
     fn integer(&mut self, expr: &Expr) -> Option<Int> {
@@ -473,7 +452,7 @@ impl Machine<'_> {
 }
 
 /// A template argument of a launch before it is known which way host code went.
-enum Argument {
+pub(super) enum Argument {
     Number(Int),
     Known(LaunchArg),
 }

@@ -369,7 +369,7 @@ impl Machine<'_> {
             return Some(self.file_scope_variable(&variable, span));
         }
         if !self.program.functions(name).is_empty() {
-            return Some(Value::Function(Rc::new(self.closed_path(path))));
+            return Some(self.function_named(path));
         }
         None
     }
