@@ -25,6 +25,7 @@ mod call;
 mod call_env;
 mod captured;
 mod carried;
+mod chosen;
 mod closed_type;
 mod collective;
 mod compiler;

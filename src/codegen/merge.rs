@@ -405,6 +405,7 @@ impl Joiner<'_> {
             }
             let Some((parts, straight)) = self.neighbours(group, members, head, count) else { continue };
             let accesses = parts.iter().map(|part| &self.trace.accesses[part.access]);
+            let of_several = accesses.clone().any(|access| access.of_several);
             let certainty = certainty(accesses, group.bytes, count, array);
             let iteration = self.pattern(head).first.iteration;
             let sure = known
@@ -426,7 +427,8 @@ impl Joiner<'_> {
                 false => nothing_between(self.trace, group.op, patterns),
                 true => self.order.may_move(self.trace, group, wide, patterns),
             };
-            if !free {
+            // Of such a pointer's accesses, those of other arrays lie between.
+            if !free && !of_several {
                 continue;
             }
             if self.sure_only && !sure {

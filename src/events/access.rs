@@ -47,6 +47,8 @@ pub struct Access {
     pub tiles: Tiles,
     /// Whether it is a copy that goes around the first-level cache: `cp.async.cg`.
     pub around: bool,
+    /// Whether the compiler does not see of which array it is.
+    pub of_several: bool,
     /// Index into [`Trace::arrays`](super::Trace::arrays).
     pub array: usize,
     /// The calls that led from the kernel to it, outermost first; one list for each way there.
@@ -128,6 +130,7 @@ impl Access {
             joins_members: 0,
             around: false,
             tiles: Tiles::default(),
+            of_several: false,
             array,
             paths: Vec::new(),
             occurrences: 0,

@@ -9,12 +9,15 @@
 //! done to each of them, at a place that is not known. Objects of which nothing is recorded are all alike, so that
 //! a loop in which a pointer goes from one to the next comes to an end.
 //!
+//! Where all threads have the same one, as in `cached ? in_shared : in_global`, its place in each is known
+//! ([`chosen`](super::chosen)).
+//!
 //! A pointer that may have become any other keeps what it was beside [`ANYWHERE`]: what is done through it is
 //! listed for that array, and may be done to anything else.
 
-use super::machine::{Machine, ObjectKind, Objects};
+use super::machine::{Machine, ObjectKind, Objects, Several};
 use super::value::{ObjectId, Offset, Pointer, Target, Value};
-use crate::domain::{Unknown, Variation};
+use crate::domain::{Reason, Unknown, Variation};
 use crate::events::{AccessOp, Atomic};
 use crate::source::Span;
 use smallvec::{SmallVec, smallvec};
@@ -38,10 +41,15 @@ impl Machine<'_> {
         if let [one] = objects[..] {
             return one;
         }
+        self.several(Several { objects, begins: None })
+    }
+
+    /// The object that stands for several.
+    pub(super) fn several(&self, several: Several) -> ObjectId {
         let mut known = self.memory.alternatives.0.borrow_mut();
-        let at = known.iter().position(|of| *of == objects).unwrap_or(known.len());
+        let at = known.iter().position(|of| *of == several).unwrap_or(known.len());
         if at == known.len() {
-            known.push(objects);
+            known.push(several);
         }
         ObjectId(u32::MAX - at as u32)
     }
@@ -61,7 +69,7 @@ impl Machine<'_> {
     /// The objects that one stands for: itself, or several.
     pub(super) fn objects_of(&self, object: ObjectId) -> Objects {
         let known = self.memory.alternatives.0.borrow();
-        known.get((u32::MAX - object.0) as usize).cloned().unwrap_or_else(|| smallvec![object])
+        known.get((u32::MAX - object.0) as usize).map_or_else(|| smallvec![object], |it| it.objects.clone())
     }
 
     /// Whether it stands for one of several.
@@ -92,9 +100,24 @@ impl Machine<'_> {
             several if self.is_one_of_several(several) => {
                 // Each is accessed at most.
                 self.compiler.registers.may_be_read();
-                for object in self.objects_of(several) {
-                    let target = Target::Memory(object, offset.clone());
-                    self.record_bytes(op, &Pointer { target, ..pointer.clone() }, bytes, span, atomic);
+                match self.places_in_each(several, (op, bytes), pointer, atomic.is_some()) {
+                    Some(places) => self.record_chosen(op, &places, bytes, span),
+                    None => {
+                        let offset = match offset {
+                            Offset::Known(_) => Offset::unknown(Variation::Maybe, one_of_two(span)),
+                            Offset::Unknown(..) => offset.clone(),
+                        };
+                        for object in self.objects_of(several) {
+                            let target = Target::Memory(object, offset.clone());
+                            self.record_bytes(
+                                op,
+                                &Pointer { target, ..pointer.clone() },
+                                bytes,
+                                span,
+                                atomic,
+                            );
+                        }
+                    }
                 }
                 self.compiler.registers.may_be_read();
             }
@@ -120,7 +143,12 @@ impl Machine<'_> {
     }
 
     /// The number of one object in the trace, if what is done to it is recorded.
-    fn array_of(&self, object: ObjectId) -> Option<usize> {
+    pub(super) fn array_of(&self, object: ObjectId) -> Option<usize> {
         self.memory.objects[object.0 as usize].array
     }
+}
+
+/// Why it is not known where such a pointer leads.
+pub(super) fn one_of_two(span: Span) -> Unknown {
+    Unknown::new(Reason::UnknownPointer, span, "it points to one of two arrays")
 }

@@ -21,7 +21,10 @@ impl Machine<'_> {
     pub(super) fn copying(&self, source: Option<&Value>, around: bool) -> Copying {
         let from = || {
             let Some(Value::Pointer(pointer)) = source else { return None };
-            let Target::Memory(_, Offset::Known(offset)) = &pointer.target else { return None };
+            let Target::Memory(object, Offset::Known(offset)) = &pointer.target else { return None };
+            if self.is_one_of_several(*object) {
+                return None;
+            }
             let Int { base, terms, .. } = self.substitute(offset);
             let spread = |lanes: &Lanes| lanes.spread(self.shape());
             // What differs between threads and is no size may have any effect.

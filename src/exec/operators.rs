@@ -1,5 +1,6 @@
 //! What do operators and conversions make of values? C++ integer semantics live here.
 
+use super::alternatives::one_of_two;
 use super::arithmetic::{promote, scalar_of, undefined};
 use super::machine::{Machine, Mode};
 use super::parts::merge_parts;
@@ -54,6 +55,7 @@ impl Machine<'_> {
         if let (Target::Memory(object, Offset::Known(offset)), Value::Int(y, _)) = (&p.target, b) {
             let (object, offset, y) = (*object, offset.clone(), y.clone());
             if matches!(op, BinaryOp::Xor | BinaryOp::Or | BinaryOp::And)
+                && !self.is_one_of_several(object)
                 && let Value::Int(moved, _) = self.integer_operation(op, &offset, &y, Scalar::I64, span)
             {
                 let target = Target::Memory(object, Offset::Known(moved));
@@ -333,12 +335,13 @@ impl Machine<'_> {
             _ => None,
         };
         if let (Some((object, pointee)), Some((other, _))) = (shared(a), shared(b)) {
-            let detail = if object == other {
-                "its pointer depends on a condition"
-            } else {
-                "it points to one of two arrays"
+            let why = match object == other {
+                true => {
+                    let words = "its pointer depends on a condition";
+                    Unknown::new(Reason::UnknownPointer, why.span, words)
+                }
+                false => one_of_two(why.span),
             };
-            let why = Unknown::new(Reason::UnknownPointer, why.span, detail);
             let object = self.either_object(object, other);
             let target = Target::Memory(object, Offset::unknown(Variation::Maybe, why));
             return Value::Pointer(Pointer { target, pointee });
@@ -386,7 +389,7 @@ impl Machine<'_> {
                         Err(NotAffine) => self.lost(a, b),
                     }
                 }
-                _ => self.lost(a, b),
+                _ => self.chosen_pointer(p, q).map_or_else(|| self.lost(a, b), Value::Pointer),
             },
             (Value::Aggregate(x), Value::Aggregate(y)) => {
                 let (x, y) = (Rc::clone(x), Rc::clone(y));

@@ -75,11 +75,12 @@ impl Machine<'_> {
             (Some(_), Some(_)) => Partly::Combined,
             (Some(_), None) => self.partly_known(op, bytes, offset),
         };
+        self.trace.accesses[site].of_several |= self.at_hand.chosen;
         let calls = self.around.calls_around(span);
         let path = self.trace.accesses[site].path_number(calls);
         let event = AccessEvent { path, ..self.access_event(site, *object, offset) };
         let is_kept = match (&unknown, &event.offset) {
-            (None, Some(offset)) => self.in_register(site, offset),
+            (None, Some(offset)) if !self.at_hand.chosen => self.in_register(site, offset),
             _ => {
                 self.may_touch(site);
                 false

@@ -145,7 +145,9 @@ impl Machine<'_> {
         // Some barrier has to stay between this and the first thread that comes to the object.
         self.trace.tree.set_watched();
         let (object, threads) = (self.evaluate(object), self.constant(count));
-        if let Value::Pointer(Pointer { target: Target::Memory(object, Offset::Known(at)), .. }) = object {
+        if let Value::Pointer(Pointer { target: Target::Memory(object, Offset::Known(at)), .. }) = object
+            && !self.is_one_of_several(object)
+        {
             let (branches, uncounted) = (self.state.passable.clone(), self.looping.uncounted.len());
             let counted = Counted { object, at, threads, is_seen: false, branches, uncounted };
             self.memory.barrier_counts.push(counted);

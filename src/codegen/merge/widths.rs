@@ -44,13 +44,14 @@ pub(super) fn certainty<'a>(
     let store = accesses.clone().any(|access| access.op == AccessOp::Store);
     let wide = width(bytes, count).unwrap_or(0);
     let aligned = i64::try_from(alignment).is_ok_and(|alignment| alignment >= wide);
+    let is_seen = !accesses.clone().any(|access| access.of_several);
     let scalar = accesses.all(|access| access.scalar);
     match bytes {
         // Only what is read may be read in excess.
         _ if count == 3 && store => Certainty::Never,
         1 if !aligned => Certainty::Never,
         2 if !aligned && wide > 8 => Certainty::Never,
-        _ if count == 3 => Certainty::Possible,
+        _ if count == 3 || !is_seen => Certainty::Possible,
         2 if store && wide <= 8 => Certainty::Sure,
         2 if !(aligned && scalar) => Certainty::Possible,
         _ => Certainty::Sure,

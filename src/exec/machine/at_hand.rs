@@ -24,6 +24,8 @@ pub struct AtHand {
     pub set_aside: Option<usize>,
     /// Why it is not known into how wide accesses the compiler combines those recorded now, where it is not.
     pub combined: Option<Unknown>,
+    /// Whether it is of one of several arrays, the same one in all threads.
+    pub chosen: bool,
     /// Where the statement at hand stores one number from all lanes of a warp.
     pub stores_of_warp: Option<Span>,
     /// What the function is one of that is about to be called.
@@ -41,6 +43,7 @@ impl Default for AtHand {
             copying: None,
             set_aside: None,
             combined: None,
+            chosen: false,
             stores_of_warp: None,
             several: None,
         }

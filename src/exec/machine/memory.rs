@@ -72,7 +72,18 @@ pub(crate) type Objects = SmallVec<[ObjectId; 2]>;
 
 /// The objects that stand for one of several, which are numbered downwards from the highest number.
 #[derive(Default)]
-pub(crate) struct Alternatives(pub RefCell<Vec<Objects>>);
+pub(crate) struct Alternatives(pub RefCell<Vec<Several>>);
+
+/// What stands for one of several objects.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Several {
+    pub objects: Objects,
+    /// If the same one is meant in all threads: where it begins in each.
+    pub begins: Option<Begins>,
+}
+
+/// Objects, and bytes from their starts.
+pub(crate) type Begins = Rc<[(ObjectId, i64)]>;
 
 /// Variables, by the number of their frame.
 pub(crate) type Exposed = Vec<(usize, LocalId)>;
