@@ -17,6 +17,8 @@ pub(super) struct Disk {
     /// The working folder.
     home: PathBuf,
     by_name: FxHashMap<OsString, Vec<PathBuf>>,
+    /// The CUDA files among them.
+    sources: Vec<PathBuf>,
     /// How many of these headers are below a folder.
     headers: FxHashMap<PathBuf, usize>,
     /// By key.
@@ -30,11 +32,14 @@ impl Disk {
     pub(super) fn with(home: &Path, candidates: &[Candidate], overlay: &Overlay) -> Disk {
         let mut by_name: FxHashMap<OsString, Vec<PathBuf>> = FxHashMap::default();
         let mut headers: FxHashMap<PathBuf, usize> = FxHashMap::default();
+        let mut sources = Vec::new();
         for path in candidates.iter().map(|candidate| &candidate.path) {
             if let Some(name) = path.file_name() {
                 by_name.entry(name.to_owned()).or_default().push(path.clone());
             }
-            if path.extension().is_none_or(|extension| extension != "cu") {
+            if path.extension().is_some_and(|extension| extension == "cu") {
+                sources.push(path.clone());
+            } else {
                 for folder in path.ancestors().skip(1) {
                     match headers.get_mut(folder) {
                         Some(count) => *count += 1,
@@ -44,7 +49,7 @@ impl Disk {
             }
         }
         let absolute = candidates.iter().filter(|candidate| candidate.path.is_absolute()).count();
-        let mut disk = Disk { home: home.to_path_buf(), by_name, headers, ..Disk::default() };
+        let mut disk = Disk { home: home.to_path_buf(), by_name, sources, headers, ..Disk::default() };
         disk.mixed = absolute > 0 && absolute < candidates.len();
         disk.overlay = overlay.iter().map(|(path, bytes)| (disk.key(path), bytes.clone())).collect();
         disk
@@ -62,6 +67,10 @@ impl Disk {
 impl Files for Disk {
     fn named(&self, name: &OsStr) -> &[PathBuf] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn sources(&self) -> &[PathBuf] {
+        &self.sources
     }
 
     fn headers_below(&self, folder: &Path) -> usize {

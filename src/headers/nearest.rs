@@ -18,6 +18,11 @@ pub trait Files: Send + Sync {
         0
     }
 
+    /// The CUDA files that the user gave.
+    fn sources(&self) -> &[PathBuf] {
+        &[]
+    }
+
     /// The path of a header as it is shown that an include led to.
     fn shown(&self, path: &Path) -> PathBuf {
         normalise(path)
@@ -40,8 +45,8 @@ impl Files for NoFiles {
 }
 
 /// The most headers in a folder that a build would hand to its compiler, so that all includes with a path
-/// lead there unasked. In a larger one only headers are followed that lead to few others: the thousand files
-/// of CUTLASS, most of which lead to hundreds, would take minutes instead of seconds.
+/// lead there unasked. In a larger one headers are followed where that costs little: the thousand files of CUTLASS, most
+/// of which lead to hundreds, would take minutes instead of seconds.
 const MOST_HEADERS: usize = 512;
 
 /// The header that an include surely means although no folder of `-I` leads to it. One in a large folder has to

@@ -94,9 +94,9 @@ fn what_leads_to_much_of_a_large_library_is_left_to_the_option() {
         let root = folder(&files);
         run(root.path(), &["."])
     };
-    let (code, out, err) = last_words(20);
+    let (code, out, err) = last_words(200);
     assert!(code == 1 && out.contains("from the launch at src/a.cu:5"), "{out}{err}");
-    let (_, _, err) = last_words(200);
+    let (_, _, err) = last_words(400);
     assert!(err.contains("`kernels/transpose.cuh`") && err.ends_with("pass `-I include`\n"), "{err}");
 }
 
