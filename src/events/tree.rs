@@ -249,10 +249,11 @@ pub(crate) enum Stored {
     Unknown,
     /// All lanes of a warp write the same, whatever that is.
     OfWarp,
-    /// What is made of what is read there just before, as by `+=`.
-    Update,
-    /// The same, by a statement that names the place twice, as `most = max(most, x)`: the access that reads it.
-    UpdateOf(usize),
+    /// What is made of what is read there just before, as by `+=`; `alike`: as below.
+    Update { alike: bool },
+    /// The same, by a statement that names the place twice, as `most = max(most, x)`: `load` reads it. `alike`: all
+    /// lanes of a warp make the same of it, and do not count, so that one update is what is meant.
+    UpdateOf { load: usize, alike: bool },
     /// An integer for each thread, before it is cut to the bytes that are written.
     Number(Box<Int>),
     /// The bits of a floating-point number, as a `double`.
@@ -260,6 +261,11 @@ pub(crate) enum Stored {
 }
 
 impl Stored {
+    /// Whether all lanes of a warp make the same of what is read there, and one update is what is meant.
+    pub(crate) fn is_alike_update(&self) -> bool {
+        matches!(self, Stored::Update { alike: true } | Stored::UpdateOf { alike: true, .. })
+    }
+
     /// Whether one thread of a store surely writes other bytes than one of another, of `bytes` bytes each.
     pub(crate) fn differs(&self, thread: usize, other: &Stored, by: usize, bytes: u32, shape: Shape) -> bool {
         match (self, other) {

@@ -47,12 +47,13 @@ impl Machine<'_> {
             }
             Some(_) => self.operand(value),
         };
+        let alike = is_of_warp(&result) && !is_sum(value);
         let stored = self.store(op, target, result, span, wanted);
         if op.is_none() && self.recording {
             match is_place(value) {
                 true if is_element_of_same(target, value) => self.note_copy(before),
                 true => {}
-                false => self.note_made_of(before),
+                false => self.note_made_of(before, alike),
             }
         }
         stored
@@ -97,6 +98,7 @@ impl Machine<'_> {
             self.write(&pointer, Value::opaque(Variation::Maybe, why.clone()), target.span);
             return Value::opaque(Variation::Maybe, why);
         }
+        let is_alike = is_of_warp(&result);
         let result = match op {
             None => result,
             Some(op) => {
@@ -107,9 +109,12 @@ impl Machine<'_> {
         };
         let kept = if wanted { result.clone() } else { Value::Undefined };
         self.write(&pointer, result, target.span);
-        // What sets bits may be done twice.
-        if op.is_some_and(|op| !matches!(op, BinaryOp::And | BinaryOp::Or)) {
-            self.note_update(&pointer);
+        match op {
+            // What sets bits may be done twice.
+            None | Some(BinaryOp::And | BinaryOp::Or) => {}
+            // To count is meant once for each thread.
+            Some(BinaryOp::Add | BinaryOp::Sub) => self.note_update(&pointer, false),
+            Some(_) => self.note_update(&pointer, is_alike),
         }
         self.convert(kept, &pointer.pointee)
     }
@@ -185,7 +190,7 @@ impl Machine<'_> {
         let new = self.binary(BinaryOp::Add, &old, &Value::int(i64::from(by)), target.span);
         let new = self.stepped(&old, new, &pointer.pointee);
         self.write(&pointer, new.clone(), target.span);
-        self.note_update(&pointer);
+        self.note_update(&pointer, false);
         if post { old } else { self.convert(new, &pointer.pointee) }
     }
 
@@ -267,4 +272,15 @@ fn is_element_of_same(one: &Expr, other: &Expr) -> bool {
         (ExprKind::Path(one), ExprKind::Path(other)) => one.name == other.name,
         _ => false,
     }
+}
+
+/// Whether a value is the same for all lanes of a warp.
+fn is_of_warp(value: &Value) -> bool {
+    value.variation() <= Variation::OfWarp
+}
+
+/// Whether an expression counts: `n + 1` is meant once for each thread, even if all of them make the same of it.
+fn is_sum(value: &Expr) -> bool {
+    let ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, one, other) = &value.kind else { return false };
+    is_place(one) || is_place(other)
 }

@@ -61,15 +61,15 @@ impl Machine<'_> {
         }
     }
 
-    /// What was just written is made of what was read there.
-    pub(super) fn note_update(&mut self, pointer: &Pointer) {
+    /// What was just written is made of what was read there; `alike` as in [`Stored::Update`].
+    pub(super) fn note_update(&mut self, pointer: &Pointer, alike: bool) {
         if self.recording && self.is_recorded(pointer) {
-            self.trace.tree.set_stored(Stored::Update);
+            self.trace.tree.set_stored(Stored::Update { alike });
         }
     }
 
     /// The last event may be a store of what was made of what its place held, which was read since `before`.
-    pub(super) fn note_made_of(&mut self, before: usize) {
+    pub(super) fn note_made_of(&mut self, before: usize, alike: bool) {
         let accesses = &self.trace.accesses;
         let since = self.trace.tree.events().get(before..).unwrap_or_default();
         let Some((Event::Access(store), earlier)) = since.split_last() else { return };
@@ -90,7 +90,7 @@ impl Machine<'_> {
             _ => None,
         });
         if let Some(load) = load {
-            self.trace.tree.set_stored(Stored::UpdateOf(load));
+            self.trace.tree.set_stored(Stored::UpdateOf { load, alike });
         }
     }
 

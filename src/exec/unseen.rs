@@ -124,7 +124,10 @@ impl Machine<'_> {
         }
         // What is known and only too deep to be followed may wait for anyone.
         let mut waits = self.program.functions(name).iter().any(is_of_program);
-        let mut variation = if host { Variation::Uniform } else { Variation::Maybe };
+        let computes = builtins::only_computes(name) && self.program.functions(name).is_empty();
+        // What is worked out of the same numbers is the same number.
+        let is_same_of_same = host || computes && builtins::is_repeatable(name);
+        let mut variation = if is_same_of_same { Variation::Uniform } else { Variation::Maybe };
         let copies_together = builtins::kind(name) == Some(Kind::CopyInStage);
         let mut has_target = false;
         let mut why_given = None;
@@ -178,7 +181,7 @@ impl Machine<'_> {
         // Equal results for different arguments are possible: not surely varying.
         let variation = if variation == Variation::Varying { Variation::Maybe } else { variation };
         let words = self.lookups.memo.unseen(name, callee);
-        let why = match builtins::only_computes(name) && self.program.functions(name).is_empty() {
+        let why = match computes {
             true => why_given.unwrap_or_else(|| super::intrinsics::unseen(name, span)),
             false => Unknown::new(Reason::UnknownFunction, span, words),
         };

@@ -263,8 +263,8 @@ impl Search<'_> {
         let grid_is_supposed = (0..3).any(|axis| first[axis] != second[axis] && self.grid[axis].is_none());
         // What a statement reads and writes, it reads and writes in both blocks.
         let updates = |step: &Step<'_>, of: &Step<'_>| match step.event.stored {
-            Stored::Update => step.access.span == of.access.span,
-            Stored::UpdateOf(load) => of.event.access == load,
+            Stored::Update { .. } => step.access.span == of.access.span,
+            Stored::UpdateOf { load, .. } => of.event.access == load,
             _ => false,
         };
         let is_update = one.scope().is_none()

@@ -188,8 +188,8 @@ fn meet(first: &Step<'_>, second: &Step<'_>, interval: &Interval, shape: Shape) 
     }
     // What is written there is made of what is read there.
     let is_made_of_it = match second.event.stored {
-        Stored::Update => first.access.span == second.access.span,
-        Stored::UpdateOf(load) => first.event.access == load,
+        Stored::Update { .. } => first.access.span == second.access.span,
+        Stored::UpdateOf { load, .. } => first.event.access == load,
         _ => false,
     };
     if is_made_of_it {
@@ -265,11 +265,15 @@ fn meet_byte(
 
 /// Two threads that change one place by one statement, where data choose the place or the threads.
 fn update(step: &Step<'_>, interval: &Interval) -> Option<Met> {
-    if step.access.op != AccessOp::Store || !matches!(step.event.stored, Stored::Update | Stored::UpdateOf(_))
-    {
+    let stored = &step.event.stored;
+    let is_update = matches!(stored, Stored::Update { .. } | Stored::UpdateOf { .. });
+    if step.access.op != AccessOp::Store || !is_update {
         return None;
     }
-    let in_step = |one: usize, other: usize| other != one && interval.phases[other] == interval.phases[one];
+    let counts =
+        |one: usize, other: usize| other / 32 != one / 32 || other != one && !stored.is_alike_update();
+    let in_step =
+        |one: usize, other: usize| counts(one, other) && interval.phases[other] == interval.phases[one];
     match &step.place {
         Place::Known(offsets) if step.is_chosen => {
             let threads = meet_byte(step, offsets, step, offsets, in_step)?;

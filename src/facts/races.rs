@@ -156,7 +156,8 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
                 walk.run(&mut left, &mut |first, second, threads, reads_first| {
                     let (first, second) = (&steps[first], &steps[second]);
                     let between = between(scope, first, second, threads);
-                    let is_update = second.updates(first);
+                    let is_meant = between != Between::Warps && second.event.stored.is_alike_update();
+                    let is_update = second.updates(first) && !is_meant;
                     // What two threads do in one round is told of where that round is looked at.
                     if interval.across.is_some() && first.round == second.round {
                         return;
@@ -208,6 +209,10 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Race> {
     let pair = |race: &Race| (race.first, race.second, race.between == Between::Warps);
     let in_one_round: FxHashSet<_> = found.iter().filter(|race| race.across.is_none()).map(pair).collect();
     found.retain(|race| race.across.is_none() || !in_one_round.contains(&pair(race)));
+    // Where threads of other warps update the place too, one update is not what is meant.
+    let updates = found.iter().filter(|race| race.is_update).map(|race| (race.first, race.second));
+    let updates: FxHashSet<_> = updates.collect();
+    found.iter_mut().for_each(|race| race.is_update |= updates.contains(&(race.first, race.second)));
     found
 }
 
@@ -341,8 +346,8 @@ impl Step<'_> {
     fn updates(&self, before: &Step<'_>) -> bool {
         before.access.op == AccessOp::Load
             && match self.event.stored {
-                Stored::Update => before.access.span == self.access.span,
-                Stored::UpdateOf(load) => before.number == load,
+                Stored::Update { .. } => before.access.span == self.access.span,
+                Stored::UpdateOf { load, .. } => before.number == load,
                 _ => false,
             }
     }

@@ -118,7 +118,7 @@ pub(super) fn find(trace: &Trace, shape: Shape, ties: Ties) -> Vec<Unwritten> {
 pub(super) fn begins(event: &AccessEvent, access: &Access) -> bool {
     match access.op {
         AccessOp::Load | AccessOp::MatrixLoad => false,
-        AccessOp::Store => !matches!(event.stored, Stored::Update),
+        AccessOp::Store => !matches!(event.stored, Stored::Update { .. }),
         AccessOp::MatrixStore | AccessOp::AsyncCopy => true,
         // What of 8 bytes is exchanged and what is added is not told apart.
         AccessOp::Atomic => access.atomic.is_none_or(|it| {

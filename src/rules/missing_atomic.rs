@@ -40,8 +40,10 @@
 //! A sum over the block is faster with shuffles within each warp and one atomic per warp.
 //!
 //! ## Limits
-//! - Only compound assignments, `++` and `--` are checked; not `&=` and `|=`, which may do the same twice, and not
-//!   `s[0] = s[0] + x`.
+//! - Compound assignments, `++`, `--` and statements such as `s[0] = s[0] + x` are checked; not `&=` and `|=`, which
+//!   may do the same twice.
+//! - If all lanes of a warp make the same of what they read and do not count, as with `s[0] *= scale`, one update is
+//!   what is meant: `warp-synchronous` says that nothing orders them.
 //! - The block must be given by a launch or the user, the threads must surely run the statement, and the offsets must
 //!   be known. If an `if` on data from global memory decides whether a thread runs it, the finding says "possible".
 //!   If such data decide the element, as in a histogram, the finding is a note.

@@ -71,9 +71,9 @@ fn every_rule_file_is_registered_documented_and_has_fixtures() {
         else {
             continue;
         };
-        // `fact` is what the rules on facts share, `launches` what those on launches do, `lines` names lines of
+        // `causes` puts findings together, `fact` is what the rules on facts share, `launches` what those on launches do, `lines` names lines of
         // any, `standing` sums up with `unjudged`.
-        if matches!(name, "tests" | "fact" | "launches" | "lines" | "standing" | "unjudged")
+        if matches!(name, "tests" | "fact" | "launches" | "causes" | "lines" | "standing" | "unjudged")
             || name.contains('/')
         {
             continue;
